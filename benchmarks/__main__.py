@@ -106,12 +106,12 @@ def main() -> None:
     )
     one.add_argument("--postgres", action="store_true", help="the archive in PostgreSQL")
     parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHERS)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     print(machine(), flush=True)
     many_files()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started ends with us
     try:
-        measure(given)
+        measure(arguments)
     except TimeoutError as error:
         sys.exit(f"benchmarks: {error}")
 
@@ -147,10 +147,10 @@ MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {
 """Measurements by name, called with their options."""
 
 
-def measure(given: argparse.Namespace) -> None:
+def measure(arguments: argparse.Namespace) -> None:
     """Run the chosen measurements. Raises ``TimeoutError`` if a program does not respond."""
-    for name in (given.measurement,) if given.measurement else ("decoding", "latency"):
-        MEASUREMENTS[name](given)
+    for name in (arguments.measurement,) if arguments.measurement else ("decoding", "latency"):
+        MEASUREMENTS[name](arguments)
 
 
 if __name__ == "__main__":

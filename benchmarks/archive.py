@@ -27,7 +27,7 @@ from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.export import WRITERS, export
 from tests.support.surveillance.postgres import Postgres
 
-AT_ONCE = 100
+RECORDS_PER_TURN = 100
 """Records per turn."""
 TABLES = 50
 _TABLE = "CREATE TABLE record (key TEXT PRIMARY KEY, time TEXT NOT NULL, body {} NOT NULL)"
@@ -54,24 +54,26 @@ def main(records: int) -> None:
             "postgres script": lambda some: _plain_postgres(other, some),
             "postgres archive": postgres.store,
         }
-        for line in keeping(programs, records):
+        for line in measure_storing(programs, records):
             print(line, flush=True)
-        for line in writing(folder, sqlite, plain):
+        for line in measure_exports(folder, sqlite, plain):
             print(line, flush=True)
 
 
-def keeping(programs: dict[str, Keep], records: int) -> Iterator[str]:
+def measure_storing(programs: dict[str, Keep], records: int) -> Iterator[str]:
     """Measure storing the same records with each program."""
     spent = dict.fromkeys(programs, 0.0)
     cpu = dict.fromkeys(programs, 0.0)
-    for first in range(0, records, AT_ONCE):
-        some = [said(number) for number in range(first, min(first + AT_ONCE, records))]
+    for first in range(0, records, RECORDS_PER_TURN):
+        some = [
+            make_event(number) for number in range(first, min(first + RECORDS_PER_TURN, records))
+        ]
         for name, keep in programs.items():
-            begun, worked = time.monotonic(), time.process_time()
+            start, worked = time.monotonic(), time.process_time()
             keep(some)
-            spent[name] += time.monotonic() - begun
+            spent[name] += time.monotonic() - start
             cpu[name] += time.process_time() - worked
-    yield f"\n{records:,} events kept, {AT_ONCE} at once, each time on the disk\n"
+    yield f"\n{records:,} events kept, {RECORDS_PER_TURN} at once, each time on the disk\n"
     yield row("", "records/s", "µs CPU", "ratio", "CPU ratio", width=12)
     for name in programs:
         script = f"{name.split()[0]} script"
@@ -79,7 +81,9 @@ def keeping(programs: dict[str, Keep], records: int) -> Iterator[str]:
         yield row(name, round(records / spent[name]), cpu[name] / records * 1e6, *each, width=12)
 
 
-def writing(folder: Path, archive: SQLiteArchive, plain: sqlite3.Connection) -> Iterator[str]:
+def measure_exports(
+    folder: Path, archive: SQLiteArchive, plain: sqlite3.Connection
+) -> Iterator[str]:
     """Measure exporting all records to each format."""
     count = archive.newest_number()
     yield f"\n{count:,} events written to a file\n"
@@ -90,27 +94,27 @@ def writing(folder: Path, archive: SQLiteArchive, plain: sqlite3.Connection) -> 
         with script.open("w", newline="") as file:
             csv.writer(file).writerows(plain.execute("SELECT key, time, body FROM record"))
 
-    alone = _took(plainly)
-    yield row("csv script", round(count / alone[0]), _mb(script), 1.0, 1.0, width=12)
+    baseline = _measure_call(plainly)
+    yield row("csv script", round(count / baseline[0]), _mb(script), 1.0, 1.0, width=12)
     for form in WRITERS:
         path = folder / f"export.{form}"
-        took = _took(partial(export, archive.find(Query()), form, path))
-        ratios = (took[0] / alone[0], took[1] / alone[1])
-        yield row(form, round(count / took[0]), _mb(path), *ratios, width=12)
+        figures = _measure_call(partial(export, archive.find(Query()), form, path))
+        ratios = (figures[0] / baseline[0], figures[1] / baseline[1])
+        yield row(form, round(count / figures[0]), _mb(path), *ratios, width=12)
 
 
-def _took(what: Callable[[], object]) -> tuple[float, float]:
+def _measure_call(what: Callable[[], object]) -> tuple[float, float]:
     """Return elapsed seconds, and seconds of CPU."""
-    begun, worked = time.monotonic(), time.process_time()
+    start, worked = time.monotonic(), time.process_time()
     what()
-    return time.monotonic() - begun, time.process_time() - worked
+    return time.monotonic() - start, time.process_time() - worked
 
 
 def _mb(path: Path) -> float:
     return path.stat().st_size / 1e6
 
 
-def said(number: int) -> ArchiveRecord:
+def make_event(number: int) -> ArchiveRecord:
     """Return an event as published by a wheel's table."""
     table, seq, moment = f"ruleta-{number % TABLES}", number // TABLES + 1, utc(1.79e9 + number)
     frames = [{"at": number / 4, "frame": f"*X;{n};017;17;0;{number:03d}"} for n in range(4)]

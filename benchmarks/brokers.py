@@ -21,12 +21,12 @@ from tests.support.brokers.rabbitmq import FOLDER
 TOPIC = "novamas/v1/bench/table-1/event"
 BODY = b"x" * 700
 """As long as the result of a wheel."""
-WARM = 20
+WARM_UP_MESSAGES = 20
 """Messages at the beginning that are not measured."""
-BESIDE = "mosquitto"
+REFERENCE = "mosquitto"
 
-WAYS: dict[str, Callable[[Path, ExitStack], Engine]] = {
-    BESIDE: OfMosquitto,
+ENGINE_FACTORIES: dict[str, Callable[[Path, ExitStack], Engine]] = {
+    REFERENCE: OfMosquitto,
     "nats 1": lambda folder, stack: OfNats(folder, stack, size=1),
     "nats 3": OfNats,
     "nats 3 synced": lambda folder, stack: OfNats(folder, stack, settings=ALWAYS),
@@ -51,10 +51,10 @@ class RawPublisher:
         """Publish, and return the seconds until the acknowledgement."""
         self._number = self._number % 60_000 + 1
         packet = publish_packet(Message(TOPIC, BODY), self._number, v5=False)
-        begun = time.perf_counter()
+        start = time.perf_counter()
         self._line.sendall(packet)
         answer = self._line.recv(4)
-        spent = time.perf_counter() - begun
+        spent = time.perf_counter() - start
         if answer != b"\x40\x02" + self._number.to_bytes(2):
             raise TimeoutError(f"no acknowledgement, but {answer!r}")
         return spent
@@ -78,7 +78,9 @@ def measure(messages: int, ways: Sequence[str]) -> tuple[dict[str, list[float]],
     """Return the seconds of each message and the memory at the end, for each engine."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        engines = {way: WAYS[way](folder / way.replace(" ", "-"), stack) for way in ways}
+        engines = {
+            way: ENGINE_FACTORIES[way](folder / way.replace(" ", "-"), stack) for way in ways
+        }
         lines: dict[str, RawPublisher] = {}
         for way, engine in engines.items():
             hears = Subscriber(0, TOPIC, **engine.hears, session="hears")
@@ -86,18 +88,18 @@ def measure(messages: int, ways: Sequence[str]) -> tuple[dict[str, list[float]],
             lines[way] = RawPublisher(engine.nodes[0])
             stack.callback(lines[way].close)
         spent: dict[str, list[float]] = {way: [] for way in ways}
-        for number in range(WARM + messages):
+        for number in range(WARM_UP_MESSAGES + messages):
             turn = number % len(ways)
             for way in (*ways[turn:], *ways[:turn]):
-                took = lines[way].publish()
-                if number >= WARM:
-                    spent[way].append(took)
+                seconds = lines[way].publish()
+                if number >= WARM_UP_MESSAGES:
+                    spent[way].append(seconds)
         return spent, {way: resident(engine) for way, engine in engines.items()}
 
 
 def available() -> list[str]:
     """Return the installed engines."""
-    return [way for way in WAYS if "rabbit" not in way or FOLDER.is_dir()]
+    return [way for way in ENGINE_FACTORIES if "rabbit" not in way or FOLDER.is_dir()]
 
 
 def main(messages: int, runs: int) -> None:
@@ -109,6 +111,6 @@ def main(messages: int, runs: int) -> None:
         print(row(f"run {run}", "p50", "p99", "max", "ratio p50", "ratio p99", "MB"))
         for way, values in spent.items():
             ratios = (
-                percentile(values, part) / percentile(spent[BESIDE], part) for part in (50, 99)
+                percentile(values, part) / percentile(spent[REFERENCE], part) for part in (50, 99)
             )
             print(row(way, *milliseconds(values), *ratios, memory[way] / 1e6), flush=True)

@@ -15,24 +15,24 @@ import time
 from collections.abc import Sequence
 from itertools import cycle, islice
 
-AGAIN = 1.0
+RETRY_SECONDS = 1.0
 """Seconds before a stream is requested again."""
-PATIENCE = 10.0
+CONNECT_TIMEOUT_SECONDS = 10.0
 """Maximum seconds to connect to the server."""
 
 
-def ask(port: int, tables: Sequence[str]) -> socket.socket | None:
+def request_stream(port: int, tables: Sequence[str]) -> socket.socket | None:
     """Return a stream with the pictures of these tables; None if the server refuses."""
     query = "&".join(f"table={table}" for table in tables)
     with contextlib.suppress(OSError):
-        made = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        made = socket.create_connection(("127.0.0.1", port), CONNECT_TIMEOUT_SECONDS)
         made.sendall(f"GET /stream?{query} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
         made.setblocking(False)
         return made
     return None
 
 
-def look(port: int, streams: Sequence[Sequence[str]]) -> None:
+def watch(port: int, streams: Sequence[Sequence[str]]) -> None:
     """Read all streams until the process ends."""
     missing = dict.fromkeys(range(len(streams)), 0.0)
     """By missing stream, when to request it."""
@@ -40,13 +40,13 @@ def look(port: int, streams: Sequence[Sequence[str]]) -> None:
     while True:
         now = time.monotonic()
         for number in [each for each, due in missing.items() if due <= now]:
-            made = ask(port, streams[number])
+            made = request_stream(port, streams[number])
             if made is None:
-                missing[number] = now + AGAIN
+                missing[number] = now + RETRY_SECONDS
             else:
                 del missing[number]
                 selector.register(made, selectors.EVENT_READ, number)
-        for key, _ in selector.select(AGAIN / 4):
+        for key, _ in selector.select(RETRY_SECONDS / 4):
             stream = key.fileobj
             assert isinstance(stream, socket.socket)
             try:
@@ -56,13 +56,13 @@ def look(port: int, streams: Sequence[Sequence[str]]) -> None:
             if ended:
                 selector.unregister(stream)
                 stream.close()
-                missing[key.data] = time.monotonic() + AGAIN
+                missing[key.data] = time.monotonic() + RETRY_SECONDS
 
 
 def main(port: int, streams: int, each: int, tables: Sequence[str]) -> None:
     """Assign the tables to the streams."""
     turn = cycle(tables)
-    look(port, [list(islice(turn, each)) for _ in range(streams)])
+    watch(port, [list(islice(turn, each)) for _ in range(streams)])
 
 
 if __name__ == "__main__":

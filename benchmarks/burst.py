@@ -11,12 +11,12 @@ from pathlib import Path
 
 from benchmarks.figures import milliseconds, row
 from benchmarks.processes import configure, daemon, mosquitto, pseudo_terminals, serial
-from benchmarks.scale import LONGEST, Times, latencies, table_of
+from benchmarks.scale import MAX_LATENCY_SECONDS, Times, latencies, table_of
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
 from benchmarks.wheel_lines import PERIOD, spin
 from tests.support.brokers.mosquitto import free_port
 
-WAITS = 12
+WAITING_LINES = 12
 """Status lines in which a wheel waits for bets before each burst: six seconds."""
 
 
@@ -28,7 +28,7 @@ def play(ends: list[int], bursts: int, shown: Times) -> None:
     due = time.monotonic()
     for number in range(1, bursts + 2):
         lines = spin(number)
-        for line in (*(lines[0] for _ in range(WAITS)), *lines):
+        for line in (*(lines[0] for _ in range(WAITING_LINES)), *lines):
             for table, end in enumerate(ends, 1):
                 due += step
                 time.sleep(max(0.0, due - time.monotonic()))
@@ -67,7 +67,9 @@ def main(tables: int, bursts: int) -> None:
         until = time.monotonic()
         with contextlib.suppress(TimeoutError):
             subscriber.wait(
-                "the last results", lambda: not latencies(shown, heard, since, until)[1], LONGEST
+                "the last results",
+                lambda: not latencies(shown, heard, since, until)[1],
+                MAX_LATENCY_SECONDS,
             )
     spent, missing = latencies(shown, heard, since, until)
     print(f"{bursts} bursts: each of {tables} wheels gives its result within the same half second")

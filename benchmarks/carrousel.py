@@ -34,11 +34,11 @@ ROOT = "novamas/v1/bench"
 TABLES = [f"poker-{number}" for number in range(1, 21)]
 BOOT, NODE = "b1", "node-1"
 STATE = f"{ROOT}/jackpot/linked/state"
-COUNTED = f"{ROOT}/jackpot/counted/state"
+COUNTER_STATE = f"{ROOT}/jackpot/counted/state"
 COIN = 100
-OF_ROUND = 60
+COINS_PER_ROUND = 60
 """Coins of a round at one table."""
-AHEAD = 2000
+MAX_PENDING_COINS = 2000
 """Coins of a burst that may be pending at the broker."""
 
 
@@ -71,7 +71,7 @@ class CoinTables:
         """Publish the next coin, at the tables in turn."""
         table = TABLES[number % len(TABLES)]
         count = self._told[table] = self._told[table] + 1
-        turn, of_round = divmod(count - 1, OF_ROUND)
+        turn, of_round = divmod(count - 1, COINS_PER_ROUND)
         bet = {
             "who": f"box:{1 + of_round % 6}",
             "bet": "jackpot",
@@ -79,9 +79,9 @@ class CoinTables:
         }
         self._event(table, "bet.placed", turn + 1, bet)
         self.coins += 1
-        if of_round == OF_ROUND - 1:
-            told = {"amount": COIN * OF_ROUND, "slots": COIN * OF_ROUND}
-            self._event(table, "jackpot.staked", turn + 1, told)
+        if of_round == COINS_PER_ROUND - 1:
+            stake = {"amount": COIN * COINS_PER_ROUND, "slots": COIN * COINS_PER_ROUND}
+            self._event(table, "jackpot.staked", turn + 1, stake)
 
     def close(self) -> None:
         """Disconnect."""
@@ -104,9 +104,9 @@ class CoinTables:
             "session": 1,
             "round": number,
         }
-        told = json.dumps(body, separators=(",", ":")).encode()
-        self._journals[table].append(told)
-        self.client.publish(f"{ROOT}/{table}/event", told, 1)
+        payload = json.dumps(body, separators=(",", ":")).encode()
+        self._journals[table].append(payload)
+        self.client.publish(f"{ROOT}/{table}/event", payload, 1)
 
     def _retain(self, topic: str, body: Any) -> None:
         self.client.publish(f"{ROOT}/{topic}", json.dumps(body), 1, retain=True)
@@ -116,10 +116,10 @@ class CoinTables:
         asked = json.loads(message.payload)
         table = message.topic.removeprefix(f"{ROOT}/").partition("/")[0]
         events = self._journals[table][asked["from"] - 1 :][:100]
-        told = b",".join(each[:-1] + b',"historical":true}' for each in events)
+        joined = b",".join(each[:-1] + b',"historical":true}' for each in events)
         reply = json.dumps({"id": asked["id"], "ok": True}).encode()[:-1]
         topic = f"{ROOT}/{table}/reply/{asked['client']}"
-        self.client.publish(topic, reply + b',"events":[' + told + b"]}", 1)
+        self.client.publish(topic, reply + b',"events":[' + joined + b"]}", 1)
 
 
 class MeterHistory:
@@ -155,22 +155,22 @@ def main(coins: int, rate: int, seconds: float) -> None:
             ending.enter_context(running(*command, stderr=subprocess.DEVNULL)).pid
             for command in programs(folder, broker)
         ]
-        meters = {STATE: MeterHistory(), COUNTED: MeterHistory()}
-        standing: dict[str, Any] = {}
+        meters = {STATE: MeterHistory(), COUNTER_STATE: MeterHistory()}
+        state: dict[str, Any] = {}
 
-        def heard(topic: str, body: bytes, now: float) -> None:
-            told = json.loads(body)
+        def on_message(topic: str, body: bytes, now: float) -> None:
+            values = json.loads(body)
             if topic == STATE:
-                standing.update(told)
-            meters[topic].take(told["value"] // (COIN if topic == STATE else 1), now)
+                state.update(values)
+            meters[topic].take(values["value"] // (COIN if topic == STATE else 1), now)
 
-        listening = ending.enter_context(Subscriber(broker, [STATE, COUNTED], heard))
+        listening = ending.enter_context(Subscriber(broker, [STATE, COUNTER_STATE], on_message))
         listening.wait(
             "all tables are in play",
             lambda: (
-                bool(meters[COUNTED].coins)
-                and len(standing.get("tables", ())) == len(TABLES)
-                and all(each["in_play"] for each in standing["tables"].values())
+                bool(meters[COUNTER_STATE].coins)
+                and len(state.get("tables", ())) == len(TABLES)
+                and all(each["in_play"] for each in state["tables"].values())
             ),
             120.0,
         )
@@ -203,7 +203,7 @@ def programs(folder: Path, broker: int) -> Iterator[list[str]]:
         "jackpots": [{"terms": terms}],
     }
     yield [sys.executable, "-m", "subscribers.carrousel", "--settings", json.dumps(settings)]
-    yield [sys.executable, "-m", "benchmarks.coin_counter", str(broker), ROOT, COUNTED]
+    yield [sys.executable, "-m", "benchmarks.coin_counter", str(broker), ROOT, COUNTER_STATE]
 
 
 def burst(
@@ -214,17 +214,17 @@ def burst(
     pids: list[int],
 ) -> Iterator[str]:
     """Send coins as fast as the slower program handles them; yield the CPU time of each."""
-    before, begun = [cpu(pid) for pid in pids], time.monotonic()
+    before, start = [cpu(pid) for pid in pids], time.monotonic()
     for number in range(coins):
         tables.coin(number)
         if number % 100 == 0:
-            listening.wait("a burst", partial(_within, AHEAD, tables, meters), 120.0)
+            listening.wait("a burst", partial(_within, MAX_PENDING_COINS, tables, meters), 120.0)
     listening.wait(
         "all coins", lambda: all(meter.now == tables.coins for meter in meters.values()), 120.0
     )
-    took = time.monotonic() - begun
+    elapsed = time.monotonic() - start
     spent = [cpu(pid) - was for pid, was in zip(pids, before, strict=True)]
-    yield f"\nA burst of {coins:,} coins in {took:.1f} s, {coins / took:,.0f} a second\n"
+    yield f"\nA burst of {coins:,} coins in {elapsed:.1f} s, {coins / elapsed:,.0f} a second\n"
     yield row("", "CPU s", "µs/coin", "coins/CPU s", width=12)
     for name, each in zip(("counting", "novamas"), reversed(spent), strict=True):
         yield row(name, each, each / coins * 1e6, round(coins / each), width=12)
@@ -244,10 +244,10 @@ def steady(
     meters: dict[str, MeterHistory],
 ) -> Iterator[str]:
     """Measure from just before a coin is published to the retained state that includes it."""
-    first, begun = tables.coins, time.monotonic()
+    first, start = tables.coins, time.monotonic()
     sent: list[float] = []
     for number in range(round(rate * seconds)):
-        time.sleep(max(0.0, begun + number / rate - time.monotonic()))
+        time.sleep(max(0.0, start + number / rate - time.monotonic()))
         sent.append(time.monotonic())
         tables.coin(first + number)
     listening.wait(
@@ -259,6 +259,8 @@ def steady(
     }
     yield f"\n{len(sent):,} coins, {rate} a second: ms from the coin to the retained state\n"
     yield row("", "p50", "p99", "max")
-    yield row("counting", *figures[COUNTED])
+    yield row("counting", *figures[COUNTER_STATE])
     yield row("novamas", *figures[STATE])
-    yield row("ratio", *(a / b for a, b in zip(figures[STATE], figures[COUNTED], strict=True)))
+    yield row(
+        "ratio", *(a / b for a, b in zip(figures[STATE], figures[COUNTER_STATE], strict=True))
+    )

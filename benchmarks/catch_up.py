@@ -17,13 +17,13 @@ from pathlib import Path
 from benchmarks.figures import milliseconds, row
 from benchmarks.filled_journal import fill
 from benchmarks.processes import configure, daemon, mosquitto, program, running
-from benchmarks.scale import GAME, Times, latencies, playing, table_of
+from benchmarks.scale import GAME_SECONDS, Times, latencies, playing, table_of
 from benchmarks.subscriber import EVENTS, RESULTS, Subscriber
 from tests.support.brokers.mosquitto import free_port
 
-AWAY = GAME + 15.0
+OUTAGE_SECONDS = GAME_SECONDS + 15.0
 """Seconds for which the tables play before the broker starts."""
-SLOWEST = 100.0
+MIN_EVENTS_PER_SECOND = 100.0
 """Events per second below which the benchmark gives up."""
 
 
@@ -52,7 +52,7 @@ class Counter(threading.Thread):
 def main(tables: int, entries: int) -> None:
     """Measure and print. Exits with 1 if events are missing."""
     shown: Times = defaultdict(list)
-    heard: Times = defaultdict(list)
+    arrived: Times = defaultdict(list)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         filled = fill(folder / "journal.sqlite3", tables, entries, published=False)
@@ -65,10 +65,12 @@ def main(tables: int, entries: int) -> None:
         broker = free_port()
         _, links = stack.enter_context(playing(tables, shown))
         stack.enter_context(daemon(configure(folder, broker, links)))
-        time.sleep(AWAY)  # a round that was joined after its start has no result
+        time.sleep(OUTAGE_SECONDS)  # a round that was joined after its start has no result
         stack.enter_context(mosquitto(folder, broker))
         subscriber = stack.enter_context(
-            Subscriber(broker, [RESULTS], lambda topic, _, now: heard[table_of(topic)].append(now))
+            Subscriber(
+                broker, [RESULTS], lambda topic, _, now: arrived[table_of(topic)].append(now)
+            )
         )
         asked = (program("mosquitto_sub"), "-h", "127.0.0.1", "-p", str(broker), "-q", "1")
         listening = stack.enter_context(
@@ -76,19 +78,19 @@ def main(tables: int, entries: int) -> None:
         )
         assert listening.stdout is not None
         counter = Counter(listening.stdout.fileno(), filled.events)
-        end = time.monotonic() + filled.events / SLOWEST + AWAY
+        end = time.monotonic() + filled.events / MIN_EVENTS_PER_SECOND + OUTAGE_SECONDS
         while not counter.reached:
             if time.monotonic() > end:
                 sys.exit(f"  only {counter.lines:,} of {filled.events:,} events came")
             time.sleep(0.1)
         with contextlib.suppress(TimeoutError):
-            subscriber.wait("the last results", lambda: not _live(shown, heard, counter)[1], 30.0)
-        spent, missing = _live(shown, heard, counter)
+            subscriber.wait("the last results", lambda: not _live(shown, arrived, counter)[1], 30.0)
+        spent, missing = _live(shown, arrived, counter)
     seconds = counter.reached - counter.first
     rate = filled.events / seconds
     print(row("", "seconds", "events/s", "results", "missing", "p50, ms", "p99, ms", "max, ms"))
     print(row("", seconds, rate, len(spent), missing, *milliseconds(spent)))
 
 
-def _live(shown: Times, heard: Times, counter: Counter) -> tuple[list[float], int]:
-    return latencies(shown, heard, counter.first, counter.reached)
+def _live(shown: Times, arrived: Times, counter: Counter) -> tuple[list[float], int]:
+    return latencies(shown, arrived, counter.first, counter.reached)

@@ -10,7 +10,7 @@ import sys
 
 import aiomqtt
 
-PACE = 0.02
+PUBLISH_INTERVAL_SECONDS = 0.02
 """Seconds between two publications, as the controller has it."""
 
 
@@ -23,7 +23,7 @@ async def main(port: int, root: str, state: str) -> None:
         async def tell() -> None:
             nonlocal told
             while True:
-                await asyncio.sleep(PACE)
+                await asyncio.sleep(PUBLISH_INTERVAL_SECONDS)
                 if coins != told:
                     told = coins
                     await client.publish(state, json.dumps({"value": told}), qos=1, retain=True)

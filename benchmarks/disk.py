@@ -36,13 +36,13 @@ from tests.support.brokers.mosquitto import free_port
 
 TABLES = 4
 """Tables of each kind: with several, unused parts of journal pages weigh less."""
-STARTED = 60.0
+FIRST_GAME_SECONDS = 60.0
 """Seconds after power-on until a wheel has begun its first game."""
-SETTLING = 65.0
+SETTLING_SECONDS = 65.0
 """Seconds before measuring: device bytes are stored once a minute."""
-ROUNDS = 60
+GAMES_PER_HOUR = 60
 """Games of a wheel per hour."""
-GOAL = 25.0
+GOAL_MEGABYTES = 25.0
 """Megabytes per table and day, in journal and recordings."""
 
 
@@ -71,7 +71,7 @@ KINDS = (
 )
 
 
-def written(folder: Path) -> WrittenBytes:
+def amounts_written(folder: Path) -> WrittenBytes:
     """Return the amounts that the daemon in a folder has written so far."""
     with closing(sqlite3.connect(f"file:{folder}/journal.sqlite3?mode=ro", uri=True)) as journal:
         (position,) = journal.execute("SELECT max(position) FROM entry").fetchone()
@@ -79,11 +79,11 @@ def written(folder: Path) -> WrittenBytes:
             "SELECT (page_count - freelist_count) * page_size"
             " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
         ).fetchone()
-    recordings = sum(path.stat().st_size for path in recorded(folder))
+    recordings = sum(path.stat().st_size for path in recordings_of(folder))
     return WrittenBytes(position, size, recordings, (folder / "log").stat().st_size)
 
 
-def recorded(folder: Path) -> list[Path]:
+def recordings_of(folder: Path) -> list[Path]:
     """Return the recordings of the daemon in a folder."""
     return sorted((folder / "recordings").rglob("*.rec"))
 
@@ -92,21 +92,21 @@ def play(ends: list[int], until: threading.Event) -> None:
     """Play a wheel on each of these file descriptors, at different moments of the game, until the
     event is set.
     """
-    game = 3600 / ROUNDS
+    game = 3600 / GAMES_PER_HOUR
     wheels = [
         (
-            STARTED + game * number / len(ends),
-            SimulatedLine(SlingshotSS2(number, games_per_hour=ROUNDS)),
+            FIRST_GAME_SECONDS + game * number / len(ends),
+            SimulatedLine(SlingshotSS2(number, games_per_hour=GAMES_PER_HOUR)),
         )
         for number in range(len(ends))
     ]
     for ahead, line in wheels:
         line.advance(ahead)
-    begun = time.monotonic()
+    start = time.monotonic()
     while not until.is_set():
         due = min(line.deadline - ahead for ahead, line in wheels)
-        time.sleep(max(0.0, begun + due - time.monotonic()))
-        now = time.monotonic() - begun
+        time.sleep(max(0.0, start + due - time.monotonic()))
+        now = time.monotonic() - start
         for (ahead, line), end in zip(wheels, ends, strict=True):
             for _, data in line.advance(now + ahead):
                 os.write(end, data)
@@ -134,7 +134,7 @@ class Running(NamedTuple):
 
 
 @contextlib.contextmanager
-def started(kind: DaemonKind, folder: Path) -> Iterator[Running]:
+def start_daemon(kind: DaemonKind, folder: Path) -> Iterator[Running]:
     """Start a daemon whose tables receive their wheels, with their sessions open or closed."""
     with contextlib.ExitStack() as stack:
         broker = free_port()
@@ -162,7 +162,7 @@ class DiskUse(NamedTuple):
     log: float
 
 
-def measured(folder: Path, before: WrittenBytes, after: WrittenBytes, days: float) -> DiskUse:
+def disk_use(folder: Path, before: WrittenBytes, after: WrittenBytes, days: float) -> DiskUse:
     """Return the amounts written between two moments. ``days``: table days in between."""
     seal(
         folder / "journal.sqlite3",
@@ -178,7 +178,7 @@ def measured(folder: Path, before: WrittenBytes, after: WrittenBytes, days: floa
         lines += gzip.decompress(segment.read_bytes()).splitlines(keepends=True)[1:-1]
     grown = sum(
         len(gzip.compress(path.read_bytes())) * (1 - before.recordings / after.recordings)
-        for path in recorded(folder)
+        for path in recordings_of(folder)
     )
     sealed = len(gzip.compress(b"".join(lines[before.position : after.position])))
     return DiskUse(
@@ -198,9 +198,9 @@ def measured(folder: Path, before: WrittenBytes, after: WrittenBytes, days: floa
 def main(minutes: float) -> None:
     """Measure and print."""
     print(
-        f"Megabytes a day of a table with a wheel on a serial line, byte by byte, {ROUNDS} games an"
-        f" hour; {TABLES} tables, {minutes:g} minutes, scaled (goal: at most {GOAL:g} in journal"
-        " and compressed recordings)"
+        f"Megabytes a day of a table with a wheel on a serial line, byte by byte, "
+        f"{GAMES_PER_HOUR} games an hour; {TABLES} tables, {minutes:g} minutes, scaled (goal: at "
+        f"most {GOAL_MEGABYTES:g} in journal and compressed recordings)"
     )
     with contextlib.ExitStack() as folders:
         places = [
@@ -208,13 +208,13 @@ def main(minutes: float) -> None:
         ]
         with contextlib.ExitStack() as stack:
             daemons = [
-                stack.enter_context(started(kind, place))
+                stack.enter_context(start_daemon(kind, place))
                 for kind, place in zip(KINDS, places, strict=True)
             ]
-            time.sleep(SETTLING)
-            before, begun = [written(place) for place in places], time.monotonic()
+            time.sleep(SETTLING_SECONDS)
+            before, start = [amounts_written(place) for place in places], time.monotonic()
             time.sleep(minutes * 60)
-            after, spent = [written(place) for place in places], time.monotonic() - begun
+            after, spent = [amounts_written(place) for place in places], time.monotonic() - start
             memory = [usage(each.process.pid).rss for each in daemons]
         print(
             row(
@@ -225,7 +225,7 @@ def main(minutes: float) -> None:
         for kind, place, first, last in zip(KINDS, places, before, after, strict=True):
             if kind.tables == 1:  # for the memory
                 continue
-            found = measured(place, first, last, kind.tables * spent / DAY)
+            found = disk_use(place, first, last, kind.tables * spent / DAY)
             print(row(kind.name, *found, found.journal + found.packed, width=22))
     for kind, megabytes in zip(KINDS, memory, strict=True):
         if kind.tables > 1:

@@ -25,11 +25,11 @@ from devices.drivers import driver
 from devices.watch import Watch
 
 SITE, GAME, DECREE, DRIVER = "bench", "roulette-french", "ARA02", "cammegh-ss2"
-PLAYED = 20
+ROUNDS_PLAYED = 20
 """Rounds played by each table."""
-TOGETHER = 500
+RECORDS_PER_TRANSACTION = 500
 """Records copied in one transaction."""
-A_YEAR = 525_600
+ROUNDS_PER_YEAR = 525_600
 """Rounds of one table in a year at 60 an hour."""
 
 
@@ -108,10 +108,10 @@ class CopiedJournal(Journal):
 
     async def append_again(self, records: list[Record], seqs: dict[str, int]) -> None:
         """Store these records again, their numbers increased by ``seqs`` of their table."""
-        for first in range(0, len(records), TOGETHER):
+        for first in range(0, len(records), RECORDS_PER_TRANSACTION):
             again = (
                 msgspec.structs.replace(record, seq=record.seq + seqs[record.table])
-                for record in records[first : first + TOGETHER]
+                for record in records[first : first + RECORDS_PER_TRANSACTION]
             )
             await super().append(*again)
 
@@ -138,19 +138,19 @@ async def _fill(path: Path, tables: int, entries: int, published: bool) -> int:
             await table.play()
         journal.records.clear()
         before = {table.id: table.seq for table in played}
-        for _ in range(PLAYED):
+        for _ in range(ROUNDS_PLAYED):
             for table in played:
                 await table.play()
             await asyncio.sleep(0)
         for table in played:
             await table.stored()
-        rounds, records = (1 + PLAYED) * tables, journal.records.copy()
+        rounds, records = (1 + ROUNDS_PLAYED) * tables, journal.records.copy()
         copies = 0
         while journal.head() < entries:
             copies += 1
             seqs = {table.id: copies * (table.seq - before[table.id]) for table in played}
             await journal.append_again(records, seqs)
-            rounds += PLAYED * tables
+            rounds += ROUNDS_PLAYED * tables
         if published:
             journal.move_cursor(journal.head())
     return rounds

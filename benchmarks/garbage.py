@@ -21,9 +21,9 @@ from devices.calls import BytesReceived, LinkOpened, apply_call
 from devices.drivers import driver
 from devices.watch import Watch
 
-CHUNK = 0.02
+CHUNK_SECONDS = 0.02
 """Seconds between two deliveries, roughly as of a USB adapter."""
-A_SECOND, A_MINUTE = round(1 / CHUNK), round(FLUSH_INTERVAL_SECONDS / CHUNK)
+A_SECOND, A_MINUTE = round(1 / CHUNK_SECONDS), round(FLUSH_INTERVAL_SECONDS / CHUNK_SECONDS)
 
 
 KINDS: dict[str, Callable[[int], bytes]] = {
@@ -47,8 +47,10 @@ async def measure(name: str, kind: str, bytes_a_second: int, seconds: float) -> 
             )
             watch.opened(0.0)
             runner.on_bytes("wheel", LinkOpened(0.0))
-            for chunk in range(round(seconds / CHUNK)):
-                call = BytesReceived(chunk * CHUNK, KINDS[kind](round(bytes_a_second * CHUNK)))
+            for chunk in range(round(seconds / CHUNK_SECONDS)):
+                call = BytesReceived(
+                    chunk * CHUNK_SECONDS, KINDS[kind](round(bytes_a_second * CHUNK_SECONDS))
+                )
                 runner.on_bytes("wheel", call)
                 runner.on_readings(apply_call(watch, call))
                 if not chunk % A_MINUTE:

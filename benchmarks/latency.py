@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.figures import milliseconds, percentile, row
 from benchmarks.processes import (
-    PATIENCE,
+    START_TIMEOUT_SECONDS,
     configure,
     daemon,
     mosquitto,
@@ -43,9 +43,9 @@ before the result, is not used, so that the result comes at the pace of a wheel.
 SPEED = 10
 """The wheel's half second is 50 ms here, so that a run takes minutes; the path is the same."""
 PACE = PERIOD / SPEED
-WARM = 5
+WARM_UP_ROUNDS = 5
 """Rounds at the beginning that are not measured."""
-LONGEST = 2.0
+MAX_LATENCY_SECONDS = 2.0
 """Seconds after which a message counts as missing."""
 
 Latencies = dict[str, list[float]]
@@ -103,10 +103,13 @@ def rig(ways: Sequence[str]) -> Iterator[tuple[Subscriber, Arrivals, dict[str, i
         subscriber.online()
         subscriber.prepare(1, lambda: _say(ends[NOVAMAS], spin(1)[0]))
         for way in ways:
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + START_TIMEOUT_SECONDS
             while way not in arrivals.latest:
                 if time.monotonic() > end:
-                    sys.exit(f"benchmarks: {way} has published nothing within {PATIENCE:.0f} s")
+                    sys.exit(
+                        f"benchmarks: {way} has published nothing within "
+                        f"{START_TIMEOUT_SECONDS:.0f} s"
+                    )
                 _say(ends[way], spin(1)[0])
                 time.sleep(0.2)
         time.sleep(1.0)
@@ -126,26 +129,28 @@ def measure(rounds: int, ways: Sequence[str] = OTHERS) -> Latencies:
             since = time.monotonic()
             _say(ends[way], line)
             try:
-                subscriber.wait(way, lambda: arrivals.latest.get(way, 0.0) >= since, LONGEST)
+                subscriber.wait(
+                    way, lambda: arrivals.latest.get(way, 0.0) >= since, MAX_LATENCY_SECONDS
+                )
             except TimeoutError as error:
                 print(f"  missing: {error}", file=sys.stderr)
             else:
                 if counts:
                     spent[way].append(arrivals.latest[way] - since)
 
-        for number in range(1, WARM + rounds + 1):
+        for number in range(1, WARM_UP_ROUNDS + rounds + 1):
             *lines, result = spin(number)
             turn = number % len(ways) if ways else 0
             order = [*ways[turn:], *ways[:turn]]
-            begun = time.monotonic()
+            start = time.monotonic()
             for index, line in enumerate(lines):
-                _until(begun + index * PACE)
+                _until(start + index * PACE)
                 _say(ends[NOVAMAS], line)
                 if index < min(GAPS, len(order)):
-                    _until(begun + (index + 0.5) * PACE)
-                    once(order[index], result, counts=number > WARM)
-            _until(begun + len(lines) * PACE)
-            once(NOVAMAS, result, counts=number > WARM)
+                    _until(start + (index + 0.5) * PACE)
+                    once(order[index], result, counts=number > WARM_UP_ROUNDS)
+            _until(start + len(lines) * PACE)
+            once(NOVAMAS, result, counts=number > WARM_UP_ROUNDS)
             time.sleep(PACE)
     return spent
 

@@ -36,11 +36,11 @@ from devices.calls import BytesReceived, LinkOpened, apply_call
 from devices.drivers import driver
 from devices.watch import Watch
 
-BEGINS = 1_793_491_200.0
+MONTH_START = 1_793_491_200.0
 """2026-11-01."""
 DAYS, ROUNDS = 30, 1440
 """Days of the month, and rounds of each: one per minute."""
-PUSHES = {2: 36, 3: 16, 4: 52, 5: 16}
+LINES_PER_STATE = {2: 36, 3: 16, 4: 52, 5: 16}
 """Status lines in each state of a round, one every half second."""
 TABLE = TableSetup(
     id="ruleta-1",
@@ -59,7 +59,7 @@ def status_lines(rounds: int, after: int = 0) -> Iterator[tuple[float, bytes]]:
     shown = f"{after * 7 % 37:2d}" if after else "  "
     for spin in range(after + 1, after + rounds + 1):
         number, count = f"{spin * 7 % 37:2d}", (spin - 1) % 256 + 1
-        for state, pushes in PUSHES.items():
+        for state, pushes in LINES_PER_STATE.items():
             if state == 5:
                 yield lines / 2 - 0.01, f"{number}\r\n".encode()
                 shown = number
@@ -105,7 +105,7 @@ class MonthTable:
 
     def take(self, given: Input, at: float) -> None:
         """Step the table, and add the record."""
-        now, mono_ns = utc(BEGINS + at), round(at * 1e9)
+        now, mono_ns = utc(MONTH_START + at), round(at * 1e9)
         events = self.table.handle(given, now, mono_ns).events
         sent = self.trace.pop_entry()
         self._keep(
@@ -135,13 +135,13 @@ class MonthTable:
             key=key,
             tables=(TABLE,),
             continues=at > 0,
-            clock=ClockState(counted=int(at), believed=utc(BEGINS + at), confirmed=True),
+            clock=ClockState(counted=int(at), believed=utc(MONTH_START + at), confirmed=True),
         )
         made = Record(
             table="",
             boot=RUN,
             seq=0,
-            time=utc(BEGINS + at),
+            time=utc(MONTH_START + at),
             mono_ns=round(at * 1e9),
             before=(("boot", msgspec.json.encode(body)),),
         )
@@ -152,7 +152,7 @@ class MonthTable:
             table=TABLE.id,
             boot=RUN,
             seq=self.table.seq,
-            time=utc(BEGINS + at),
+            time=utc(MONTH_START + at),
             mono_ns=round(at * 1e9),
             **content,  # type: ignore[arg-type]
         )
@@ -183,7 +183,7 @@ def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> 
     month.flush(at)
     _store(store, month.waiting)
     with closing(JournalReader(path)) as reader:
-        keep(sign(key, reader.id(), RUN, utc(BEGINS + at), store.head), path)
+        keep(sign(key, reader.id(), RUN, utc(MONTH_START + at), store.head), path)
     store.end()
     return public(key)
 
@@ -196,7 +196,7 @@ def _store(store: JournalStore, waiting: list[Record]) -> None:
 
 def _seal(path: Path, store: JournalStore, key: SigningKey, at: float) -> None:
     """Seal finished days; those of the last week also remain in the journal."""
-    now = utc(BEGINS + at)
+    now = utc(MONTH_START + at)
     done = seal(path, key, RUN, now, int(at), store.head.position, keep_days=10 * 365)
     while store.remove(done.cut):
         pass
@@ -207,14 +207,14 @@ def measure(path: Path, command: str, *options: str) -> tuple[float, float, floa
     """Return elapsed seconds, seconds of CPU, and megabytes of the largest process, for a command
     of ``novamas`` on this journal.
     """
-    begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     program = [sys.executable, "-m", "controller.cli", command, str(path), *options]
     largest = 0.0
     with subprocess.Popen(program, stdout=subprocess.DEVNULL) as running:
         while running.poll() is None:
             largest = max(largest, largest_of(running.pid))
             time.sleep(0.1)
-    spent, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return spent, cpu, largest
 

@@ -21,11 +21,11 @@ from pathlib import Path
 
 Process = subprocess.Popen[bytes]
 
-SYSTEM = "/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin"
+SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin"
 """Debian's paths of brokers, which are not in every user's ``PATH``."""
-PATIENCE = 30.0
+START_TIMEOUT_SECONDS = 30.0
 """Maximum seconds for a program to start."""
-STOP = 60.0
+STOP_TIMEOUT_SECONDS = 60.0
 """Maximum seconds for a program to end."""
 
 CONFIGURATION = """
@@ -71,11 +71,11 @@ def running(
     finally:
         process.terminate()
         try:
-            process.wait(STOP)
+            process.wait(STOP_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            print(f"{command[0]} did not end within {STOP:.0f} s", file=sys.stderr)
+            print(f"{command[0]} did not end within {STOP_TIMEOUT_SECONDS:.0f} s", file=sys.stderr)
 
 
 def many_files() -> None:
@@ -86,7 +86,7 @@ def many_files() -> None:
 
 def program(name: str) -> str:
     """Return the path of an installed program. Ends the benchmark if it is missing."""
-    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:{SYSTEM}")
+    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}")
     if found is None:
         sys.exit(f"benchmarks: {name} is not installed; make bench installs what is missing")
     return found
@@ -110,7 +110,7 @@ def mosquitto(folder: Path, port: int) -> Iterator[Process]:
     """Run Mosquitto until the end of the block."""
     command = mosquitto_command(folder, port)
     with running(*command, stderr=subprocess.DEVNULL) as process:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + START_TIMEOUT_SECONDS
         while True:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                 break

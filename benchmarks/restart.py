@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from benchmarks.figures import row
-from benchmarks.filled_journal import A_YEAR, fill
+from benchmarks.filled_journal import ROUNDS_PER_YEAR, fill
 from benchmarks.processes import configure, daemon, mosquitto, pseudo_terminals, serial
 from benchmarks.subscriber import STATUS, Subscriber
 from tests.support.brokers.mosquitto import free_port
@@ -23,10 +23,10 @@ def start(configuration: Path, broker: int) -> float:
     with Subscriber(broker, [STATUS]) as subscriber:
         time.sleep(0.3)  # the status of the run before is retained
         subscriber.latest.clear()
-        begun = time.monotonic()
+        started_at = time.monotonic()
         with daemon(configuration):
             subscriber.online()
-            return time.monotonic() - begun
+            return time.monotonic() - started_at
 
 
 def main(tables: int, entries: int, starts: int) -> None:
@@ -44,7 +44,7 @@ def main(tables: int, entries: int, starts: int) -> None:
         print(
             f"Start of a daemon with {tables} tables over a journal of {filled.rounds:,} rounds, "
             f"{filled.entries:,} entries, {filled.megabytes:,.0f} MB (a year of one table is "
-            f"{A_YEAR:,} rounds; goal: at most 5 s)"
+            f"{ROUNDS_PER_YEAR:,} rounds; goal: at most 5 s)"
         )
         print(row("", "online, s"))
         print(row("empty journal", empty))

@@ -26,8 +26,8 @@ from benchmarks.usage import Usage, cpu, usage
 from tests.support.brokers.mosquitto import free_port
 
 GAMES_PER_HOUR = 80
-GAME = 3600 / GAMES_PER_HOUR
-LONGEST = 30.0
+GAME_SECONDS = 3600 / GAMES_PER_HOUR
+MAX_LATENCY_SECONDS = 30.0
 """Seconds after which a result counts as missing."""
 
 Times = defaultdict[int, list[float]]
@@ -57,7 +57,7 @@ def read_shown(output: IO[bytes], shown: Times) -> None:
         shown[number].append(moment)
 
 
-def latencies(shown: Times, heard: Times, since: float, until: float) -> tuple[list[float], int]:
+def latencies(shown: Times, arrived: Times, since: float, until: float) -> tuple[list[float], int]:
     """Return the seconds from each result shown in an interval to its arrival, and the number of
     missing results.
     """
@@ -65,11 +65,14 @@ def latencies(shown: Times, heard: Times, since: float, until: float) -> tuple[l
     for number, moments in shown.items():
         for moment in moments:
             if since <= moment < until:
-                next_heard = bisect_right(heard[number], moment)
-                if next_heard == len(heard[number]) or heard[number][next_heard] > moment + LONGEST:
+                next_heard = bisect_right(arrived[number], moment)
+                if (
+                    next_heard == len(arrived[number])
+                    or arrived[number][next_heard] > moment + MAX_LATENCY_SECONDS
+                ):
                     missing += 1
                 else:
-                    spent.append(heard[number][next_heard] - moment)
+                    spent.append(arrived[number][next_heard] - moment)
     return spent, missing
 
 
@@ -95,11 +98,11 @@ def table_of(topic: str) -> int:
 def measure(tables: int, seconds: float) -> ScaleFigures:
     """Run this many tables for this many seconds, after one whole game of each."""
     shown: Times = defaultdict(list)
-    heard: Times = defaultdict(list)
+    arrived: Times = defaultdict(list)
 
     def note(topic: str, body: bytes, now: float) -> None:
         if b'"round.result"' in body:
-            heard[table_of(topic)].append(now)
+            arrived[table_of(topic)].append(now)
 
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -107,13 +110,13 @@ def measure(tables: int, seconds: float) -> ScaleFigures:
         stack.enter_context(mosquitto(folder, broker))
         subscriber = stack.enter_context(Subscriber(broker, [EVENTS, STATUS], note))
         wheels, links = stack.enter_context(playing(tables, shown))
-        begun = time.monotonic()
+        started_at = time.monotonic()
         process = stack.enter_context(daemon(configure(folder, broker, links)))
         subscriber.online()
         online = time.monotonic()
         subscriber.prepare(tables, lambda: None)
         opened = time.monotonic()
-        time.sleep(GAME + 5.0)  # a game that is joined in its midst has no result
+        time.sleep(GAME_SECONDS + 5.0)  # a game that is joined in its midst has no result
         since, before, of_wheels = time.monotonic(), cpu(process.pid), cpu(wheels.pid)
         time.sleep(seconds)
         until, spent = time.monotonic(), cpu(process.pid) - before
@@ -121,19 +124,27 @@ def measure(tables: int, seconds: float) -> ScaleFigures:
         end = usage(process.pid)
         with contextlib.suppress(TimeoutError):
             subscriber.wait(
-                "the last results", lambda: not latencies(shown, heard, since, until)[1], LONGEST
+                "the last results",
+                lambda: not latencies(shown, arrived, since, until)[1],
+                MAX_LATENCY_SECONDS,
             )
-    found, missing = latencies(shown, heard, since, until)
+    found, missing = latencies(shown, arrived, since, until)
     passed = until - since
     return ScaleFigures(
-        online - begun, opened - online, spent / passed, of_wheels / passed, end, missing, found
+        online - started_at,
+        opened - online,
+        spent / passed,
+        of_wheels / passed,
+        end,
+        missing,
+        found,
     )
 
 
 def main(tables: list[int], minutes: float) -> None:
     """Measure each number of tables and print it."""
     print(
-        f"Tables in one daemon, each two lines a second and a result every {GAME:.0f} s, "
+        f"Tables in one daemon, each two lines a second and a result every {GAME_SECONDS:.0f} s, "
         f"{minutes:g} minutes each"
     )
     print("Goals: 1,000 tables on one core, p99 at most 25 ms, online within 10 s")

@@ -48,7 +48,7 @@ def perfect(cards: list[str], random: Random) -> list[str]:
     return cards
 
 
-def told_after(shuffle: Shuffle, shoes: int, random: Random) -> int | None:
+def detected_after(shuffle: Shuffle, shoes: int, random: Random) -> int | None:
     """Return after how many shoes a repeated order is detected; None: not within ``shoes``."""
     cards, evidence, before = perfect([*DECK] * DECKS, random), ShoeEvidence(), None
     for number in range(shoes):
@@ -65,18 +65,18 @@ def print_shoes(tables: int, seed: int) -> None:
     random = Random(seed)
     print(f"Shoes of {DECKS} decks until an order that comes again is told")
     print(row("", "told", "median", "last", "shoes"))
-    for name, shuffle, shoes, of in (
+    for name, shuffle, shoes, kind in (
         ("perfect", perfect, 40, 2 * tables),
         *((f"{times} riffles", riffles(times), 20, tables) for times in (1, 3, 4, 5)),
         *((f"slug of {size}", slug(size), 80, tables) for size in (10, 20, 40)),
     ):
-        told = [told_after(shuffle, shoes, random) for _ in range(of)]
-        found = [each for each in told if each is not None]
+        detected = [detected_after(shuffle, shoes, random) for _ in range(kind)]
+        found = [each for each in detected if each is not None]
         middle = f"{percentile(found, 50):,.0f}" if found else "-"
-        print(row(name, f"{len(found)}/{of}", middle, max(found, default=0), shoes), flush=True)
+        print(row(name, f"{len(found)}/{kind}", middle, max(found, default=0), shoes), flush=True)
 
 
-def changed_after(spins: int, later: int, slower: float, name: str) -> int | None:
+def change_detected_after(spins: int, later: int, slower: float, name: str) -> int | None:
     """Return after how many spins a change is detected. There are four dealers, each with a pace;
     times have a standard deviation of 3 s, and are ``slower`` seconds longer after ``spins``.
     """
@@ -84,8 +84,8 @@ def changed_after(spins: int, later: int, slower: float, name: str) -> int | Non
     for number in range(spins + later):
         dealer = number // 200 % 4
         mean = 20 + dealer + (slower if number >= spins else 0)
-        told = {"spin_seconds": random.gauss(mean, 3.0)}
-        watch.add_spin(f"{name} {number}", random.randrange(37), str(dealer), told)
+        spins_seen = {"spin_seconds": random.gauss(mean, 3.0)}
+        watch.add_spin(f"{name} {number}", random.randrange(37), str(dealer), spins_seen)
         if watch.alarm is not None:
             return watch.alarm[0]
     return None
@@ -98,11 +98,13 @@ def print_changes(wheels: int, seed: int) -> None:
     )
     print(row("", "told", "median", "90 %"))
     for slower in (1.5, 3.0, 6.0):
-        told = [changed_after(2000, 1500, slower, f"{seed} {slower} {n}") for n in range(wheels)]
+        told = [
+            change_detected_after(2000, 1500, slower, f"{seed} {slower} {n}") for n in range(wheels)
+        ]
         found = [each - 2000 for each in told if each is not None and each > 2000]
         cells = (percentile(found, 50), percentile(found, 90))
         shown = (f"{len(found)}/{wheels}", *(f"{cell:,.0f}" for cell in cells))
         print(row(f"{slower} s slower", *shown), flush=True)
-    false = [changed_after(10_000, 0, 0.0, f"{seed} same {n}") for n in range(5 * wheels)]
+    false = [change_detected_after(10_000, 0, 0.0, f"{seed} same {n}") for n in range(5 * wheels)]
     alarms = sum(each is not None for each in false)
     print(f"  the same wheel: {alarms} of {5 * wheels} raised an alarm within 10,000 spins")

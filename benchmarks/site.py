@@ -26,7 +26,7 @@ from typing import NamedTuple
 from benchmarks.engines import ENGINES, Engine
 from benchmarks.figures import milliseconds, percentile, row
 from benchmarks.processes import running
-from benchmarks.scale import LONGEST, Times, latencies, playing, table_of
+from benchmarks.scale import MAX_LATENCY_SECONDS, Times, latencies, playing, table_of
 from benchmarks.site_programs import DAEMONS, Programs, SiteLayout, lay_out, shares
 from benchmarks.site_standing import (
     TOPICS,
@@ -35,25 +35,25 @@ from benchmarks.site_standing import (
     boots,
     in_play,
     meter_boot,
-    right,
-    screens,
+    screens_are_ready,
+    states_are_right,
 )
 from benchmarks.subscriber import OPENING, ROOT, Subscriber
 from benchmarks.usage import Usage, cpu, usage
 from controller.contract.times import moment
 from tests.support.surveillance.postgres import Postgres
 
-DARK = 10.0
+OUTAGE_SECONDS = 10.0
 """Seconds without power."""
-PATIENCE = 600.0
+READY_TIMEOUT_SECONDS = 600.0
 """Maximum seconds until everything is ready."""
-LOOK = 0.25
+CHECK_INTERVAL_SECONDS = 0.25
 """Seconds between two checks of what is ready."""
-WINDOW = 5.0
+WINDOW_SECONDS = 5.0
 """Seconds over which a 99th percentile is taken, to see when it is normal again."""
-NORMAL = 2.0
+NORMAL_FACTOR = 2.0
 """A 99th percentile is normal up to this factor times the highest one before the cut."""
-AFTER = 60.0
+AFTER_SECONDS = 60.0
 """Seconds measured after everything is ready again."""
 
 _TIME = re.compile(rb'"time":"([^"]+)"')
@@ -68,7 +68,7 @@ class ResultListener:
         """Arrival of each event, ascending."""
         self.late: list[float] = []
         """Seconds since the event happened."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + READY_TIMEOUT_SECONDS
         while True:
             with contextlib.suppress(OSError):
                 self.told = Subscriber(engine.ports[-1], TOPICS, self._note, qos=0)
@@ -76,7 +76,7 @@ class ResultListener:
             engine.check()
             if time.monotonic() > end:
                 raise TimeoutError("the broker does not listen")
-            time.sleep(LOOK)
+            time.sleep(CHECK_INTERVAL_SECONDS)
 
     def _note(self, topic: str, body: bytes, now: float) -> None:
         if not topic.endswith("/event"):
@@ -89,8 +89,10 @@ class ResultListener:
 
     def windows(self, since: float, until: float) -> list[float]:
         """Return the 99th percentile of the delay of events in each window."""
-        count = int((until - since) / WINDOW)
-        edges = [bisect_left(self.heard, since + number * WINDOW) for number in range(count + 1)]
+        count = int((until - since) / WINDOW_SECONDS)
+        edges = [
+            bisect_left(self.heard, since + number * WINDOW_SECONDS) for number in range(count + 1)
+        ]
         return [
             percentile(self.late[first:last], 99) for first, last in pairwise(edges) if last > first
         ]
@@ -101,7 +103,7 @@ class ReadySeconds(NamedTuple):
 
     states: float | None = None
     """Until the state of every table is correct."""
-    screens: float | None = None
+    screens_are_ready: float | None = None
     """Until the web server receives every table."""
     jackpot: float | None = None
     """Until the jackpot is in play at all its tables."""
@@ -151,7 +153,7 @@ def measure(
         told, kept = JournalledEvents(site.journals), ArchivedEvents(site.archive)
         first = stand(begun, programs, looks(site, listening, (set(), None)))
         opened = time.monotonic()
-        listening.told.prepare(wheels, lambda: None, PATIENCE)
+        listening.told.prepare(wheels, lambda: None, READY_TIMEOUT_SECONDS)
         open_linked(listening.told, site.linked)
         sessions = time.monotonic() - opened
         looking = stack.enter_context(browsing(site, browsers))
@@ -173,7 +175,7 @@ def measure(
         programs.cut()
         if database is not None:
             database.kill()
-        time.sleep(DARK)
+        time.sleep(OUTAGE_SECONDS)
         told.look()
         begun = start(engine, programs, site, database)
         listening = listen(engine, stack)
@@ -187,7 +189,7 @@ def measure(
         )
         time.sleep(joined)
         since = time.monotonic()
-        time.sleep(AFTER)
+        time.sleep(AFTER_SECONDS)
         until = time.monotonic()
         after = results(shown, listening, since, until)
         again = again._replace(normal=normal(begun, until, listening, usual))
@@ -237,8 +239,8 @@ def looks(
     tables = [*(f"table-{number}" for number in range(1, site.wheels + 1)), *site.linked]
     runs, controller = before
     return {
-        "states": lambda: right(listening.told, tables, runs),
-        "screens": lambda: screens(site.web),
+        "states": lambda: states_are_right(listening.told, tables, runs),
+        "screens": lambda: screens_are_ready(site.web),
         "jackpot": lambda: in_play(listening.told, site.linked, controller),
     }
 
@@ -246,29 +248,31 @@ def looks(
 def stand(begun: float, programs: Programs, what: Mapping[str, Callable[[], bool]]) -> ReadySeconds:
     """Wait until all conditions are met; return when each was."""
     found: dict[str, float] = {}
-    while len(found) < len(what) and time.monotonic() < begun + PATIENCE:
+    while len(found) < len(what) and time.monotonic() < begun + READY_TIMEOUT_SECONDS:
         programs.check()
         for name in what.keys() - found.keys():
             if what[name]():
                 found[name] = time.monotonic() - begun
-        time.sleep(LOOK)
+        time.sleep(CHECK_INTERVAL_SECONDS)
     return ReadySeconds(**found)
 
 
-def open_linked(told: Subscriber, linked: Sequence[str]) -> None:
+def open_linked(subscriber: Subscriber, linked: Sequence[str]) -> None:
     """Open a session and the bets at each linked table, so that coins count."""
     money = OPENING.replace("}", ', "minimum": 1000, "currency": "EUR"}')
-    told.client.subscribe(f"{ROOT}/+/state", 1)
+    subscriber.client.subscribe(f"{ROOT}/+/state", 1)
     for command, body, phase in (
         ("session-open", money, b'"phase":"waiting"'),
         ("bets-open", OPENING, b'"phase":"bets_open"'),
     ):
-        told.say(command, body, linked, partial(_shows, told, phase), PATIENCE)
+        subscriber.say(
+            command, body, linked, partial(_shows, subscriber, phase), READY_TIMEOUT_SECONDS
+        )
 
 
-def _shows(told: Subscriber, phase: bytes, table: str) -> bool:
+def _shows(subscriber: Subscriber, phase: bytes, table: str) -> bool:
     """True if a table is in this phase."""
-    return phase in told.latest.get(f"{ROOT}/{table}/state", b"")
+    return phase in subscriber.latest.get(f"{ROOT}/{table}/state", b"")
 
 
 @contextlib.contextmanager
@@ -288,7 +292,7 @@ def results(
         listening.told.wait(
             "the last results",
             lambda: not latencies(shown, listening.results, since, until)[1],
-            LONGEST,
+            MAX_LATENCY_SECONDS,
         )
     return latencies(shown, listening.results, since, until)
 
@@ -296,15 +300,15 @@ def results(
 def normal(begun: float, until: float, listening: ResultListener, usual: float) -> float | None:
     """Return the seconds after which every window's 99th percentile is normal."""
     found = listening.windows(begun, until)
-    wrong = [number for number, value in enumerate(found) if value > NORMAL * usual]
+    wrong = [number for number, value in enumerate(found) if value > NORMAL_FACTOR * usual]
     last = wrong[-1] + 1 if wrong else 0
-    return None if last == len(found) else last * WINDOW
+    return None if last == len(found) else last * WINDOW_SECONDS
 
 
-def complete(told: JournalledEvents, kept: ArchivedEvents) -> None:
+def complete(journalled: JournalledEvents, archived: ArchivedEvents) -> None:
     """Wait until the archive has all events of the journals."""
-    end = time.monotonic() + PATIENCE
-    while not kept.has(told.events) and time.monotonic() < end:
+    end = time.monotonic() + READY_TIMEOUT_SECONDS
+    while not archived.has(journalled.events) and time.monotonic() < end:
         time.sleep(1.0)
 
 
@@ -344,8 +348,8 @@ def lines(found: SiteFigures) -> Iterator[str]:
     for name, (late, missing) in (("before", found.before), ("after", found.after)):
         yield row(name, len(late), missing, *milliseconds(late))
     yield row("seconds until", *ReadySeconds._fields)
-    for name, standing in (("first start", found.first), ("power is back", found.again)):
-        yield row(name, *("-" if value is None else value for value in standing))
+    for name, ready in (("first start", found.first), ("power is back", found.again)):
+        yield row(name, *("-" if value is None else value for value in ready))
     yield row("sessions", found.sessions)
     yield f"  {found.events:,} events in the journals, {found.lost} not in the archive"
     yield f"  the meter has {found.meter[0]:,}, the coins of the journals are {found.meter[1]:,}"

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.processes import STOP, Process, head, roulettes
+from benchmarks.processes import STOP_TIMEOUT_SECONDS, Process, head, roulettes
 from tests.support.brokers.mosquitto import free_port
 
 DAEMONS = 4
-LINKED = 50
+TABLES_PER_LINKED = 50
 """One of this many tables of a daemon is linked to the jackpot."""
 JACKPOT = "linked"
 COINS = """
@@ -72,7 +72,7 @@ class SiteLayout(NamedTuple):
 def shares(tables: int) -> list[tuple[int, int]]:
     """Return the number of wheels and of linked tables of each daemon."""
     each = [tables // DAEMONS + (number < tables % DAEMONS) for number in range(DAEMONS)]
-    return [(count - (some := max(1, count // LINKED)), some) for count in each]
+    return [(count - (some := max(1, count // TABLES_PER_LINKED)), some) for count in each]
 
 
 def lay_out(
@@ -162,8 +162,8 @@ class Programs:
         for name, process in self.running.items():
             if process.poll() is not None:
                 log = self._folder / f"{name.replace(' ', '-')}.log"
-                said = log.read_text(errors="replace")[-2000:]
-                raise TimeoutError(f"{name} has ended with {process.returncode}: {said}")
+                output = log.read_text(errors="replace")[-2000:]
+                raise TimeoutError(f"{name} has ended with {process.returncode}: {output}")
 
     def cut(self) -> None:
         """Kill all of them at once, as in a power failure."""
@@ -179,7 +179,7 @@ class Programs:
             process.terminate()
         for process in self.running.values():
             try:
-                process.wait(STOP)
+                process.wait(STOP_TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -27,44 +27,44 @@ Key = tuple[str, str, int]
 _BOOT = re.compile(rb'"boot":"([^"]+)"')
 
 
-def boots(told: Subscriber) -> set[bytes]:
+def boots(subscriber: Subscriber) -> set[bytes]:
     """Return the runs of the daemons that are online."""
-    said = (
+    statuses = (
         body
-        for topic, body in list(told.latest.items())
+        for topic, body in list(subscriber.latest.items())
         if topic.startswith(f"{ROOT}/node/pit-") and b'"online"' in body
     )
-    return {found[1] for body in said if (found := _BOOT.search(body))}
+    return {found[1] for body in statuses if (found := _BOOT.search(body))}
 
 
-def right(told: Subscriber, tables: Iterable[str], before: set[bytes]) -> bool:
+def states_are_right(subscriber: Subscriber, tables: Iterable[str], before: set[bytes]) -> bool:
     """True if the state of every table comes from a running daemon that is not one of ``before``,
     and its device is up.
     """
-    now = boots(told) - before
+    now = boots(subscriber) - before
     for table in tables:
-        body = told.latest.get(f"{ROOT}/{table}/state", b"")
+        body = subscriber.latest.get(f"{ROOT}/{table}/state", b"")
         found = _BOOT.search(body)
         if found is None or found[1] not in now or b'"state":"up"' not in body:
             return False
     return True
 
 
-def in_play(told: Subscriber, linked: Sequence[str], before: bytes | None = None) -> bool:
+def in_play(subscriber: Subscriber, linked: Sequence[str], before: bytes | None = None) -> bool:
     """True if the jackpot is in play at all its tables, by a controller other than ``before``."""
-    said = told.body(METER)
-    if said is None or said["boot"].encode() == before or not said["in_play"]:
+    state = subscriber.body(METER)
+    if state is None or state["boot"].encode() == before or not state["in_play"]:
         return False
-    return all(said["tables"].get(table, {}).get("in_play") for table in linked)
+    return all(state["tables"].get(table, {}).get("in_play") for table in linked)
 
 
-def meter_boot(told: Subscriber) -> bytes | None:
+def meter_boot(subscriber: Subscriber) -> bytes | None:
     """Return the run of the jackpot's controller."""
-    said = told.body(METER)
-    return None if said is None else str(said["boot"]).encode()
+    state = subscriber.body(METER)
+    return None if state is None else str(state["boot"]).encode()
 
 
-def screens(port: int) -> bool:
+def screens_are_ready(port: int) -> bool:
     """True if the web server receives every table and jackpot."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=10) as answer:
@@ -93,10 +93,10 @@ class JournalledEvents:
                             self._bet(json.loads(entry.body))
             self._read[journal] = position
 
-    def _bet(self, said: dict[str, object]) -> None:
+    def _bet(self, bet: dict[str, object]) -> None:
         """Record the total that a box has placed."""
-        place = str(said["table"]), int(str(said["session"])), int(str(said["round"]))
-        self._coins[*place, str(said["who"])] = int(str(said["amount"]))
+        place = str(bet["table"]), int(str(bet["session"])), int(str(bet["round"]))
+        self._coins[*place, str(bet["who"])] = int(str(bet["amount"]))
 
     @property
     def coins(self) -> int:
@@ -121,8 +121,8 @@ class ArchivedEvents:
             with closing(open_archive(self._place, read_only=True)) as archive:
                 asked = Query(kinds=("event",), order="number", after=self._number)
                 for row in archive.find(asked):
-                    said = row.record
-                    self.events.add((said.table, said.boot, said.seq))
+                    record = row.record
+                    self.events.add((record.table, record.boot, record.seq))
                     self._number = row.number
         except ArchiveError:  # its database is not there yet
             return

@@ -18,8 +18,8 @@ from benchmarks.subscriber import HEALTH
 from benchmarks.wheel_lines import spin
 
 STAGES = ("decided", "committed", "acknowledged")
-COUNTED = ("p50_ms", "p99_ms", "max_ms")
-RENEWED = 60.0
+FIGURES = ("p50_ms", "p99_ms", "max_ms")
+HEALTH_TIMEOUT_SECONDS = 60.0
 """Maximum seconds until the daemon's health is published again, which happens every 30 seconds."""
 
 
@@ -38,7 +38,7 @@ def missing(stages: Mapping[str, Mapping[str, float] | None]) -> list[str]:
     return [
         f"{stage}.{counted}"
         for stage in STAGES
-        for counted in COUNTED
+        for counted in FIGURES
         if not isinstance((stages.get(stage) or {}).get(counted), int | float)
     ]
 
@@ -56,7 +56,9 @@ def health_after(rounds: int) -> Any:
         )
         subscriber.client.subscribe(HEALTH, 1)
         # the first one is the retained message, which may be older than the last round
-        subscriber.wait("the daemon publishes its health again", lambda: len(fresh) > 1, RENEWED)
+        subscriber.wait(
+            "the daemon publishes its health again", lambda: len(fresh) > 1, HEALTH_TIMEOUT_SECONDS
+        )
     return json.loads(fresh[-1])
 
 
@@ -71,8 +73,8 @@ def main(rounds: int) -> None:
         sys.exit("  health has no field `stages`: this daemon does not measure them")
     if absent := missing(stages):
         sys.exit(f"  health.stages does not say {', '.join(absent)}")
-    print(row("", *COUNTED, width=18))
-    parts = {counted: shares(stages, counted) for counted in COUNTED}
+    print(row("", *FIGURES, width=18))
+    parts = {counted: shares(stages, counted) for counted in FIGURES}
     for stage in STAGES:
-        cells = (f"{stages[stage][c]:.2f} ({parts[c][stage]:.0%})" for c in COUNTED)
+        cells = (f"{stages[stage][c]:.2f} ({parts[c][stage]:.0%})" for c in FIGURES)
         print(row(stage, *cells, width=18))

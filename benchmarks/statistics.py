@@ -44,7 +44,7 @@ BIASES = (
     Bias("9 pockets +20 %", 9, 1.2, 60, (3_989, 6_686)),
     Bias("9 pockets +10 %", 9, 1.1, 40, (14_399, 24_628)),
 )
-LONGEST = 60_000
+MAX_SPINS = 60_000
 """Maximum number of spins of a biased wheel."""
 
 
@@ -64,7 +64,7 @@ def main(wheels: int, spins: int, tables: int, plot: Path | None, seed: int = 18
         found = [
             at
             for _ in range(bias.wheels)
-            if (at := first_alarm(biased(random, bias, LONGEST), mixture)) is not None
+            if (at := first_alarm(biased(random, bias, MAX_SPINS), mixture)) is not None
         ]
         cells = (percentile(found, 50), percentile(found, 90), max(found, default=0))
         told = (f"{len(found)}/{bias.wheels}", *(f"{round(cell):,}" for cell in cells))

@@ -22,7 +22,7 @@ from benchmarks.usage import cpu
 from benchmarks.wheel_lines import PERIOD, spin, uneventful
 from tests.support.brokers.mosquitto import free_port
 
-REST = 3.0
+REST_SECONDS = 3.0
 """Seconds without activity before a measurement."""
 
 
@@ -41,9 +41,9 @@ class UneventfulWheels:
     def wait_for_bets(self, seconds: float) -> None:
         """Send uneventful lines from each wheel for this many seconds."""
         step = PERIOD / len(self._ends)
-        begun = time.monotonic()
+        start = time.monotonic()
         for index in range(round(seconds / step)):
-            time.sleep(max(0.0, begun + index * step - time.monotonic()))
+            time.sleep(max(0.0, start + index * step - time.monotonic()))
             turn, wheel = divmod(index, len(self._ends))
             os.write(self._ends[wheel], uneventful(turn))
             self.sent += 1
@@ -65,11 +65,11 @@ def main(tables: int, seconds: float) -> None:
         subscriber.online()
         subscriber.prepare(tables, lambda: wheels.show(spin(1)[-1]))
         # two lines have to agree before the next spin has begun, and after a silence none is live
-        wheels.wait_for_bets(REST)
+        wheels.wait_for_bets(REST_SECONDS)
         before = cpu(process.pid)
         time.sleep(seconds)
         silent = cpu(process.pid) - before
-        wheels.wait_for_bets(REST)
+        wheels.wait_for_bets(REST_SECONDS)
         subscriber.on_message = lambda topic, body, _: (
             events.append(body.decode()) if topic.endswith("/event") else None
         )

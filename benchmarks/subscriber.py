@@ -19,7 +19,7 @@ ROOT = "novamas-sim/v1/bench"
 """The topics of a daemon whose tables are simulated."""
 HEALTH, STATUS = f"{ROOT}/node/node-1/health", f"{ROOT}/node/node-1/status"
 EVENTS, STATES, RESULTS = (f"{ROOT}/+/{leaf}" for leaf in ("event", "state", "result"))
-AGAIN = 15.0
+RETRY_SECONDS = 15.0
 """Seconds after which an unanswered command is repeated."""
 OPENING = json.dumps({"by": "benchmark", "role": "table_head"})
 
@@ -33,11 +33,11 @@ class Subscriber:
     """
 
     def __init__(
-        self, broker: int, topics: list[str], heard: MessageHandler | None = None, qos: int = 1
+        self, broker: int, topics: list[str], on_message: MessageHandler | None = None, qos: int = 1
     ) -> None:
         self.latest: dict[str, bytes] = {}
         """The latest message of each topic."""
-        self.on_message = heard
+        self.on_message = on_message
         """The message handler; it may be replaced."""
         self._changed = threading.Condition()
         self._overtaken = Overtaken()
@@ -101,7 +101,7 @@ class Subscriber:
             for table in left:
                 self.client.publish(f"{ROOT}/{table}/command/{command}", body)
             with suppress(TimeoutError):
-                self.wait(command, lambda: all(map(followed, tables)), AGAIN)
+                self.wait(command, lambda: all(map(followed, tables)), RETRY_SECONDS)
 
     def body(self, topic: str) -> Any:
         """Return the latest JSON on this topic, or None."""

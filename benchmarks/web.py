@@ -21,15 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import milliseconds, row
-from benchmarks.processes import PATIENCE, mosquitto, running
+from benchmarks.processes import START_TIMEOUT_SECONDS, mosquitto, running
 from benchmarks.subscriber import ROOT, STATUS, Subscriber
 from benchmarks.usage import cpu
 from tests.support.brokers.mosquitto import free_port
 
 TABLE = "table-1"
-PACE = 0.1
+ROUND_INTERVAL_SECONDS = 0.1
 """Seconds between two results."""
-WARM = 5
+WARM_UP_ROUNDS = 5
 """Rounds at the beginning that are not measured."""
 LEAF = {
     "site": "bench",
@@ -92,24 +92,24 @@ def measured(browsers: int, rounds: int) -> tuple[list[float], float]:
         # the daemon's does not wait either: the state would go when the event is acknowledged
         sending.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         publisher.client.publish(STATUS, json.dumps({"status": "online", "boot": "b1"}), 1, True)
-        told(publisher, 0)
+        publish_result(publisher, 0)
         server, address = stack.enter_context(serving(folder, port))
         streams = [stack.enter_context(stream(address)) for _ in range(browsers)]
         found: list[float] = []
         arrivals(streams, 0)
         before = cpu(server)
-        for number in range(1, WARM + rounds + 1):
-            if number == WARM + 1:
+        for number in range(1, WARM_UP_ROUNDS + rounds + 1):
+            if number == WARM_UP_ROUNDS + 1:
                 before = cpu(server)
             began = time.monotonic()
-            told(publisher, number)
+            publish_result(publisher, number)
             latencies = [at - began for at in arrivals(streams, number)]
-            found += latencies if number > WARM else []
-            time.sleep(max(0.0, began + PACE - time.monotonic()))
+            found += latencies if number > WARM_UP_ROUNDS else []
+            time.sleep(max(0.0, began + ROUND_INTERVAL_SECONDS - time.monotonic()))
         return found, (cpu(server) - before) / rounds
 
 
-def told(publisher: Subscriber, number: int) -> None:
+def publish_result(publisher: Subscriber, number: int) -> None:
     """Publish a result as a daemon does: the event, then the state."""
     stamp = {"seq": number, "time": "2026-03-20T02:10:16.215319Z"}
     of = {"session": 1, "round": number}
@@ -144,7 +144,7 @@ def serving(folder: Path, port: int) -> Iterator[tuple[int, tuple[str, int]]]:
     }
     words = (sys.executable, "-m", "subscribers.web", "--settings", json.dumps(settings))
     with running(*words, stderr=subprocess.DEVNULL) as process:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + START_TIMEOUT_SECONDS
         while not (ready.is_file() and ready.read_text().endswith("\n")):
             if time.monotonic() > end:
                 raise TimeoutError("the web server did not start")
@@ -155,14 +155,14 @@ def serving(folder: Path, port: int) -> Iterator[tuple[int, tuple[str, int]]]:
 @contextlib.contextmanager
 def stream(address: tuple[str, int]) -> Iterator[socket.socket]:
     """Open a browser's stream of pictures."""
-    with socket.create_connection(address, PATIENCE) as made:
+    with socket.create_connection(address, START_TIMEOUT_SECONDS) as made:
         made.sendall(b"GET /stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         yield made
 
 
 def arrivals(streams: Sequence[socket.socket], number: int) -> list[float]:
     """Return when each stream had the picture of that round."""
-    wanted, end = b'"round":%d,"minimum"' % number, time.monotonic() + PATIENCE
+    wanted, end = b'"round":%d,"minimum"' % number, time.monotonic() + START_TIMEOUT_SECONDS
     with selectors.DefaultSelector() as selector:
         read = dict.fromkeys(streams, b"")
         for each in streams:

@@ -24,10 +24,10 @@ from simulators.slot.slot import Slots
 from simulators.tcp import TcpPort
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
 
-STARTED = 60.0
+FIRST_GAME_SECONDS = 60.0
 """Seconds after power-on until a wheel has begun its first game."""
-SETTLED = b"*X;5;"
-COIN = 100
+SETTLED_PREFIX = b"*X;5;"
+COIN_VALUE = 100
 """Value of a coin in the slots, in minor units."""
 
 
@@ -44,7 +44,7 @@ class Wheel:
         self.number = number
         self.port: SimulatorPort = TcpPort("127.0.0.1", 0) if number % 2 else PtyPort()
         self._device = SlingshotSS2(number, games_per_hour=games_per_hour)
-        self._ahead = STARTED + ahead
+        self._ahead = FIRST_GAME_SECONDS + ahead
         self._device.advance(self._ahead)
         self._settled = False
 
@@ -60,8 +60,8 @@ class Wheel:
         shows = False
         for _, line in self._device.advance(now + self._ahead):
             if line.startswith(b"*"):
-                shows |= line.startswith(SETTLED) and not self._settled
-                self._settled = line.startswith(SETTLED)
+                shows |= line.startswith(SETTLED_PREFIX) and not self._settled
+                self._settled = line.startswith(SETTLED_PREFIX)
             self.port.write(line)
         return shows
 
@@ -72,8 +72,8 @@ class CoinSlots:
     def __init__(self, number: int, games_per_hour: int, ahead: float) -> None:
         self.number = number
         self.port: SimulatorPort = TcpPort("127.0.0.1", 0)
-        self._device = Slots(number, games_per_hour=games_per_hour, coin=COIN)
-        self._ahead = STARTED + ahead
+        self._device = Slots(number, games_per_hour=games_per_hour, coin=COIN_VALUE)
+        self._ahead = FIRST_GAME_SECONDS + ahead
         self._device.advance(self._ahead)
 
     @property
@@ -102,15 +102,15 @@ def serve(tables: int, games_per_hour: int, slots: int = 0) -> None:
         for number in range(1, slots + 1)
     ]
     print(json.dumps([link(device.port) for device in devices]), flush=True)
-    begun = time.monotonic()
+    start = time.monotonic()
     waiting = [(device.due, device.number) for device in devices]
     heapify(waiting)
     while True:
         due, number = waiting[0]
-        time.sleep(max(0.0, begun + due - time.monotonic()))
+        time.sleep(max(0.0, start + due - time.monotonic()))
         now = time.monotonic()
         device = devices[number - 1]
-        if device.turn(max(due, now - begun)):
+        if device.turn(max(due, now - start)):
             print(json.dumps([number, now]), flush=True)
         heapreplace(waiting, (device.due, number))
 

@@ -124,7 +124,7 @@ def _verify_signature(path: Path, manifest: Manifest, key: str | None) -> None:
 
 
 def _check_time(path: Path, time: str) -> None:
-    """Reject a time in another format than ours, because it becomes part of file names."""
+    """Reject a time in any other format: it becomes part of file names."""
     try:
         sound = utc(moment(time)) == time
     except ValueError:

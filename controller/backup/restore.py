@@ -40,7 +40,7 @@ ALLOWED_PERMISSIONS = 0o666
 
 
 class RestoreResult(msgspec.Struct, frozen=True):
-    """What was restored. ``journal`` continues ``copy``, the journal of the backup; ``aside``:
+    """Outcome of a restore. ``journal`` continues ``copy``, the journal of the backup; ``aside``:
     renamed files; ``notes``: hints for the operator.
     """
 

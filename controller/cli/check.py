@@ -258,7 +258,7 @@ def clock_problems(clock: ClockConfig) -> list[str]:
 
 
 def chrony_reply(address: str) -> Tracking | None:
-    """Return chrony's reply, or None if there is none in time."""
+    """Return chrony's reply, or None after a timeout."""
     chrony = Chrony(address)
     end = time.monotonic() + REPLY_TIMEOUT_SECONDS
     try:

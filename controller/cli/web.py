@@ -42,12 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Replace this process by the web server. Raises :class:`CommandLineError`."""
     import msgspec
 
-    told = web_settings(arguments.config, arguments.listen)
+    server_settings = web_settings(arguments.config, arguments.listen)
     if arguments.archive is not None:
-        told["archive"] = arguments.archive
-    if told["pit"] is not None:
-        told["pit"]["laws"] = str(write_laws(Path(told["state"])))
-    settings = msgspec.json.encode(told).decode()
+        server_settings["archive"] = arguments.archive
+    if server_settings["pit"] is not None:
+        server_settings["pit"]["laws"] = str(write_laws(Path(server_settings["state"])))
+    settings = msgspec.json.encode(server_settings).decode()
     sys.stdout.flush()
     os.execv(  # noqa: S606 - no shell is wanted
         sys.executable, [sys.executable, "-m", "subscribers.web", f"--settings={settings}"]

@@ -61,7 +61,7 @@ class DeviceListener:
         self._recorder.close()
 
     def next(self, seconds: float) -> TimedReading | None:
-        """Return the next reading, or None if there is none in time."""
+        """Return the next reading, or None after a timeout."""
         try:
             return (
                 self._readings.get(timeout=max(0.0, seconds))

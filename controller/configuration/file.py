@@ -94,8 +94,8 @@ def inspect_configuration(path: str | Path) -> Inspection:
         return Inspection(None, error.mistakes, frozenset(), ())
     notes: Notes = []
     state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or main.resolve().parent)
-    given = in_minor_units(with_defaults(sources.given), notes)
-    parsed: Configuration = read_section(Configuration, given, (), notes)
+    content = in_minor_units(with_defaults(sources.given), notes)
+    parsed: Configuration = read_section(Configuration, content, (), notes)
     configuration = _absolute(_with_languages(parsed), main.resolve().parent, state)
 
     def folder(table: int) -> Path:
@@ -103,7 +103,7 @@ def inspect_configuration(path: str | Path) -> Inspection:
 
     configuration = load_profiles(configuration, folder, notes)
     notes = [(at, RENAMED_KEYS.get(at, what)) for at, what in notes]
-    if "decree" in (given["site"] if isinstance(given.get("site"), dict) else {}):
+    if "decree" in (content["site"] if isinstance(content.get("site"), dict) else {}):
         # an error in it is reported there, once
         notes = [note for note in notes if note[1] != "the key `decree` is missing"]
     sections = frozenset(map(str, sources.given))

@@ -34,7 +34,7 @@ SECRET_FILES: Mapping[type, tuple[str, ...]] = {
     BookmarkConfig: ("secret_file",),
     StandbyConfig: ("creds_file", "key_file"),
 }  # fmt: skip
-"""Keys of each section that name a file, or a folder, of what nobody else may read."""
+"""Keys of each section that name a secret file or a folder of secrets."""
 
 CREDENTIAL_UNITS: Mapping[str, str] = {
     "broker": "novamas.service",
@@ -69,7 +69,7 @@ def _password_file(link: str) -> str | None:
     """The password of a device that is reached over a broker."""
     try:
         address = parse_address(link)
-    except ValueError:  # which is told elsewhere
+    except ValueError:  # reported elsewhere
         return None
     return address.options.get("password_file") if address.scheme == "mqtt" else None
 

@@ -190,7 +190,7 @@ class AwardPayers:
     async def _order(
         self, client: aiomqtt.Client, role: Role, award: dict[str, Any], amount: int
     ) -> dict[str, Any]:
-        """Give the signed order; return the reply, empty if there is none."""
+        """Give the signed order; return the reply, empty after a timeout."""
         self._number = secrets.token_urlsafe(12)
         self._answer = asyncio.get_running_loop().create_future()
         body = self._staff.sign(

@@ -25,7 +25,7 @@ class Stacked(NamedTuple):
 
 
 class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person sees of a table.
+    """A table as seen by a person.
 
     ``shown``: the table's state; ``heard``: the latest event of each type since the person arrived;
     ``seed``: determines the cards that only this person sees; ``slips``: the person misreads a card

@@ -135,13 +135,13 @@ class TableState:
 
     @property
     def irregular(self) -> int:
-        """The number of the latest irregularity; 0 if there was none. The same command after
-        another irregularity counts as a new command.
+        """Number of the latest irregularity; 0: none so far. The same command after another
+        irregularity counts as a new command.
         """
         return int(self._heard.get("irregularity", {}).get("seq", 0))
 
     async def change(self, within: float | None = None) -> bool:
-        """Wait for a new state or event. Return False if there is none ``within`` seconds."""
+        """Wait for a new state or event. Return False after a timeout."""
         self._changed.clear()
         try:
             async with asyncio.timeout(within):

@@ -165,7 +165,7 @@ def versions() -> dict[str, Any]:
 
 
 async def health(configuration: Configuration) -> dict[str, Any]:
-    """Return the daemon's last health messages, or why there are none."""
+    """Return the daemon's last health messages, or the reason why they are missing."""
     broker, site = configuration.broker, configuration.site
     url = addresses(broker.url)[0].replace("embedded://", "mqtt://", 1)
     kinds: dict[str, type[msgspec.Struct]] = {"health": Health, "status": NodeStatus}

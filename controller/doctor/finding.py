@@ -17,7 +17,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     level: Level
     about: str
-    """What was checked: ``disk /var/lib/novamas``."""
+    """Object of the check: ``disk /var/lib/novamas``."""
     what: str
     """Its state."""
     do: str = ""

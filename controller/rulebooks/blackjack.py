@@ -68,12 +68,12 @@ class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     limit_change: Literal["none", "upward", "any"]
     """Whether the minimum of an open table may change within a session, as at roulette."""
     limit_after: Literal["shoe", "rounds"]
-    """What is announced before the change: the last shoe at the old minimum, or the last rounds."""
+    """Announcement before the change: the last shoe at the old minimum, or the last rounds."""
     last_rounds: int = 3
     """Number of last rounds announced before closing."""
     close_after: Literal["rounds", "shoe"] = "rounds"
-    """What is announced before closing: the last rounds, or the last shoe. With a continuous
-    shuffler it is always the last rounds.
+    """Announcement before closing: the last rounds, or the last shoe. With a continuous shuffler it
+    is always the last rounds.
     """
     announcements: dict[str, Announcement]
     """Calls: ``last_round`` and any other call in the decree's words."""

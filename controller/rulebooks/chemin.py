@@ -37,7 +37,7 @@ CheminError = Literal[
 
 
 class Chemin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Chemin de fer, or baccarat at two cloths, which follows it except for the rules of its own
+    """Chemin de fer, or baccarat at two cloths, which follows it except for the rules in its
     section.
     """
 

@@ -130,7 +130,7 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     own_exactly: int | None = None
     """The number of hole cards that players must use; None if any number."""
     low: str | None = None
-    """The ranking of the low hand that takes half the pot; None if there is none."""
+    """The ranking of the low hand that takes half the pot; None: no low hand."""
     streets: tuple[tuple[str, ...], ...]
     """In an empty street the players discard and draw."""
     draw: DrawRules | None = None

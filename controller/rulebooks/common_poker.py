@@ -88,10 +88,10 @@ class TexasHouse(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=T
     qualifies: str
     """The rank of the lowest pair with which the bank qualifies."""
     ante: HandPayouts
-    """What the ante pays, by the player's hand."""
+    """Payout of the ante, by the player's hand."""
     second: tuple[int, int]
-    """What the second bet pays to 1."""
+    """Payout of the second bet to 1."""
     bonus: HandPayouts
-    """What the ``txb`` bet pays, by the player's two cards and the flop."""
+    """Payout of the ``txb`` bet, by the player's two cards and the flop."""
     bonus_pair_from: str
     """The rank of the lowest pair for which the ``txb`` bet pays."""

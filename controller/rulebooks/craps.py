@@ -16,8 +16,8 @@ class CrapsBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     ``win``, ``lose`` and ``void`` are the totals that decide it with one throw; any other leaves it
     where it is. A bet with a ``side`` moves to a number: to the table's point, or (``on = "own"``)
-    to one of its own, ``numbers`` being those available. The ``right`` side then wins with the
-    number and loses with 7, the ``wrong`` side the other way round.
+    to one of ``numbers``. The ``right`` side then wins with the number and loses with 7, the
+    ``wrong`` side the other way round.
     """
 
     name: Announcement

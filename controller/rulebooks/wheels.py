@@ -80,8 +80,8 @@ class Roulette(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True)
     decree has it.
     """
     sectors: dict[str, tuple[int, ...]]
-    """Announced sectors (``big_series third orphans``) and the numbers they cover. Empty where the
-    decree has none.
+    """Announced sectors (``big_series third orphans``) and the numbers they cover; empty: the
+    decree has no sectors.
     """
     settlement: tuple[str, ...]
     """The order in which winning bets are paid, after losing bets are collected: every bet by the

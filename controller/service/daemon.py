@@ -473,10 +473,14 @@ class Daemon:
         for table in tables:
             self._places[table] = msgspec.structs.replace(self._places[table], devices={})
 
-    def _report_reload(self, outcome: ReloadHealth, begun: int) -> None:
-        """Report the outcome of a reload that began at ``begun`` (monotonic clock, nanoseconds)."""
+    def _report_reload(self, outcome: ReloadHealth, started_at: int) -> None:
+        """Report the outcome of a reload that began at ``started_at`` (monotonic clock,
+        nanoseconds).
+        """
         self._api.reload = outcome
-        write_reply(Path(self._configuration.journal.path), ReloadReply(self.boot, begun, outcome))
+        write_reply(
+            Path(self._configuration.journal.path), ReloadReply(self.boot, started_at, outcome)
+        )
         self._health_due.set()
         notify("READY=1", self._status())
 

@@ -1,6 +1,6 @@
 """Ends the daemon within a limited time, even if a part of it hangs.
 
-A thread of its own ends the process, and the service manager can then restart the daemon.
+A separate thread ends the process, and the service manager can then restart the daemon.
 """
 
 from __future__ import annotations

@@ -554,10 +554,10 @@ class Pair:
             status += f"; configuration not taken over: {' '.join(trouble.split())[:200]}"
         notify(*lines, f"STATUS={status}")
 
-    def _report_reload(self, outcome: ReloadHealth, begun: int) -> None:
-        """Report a reload that began at ``begun`` (monotonic clock, nanoseconds)."""
+    def _report_reload(self, outcome: ReloadHealth, started_at: int) -> None:
+        """Report a reload that began at ``started_at`` (monotonic clock, nanoseconds)."""
         self.reloaded = outcome
-        write_reply(self.journal.path, ReloadReply(self.boot, begun, outcome, waits=True))
+        write_reply(self.journal.path, ReloadReply(self.boot, started_at, outcome, waits=True))
         self._set_status(self._status, "READY=1")
 
     async def _serve_metrics(self, listen: str) -> None:
@@ -575,7 +575,7 @@ class Pair:
 
 def _peer_trouble(statements: list[DaemonStatement], is_alone: bool) -> str | None:
     """Return why no other daemon could take over; None if one could, or if it is too early to
-    tell.
+    decide.
     """
     if not statements:
         return "no other daemon waits" if is_alone else None

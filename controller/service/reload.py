@@ -130,7 +130,7 @@ class Reload:
         await self._check(applied)
         if any(map(deals_face_down, applied.table)):
             try:
-                card_cipher(applied)  # creates the key if there is none yet
+                card_cipher(applied)  # creates a missing key
             except (KeyFileError, ValueError) as error:
                 raise NotTakenOverError(str(error)) from None
         self.now = applied

@@ -222,5 +222,5 @@ def apply_service(
     if event.work != "replaced":
         return dict(devices)
     device = devices.get(event.device, KnownDevice())
-    told = {**device.told} if is_open else {}
-    return {**devices, event.device: replace(device, right=told, told=told, replaced=True)}
+    reported = {**device.told} if is_open else {}
+    return {**devices, event.device: replace(device, right=reported, told=reported, replaced=True)}

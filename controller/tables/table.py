@@ -109,7 +109,7 @@ changes, and cleared with the last one.
 """
 
 RESTART_REASON = "restart"
-"""Reason for marking every device as lost when a table is resumed; raises no alert of its own."""
+"""Reason for marking every device as lost when a table is resumed; raises no separate alert."""
 
 OUTAGE_REASON = "the journal could not be written"
 """Reason for marking every device as lost when the table missed input that could not be stored."""

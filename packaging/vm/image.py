@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parents[1] / "build" / "vm"
-LAID = HERE / "root"
+OVERLAY_FOLDER = HERE / "root"
 """Files copied over the packages, with their paths in the guest."""
 SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 PACKAGES = (
@@ -37,9 +37,9 @@ class Image(NamedTuple):
 def image() -> Image:
     """Return the guest's disk without our package, its kernel, and its initial file system."""
     recipe = hashlib.sha256(Path(__file__).read_bytes())
-    for path in sorted(LAID.rglob("*")):
+    for path in sorted(OVERLAY_FOLDER.rglob("*")):
         if path.is_file():
-            recipe.update(f"{path.relative_to(LAID)}\n".encode() + path.read_bytes())
+            recipe.update(f"{path.relative_to(OVERLAY_FOLDER)}\n".encode() + path.read_bytes())
     made = FOLDER / f"debian-12-{recipe.hexdigest()[:12]}"
     found = Image(made / "root.ext4", made / "vmlinuz", made / "initrd.img")
     if made.exists():
@@ -76,7 +76,7 @@ def _lay(root: Path) -> None:
     _run(*debstrap, f"--essential-hook={small}", "bookworm", archive, *source)
     _run("tar", "--extract", "--file", archive, "--directory", root)
     archive.unlink()
-    shutil.copytree(LAID, root, dirs_exist_ok=True)
+    shutil.copytree(OVERLAY_FOLDER, root, dirs_exist_ok=True)
     for unit in ENABLED:
         _run("systemctl", f"--root={root}", "enable", unit)
     for unit in MASKED:

@@ -27,7 +27,7 @@ CUTS = int(os.environ.get("CUTS", "90"))
 REBOOTS = int(os.environ.get("REBOOTS", "10"))
 """Cuts after which the guest boots from that disk and plays."""
 SEED = int(os.environ.get("SEED", "1"))
-LONGEST = 40
+MAX_REQUESTS = 40
 """Maximum number of disk requests between two cuts."""
 NOVAMAS = Path(sys.executable).with_name("novamas")
 
@@ -42,7 +42,7 @@ class Moment:
 
     def wait(self, guest: Guest | None = None) -> tuple[PowerCut, list[Heard]]:
         """Return the disk's content and the events received before. ``guest`` loses its power."""
-        left = self._random.randint(1, LONGEST)
+        left = self._random.randint(1, MAX_REQUESTS)
         wanted = self._random.choice(("flush", "flush", "write"))
         found: list[tuple[PowerCut, list[Heard]]] = []
         done = threading.Event()

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import archive, brokers, carrousel, disk, latency, restart, web
 from benchmarks.filled_journal import fill
-from benchmarks.scale import LONGEST, Times, latencies
+from benchmarks.scale import MAX_LATENCY_SECONDS, Times, latencies
 from benchmarks.stages import missing, shares
 from benchmarks.wheel_lines import PERIOD, spin, uneventful, whole_round
 from benchmarks.wheels import Wheel
@@ -32,7 +32,7 @@ def test_a_result_is_matched_with_the_next_that_is_heard_of_its_table() -> None:
 
 def test_a_result_that_nobody_heard_is_missing() -> None:
     shown = times(table1=[10.0, 55.0], table2=[20.0])
-    heard = times(table1=[10.25], table2=[20.0 + LONGEST + 1.0])
+    heard = times(table1=[10.25], table2=[20.0 + MAX_LATENCY_SECONDS + 1.0])
     assert latencies(shown, heard, 0.0, 100.0) == ([0.25], 2)
 
 
@@ -167,7 +167,7 @@ def test_each_engine_acknowledges_every_message() -> None:
 def test_the_disk_of_a_closed_and_of_an_open_table_is_measured(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(disk, "SETTLING", 3.0)
+    monkeypatch.setattr(disk, "SETTLING_SECONDS", 3.0)
     disk.main(0.05)
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in said[2:]] == ["closed", "open", "memory:", "memory:"]

@@ -74,13 +74,17 @@ def told(*messages: tuple[str, bytes]) -> Any:
 def test_states_are_right_once_they_are_those_of_daemons_that_run_now() -> None:
     tables, before = ["table-1", "poker-1"], {b"b1"}
     old = [node("pit-1", "b1"), state("table-1", "b1"), state("poker-1", "b1")]
-    assert site_standing.right(told(*old), tables, set())
-    assert not site_standing.right(told(*old), tables, before)
+    assert site_standing.states_are_right(told(*old), tables, set())
+    assert not site_standing.states_are_right(told(*old), tables, before)
     new = [node("pit-1", "b2"), state("table-1", "b2"), state("poker-1", "b2")]
-    assert site_standing.right(told(*new), tables, before)
-    assert not site_standing.right(told(*new, state("poker-1", "b2", "stale")), tables, before)
-    assert not site_standing.right(told(*new, node("pit-1", "b2", "offline")), tables, before)
-    assert not site_standing.right(told(*new[:2]), tables, before)
+    assert site_standing.states_are_right(told(*new), tables, before)
+    assert not site_standing.states_are_right(
+        told(*new, state("poker-1", "b2", "stale")), tables, before
+    )
+    assert not site_standing.states_are_right(
+        told(*new, node("pit-1", "b2", "offline")), tables, before
+    )
+    assert not site_standing.states_are_right(told(*new[:2]), tables, before)
 
 
 def test_the_jackpot_is_in_play_where_a_controller_of_now_says_so() -> None:
@@ -124,7 +128,7 @@ def listening(heard: Sequence[float], late: Sequence[float]) -> Any:
 
 
 def test_it_is_normal_after_the_last_window_that_was_not() -> None:
-    window = site.WINDOW
+    window = site.WINDOW_SECONDS
     heard = [100.0 + window * number + 0.1 for number in range(6)]
     calm, late = [0.01] * 6, [9.0, 0.01, 9.0, 0.01, 0.01, 0.01]
     until = 100.0 + 6 * window
