@@ -6,7 +6,7 @@ import pytest
 
 from subscribers.carrousel.shares import Parts, contribution, values, whole
 from tests.subscribers.carrousel.books import Books, terms
-from tests.subscribers.carrousel.given import read
+from tests.subscribers.carrousel.terms_decoding import read
 
 
 @pytest.mark.rule("BAL05-137")

@@ -21,7 +21,7 @@ from subscribers.carrousel.intake import (
     RecallRequest,
     TableIntake,
 )
-from tests.support.carrousel.told import (
+from tests.support.carrousel.real_events import (
     RULES,
     TABLE,
     changed,

@@ -8,7 +8,7 @@ import pytest
 from subscribers.carrousel.intake import IntakeRules
 from subscribers.carrousel.tables import UNHEARD_AFTER_SECONDS, NodeDirectory, TrackedTable
 from tests.support.carrousel.floor import SEED, STAKE, Floor
-from tests.support.carrousel.told import recall
+from tests.support.carrousel.real_events import recall
 
 BOOT, TIME = "b1", "2026-03-20T02:10:13.000000Z"
 RULES = IntakeRules(tables=("a",), games=("poker-no-draw",), decree="EUS96", currency="EUR")

@@ -11,7 +11,7 @@ from controller.contract.jackpot import AwardPay
 from subscribers.carrousel.facts import PlayStatus, TermsGiven, Won
 from subscribers.carrousel.terms import find_flaws
 from tests.subscribers.carrousel.books import BY, Books, at, terms
-from tests.subscribers.carrousel.given import read
+from tests.subscribers.carrousel.terms_decoding import read
 from tests.support.for_each import for_each
 
 GOOD: list[dict[str, Any]] = [

@@ -39,7 +39,7 @@ from controller.people.register import (
 from controller.people.seen import SeenCommands
 from controller.people.signed_command import Claims, sign, verify
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
-from tests.support.carrousel.told import recall
+from tests.support.carrousel.real_events import recall
 
 SITE = "casino-mayor"
 TOPICS = Topics(SITE)
