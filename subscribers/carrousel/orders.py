@@ -52,7 +52,7 @@ PERMANENT_REFUSALS = (
 """Refusals of orders that can never be followed."""
 
 
-class PeopleInForce:
+class OrderPeople:
     """The people who may give orders, as of the last :meth:`refresh` of the file. Without ``path``
     or ``key`` no one may. ``ledger``: the file that was in force is remembered beside it.
     ``trouble``: what is wrong with the file, and what to do.
@@ -91,7 +91,7 @@ class Orders:
         audience: str,
         tables: Callable[[], tuple[str, ...]],
         state: Callable[[], JackpotLedgerState],
-        people: PeopleInForce,
+        people: OrderPeople,
         seen: SeenCommands,
     ) -> None:
         self._jackpot, self._audience, self._tables = jackpot, audience, tables

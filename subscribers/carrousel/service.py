@@ -62,8 +62,8 @@ from subscribers.carrousel.mark import VerificationMark, write_mark
 from subscribers.carrousel.metrics import FAMILIES, JackpotCounts, metric_values
 from subscribers.carrousel.orders import (
     PERMANENT_REFUSALS,
+    OrderPeople,
     Orders,
-    PeopleInForce,
     order_not_followed,
 )
 from subscribers.carrousel.schema import LedgerError
@@ -162,7 +162,7 @@ class JackpotController:
         self.boot = secrets.token_hex(4)
         self._log = structlog.get_logger()
         self._run = ControllerRun(site=settings.site, boot=self.boot, keepalive=settings.keepalive)
-        self._people = PeopleInForce(
+        self._people = OrderPeople(
             settings.people_file, settings.people_key, settings.site, Path(settings.ledger)
         )
         self._people_trouble: str | None = None

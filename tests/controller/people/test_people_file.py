@@ -20,7 +20,7 @@ from controller.people.register import (
     to_base64url,
     write_people,
 )
-from subscribers.carrousel.orders import PeopleInForce
+from subscribers.carrousel.orders import OrderPeople
 from subscribers.console.admission import PEOPLE_CACHE_FILE, Admission, SignInUnavailableError
 from subscribers.console.settings import PitSettings
 from tests.support.people.staff import HEAD, LASA, PERSONS, SIGNER, SITE, SITE_KEY, VIDAL
@@ -75,7 +75,7 @@ class AsCarrousel:
         self._path, self._ledger = people, folder / "carrousel.sqlite3"
 
     def start(self) -> None:
-        self._file = PeopleInForce(str(self._path), KEY, SITE, self._ledger)
+        self._file = OrderPeople(str(self._path), KEY, SITE, self._ledger)
         if self._file.people is None:
             raise PeopleError(self._file.trouble)
 
