@@ -110,7 +110,7 @@ class MonthTable:
         sent = self.trace.pop_entry()
         self._keep(
             at,
-            given=write(given),
+            input=write(given),
             events=tuple(map(write, events)),
             saved=self.table.saved(),
             before=() if sent is None else (("bytes", sent),),
