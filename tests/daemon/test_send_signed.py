@@ -136,7 +136,7 @@ def test_a_croupier_is_refused_what_the_head_of_table_may(
     [
         ("m-lasa", ("session.open",), 2, "is enrolled as table_head, inspector; name one"),
         ("m-lasa", ("session.open", "--role", "director"), 2, "is enrolled as table_head"),
-        ("a-riera", ("bets.open", "--by", "M. Lasa"), 2, "the key says who it is"),
+        ("a-riera", ("bets.open", "--by", "M. Lasa"), 2, "the key identifies the person"),
         ("nobody", ("bets.open",), 1, "No such file"),
         ("words", ("bets.open",), 1, "holds no key"),
     ],

@@ -175,7 +175,7 @@ def test_no_key_password_pin_or_card_is_in_any_file(
     lines = [json.loads(line) for line in made["log.jsonl"].splitlines()]
     assert any(line.get("event") == "broker connected" for line in lines)
     assert {"event": "defect", "table": "bacara-1"} in lines
-    assert lines[-1] == {"left out": 2, "because": "these lines are no JSON"}
+    assert lines[-1] == {"left out": 2, "because": "these lines are not JSON"}
     assert json.loads(made["versions.json"])["packages"]["novamas"]
     assert running.stop() == 0
 
