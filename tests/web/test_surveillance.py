@@ -118,11 +118,11 @@ def test_every_filter_finds_and_leaves_out(room: Room) -> None:
     [
         (("--site", "pal"), "no site 'pal'; did you mean `palma`?"),
         (("--table", "rr1"), "no table 'rr1'; did you mean `r1`?"),
-        (("--what", "voyd"), "no such thing 'voyd'; did you mean `void`?"),
+        (("--what", "voyd"), "no search term 'voyd'; did you mean `void`?"),
         (("--rule", "ARA02-9999"), "no rule 'ARA02-9999'; did you mean"),
         (("--from", "lunch"), "'lunch' is not a time; write 1h"),
         (("--round", "2"), "--round: name the table"),
-        (("--round", "x"), "write a whole number"),
+        (("--round", "x"), "give a whole number from 1"),
     ],
 )
 def test_what_is_misspelt_is_said(room: Room, words: tuple[str, ...], said: str) -> None:
@@ -173,9 +173,9 @@ def test_cards_are_shown_to_the_role_and_the_look_is_kept_first(room: Room) -> N
 @pytest.mark.parametrize(
     ("who", "more", "said"),
     [
-        ("m-lasa", ("--as", "m-lasa"), "M. Lasa has not the role surveillance"),
+        ("m-lasa", ("--as", "m-lasa"), "M. Lasa does not have the role surveillance"),
         ("m-lasa", (), "Name or PIN is wrong"),
-        ("s-mora", ("--round", "9"), "nothing is known of round 9"),
+        ("s-mora", ("--round", "9"), "the archive has no round 9 of p1"),
     ],
 )
 def test_who_may_not_sees_no_card(room: Room, who: str, more: tuple[str, ...], said: str) -> None:
@@ -188,7 +188,10 @@ def test_who_may_not_sees_no_card(room: Room, who: str, more: tuple[str, ...], s
 
 
 def test_a_look_needs_a_key_and_a_reason(room: Room, capsys: pytest.CaptureFixture[str]) -> None:
-    for more, said in ((("--why", "  ", "--key", str(room.key)), "say why"), ((), "no key: give")):
+    for more, said in (
+        (("--why", "  ", "--key", str(room.key)), "give a reason"),
+        ((), "no key: give"),
+    ):
         assert cards_main([f"--settings={room.cards_settings()}", "cards", *SHOWN, *more]) == 1
         told = capsys.readouterr()
         assert (told.out, said in told.err) == ("", True)
