@@ -62,9 +62,13 @@ class Claims:
             key=lambda item: is_hypothesis_test(getattr(item, "obj", None)),
         )
 
-    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
-        """True: nothing more is to be done for it."""
-        return None if self.wanted[item.nodeid] & self.open else True
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """What can prove nothing more is passed over. Not in `pytest_runtest_protocol`: the test
+        before it leaves its module open for it, and then one of another module cannot begin.
+        """
+        if not self.wanted[item.nodeid] & self.open:
+            pytest.skip("its rules are proved")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
