@@ -23,7 +23,7 @@ def admit_person(
 ) -> tuple[Admission, Person]:
     """Return the admission and the person with this id or badge. The PIN is read from ``pin_file``
     or from the terminal. ``state`` is the folder that stores the count of wrong PINs. Raise
-    :class:`AccessRefusedError` or ``NobodyError``.
+    :class:`AccessRefusedError` or ``SignInUnavailableError``.
     """
     admission = Admission(pit, site, Path(state), time.time)
     result = asyncio.run(admission.admit(person, _pin(pin_file)))

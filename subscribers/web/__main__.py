@@ -29,26 +29,26 @@ from subscribers.display.round_store import RoundStore
 from subscribers.essential import end_at_signal, ending_process, essential
 from subscribers.feed import ConnectionChange, table_feed
 from subscribers.service_log import log_lines
-from subscribers.web.app import Web, app
+from subscribers.web.app import WebApplication, app
 from subscribers.web.connections import BrowserConnection, BrowserLoop
 from subscribers.web.floor import Floor
 from subscribers.web.keypads import Keypads
 from subscribers.web.pit import Pit
 from subscribers.web.proxy import Proxies
 from subscribers.web.settings import WebSettings, on_loopback
-from subscribers.web.surveillance import Surveillance
+from subscribers.web.surveillance import SurveillancePages
 from subscribers.web.tables import Pictures
 
-ENDING = 5
+SHUTDOWN_TIMEOUT_SECONDS = 5
 """Maximum time in seconds for open requests when the server shuts down; the unit allows ten."""
-GONE = 30
-"""Seconds after which a browser that takes nothing is gone."""
-WAITING = 1 << 16
-"""Bytes that the kernel keeps for a browser that is slow."""
-LOOK = 0.2
-"""Seconds between two looks at the jackpots."""
-BESIDE = 200
-"""Requests at the same time beside the streams."""
+DEAD_PEER_SECONDS = 30
+"""Time after which a browser that reads nothing is disconnected."""
+SEND_BUFFER_BYTES = 1 << 16
+"""Kernel buffer for a slow browser."""
+JACKPOT_CHECK_INTERVAL_SECONDS = 0.2
+"""Interval for checking the jackpots."""
+MAX_OTHER_REQUESTS = 200
+"""Maximum number of simultaneous requests besides the streams."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -72,7 +72,7 @@ def main(argv: list[str] | None = None) -> int:
         _now,
         {jackpot.id: jackpot.simulated for jackpot in settings.jackpots},
     )
-    web = Web(settings, floor, Pictures(floor, RoundStore(Path(settings.state), _lost)))
+    web = WebApplication(settings, floor, Pictures(floor, RoundStore(Path(settings.state), _lost)))
     web.pit = _pit(web)
     if isinstance(web.pit, str):
         if settings.signed_in:
@@ -88,7 +88,7 @@ def main(argv: list[str] | None = None) -> int:
             structlog.get_logger().warning("no console", reason=web.pit)
     else:
         web.keypads = Keypads(web.pit, floor, settings.keypads)
-        web.surveillance = Surveillance(web.pit, settings, lambda: web.alive)
+        web.surveillance = SurveillancePages(web.pit, settings, lambda: web.alive)
     BrowserConnection.proxies = Proxies(settings.proxies)
     config = uvicorn.Config(
         app(web, lambda _: _serving(web, listening)),
@@ -103,8 +103,8 @@ def main(argv: list[str] | None = None) -> int:
         ssl_certfile=settings.cert_file,
         ssl_keyfile=settings.key_file,
         timeout_keep_alive=15,
-        limit_concurrency=settings.streams + BESIDE,
-        timeout_graceful_shutdown=ENDING,
+        limit_concurrency=settings.streams + MAX_OTHER_REQUESTS,
+        timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_SECONDS,
     )
     _Server(config, web).run(sockets=[listening])
     return 0
@@ -116,10 +116,10 @@ def _listening(host: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.create_server((host, port), family=family, backlog=512)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WAITING)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, GONE)
-    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, GONE * 1000)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, DEAD_PEER_SECONDS)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_PEER_SECONDS * 1000)
     return made
 
 
@@ -132,7 +132,7 @@ def _many_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _pit(web: Web) -> Pit | str:
+def _pit(web: WebApplication) -> Pit | str:
     """Return the console, or the reason why it is unavailable."""
     settings = web.settings
     if settings.pit is None:
@@ -155,7 +155,7 @@ class _Server(uvicorn.Server):
     for browsers.
     """
 
-    def __init__(self, config: uvicorn.Config, web: Web) -> None:
+    def __init__(self, config: uvicorn.Config, web: WebApplication) -> None:
         super().__init__(config)
         self._web = web
 
@@ -188,7 +188,7 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def _serving(web: Web, listening: socket.socket) -> AsyncIterator[None]:
+async def _serving(web: WebApplication, listening: socket.socket) -> AsyncIterator[None]:
     host, port = listening.getsockname()[:2]
     scheme = "https" if web.settings.cert_file else "http"
     address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{web.settings.base}"
@@ -201,7 +201,7 @@ async def _serving(web: Web, listening: socket.socket) -> AsyncIterator[None]:
     yield
 
 
-def _ears(web: Web) -> Iterator[tuple[str, Coroutine[Any, Any, None]]]:
+def _ears(web: WebApplication) -> Iterator[tuple[str, Coroutine[Any, Any, None]]]:
     """Return the receiving tasks by name. They run until the server shuts down."""
     for simulated in web.floor.worlds:
         yield f"{'simulated' if simulated else 'real'} tables", _listen(web, simulated)
@@ -217,7 +217,7 @@ def _ready(path: str | None, address: str) -> None:
         Path(path).write_text(address + "\n", encoding="utf-8")
 
 
-async def _listen(web: Web, simulated: bool) -> None:
+async def _listen(web: WebApplication, simulated: bool) -> None:
     """Receive messages of the real or the simulated tables until the server shuts down."""
     log, told = structlog.get_logger(), ""
     topics = Topics(web.settings.site, simulated)
@@ -237,7 +237,7 @@ async def _look(floor: Floor) -> None:
     """Publish changes of the jackpots, including lost connections."""
     while True:
         floor.look()
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(JACKPOT_CHECK_INTERVAL_SECONDS)
 
 
 def _lost(what: str, why: str) -> None:

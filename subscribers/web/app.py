@@ -35,21 +35,21 @@ from subscribers.display.permanency_page import day_page, days_page
 from subscribers.display.picture import decree_text
 from subscribers.display.start import SCRIPT_SOURCE
 from subscribers.web.beat import beat
-from subscribers.web.files import AGAIN, Files
-from subscribers.web.floor import JACKPOT, Floor, change_of
+from subscribers.web.files import REVALIDATE_HEADERS, Files
+from subscribers.web.floor import JACKPOT_PREFIX, Floor, change_of
 from subscribers.web.keypads import Keypads
-from subscribers.web.metrics import FAMILIES, Counts, values
+from subscribers.web.metrics import FAMILIES, WebCounters, metric_values
 from subscribers.web.pit import Pit
-from subscribers.web.proxy import BehindProxy, Below, KnownHosts, Proxies
+from subscribers.web.proxy import BehindProxy, KnownHosts, PathPrefix, Proxies
 from subscribers.web.settings import WebSettings, on_loopback
 from subscribers.web.sign_in import SignIn
-from subscribers.web.stream import HEADERS as STREAM
-from subscribers.web.stream import PictureStream, Streaming
-from subscribers.web.surveillance import Surveillance
+from subscribers.web.stream import STREAM_HEADERS as STREAM
+from subscribers.web.stream import PictureStream, StreamResponse
+from subscribers.web.surveillance import SurveillancePages
 from subscribers.web.tables import Pictures
-from subscribers.web.wheels import Wheels
+from subscribers.web.wheels import WheelPages
 
-POLICY = "; ".join(
+CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
         f"script-src 'self' {SCRIPT_SOURCE}",
@@ -66,8 +66,8 @@ POLICY = "; ".join(
 """Content security policy: only this server's resources, no inline script but the start script, no
 framing.
 """
-HEADERS = (
-    (b"content-security-policy", POLICY.encode()),
+SAFE_HEADERS = (
+    (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
@@ -75,12 +75,12 @@ HEADERS = (
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
 
-FRESH = {"cache-control": "no-store"}
+NO_STORE_HEADERS = {"cache-control": "no-store"}
 """Cache headers of responses that are only valid now."""
 Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 
 
-class Web:
+class WebApplication:
     """State shared by the routes. ``alive`` is False once the server shuts down. ``pit``: the
     console, or why it is unavailable.
     """
@@ -88,16 +88,16 @@ class Web:
     def __init__(self, settings: WebSettings, floor: Floor, pictures: Pictures) -> None:
         self.settings, self.floor, self.pictures = settings, floor, pictures
         self.alive = True
-        self.counts = Counts()
+        self.counts = WebCounters()
         self.pit: Pit | str = "this server has no console"
         self.keypads: Keypads | None = None
-        self.surveillance: Surveillance | None = None
+        self.surveillance: SurveillancePages | None = None
 
     async def stream(self, request: Request) -> Response:
         """``/stream?table=a&table=b&jackpot=c&lang=es``: pictures as they change."""
         asked = {
             *request.query_params.getlist("table"),
-            *(JACKPOT + name for name in request.query_params.getlist("jackpot")),
+            *(JACKPOT_PREFIX + name for name in request.query_params.getlist("jackpot")),
         }
         tables = [name for name in self.floor.changed if not asked or name in asked]
         if asked and not tables:
@@ -109,7 +109,7 @@ class Web:
             return PlainTextResponse(text("display.full", self.own()), 503, {"retry-after": "5"})
         language = language_of(request)
         last = request.headers.get("last-event-id")
-        return Streaming(
+        return StreamResponse(
             PictureStream(
                 self.floor,
                 tables,
@@ -135,12 +135,12 @@ class Web:
         deaf = [table for table, why in self.floor.outdated.items() if why is not None]
         deaf += [name for name in self.floor.meters if self.floor.silent(name)]
         said = f"deaf {' '.join(deaf)}\n" if deaf else "ok\n"
-        return PlainTextResponse(said, 503 if deaf else 200, FRESH)
+        return PlainTextResponse(said, 503 if deaf else 200, NO_STORE_HEADERS)
 
     async def metrics(self, _: Request) -> Response:
         """``/metrics``: what the server counts, for Prometheus."""
-        told = await exposition(FAMILIES, values(self.counts, self.floor))
-        return Response(told, headers=FRESH, media_type=TEXT_CONTENT_TYPE)
+        told = await exposition(FAMILIES, metric_values(self.counts, self.floor))
+        return Response(told, headers=NO_STORE_HEADERS, media_type=TEXT_CONTENT_TYPE)
 
     async def days_page(self, request: Request) -> Response:
         """``/table/<id>/days``: of which days there is a permanency."""
@@ -210,8 +210,8 @@ class Web:
         """``/theme.css``: the site's style sheet, if there is one."""
         path = self.settings.theme
         if path is None:
-            return Response(media_type="text/css", headers=AGAIN)
-        return FileResponse(path, media_type="text/css", headers=AGAIN)
+            return Response(media_type="text/css", headers=REVALIDATE_HEADERS)
+        return FileResponse(path, media_type="text/css", headers=REVALIDATE_HEADERS)
 
     async def no_pit(self, _: Request) -> Response:
         """``/pit`` and ``/surveillance`` while signing in is unavailable: the reason."""
@@ -239,7 +239,7 @@ class Web:
     async def jackpot_page(self, request: Request) -> Response:
         """``/jackpot/<id>``."""
         jackpot = request.path_params["jackpot"]
-        if JACKPOT + jackpot not in self.floor.meters:
+        if JACKPOT_PREFIX + jackpot not in self.floor.meters:
             return pages.not_found_page(language_of(request) or self.own(), "trouble.no_jackpot")
         others = [each for each in self.jackpots() if each != jackpot]
         shown = (jackpot, *others)
@@ -278,7 +278,7 @@ class SignedInOnly:
 
 
 class SafeHeaders:
-    """Adds :data:`HEADERS` to every answer."""
+    """Adds :data:`SAFE_HEADERS` to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -288,7 +288,7 @@ class SafeHeaders:
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *HEADERS]
+                message["headers"] = [*message.get("headers", ()), *SAFE_HEADERS]
             await send(message)
 
         await self._app(scope, receive, sending if scope["type"] == "http" else send)
@@ -307,7 +307,7 @@ def language_of(request: Request) -> str | None:
     return asked if asked in LANGUAGES else None
 
 
-def app(web: Web, lifespan: Lifespan) -> Starlette:
+def app(web: WebApplication, lifespan: Lifespan) -> Starlette:
     """The whole application."""
     settings = web.settings
     names = [*settings.names, settings.host]
@@ -334,7 +334,7 @@ def app(web: Web, lifespan: Lifespan) -> Starlette:
             Route("/theme.css", web.theme),
             *(web.pit.routes if isinstance(web.pit, Pit) else [Route("/pit", web.no_pit)]),
             *(web.keypads.routes if web.keypads is not None else []),
-            *Wheels(web.settings, web.pit).routes,
+            *WheelPages(web.settings, web.pit).routes,
             *(
                 web.surveillance.routes
                 if web.surveillance is not None
@@ -346,7 +346,7 @@ def app(web: Web, lifespan: Lifespan) -> Starlette:
             Middleware(SafeHeaders),
             Middleware(BehindProxy, proxies=Proxies(settings.proxies), tls=settings.tls == "proxy"),
             Middleware(KnownHosts, names=names),
-            *([Middleware(Below, base=settings.base)] if settings.base else []),
+            *([Middleware(PathPrefix, base=settings.base)] if settings.base else []),
             *door,
         ],
         lifespan=lifespan,
@@ -355,4 +355,4 @@ def app(web: Web, lifespan: Lifespan) -> Starlette:
 
 async def _beat(_: Request) -> Response:
     """``/beat``: a beat for a page that has no stream, as that of the sign-in."""
-    return Response(beat(), headers=FRESH, media_type="application/json")
+    return Response(beat(), headers=NO_STORE_HEADERS, media_type="application/json")

@@ -20,8 +20,10 @@ HEADER = "x-novamas-touch"
 """``<beat> <milliseconds>``: the beat, and how long after its arrival the touch came."""
 _RUN = secrets.token_hex(4)
 _SENT = re.compile(rf"{_RUN}\.([0-9]{{1,15}}) (-?[0-9]{{1,15}})", re.ASCII)
-AHEAD = 1.0
-"""Seconds that a touch may seem to lie in the future: the two clocks differ a little in pace."""
+CLOCK_TOLERANCE_SECONDS = 1.0
+"""Time by which a touch may seem to lie in the future, because the clocks run at slightly different
+rates.
+"""
 
 
 def beat() -> bytes:
@@ -37,7 +39,7 @@ def age(sent: str | None) -> float:
     if found is None:
         return inf
     seconds = (_milliseconds() - int(found[1]) - int(found[2])) / 1000
-    return max(0.0, seconds) if seconds > -AHEAD else inf
+    return max(0.0, seconds) if seconds > -CLOCK_TOLERANCE_SECONDS else inf
 
 
 def _milliseconds() -> int:

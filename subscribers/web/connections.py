@@ -15,14 +15,16 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from subscribers.web.proxy import FORWARDED_FOR, Proxies
 
 REQUEST_TIMEOUT_SECONDS = 10.0
-"""Time for a request to come, with its body, from the connection or the last answer on."""
+"""Time to receive a request with its body, from the connection or the previous response on."""
 HANDSHAKE_TIMEOUT_SECONDS = 10.0
-"""Time for the handshake of TLS, before that."""
+"""Time for the TLS handshake before that."""
 MAX_INCOMPLETE = 100
-"""Connections of one address on which no whole request has come."""
+"""Maximum number of connections per address without a complete request."""
 FORWARDED = FORWARDED_FOR.encode()
 YOUNG_SECONDS = 1.0
-"""Age below which no connection is closed for a newer one: its request may have come unread."""
+"""Age below which no connection is closed for a newer one: its request may not have
+been read yet.
+"""
 
 
 class BrowserLoop(asyncio.SelectorEventLoop):

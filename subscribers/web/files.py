@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.staticfiles import PathLike, StaticFiles
 from starlette.types import Scope
 
-AGAIN = {"cache-control": "no-cache"}
+REVALIDATE_HEADERS = {"cache-control": "no-cache"}
 """A browser keeps it, and asks each time whether it is still the same: so an update of the server
 is whole at once, and costs nothing where nothing changed.
 """
@@ -26,5 +26,5 @@ class Files(StaticFiles):
     ) -> Response:
         """Answer with a file, or that it is still the same."""
         answer = super().file_response(full_path, stat_result, scope, status_code)
-        answer.headers.update(AGAIN)
+        answer.headers.update(REVALIDATE_HEADERS)
         return answer

@@ -17,11 +17,11 @@ from subscribers.feed import ConnectionChange, FeedMessage
 from subscribers.meter import Meter, on_alert, on_state, silence
 from subscribers.table_snapshot import Outdated, TableSnapshot, daemon_of, fold
 
-Listener = Callable[[str, str, bytes], None]
+MessageListener = Callable[[str, str, bytes], None]
 """Called with each message: table, leaf, body."""
 
 
-JACKPOT = "jackpot/"
+JACKPOT_PREFIX = "jackpot/"
 """Prefix of a jackpot's id among table ids, which contain no slash."""
 
 
@@ -38,7 +38,7 @@ class Floor:
     ) -> None:
         self.now = now
         self.meters = {
-            JACKPOT + jackpot: Meter(jackpot=jackpot, simulated=simulated)
+            JACKPOT_PREFIX + jackpot: Meter(jackpot=jackpot, simulated=simulated)
             for jackpot, simulated in (jackpots or {}).items()
         }
         """``jackpot/<id>`` -> what is known of it."""
@@ -61,7 +61,7 @@ class Floor:
         """Table or jackpot -> the number of its last change."""
         self.change = 0
         self._next = asyncio.Event()
-        self.listeners: list[Listener] = []
+        self.listeners: list[MessageListener] = []
 
     def hear(self, simulated: bool, message: FeedMessage | ConnectionChange) -> None:
         """Take a message, or that the connection was made or lost."""
@@ -85,11 +85,11 @@ class Floor:
                 self._judge()
             elif prefix == "node" and leaf == "checkpoint":
                 self._checkpoints[node] = message.body
-            elif leaf == "state" and prefix + "/" == JACKPOT:
-                self._hear_meter(JACKPOT + node, simulated, message.body)
-            elif leaf == "alert" and prefix + "/" == JACKPOT:
-                alert = message.path.removeprefix(f"{JACKPOT}{node}/alert/")
-                self._hear_alert(JACKPOT + node, simulated, alert, message.body)
+            elif leaf == "state" and prefix + "/" == JACKPOT_PREFIX:
+                self._hear_meter(JACKPOT_PREFIX + node, simulated, message.body)
+            elif leaf == "alert" and prefix + "/" == JACKPOT_PREFIX:
+                alert = message.path.removeprefix(f"{JACKPOT_PREFIX}{node}/alert/")
+                self._hear_alert(JACKPOT_PREFIX + node, simulated, alert, message.body)
             return
         known = self.known.get(message.table)
         if known is None or known.simulated != simulated:

@@ -31,12 +31,15 @@ from subscribers.web.files import Files
 from subscribers.web.floor import Floor
 from subscribers.web.pit import Pit
 
-PRESSES: frozenset[str] = frozenset({*DIGITS, *get_args(Slot), "lock"})
+MAX_REMEMBERED_PRESSES: frozenset[str] = frozenset({*DIGITS, *get_args(Slot), "lock"})
+"""Number of page key ids that are remembered, so that a repeated request is not a
+second key press.
+"""
 REMEMBERED = 50
 """Ids of keys of the page that are remembered, so that one that is sent again is no second key."""
 
 
-class Pressing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PressBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A key of the page. ``id``: of this press alone."""
 
     id: str
@@ -117,10 +120,10 @@ class Keypads:
         return JSONResponse({"ok": True})
 
     async def _press(self, request: Request) -> Response:
-        session, given = await self._pit.door.acting(request, Pressing)
+        session, given = await self._pit.door.acting(request, PressBody)
         table = request.path_params["table"]
         self._pit.at(session, table)
-        if given.key not in PRESSES or not 8 <= len(given.id) <= 64:
+        if given.key not in MAX_REMEMBERED_PRESSES or not 8 <= len(given.id) <= 64:
             raise HTTPException(400)
         keypad = self._keypads[table]
         if keypad.session is not session:

@@ -26,7 +26,7 @@ FAMILIES = (
 )
 
 
-class Counts(msgspec.Struct):
+class WebCounters(msgspec.Struct):
     """Event counters."""
 
     streams: int = 0
@@ -39,7 +39,7 @@ class Counts(msgspec.Struct):
     """Pictures that were sent."""
 
 
-def values(counts: Counts, floor: Floor) -> dict[str, Values]:
+def metric_values(counts: WebCounters, floor: Floor) -> dict[str, Values]:
     """All of it."""
     return {
         "novamas_web_streams": {(): counts.streams},

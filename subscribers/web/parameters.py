@@ -8,14 +8,14 @@ from typing import Annotated
 
 from msgspec import Meta
 
-DIGITS = 18
+MAX_DIGITS = 18
 """Maximum number of digits of a whole number: it fits an integer of every database."""
-Whole = Annotated[int, Meta(ge=0, lt=10**DIGITS)]
+WholeNumber = Annotated[int, Meta(ge=0, lt=10**MAX_DIGITS)]
 """A whole number in a JSON body."""
 
 
-def whole(text: str) -> int:
+def parse_whole_number(text: str) -> int:
     """A whole number, not negative. Raises ``ValueError``."""
-    if not (text.isascii() and text.isdigit() and len(text) <= DIGITS):
-        raise ValueError(f"{text[:40]!r} is not a whole number of at most {DIGITS} digits")
+    if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
+        raise ValueError(f"{text[:40]!r} is not a whole number of at most {MAX_DIGITS} digits")
     return int(text)

@@ -37,18 +37,18 @@ from subscribers.console.work import (
 )
 from subscribers.meter import silence
 from subscribers.web.files import Files
-from subscribers.web.floor import JACKPOT, Floor, change_of
-from subscribers.web.metrics import Counts
+from subscribers.web.floor import JACKPOT_PREFIX, Floor, change_of
+from subscribers.web.metrics import WebCounters
 from subscribers.web.settings import WebSettings
 from subscribers.web.sign_in import SignIn, denied
-from subscribers.web.stream import PictureStream, Streaming
+from subscribers.web.stream import PictureStream, StreamResponse
 
-JUDGED = 10.0
-"""Seconds that may pass besides until a PIN is judged and the command is sent."""
+SEND_MARGIN_SECONDS = 10.0
+"""Additional time for checking a PIN and sending the command."""
 
 
-class Giving(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of a command that a person gives."""
+class CommandBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Body of a request to send a command."""
 
     number: str
     table: str
@@ -57,7 +57,7 @@ class Giving(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pin: str | None = None
 
 
-class Asking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OutcomeQueryBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Body of a query for the outcome of a touch whose page or server was interrupted."""
 
     table: str
@@ -65,14 +65,16 @@ class Asking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seq: int
 
 
-class Choosing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of a choice of language."""
+class LanguageBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Body of a request to change the language."""
 
     language: str
 
 
 class Pit:
-    """The console. Raises ``NobodyError``. ``alive``: False once the server ends."""
+    """The console. Raise ``SignInUnavailableError``. ``alive``: False once the server
+    shuts down.
+    """
 
     def __init__(
         self,
@@ -92,7 +94,8 @@ class Pit:
         topics = {table.id: Topics(web.site, table.simulated) for table in web.tables}
         self._evidence = dict.fromkeys(topics, TableEvidence())
         jackpots = {
-            JACKPOT + jackpot.id: Topics(web.site, jackpot.simulated) for jackpot in web.jackpots
+            JACKPOT_PREFIX + jackpot.id: Topics(web.site, jackpot.simulated)
+            for jackpot in web.jackpots
         }
         self.sending = CommandSender(
             web.broker, topics | jackpots, self._changed, time.time, mute=jackpots
@@ -101,7 +104,7 @@ class Pit:
         self.laws: Mapping[str, str] = (
             {} if settings.laws is None else json.loads(Path(settings.laws).read_bytes())
         )
-        self._counts, self._patience = Counts(), web.patience
+        self._counts, self._patience = WebCounters(), web.patience
         self._giving: dict[str, asyncio.Event] = {}
         """Touches that are being judged or sent, by number."""
         floor.listeners.append(self._hear)
@@ -161,7 +164,7 @@ class Pit:
         goes_on: Callable[[], bool],
     ) -> Response:
         """Stream what the tables show."""
-        return Streaming(
+        return StreamResponse(
             PictureStream(
                 self._floor,
                 tables,
@@ -178,7 +181,7 @@ class Pit:
         time, an unknown one is sent only in time. So a page that is too late knows that nothing was
         sent, and that nothing will be.
         """
-        session, given = await self.door.asking(request, Giving)
+        session, given = await self.door.asking(request, CommandBody)
         self.at(session, given.table)
         if not TOUCH_NUMBER.fullmatch(given.number) or not given.number.startswith(
             f"{session.tag}-"
@@ -197,7 +200,9 @@ class Pit:
         told = self._done(session, known)
         return Response(msgspec.json.encode(told), media_type="application/json")
 
-    async def _given(self, request: Request, session: Session, given: Giving) -> Touch | Denied:
+    async def _given(
+        self, request: Request, session: Session, given: CommandBody
+    ) -> Touch | Denied:
         """A command that is sent now. Raises ``HTTPException``."""
         self.door.in_time(request)
         self.door.sessions.touch(session)
@@ -213,7 +218,7 @@ class Pit:
                 if found.why in ("locked", "not_enrolled"):
                     self.door.sessions.end_of(session.person.id)
                 return found
-            self.door.in_time(request, more=JUDGED)
+            self.door.in_time(request, more=SEND_MARGIN_SECONDS)
         if not session.alive:
             raise HTTPException(401)
         event = self._known_to(given.table)
@@ -257,13 +262,13 @@ class Pit:
         )
 
     async def _truth(self, request: Request) -> Response:
-        session, asked = await self.door.asking(request, Asking)
+        session, asked = await self.door.asking(request, OutcomeQueryBody)
         self.at(session, asked.table)
         found = await self.sending.signed_events(session, asked.table, asked.boot, asked.seq)
         return JSONResponse({"events": found})
 
     async def _language(self, request: Request) -> Response:
-        session, chosen = await self.door.acting(request, Choosing)
+        session, chosen = await self.door.acting(request, LanguageBody)
         if chosen.language not in LANGUAGES:
             raise HTTPException(400)
         session.language = chosen.language

@@ -27,9 +27,9 @@ SCHEME_ADVICE = (
     "proxy_set_header X-Forwarded-Proto $scheme"
 )
 LOG_INTERVAL_SECONDS = 1.0
-"""Minimum seconds between two lines about unknown hosts: any stranger can cause them."""
+"""Minimum interval between log lines about unknown hosts, which any stranger can cause."""
 MAX_LOGGED = 200
-"""Characters of a header that the log quotes."""
+"""Maximum length of a header in the log, in characters."""
 
 
 class Proxies:
@@ -79,7 +79,7 @@ class BehindProxy:
         await self._app(scope, receive, send)
 
 
-class Below:
+class PathPrefix:
     """Serves everything below a prefix, and nothing beside it. ``base``: as ``/novamas``."""
 
     def __init__(self, app: ASGIApp, base: str) -> None:

@@ -31,16 +31,16 @@ from subscribers.web.connections import network
 from subscribers.web.proxy import HOST_ADVICE, SCHEME_ADVICE, quoted
 
 T = TypeVar("T")
-TOKEN = "x-novamas-token"  # noqa: S105 - the name of a header
-LARGEST = 16_384
-"""The most bytes of a body."""
-TOO_LATE = 412
-"""The status of a request whose touch is too long ago: nothing was done, and nothing will be."""
-ANYBODY = "sign-in"
-"""The token of who has not signed in: it only shows that no plain form of another site sent it."""
+TOKEN_HEADER = "x-novamas-token"  # noqa: S105 - the name of a header
+MAX_BODY_BYTES = 16_384
+"""Maximum size of a request body."""
+TOO_LATE_STATUS = 412
+"""Status of a request whose touch is too old: nothing was done, and nothing will be."""
+ANONYMOUS = "sign-in"
+"""Token before signing in: it only proves that no plain form of another site sent the request."""
 
 
-class SigningIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SignInBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The body of a sign-in."""
 
     who: str
@@ -107,7 +107,7 @@ class SignIn:
         seconds = age(request.headers.get(HEADER))
         if seconds > self.late + more:
             self._log.warning("a touch came too late", path=request.url.path, seconds=seconds)
-            raise HTTPException(TOO_LATE)
+            raise HTTPException(TOO_LATE_STATUS)
 
     def _ours(self, request: Request, token: str) -> None:
         """Raise unless a page of this server sent it."""
@@ -117,7 +117,7 @@ class SignIn:
         if (
             origin in ours
             and site == "same-origin"
-            and same_secret(request.headers.get(TOKEN), token)
+            and same_secret(request.headers.get(TOKEN_HEADER), token)
         ):
             return
         advice = None
@@ -150,8 +150,8 @@ class SignIn:
             self._occupied.unlink(missing_ok=True)
 
     async def _sign_in(self, request: Request) -> Response:
-        self._ours(request, ANYBODY)
-        given = await read(request, SigningIn)
+        self._ours(request, ANONYMOUS)
+        given = await read(request, SignInBody)
         self.in_time(request)
         language = given.language if given.language in LANGUAGES else ENGLISH
         caller = self._caller(request)
@@ -206,7 +206,7 @@ async def read(request: Request, kind: type[T]) -> T:
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > LARGEST:
+        if len(body) > MAX_BODY_BYTES:
             raise HTTPException(413)
     try:
         return msgspec.json.decode(body, type=kind)

@@ -16,16 +16,16 @@ from starlette.types import Receive, Scope, Send
 
 from subscribers.web.beat import beat
 from subscribers.web.floor import Floor, event_id
-from subscribers.web.metrics import Counts
+from subscribers.web.metrics import WebCounters
 
-BEAT = 2.0
-"""Seconds between two signs of life."""
-RETRY = 1000
-"""Milliseconds after which a browser connects again."""
-TOGETHER = 0.02
-"""Seconds between two looks for changes, so that what belongs to one change goes together."""
+BEAT_INTERVAL_SECONDS = 2.0
+"""Interval between beats."""
+RETRY_MILLISECONDS = 1000
+"""Delay after which a browser reconnects."""
+BATCH_DELAY_SECONDS = 0.02
+"""Interval for checking for changes, so that simultaneous ones are sent together."""
 
-HEADERS = [
+STREAM_HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
@@ -45,7 +45,7 @@ class PictureStream:
         picture: Callable[[str], bytes],
         after: int,
         alive: Callable[[], bool],
-        counts: Counts,
+        counts: WebCounters,
         patience: float,
     ) -> None:
         self._floor, self._tables, self._picture = floor, tables, picture
@@ -71,9 +71,9 @@ class PictureStream:
 
     async def _send(self, send: Send) -> None:
         await self._within(
-            send({"type": "http.response.start", "status": 200, "headers": list(HEADERS)})
+            send({"type": "http.response.start", "status": 200, "headers": list(STREAM_HEADERS)})
         )
-        await self._body(send, b"retry: %d\n\n" % RETRY)
+        await self._body(send, b"retry: %d\n\n" % RETRY_MILLISECONDS)
         clock, beaten = asyncio.get_running_loop().time, 0.0
         while self._alive():
             reached = self._floor.change
@@ -85,11 +85,11 @@ class PictureStream:
                 await self._body(send, b"event: %s\n%sdata: %s\n\n" % (kind, number, line))
                 self._counts.pictures += 1
             self._after = reached
-            if clock() >= beaten + BEAT:
+            if clock() >= beaten + BEAT_INTERVAL_SECONDS:
                 await self._body(send, b"event: beat\ndata: %s\n\n" % beat())
                 beaten = clock()
-            await self._floor.wait(reached, beaten + BEAT - clock())
-            await asyncio.sleep(TOGETHER)
+            await self._floor.wait(reached, beaten + BEAT_INTERVAL_SECONDS - clock())
+            await asyncio.sleep(BATCH_DELAY_SECONDS)
         await self._within(send({"type": "http.response.body", "body": b"", "more_body": False}))
 
     async def _body(self, send: Send, data: bytes) -> None:
@@ -100,7 +100,7 @@ class PictureStream:
             await sending
 
 
-class Streaming(Response):
+class StreamResponse(Response):
     """An answer that writes itself."""
 
     def __init__(self, stream: PictureStream) -> None:

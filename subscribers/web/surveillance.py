@@ -46,36 +46,36 @@ from subscribers.surveillance.words import room_text
 from subscribers.video.errors import ClipError
 from subscribers.web.beat import beat
 from subscribers.web.files import Files
-from subscribers.web.parameters import Whole, whole
+from subscribers.web.parameters import WholeNumber, parse_whole_number
 from subscribers.web.pit import Pit
 from subscribers.web.settings import WebSettings
 from subscribers.web.sign_in import denied
-from subscribers.web.stream import HEADERS as STREAM
+from subscribers.web.stream import STREAM_HEADERS as STREAM
 from subscribers.words import who
 
-PAGE = 100
-"""Records of one answer."""
-DRAWN = 6000
-"""Events of which a timeline is made; above that, only what is notable is drawn."""
-WORD = 128
-"""Characters of a word that is looked for."""
-LOOK = 1.0
-"""Seconds between two looks for what is new."""
-FRESH = {"cache-control": "no-store"}
+PAGE_RECORDS = 100
+"""Records per response."""
+MAX_TIMELINE_EVENTS = 6000
+"""Maximum number of events in a timeline; with more, only notable ones are drawn."""
+MAX_WORD_LENGTH = 128
+"""Maximum length of a search word, in characters."""
+CHECK_INTERVAL_SECONDS = 1.0
+"""Interval for checking for new records."""
+NO_STORE_HEADERS = {"cache-control": "no-store"}
 T = TypeVar("T")
 
 
-class Looking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DisclosureBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The body of a request for the cards of a round."""
 
     table: str
-    session: Whole
-    round: Whole
+    session: WholeNumber
+    round: WholeNumber
     why: str
     pin: str
 
 
-class Surveillance:
+class SurveillancePages:
     """The page. Its archive is opened when it is first asked for, and again when it failed."""
 
     def __init__(self, pit: Pit, settings: WebSettings, alive: Callable[[], bool]) -> None:
@@ -129,7 +129,7 @@ class Surveillance:
         until, _, last = beyond.rpartition(",")
         if beyond:
             try:
-                number = whole(last)
+                number = parse_whole_number(last)
                 asked = msgspec.structs.replace(asked, until=utc(moment(until) + 1e-6))
             except ValueError:
                 raise HTTPException(400) from None
@@ -140,7 +140,7 @@ class Surveillance:
             for row in find_records(archive, asked):
                 if beyond and (row.record.time, row.number) >= (until, number):
                     continue
-                if len(rows) == PAGE:
+                if len(rows) == PAGE_RECORDS:
                     return newest, rows, True
                 rows.append(row)
             return newest, rows, False
@@ -162,17 +162,19 @@ class Surveillance:
             types=TIMELINE_TYPES,
             since=asked.since,
             until=asked.until,
-            limit=DRAWN + 1,
+            limit=MAX_TIMELINE_EVENTS + 1,
         )
 
         def ask(archive: RecordArchive) -> tuple[list[ArchiveRow], bool]:
             rows = list(archive.find(rounds))
-            crowded = len(rows) > DRAWN
+            crowded = len(rows) > MAX_TIMELINE_EVENTS
             if crowded:
                 types = tuple(
                     each for each in TIMELINE_TYPES if each not in ("round.opened", "round.result")
                 )
-                few = msgspec.structs.replace(rounds, types=types, limit=DRAWN, order="latest")
+                few = msgspec.structs.replace(
+                    rounds, types=types, limit=MAX_TIMELINE_EVENTS, order="latest"
+                )
                 rows = list(archive.find(few))
             beside = Query(
                 sites=asked.sites,
@@ -180,7 +182,7 @@ class Surveillance:
                 kinds=("finding",),
                 since=asked.since,
                 until=asked.until,
-                limit=DRAWN,
+                limit=MAX_TIMELINE_EVENTS,
             )
             rows += [row for row in archive.find(beside) if row.record.table]
             return rows, crowded
@@ -232,7 +234,10 @@ class Surveillance:
             folder.cleanup()
             raise
         return FileResponse(
-            out, filename=out.name, headers=FRESH, background=BackgroundTask(folder.cleanup)
+            out,
+            filename=out.name,
+            headers=NO_STORE_HEADERS,
+            background=BackgroundTask(folder.cleanup),
         )
 
     async def _stream(self, request: Request) -> Response:
@@ -243,7 +248,7 @@ class Surveillance:
         session = self._session(request)
         known = request.headers.get("last-event-id") or request.query_params.get("after")
         try:
-            last = whole(known) if known else None
+            last = parse_whole_number(known) if known else None
         except ValueError:
             raise HTTPException(400) from None
         return StreamingResponse(self._new(session, last), headers=_headers())
@@ -258,7 +263,7 @@ class Surveillance:
             try:
                 while not asking.done():  # an archive may think for long; the server is there
                     yield f"event: beat\ndata: {beat().decode()}\n\n"
-                    await asyncio.wait({asking}, timeout=LOOK)
+                    await asyncio.wait({asking}, timeout=CHECK_INTERVAL_SECONDS)
                 find_records = await asking
             except HTTPException:
                 yield "event: trouble\ndata:\n\n"
@@ -276,13 +281,13 @@ class Surveillance:
                     yield f"event: new\nid: {last}\ndata: {json.dumps(told)}\n\n"
             finally:
                 asking.cancel()
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(CHECK_INTERVAL_SECONDS)
 
     async def _cards(self, request: Request) -> Response:
         """The sealed cards of a round, for a person with the role who gives the PIN again. Who
         looks is recorded before anything is shown.
         """
-        session, given = await self._pit.door.acting(request, Looking)
+        session, given = await self._pit.door.acting(request, DisclosureBody)
         if not may_see(session.person):
             raise HTTPException(403)
         if self._settings.cards_key is None or self._settings.archive is None:
@@ -310,7 +315,7 @@ class Surveillance:
         except (NoCardsError, ArchiveError, KeyFileError) as error:
             self._log.error("no cards are shown", reason=str(error), person=person.id)
             text = room_text("page.cards_unrecorded", session.language, why=error)
-            return JSONResponse({"ok": False, "text": text}, headers=FRESH)
+            return JSONResponse({"ok": False, "text": text}, headers=NO_STORE_HEADERS)
         cards = [
             {
                 **msgspec.to_builtins(card),
@@ -338,7 +343,7 @@ class Surveillance:
         for table in tables:
             self._at(session.person, table)
         words = tuple(filter(None, (given.get(name, "").strip() for name in ("article", "person"))))
-        if any(len(word) > WORD for word in words):
+        if any(len(word) > MAX_WORD_LENGTH for word in words):
             raise HTTPException(400)
         try:
             return SearchRequest(
@@ -358,7 +363,7 @@ class Surveillance:
         table = given.get("table", "")
         self._at(session.person, table)
         try:
-            return table, whole(given["session"]), whole(given["round"])
+            return table, parse_whole_number(given["session"]), parse_whole_number(given["round"])
         except (KeyError, ValueError):
             raise HTTPException(400) from None
 
@@ -377,7 +382,9 @@ class Surveillance:
     def _whole(self, session: Session) -> Query:
         """All records that the person may see, in the order in which they were kept."""
         tables = self._allowed(session.person)
-        return Query(sites=(self._settings.site,), tables=tables, order="number", limit=PAGE)
+        return Query(
+            sites=(self._settings.site,), tables=tables, order="number", limit=PAGE_RECORDS
+        )
 
     def _at(self, person: Person, table: str) -> None:
         if not self._pit.door.admission.may_be_at(table, person):
@@ -414,7 +421,9 @@ def _looks(person: Person) -> bool:
     return any(role in pages.VIEWER_ROLES for role in person.roles)
 
 
-def _look(where: str, site: str, key: PrivateKey, given: Looking, reason: AccessReason) -> Any:
+def _look(
+    where: str, site: str, key: PrivateKey, given: DisclosureBody, reason: AccessReason
+) -> Any:
     archive = open_archive(where)
     try:
         rows = round_rows(archive, site, given.table, given.session, given.round)
@@ -467,7 +476,9 @@ def _time(given: str | None) -> str | None:
 
 
 def _json(told: Any) -> Response:
-    return Response(msgspec.json.encode(told), media_type="application/json", headers=FRESH)
+    return Response(
+        msgspec.json.encode(told), media_type="application/json", headers=NO_STORE_HEADERS
+    )
 
 
 def _headers() -> dict[str, str]:

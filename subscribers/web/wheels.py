@@ -20,16 +20,16 @@ from subscribers.statistics.reading import StatisticsReader
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.web.files import Files
-from subscribers.web.parameters import whole
+from subscribers.web.parameters import parse_whole_number
 from subscribers.web.pit import Pit
 from subscribers.web.settings import WebSettings
 
-LOOKERS = ("surveillance", "inspector", "director")
-"""The roles that may look."""
-FRESH = {"cache-control": "no-store"}
+VIEWER_ROLES = ("surveillance", "inspector", "director")
+"""Roles that may see the pages."""
+NO_STORE_HEADERS = {"cache-control": "no-store"}
 
 
-class Wheels:
+class WheelPages:
     """The pages of wheel statistics. ``pit``: the console, where people sign in, or why it is
     unavailable. The archive is read on demand, from the last position.
     """
@@ -54,7 +54,9 @@ class Wheels:
         told = await self._told(request)
         if isinstance(told, Response):
             return told
-        return HTMLResponse(pages.all_wheels(*told, language, self._settings.base), headers=FRESH)
+        return HTMLResponse(
+            pages.all_wheels(*told, language, self._settings.base), headers=NO_STORE_HEADERS
+        )
 
     async def _wheel(self, request: Request) -> Response:
         """``/wheels/<table>/<number>``: one wheel."""
@@ -63,12 +65,14 @@ class Wheels:
         if isinstance(told, Response):
             return told
         try:
-            wheel = told[0].get(whole(request.path_params["number"]))
+            wheel = told[0].get(parse_whole_number(request.path_params["number"]))
         except ValueError:
             wheel = None
         if wheel is None or wheel.table != table:
-            return HTMLResponse(self._plain("none", language), 404, FRESH)
-        return HTMLResponse(pages.one_wheel(wheel, language, self._settings.base), headers=FRESH)
+            return HTMLResponse(self._plain("none", language), 404, NO_STORE_HEADERS)
+        return HTMLResponse(
+            pages.one_wheel(wheel, language, self._settings.base), headers=NO_STORE_HEADERS
+        )
 
     async def _told(
         self, request: Request
@@ -84,17 +88,19 @@ class Wheels:
             session = self._pit.door.session(request)
             if session is None:
                 return self._pit.sign_in(request)
-            if not any(role in LOOKERS for role in session.person.roles):
-                return HTMLResponse(self._plain("not_you", language), 403, FRESH)
+            if not any(role in VIEWER_ROLES for role in session.person.roles):
+                return HTMLResponse(self._plain("not_you", language), 403, NO_STORE_HEADERS)
         where = self._settings.archive
         if where is None:
-            return HTMLResponse(self._plain("no_archive", language), 503, FRESH)
+            return HTMLResponse(self._plain("no_archive", language), 503, NO_STORE_HEADERS)
         try:
             async with self._one:
                 wheels, shoes = await asyncio.to_thread(self._read, where)
         except ArchiveError as error:
             self._reader = None
-            return HTMLResponse(self._plain("trouble", language, reason=error), 503, FRESH)
+            return HTMLResponse(
+                self._plain("trouble", language, reason=error), 503, NO_STORE_HEADERS
+            )
         return (
             {number: each for number, each in enumerate(wheels) if self._may(request, each.table)},
             [each for each in shoes if self._may(request, each.table)],

@@ -29,13 +29,13 @@ from subscribers.feed import BrokerLogin, ConnectionChange, FeedMessage
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.records import BadMessageError, records
 from subscribers.web import sign_in
-from subscribers.web.app import Web, app
+from subscribers.web.app import WebApplication, app
 from subscribers.web.beat import beat
 from subscribers.web.floor import Floor
 from subscribers.web.keypads import Keypads
 from subscribers.web.pit import Pit
 from subscribers.web.settings import WebJackpot, WebSettings, WebTable
-from subscribers.web.surveillance import Surveillance
+from subscribers.web.surveillance import SurveillancePages
 from subscribers.web.tables import Pictures
 from tests.support.people.staff import KEY_OF, PERSONS, SITE, secret
 from tests.support.subscribers.real import RealTable, spun
@@ -126,14 +126,16 @@ class InProcess:
             pit=PitSettings(**console(folder / "pit", SITE)) if with_console else None,
         )
         self.floor = Floor({TABLE: False}, lambda: NOW, {JACKPOT: False})
-        self.web = Web(
+        self.web = WebApplication(
             self.settings, self.floor, Pictures(self.floor, RoundStore(Path(self.settings.state)))
         )
         if self.settings.pit is not None:
             self.pit = Pit(self.settings.pit, self.settings, self.floor, lambda: self.web.alive)
             self.web.pit = self.pit
             self.web.keypads = Keypads(self.pit, self.floor, {})
-            self.web.surveillance = Surveillance(self.pit, self.settings, lambda: self.web.alive)
+            self.web.surveillance = SurveillancePages(
+                self.pit, self.settings, lambda: self.web.alive
+            )
         self.app = app(self.web, _no_lifespan)
         self._loop = asyncio.new_event_loop()
         self.hear()

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from subscribers.web.beat import HEADER, age, beat
-from subscribers.web.sign_in import TOO_LATE
+from subscribers.web.sign_in import TOO_LATE_STATUS
 from tests.support.brokers.mosquitto import PATIENCE, until
 from tests.support.daemon.play import until_said
 from tests.support.web.floor import Floor
@@ -63,7 +63,10 @@ def test_every_route_that_changes_something_refuses_a_touch_of_long_ago(server: 
             else:
                 asked.headers[HEADER] = said
             status = server.ask(*asked.sent()).status
-            assert (status == TOO_LATE) == (named.path not in AT_ANY_TIME), (named.path, said)
+            assert (status == TOO_LATE_STATUS) == (named.path not in AT_ANY_TIME), (
+                named.path,
+                said,
+            )
     assert tried > AT_ANY_TIME
 
 
