@@ -117,7 +117,7 @@ class PairOfPits(LinkedFloor):
             alert = until(
                 "its alert", partial(self.heard.latest, f"alert/{table}-gap"), self.told, LONGEST
             )
-            said = re.search(r"(?:last event taken,|after) (\w+) (\d+)", alert["detail"])
+            said = re.search(r"(?:last event accepted,|after) (\w+) (\d+)", alert["detail"])
             assert said is not None, alert
             found[table] = said[1], int(said[2])
         return found
