@@ -123,7 +123,7 @@ docs: .venv/installed-docs
 deb: .venv/installed-docs
 	@$(BIN)/python packaging/debian/build.py HEAD build $(RELEASE)
 
-deb-test: .venv/installed-dev
+deb-test: .venv/installed-docs
 	@packaging/debian/test-packages
 	@BASE=$(BASE) RELEASE=$(RELEASE) $(BIN)/pytest -x -p no:cacheprovider packaging/debian/test_package.py $(if $(RELEASE),,packaging/debian/test_debian_upgrade.py) $(ARGS)
 
