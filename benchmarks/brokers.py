@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks.figures import milliseconds, percentile, row
-from controller.mqtt.outgoing import Message, publish_packet
+from controller.mqtt.outgoing import OutgoingMessage, publish_packet
 from tests.support.brokers.engines import Engine, OfMosquitto, OfNats, OfRabbit
 from tests.support.brokers.mosquitto import Subscriber
 from tests.support.brokers.nats import ALWAYS, CONNACK, connect_packet
@@ -50,7 +50,7 @@ class RawPublisher:
     def publish(self) -> float:
         """Publish, and return the seconds until the acknowledgement."""
         self._number = self._number % 60_000 + 1
-        packet = publish_packet(Message(TOPIC, BODY), self._number, v5=False)
+        packet = publish_packet(OutgoingMessage(TOPIC, BODY), self._number, v5=False)
         start = time.perf_counter()
         self._line.sendall(packet)
         answer = self._line.recv(4)

@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     import msgspec
 
     from controller.contract.topics import Topics, level
-    from controller.mqtt.command_client import NoAnswerError, ask
+    from controller.mqtt.command_client import NoReplyError, send_command
     from devices.suggestions import unknown_word
 
     configuration = configuration_at(arguments.config)
@@ -119,7 +119,9 @@ def run(arguments: argparse.Namespace) -> int:
         body = _unsigned(arguments, fields, client, number) if sign is None else sign(number)
         topic = topics.command(arguments.table, level(arguments.command))
         reply_topic = topics.reply(arguments.table, client)
-        return asyncio.run(ask(broker, topic, reply_topic, body, number, arguments.timeout))
+        return asyncio.run(
+            send_command(broker, topic, reply_topic, body, number, arguments.timeout)
+        )
 
     try:
         reply = send()
@@ -130,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
             )
             time.sleep(seconds)
             reply = send()
-    except NoAnswerError as error:
+    except NoReplyError as error:
         raise CommandLineError(str(error)) from None
     print(msgspec.json.encode(reply).decode())
     if reply.get("ok") is not True:
@@ -209,15 +211,15 @@ def _currency(
     """Return the currency of a jackpot, or of the session at a table."""
     import asyncio
 
-    from controller.mqtt.command_client import NoAnswerError, retained
+    from controller.mqtt.command_client import NoReplyError, read_retained
 
     for jackpot in configuration.jackpot:
         if arguments.table == f"jackpot/{jackpot.id}":
             return jackpot.currency
     try:
         topic = topics.table(arguments.table, "state")
-        state = asyncio.run(retained(broker, topic, arguments.timeout))
-    except NoAnswerError as error:
+        state = asyncio.run(read_retained(broker, topic, arguments.timeout))
+    except NoReplyError as error:
         raise CommandLineError(f"the currency of the session is unknown: {error}") from None
     currency = (state.get("shown") or {}).get("currency")
     return currency if isinstance(currency, str) else configuration.site.currency

@@ -1,4 +1,4 @@
-"""Sends one command to a table, as any client does, and waits for its answer."""
+"""Sends one command to a table, as any client does, and waits for the reply."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from controller.configuration.settings import BrokerConfig
 from devices.errors import NovamasError
 
 
-class NoAnswerError(NovamasError):
-    """Nobody answered, so nobody knows whether the command was followed. The message says what to
-    look at.
+class NoReplyError(NovamasError):
+    """There was no reply, so it is unknown whether the command was executed. The message says what
+    to check.
     """
 
 
-async def ask(
+async def send_command(
     broker: BrokerConfig, topic: str, answers: str, body: bytes, number: str, patience: float
 ) -> dict[str, Any]:
     """Publish a command and return the reply on the topic ``answers`` whose ``id`` is ``number``.
-    Raises :class:`NoAnswerError`, after ``patience`` seconds at the latest.
+    Raises :class:`NoReplyError`, after ``patience`` seconds at the latest.
     """
     try:
         async with asyncio.timeout(patience), _subscribed(broker, answers, patience) as client:
@@ -40,35 +40,35 @@ async def ask(
                 if reply.get("id") == number:
                     return reply
     except TimeoutError:
-        raise NoAnswerError(
+        raise NoReplyError(
             f"no answer from {topic} within {patience:g} s: the daemon is not running, or the "
             f"broker does not let {_user(broker)} write there; look at the table's events before "
             "you send it again"
         ) from None
-    raise NoAnswerError(f"{broker.url}: the connection ended before an answer came")
+    raise NoReplyError(f"{broker.url}: the connection ended before an answer came")
 
 
-async def retained(broker: BrokerConfig, topic: str, patience: float) -> dict[str, Any]:
-    """What the broker retains on a topic. Raises :class:`NoAnswerError`, after ``patience``
-    seconds at the latest.
+async def read_retained(broker: BrokerConfig, topic: str, patience: float) -> dict[str, Any]:
+    """Return the message that the broker retains on a topic. Raises :class:`NoReplyError`, after
+    ``patience`` seconds at the latest.
     """
     try:
         async with asyncio.timeout(patience), _subscribed(broker, topic, patience) as client:
             async for message in client.messages:
                 return _decoded(message.payload)
     except TimeoutError:
-        raise NoAnswerError(
+        raise NoReplyError(
             f"nothing is retained on {topic}: the daemon is not running, or has no such table; "
             "nothing was sent"
         ) from None
-    raise NoAnswerError(f"{broker.url}: the connection ended; nothing was sent")
+    raise NoReplyError(f"{broker.url}: the connection ended; nothing was sent")
 
 
 @asynccontextmanager
 async def _subscribed(
     broker: BrokerConfig, topic: str, patience: float
 ) -> AsyncIterator[BrokerClient]:
-    """A client that receives a topic. Raises :class:`NoAnswerError`."""
+    """A client that receives a topic. Raises :class:`NoReplyError`."""
     v5 = broker.protocol == "5" and urlsplit(broker.url).scheme != "embedded"
     protocol = aiomqtt.ProtocolVersion.V5 if v5 else aiomqtt.ProtocolVersion.V311
     try:
@@ -78,15 +78,15 @@ async def _subscribed(
             if any(
                 (code.value if isinstance(code, ReasonCode) else code) >= 0x80 for code in codes
             ):
-                raise NoAnswerError(
+                raise NoReplyError(
                     f"the broker does not let {_user(broker)} read {topic}; nothing was sent. "
                     "`novamas acl` writes its rules"
                 )
             yield client
     except BrokerUnusableError as error:
-        raise NoAnswerError(f"{error}; nothing was sent") from None
+        raise NoReplyError(f"{error}; nothing was sent") from None
     except Disconnected as error:
-        raise NoAnswerError(f"{broker.url}: {describe_error(error, broker)}") from None
+        raise NoReplyError(f"{broker.url}: {describe_error(error, broker)}") from None
 
 
 def _user(broker: BrokerConfig) -> str:
@@ -96,7 +96,7 @@ def _user(broker: BrokerConfig) -> str:
 async def _connected(
     stack: AsyncExitStack, broker: BrokerConfig, protocol: aiomqtt.ProtocolVersion, patience: float
 ) -> BrokerClient:
-    """A connection to the first of the broker's nodes that takes us."""
+    """Connect to the first of the broker's nodes that accepts the connection."""
     nodes = addresses(broker.url)
     for url in nodes:
         node = msgspec.structs.replace(broker, url=url)

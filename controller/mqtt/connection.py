@@ -31,22 +31,20 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 from controller.broker.client import BrokerClient
 from controller.broker.failures import Disconnected, SilentError
 from controller.configuration.settings import BrokerConfig
-from controller.mqtt.outgoing import Acknowledged, Message, Outgoing
+from controller.mqtt.outgoing import Acknowledged, OutgoingMessage, PublishWindow
 from controller.mqtt.publishing_client import PublishingClient
 from devices.links.bounded_client import MAX_PACKET_BYTES
 
-WINDOW = 64
-"""The most messages that wait for their acknowledgement; fewer where the broker says so (MQTT 5,
-Receive Maximum).
-"""
-SUBSCRIBED = 8
-"""The most topics in one SUBSCRIBE packet; some brokers accept no more."""
+MAX_UNACKNOWLEDGED = 64
+"""Maximum unacknowledged messages; fewer if the broker sets a lower Receive Maximum (MQTT 5)."""
+MAX_TOPICS_PER_SUBSCRIBE = 8
+"""Maximum topics in one SUBSCRIBE packet; some brokers reject more."""
 
-_Answer = TypeVar("_Answer")
+_Awaited = TypeVar("_Awaited")
 
 
-class Incoming(msgspec.Struct, frozen=True):
-    """A message that we received. Only MQTT 5 has ``response_topic`` and ``correlation``."""
+class IncomingMessage(msgspec.Struct, frozen=True):
+    """A received message. Only MQTT 5 has ``response_topic`` and ``correlation``."""
 
     topic: str
     payload: bytes
@@ -55,15 +53,15 @@ class Incoming(msgspec.Struct, frozen=True):
     correlation: bytes | None = None
 
 
-def _limits() -> Properties:
-    """The CONNECT properties that tell the broker our limits."""
+def _connect_properties() -> Properties:
+    """Return the CONNECT properties with this client's limits."""
     properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
     properties.MaximumPacketSize = MAX_PACKET_BYTES
     return properties
 
 
-class Connection(BrokerClient):
-    """A connection to use with ``async with``. Raises :data:`Disconnected` or
+class PublisherConnection(BrokerClient):
+    """A connection, used with ``async with``. Raises :data:`Disconnected` or
     ``BrokerUnusableError`` if it cannot be made.
 
     ``thrown_away`` is called for each incoming message that is malformed or for which there is no
@@ -76,14 +74,14 @@ class Connection(BrokerClient):
         broker: BrokerConfig,
         *,
         client_id: str,
-        will: Message,
+        will: OutgoingMessage,
         thrown_away: Callable[[], None] = lambda: None,
         heard: Callable[[MQTTMessage], bool] = lambda _: False,
         hold: Callable[[], None] = lambda: None,
     ) -> None:
         address = urlsplit(broker.url)
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
-        self._outgoing = Outgoing(self._send)
+        self._outgoing = PublishWindow(self._send)
         self._outgoing.v5 = self.v5
         self._awaited: set[asyncio.Future[str | None]] = set()
         self._flushing = False
@@ -94,7 +92,7 @@ class Connection(BrokerClient):
             clean_session=None if self.v5 else True,
             clean_start=True if self.v5 else MQTT_CLEAN_START_FIRST_ONLY,
             will=aiomqtt.Will(will.topic, will.payload, qos=1, retain=will.retain),
-            properties=_limits() if self.v5 else None,
+            properties=_connect_properties() if self.v5 else None,
             keepalive=broker.keepalive,
             timeout=float(broker.keepalive),
             max_queued_incoming_messages=1000,
@@ -140,8 +138,8 @@ class Connection(BrokerClient):
             retainHandling=0 if retained else 2,
         )
         refused: list[str] = []
-        for first in range(0, len(topics), SUBSCRIBED):
-            some = topics[first : first + SUBSCRIBED]
+        for first in range(0, len(topics), MAX_TOPICS_PER_SUBSCRIBE):
+            some = topics[first : first + MAX_TOPICS_PER_SUBSCRIBE]
             codes = await self.subscribe(
                 [(topic, options) for topic in some] if self.v5 else [(topic, 0) for topic in some]
             )
@@ -150,9 +148,9 @@ class Connection(BrokerClient):
         return refused
 
     async def forget(self, topics: Sequence[str]) -> None:
-        """Be subscribed to these topics no more."""
-        for first in range(0, len(topics), SUBSCRIBED):
-            await self.unsubscribe(list(topics[first : first + SUBSCRIBED]))
+        """Unsubscribe from these topics."""
+        for first in range(0, len(topics), MAX_TOPICS_PER_SUBSCRIBE):
+            await self.unsubscribe(list(topics[first : first + MAX_TOPICS_PER_SUBSCRIBE]))
 
     @property
     def pending(self) -> int:
@@ -161,12 +159,12 @@ class Connection(BrokerClient):
 
     @property
     def window(self) -> int:
-        """The most messages that may be unacknowledged at a time."""
+        """Maximum messages that may be unacknowledged at a time."""
         return self._outgoing.limit
 
-    def post(self, message: Message, acknowledged: Acknowledged) -> None:
-        """Take a message to publish; :meth:`flush` sends it. ``acknowledged`` is called when the
-        broker has answered, and never if the connection is lost before.
+    def post(self, message: OutgoingMessage, acknowledged: Acknowledged) -> None:
+        """Queue a message; :meth:`flush` sends it. ``acknowledged`` is called when the broker has
+        replied, and never if the connection is lost before.
         """
         self._outgoing.post(message, acknowledged)
 
@@ -188,7 +186,7 @@ class Connection(BrokerClient):
             raise SilentError(f"no acknowledgement within {self.timeout:g} s")
         return left
 
-    async def deliver(self, messages: Sequence[Message]) -> list[str | None]:
+    async def deliver(self, messages: Sequence[OutgoingMessage]) -> list[str | None]:
         """Publish in order and wait for every acknowledgement. Returns None for each accepted
         message, or why it was refused. Raises :data:`Disconnected`.
         """
@@ -198,7 +196,7 @@ class Connection(BrokerClient):
             answers.append(answer)
             self._awaited.add(answer)
             answer.add_done_callback(self._awaited.discard)
-            self.post(message, partial(_settle, answer))
+            self.post(message, partial(_resolve, answer))
         self.flush()
         try:
             async with asyncio.timeout(self.timeout):
@@ -215,7 +213,9 @@ class Connection(BrokerClient):
         properties: Properties | None = None,
     ) -> None:
         self._outgoing.largest = getattr(properties, "MaximumPacketSize", None)
-        self._outgoing.limit = min(WINDOW, getattr(properties, "ReceiveMaximum", WINDOW))
+        self._outgoing.limit = min(
+            MAX_UNACKNOWLEDGED, getattr(properties, "ReceiveMaximum", MAX_UNACKNOWLEDGED)
+        )
         super()._on_connect(client, userdata, flags, reason_code, properties)
 
     def _on_message(self, client: PahoClient, userdata: Any, message: MQTTMessage) -> None:
@@ -256,7 +256,7 @@ class Connection(BrokerClient):
             if not answer.done():
                 answer.set_exception(Disconnected(str(reason or "disconnected")))
 
-    def why(self, error: Exception) -> Exception:
+    def disconnect_reason(self, error: Exception) -> Exception:
         """The broker's reason for ending the connection; ``error`` if it gave none."""
         ended = self._disconnected
         reason = (ended.exception() if ended.done() and not ended.cancelled() else None) or error
@@ -284,7 +284,7 @@ class Connection(BrokerClient):
         if not self._disconnected.done():
             self._disconnected.set_result(None)
 
-    async def _wait_for(self, fut: Awaitable[_Answer], timeout: float | None) -> _Answer:  # noqa: ASYNC109 - the library's own signature
+    async def _wait_for(self, fut: Awaitable[_Awaited], timeout: float | None) -> _Awaited:  # noqa: ASYNC109 - the library's own signature
         # As in the library, but without asyncio.wait_for: in Python 3.11 it loses a cancellation
         # that arrives together with the result.
         seconds = self.timeout if timeout is None else timeout
@@ -295,6 +295,6 @@ class Connection(BrokerClient):
             raise Disconnected("Operation timed out") from None
 
 
-def _settle(answer: asyncio.Future[str | None], refusal: str | None) -> None:
+def _resolve(answer: asyncio.Future[str | None], refusal: str | None) -> None:
     if not answer.done():  # nobody waits any more
         answer.set_result(refusal)

@@ -1,8 +1,8 @@
-"""Which of the daemon's own topics the broker passes on.
+"""Tracks which of the daemon's own topics the broker delivers.
 
-A broker that forbids a publication says so with MQTT 5 (reason 135, not authorized). Without it the
-broker acknowledges, and drops the message. So the daemon is subscribed to what it publishes, and
-what does not come back is not known to have arrived.
+With MQTT 5, a broker reports a forbidden publication (reason 135, not authorized). With MQTT 3.1.1
+it acknowledges and drops the message. So the daemon subscribes to the topics that it publishes, and
+a message that does not come back is not counted as delivered.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Iterable
 
 import msgspec
 
-from controller.mqtt.outgoing import Message
+from controller.mqtt.outgoing import OutgoingMessage
 
 NOT_AUTHORIZED = "Not authorized"
-"""How the MQTT library spells reason 135."""
+"""The text of paho for reason 135."""
 ECHO_TIMEOUT_SECONDS = 10.0
 """Time allowed for a message to come back once it is acknowledged. Then it is sent once more, and
 allowed the same again: a broker may drop what it sends with QoS 0.
@@ -23,14 +23,14 @@ allowed the same again: a broker may drop what it sends with QoS 0.
 MAX_AWAITED = 64
 """Messages remembered for each topic. The first one stays: delivery resumes with it."""
 MAX_HELD = 100_000
-"""Entries of the journal that are held for delivery while nobody knows whether they arrived: the
-broker may also forbid only to read them.
+"""Maximum journal entries that wait while it is unknown whether they were delivered: the broker may
+merely forbid reading them.
 """
-REFUSED = "not authorized"
-SILENT = "acknowledged, but it does not come back"
+REFUSED_REASON = "not authorized"
+NO_ECHO_REASON = "acknowledged, but it does not come back"
 
 
-class Posted(msgspec.Struct):
+class PostedMessage(msgspec.Struct):
     """A message that was posted on this connection."""
 
     topic: str
@@ -41,32 +41,32 @@ class Posted(msgspec.Struct):
     """The monotonic time."""
 
 
-class Delivery:
-    """What the broker does with the messages of the present connection, and which topics it does
-    not pass on.
+class DeliveryTracker:
+    """Tracks the messages of the present connection, and the topics that the broker does not
+    deliver.
     """
 
     def __init__(self) -> None:
         self.forbidden: dict[str, str] = {}
-        """By topic, how that is known. Stays until a message has passed."""
+        """The reason by topic. Kept until a message is delivered."""
         self._echoing = False
-        self._awaited: dict[str, deque[Posted]] = {}
-        """By topic, what has not come back."""
+        self._awaited: dict[str, deque[PostedMessage]] = {}
+        """By topic, the messages that have not come back."""
         self._again: set[str] = set()
-        """Topics on which the first of it was sent once more."""
+        """Topics whose first such message was sent again."""
         self._withheld: dict[str, tuple[int, int]] = {}
         """By topic, the first and the last event that the broker has refused."""
 
-    def connected(self, *, echoing: bool) -> None:
-        """A new connection. What was not delivered is posted again. ``echoing``: the broker sends
-        us our own messages.
+    def on_connected(self, *, echoing: bool) -> None:
+        """Reset for a new connection, on which undelivered messages are posted again. ``echoing``:
+        the broker sends this client its own messages.
         """
         self._echoing = echoing
         self._awaited, self._again, self._withheld = {}, set(), {}
 
-    def posted(self, message: Message, position: int = 0) -> Posted:
-        """Note a message, before the broker has it."""
-        sent = Posted(message.topic, hash(message.payload), position)
+    def track(self, message: OutgoingMessage, position: int = 0) -> PostedMessage:
+        """Track a message before it is sent."""
+        sent = PostedMessage(message.topic, hash(message.payload), position)
         if self._echoing:
             awaited = self._awaited.setdefault(message.topic, deque())
             awaited.append(sent)
@@ -74,22 +74,24 @@ class Delivery:
                 del awaited[1]
         return sent
 
-    def answered(self, sent: Posted, refusal: str | None, now: float) -> int | None:
-        """The broker has acknowledged a message, or refused it. Returns as :meth:`heard`."""
+    def on_acknowledged(self, sent: PostedMessage, refusal: str | None, now: float) -> int | None:
+        """Handle the acknowledgement or refusal of a message. Returns the same as
+        :meth:`on_message`.
+        """
         sent.acknowledged = now
         if refusal is None:
             return None if self._echoing else self._passed(sent)
         self._drop(sent)
         if refusal == NOT_AUTHORIZED:
-            self.forbidden[sent.topic] = REFUSED
+            self.forbidden[sent.topic] = REFUSED_REASON
             self.withhold(sent.topic, sent.position)
         else:  # it never passes, whatever the rules
             self._proceed(sent)
         return None
 
-    def heard(self, topic: str, payload: bytes) -> int | None:
-        """A message has come on one of our topics. If delivery resumes with it, returns the
-        position of the first event of the topic to be sent again.
+    def on_message(self, topic: str, payload: bytes) -> int | None:
+        """Handle a message on one of the daemon's topics. If delivery resumes with it, return the
+        position of the topic's first event to send again.
         """
         awaited, digest = self._awaited.get(topic), hash(payload)
         if awaited is None or not any(each.digest == digest for each in awaited):
@@ -106,20 +108,20 @@ class Delivery:
         self._again.discard(topic)
         return self._passed(sent)
 
-    def _passed(self, sent: Posted) -> int | None:
+    def _passed(self, sent: PostedMessage) -> int | None:
         resumes = self.forbidden.pop(sent.topic, None) is not None
         self._proceed(sent)
         return self._withheld[sent.topic][0] if resumes and sent.topic in self._withheld else None
 
-    def _proceed(self, sent: Posted) -> None:
-        """Nothing up to this event is withheld on its topic any more, if it is the next one."""
+    def _proceed(self, sent: PostedMessage) -> None:
+        """Release the events up to this one, if it is the next withheld event of its topic."""
         first, last = self._withheld.get(sent.topic, (0, 0))
         if sent.position == last:
             self._withheld.pop(sent.topic, None)
         elif first <= sent.position < last:
             self._withheld[sent.topic] = sent.position + 1, last
 
-    def _drop(self, sent: Posted) -> None:
+    def _drop(self, sent: PostedMessage) -> None:
         awaited = self._awaited.get(sent.topic)
         if awaited is not None:
             kept = deque(each for each in awaited if each is not sent)
@@ -129,11 +131,11 @@ class Delivery:
                 del self._awaited[sent.topic]
 
     def withholds(self, topic: str) -> bool:
-        """Whether the broker has refused an event on this topic, so that those behind it wait."""
+        """Return True if the broker has refused an event on this topic, so that later ones wait."""
         return topic in self._withheld and topic in self.forbidden
 
     def withhold(self, topic: str, position: int) -> None:
-        """An event waits until the topic is no longer forbidden."""
+        """Withhold an event until the topic is no longer forbidden."""
         if position:
             first, last = self._withheld.get(topic, (position, position))
             self._withheld[topic] = min(first, position), max(last, position)
@@ -143,8 +145,10 @@ class Delivery:
         awaited = {topic: each[0].position for topic, each in self._awaited.items()}
         return awaited | {topic: first for topic, (first, _) in self._withheld.items()}
 
-    def held(self, position: int) -> int:
-        """How far everything is delivered, where all up to this position is acknowledged."""
+    def delivered_through(self, position: int) -> int:
+        """Return the position up to which everything is delivered, if all up to ``position`` is
+        acknowledged.
+        """
         doubtful = [
             each.position - 1
             for awaited in self._awaited.values()
@@ -155,8 +159,8 @@ class Delivery:
         refused = min((first - 1 for first, _ in self._withheld.values()), default=position)
         return min(position, bound, refused)
 
-    def overdue(self, now: float) -> list[Posted]:
-        """For each topic the first message that should have come back by now."""
+    def overdue(self, now: float) -> list[PostedMessage]:
+        """Return, for each topic, the first message that should have come back by now."""
         return [
             awaited[0]
             for topic, awaited in self._awaited.items()
@@ -165,9 +169,9 @@ class Delivery:
             and now - at > ECHO_TIMEOUT_SECONDS
         ]
 
-    def judge(self, overdue: Iterable[Posted], now: float) -> list[Posted]:
-        """Those of them that still have not come back. What was sent once more already is
-        forbidden from now on; returns what is to be sent once more.
+    def expire(self, overdue: Iterable[PostedMessage], now: float) -> list[PostedMessage]:
+        """Handle overdue messages that still have not come back. A topic whose message was already
+        sent twice is marked as forbidden; the other messages are returned, to be sent again.
         """
         again = []
         for sent in overdue:
@@ -175,7 +179,7 @@ class Delivery:
             if awaited is None or awaited[0] is not sent:
                 continue
             if sent.topic in self._again:
-                self.forbidden[sent.topic] = SILENT
+                self.forbidden[sent.topic] = NO_ECHO_REASON
             else:
                 self._again.add(sent.topic)
                 sent.acknowledged = now
@@ -183,7 +187,7 @@ class Delivery:
         return again
 
     def forget(self, topic: str, *, withheld: bool = True) -> None:
-        """The topic is ours no more, or begins again with what is withheld."""
+        """Forget a topic that is no longer served, or that restarts with its withheld events."""
         self._awaited.pop(topic, None)
         self._again.discard(topic)
         self.forbidden.pop(topic, None)
@@ -192,11 +196,11 @@ class Delivery:
 
     @property
     def topics(self) -> set[str]:
-        """All of which something is remembered."""
+        """All tracked topics."""
         return {*self._awaited, *self._withheld, *self.forbidden}
 
 
-def kind(topic: str) -> str:
-    """What is published there: ``event``, ``alert``, ``node/health``."""
+def topic_kind(topic: str) -> str:
+    """Return the kind of a topic: ``event``, ``alert``, ``node/health``."""
     levels = topic.split("/")[3:]
     return "/".join(levels[::2]) if levels[:1] == ["node"] else "/".join(levels[1:2])

@@ -1,9 +1,9 @@
 """The embedded broker: MQTT 3.1.1 in this process, for a laptop, a test bench or ``novamas demo``.
 
 It accepts every client without a password, so it listens on a loopback address only, out of reach
-of other machines. It stores nothing. Packets, connections, the time for a first packet and what is
-in memory for clients (``embedded_limits.py``) have limits, as whoever floods it floods the daemon's
-process.
+of other machines. It stores nothing. Packets, connections, the time for a first packet and the
+memory for clients (``embedded_limits.py``) are limited, because flooding the broker would flood the
+daemon's process.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from typing import Any
 
 from controller.broker.loopback import NotLoopbackError as NotLoopbackError
 from controller.broker.loopback import loopback as loopback
-from controller.mqtt.embedded_limits import Limits
+from controller.mqtt.embedded_limits import BrokerLimits
 
-PATIENCE = 0.5
+CANCEL_RETRY_SECONDS = 0.5
 """Seconds before a cancelled task that still runs is cancelled again."""
 
 
-PACKET = 65_536
-"""Bytes of a packet behind its fixed header; as much as the daemon asks of every broker."""
-CONNECTIONS = 256
-"""Clients at once. A further one is hung up on."""
-CONNECT_WITHIN = 10.0
-"""Seconds within which a client must have sent its first packet."""
+MAX_PACKET_BYTES = 65_536
+"""Maximum size of a packet after its fixed header; the daemon requires the same of every broker."""
+MAX_CLIENTS = 256
+"""Further clients are disconnected."""
+CONNECT_TIMEOUT_SECONDS = 10.0
+"""Maximum time for a client to send its first packet."""
 
 
-class _Packets:
-    """The reader of one connection, which ends at a packet that is too large. The library takes
-    what a packet announces, up to 256 MiB, and loses its place after some damaged packets: what
-    would read beyond a packet ends the connection too.
+class _PacketReader:
+    """The reader of one connection, which ends at a packet that is too large. amqtt accepts any
+    announced length up to 256 MiB, and loses synchronisation after some damaged packets: a read
+    beyond the end of a packet ends the connection too.
     """
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
@@ -44,7 +44,7 @@ class _Packets:
         self._left = 0
         self._refused = False
         self.connected = False
-        """Whether a whole packet has come."""
+        """True once a whole packet was received."""
         self.has_room: Callable[[], Awaitable[None]] | None = None
         """Waits until another packet may be read, once the client has sent its first one."""
 
@@ -69,7 +69,7 @@ class _Packets:
                     lambda sum_, digit: sum_ << 7 | digit & 0x7F, digits, 0
                 )
                 self._header = b""
-                self._refused |= self._left > PACKET
+                self._refused |= self._left > MAX_PACKET_BYTES
         return read
 
     def feed_eof(self) -> None:
@@ -77,7 +77,7 @@ class _Packets:
         self._reader.feed_eof()
 
 
-class _Snapshots(dict[str, Any]):
+class _SnapshotDict(dict[str, Any]):
     """A dictionary that may change during iteration: each iteration sees its initial state."""
 
     def __iter__(self) -> Iterator[str]:
@@ -110,11 +110,11 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
             plugins={"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
         )
     )
-    broker._subscriptions = _Snapshots()  # noqa: SLF001 - it awaits in its loops over them, and clients that come meanwhile end it
+    broker._subscriptions = _SnapshotDict()  # noqa: SLF001 - it awaits in its loops over them, and clients that come meanwhile end it
     vars(broker)["_publish_retained_messages_for_subscription"] = functools.partial(
         _send_retained, broker
     )
-    limits = Limits(broker)
+    limits = BrokerLimits(broker)
     serve: Any = broker.stream_connected
     handle: Any = broker._handle_client_session  # noqa: SLF001
 
@@ -134,17 +134,17 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
         reader: asyncio.StreamReader, writer: asyncio.StreamWriter, listener_name: str
     ) -> None:
         """Serve a client within the limits."""
-        if len(writers) >= CONNECTIONS:
+        if len(writers) >= MAX_CLIENTS:
             writer.close()
             return
         writers.add(writer)
-        packets = _Packets(reader)
+        packets = _PacketReader(reader)
 
         def hang_up() -> None:
             if not packets.connected:
                 writer.close()
 
-        late = asyncio.get_running_loop().call_later(CONNECT_WITHIN, hang_up)
+        late = asyncio.get_running_loop().call_later(CONNECT_TIMEOUT_SECONDS, hang_up)
         try:
             await serve(packets, writer, listener_name=listener_name)
         finally:
@@ -180,7 +180,7 @@ async def _send_retained(broker: Any, subscription: tuple[str, int], session: An
     retained.reverse()
     while retained:
         batch = [retained.pop()]
-        while retained and sum(len(each.data) for each in batch) < PACKET:
+        while retained and sum(len(each.data) for each in batch) < MAX_PACKET_BYTES:
             batch.append(retained.pop())
         sending = (
             handler.mqtt_publish(each.topic, each.data, min(qos, each.qos or qos), retain=True)
@@ -195,7 +195,7 @@ async def _shut_down(broker: Any) -> None:
     still runs is cancelled again.
     """
     ending = asyncio.create_task(broker.shutdown())
-    while not (await asyncio.wait({ending}, timeout=PATIENCE))[0]:
+    while not (await asyncio.wait({ending}, timeout=CANCEL_RETRY_SECONDS))[0]:
         for task in asyncio.all_tasks() - {ending, asyncio.current_task()}:
             if task.cancelling():
                 task.cancel()

@@ -1,6 +1,6 @@
-"""What the embedded broker keeps in memory for its clients, within limits: retained messages, what
-waits for a client that takes it slowly, what came of one and is not handled yet, subscriptions. The
-library has no limit for any of them. A client beyond one is hung up on, and the log says why.
+"""Limits the memory of the embedded broker for its clients: retained messages, messages queued for
+slow clients, unhandled packets, and subscriptions. amqtt limits none of them. A client that exceeds
+a limit is disconnected, and the reason is logged.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ MAX_RETAINED = 10_000
 """Retained messages."""
 MAX_RETAINED_BYTES = 16 * 1024 * 1024
 MAX_QUEUED_BYTES = 4 * 1024 * 1024
-"""Of what waits for one client."""
-MAX_QUEUED_BYTES_IN_ALL = 64 * 1024 * 1024
-"""Of what waits for all clients; beyond it the client goes for which most waits."""
-MESSAGE_BYTES = 2048
-"""What a message costs besides its topic and its body."""
+"""Maximum size of the messages queued for one client."""
+MAX_TOTAL_QUEUED_BYTES = 64 * 1024 * 1024
+"""Maximum size of the messages queued for all clients; above it, the client with the most is
+disconnected.
+"""
+MESSAGE_OVERHEAD_BYTES = 2048
+"""Memory for a message besides its topic and body."""
 MAX_UNHANDLED = 100
-"""Packets of a client that are not handled yet; no further one is read until then."""
+"""Maximum unhandled packets of a client; no further one is read until then."""
 MAX_UNRELEASED = 100
-"""Messages with QoS 2 that a client has begun and not released."""
-RELEASE_WITHIN = 30.0
-"""Seconds within which it has to."""
+"""Maximum unreleased messages with QoS 2 of a client."""
+RELEASE_TIMEOUT_SECONDS = 30.0
+"""Maximum time until it releases one."""
 MAX_SUBSCRIPTIONS = 10_000
-"""Topic filters of all clients."""
+"""Maximum topic filters of all clients."""
 MAX_SUBSCRIPTION_BYTES = 4 * 1024 * 1024
-PAUSE = 0.01
-"""Seconds between two looks at a client that is not read."""
-REFUSED = 0x80
+READ_CHECK_SECONDS = 0.01
+"""Delay between two checks whether a client may be read again."""
+SUBACK_FAILURE = 0x80
 """The return code of a subscription that failed."""
 
 
@@ -42,7 +44,7 @@ class RunningTasks(deque[Any]):
     """
 
     def append(self, task: asyncio.Task[Any]) -> None:
-        """Add one."""
+        """Add a task."""
         super().append(task)
         task.add_done_callback(self._end)
 
@@ -53,16 +55,16 @@ class RunningTasks(deque[Any]):
             task.exception()  # a client that was hung up on is no trouble
 
 
-class _Client:
+class _LimitedClient:
     """One client, by the library's session and handler of it."""
 
     def __init__(self, session: Any, handler: Any, writer: asyncio.StreamWriter) -> None:
         self.session, self._handler, self._writer = session, handler, writer
         self.queued = 0
-        """Bytes that wait for it."""
+        """Bytes queued for it."""
         self.is_out = False
         self._replies = 0
-        """Packets that answer its own and are not sent yet."""
+        """Replies to its packets that are not sent yet."""
         self._oldest: tuple[int, float] | None = None
         """Its oldest message that is not released, and since when it is the oldest."""
         self._send = handler._send_packet  # noqa: SLF001
@@ -84,7 +86,7 @@ class _Client:
         """Wait until its next packet may be read."""
         await asyncio.sleep(0)  # the library begins to handle the last one
         while not self.is_out and self._unhandled() >= MAX_UNHANDLED:  # noqa: ASYNC110 - the library has no event for it
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(READ_CHECK_SECONDS)
         now, unreleased = asyncio.get_running_loop().time(), self.session.inflight_in
         oldest = next(iter(unreleased), None)
         if oldest is None:
@@ -93,8 +95,10 @@ class _Client:
             self._oldest = oldest, now
         if len(unreleased) > MAX_UNRELEASED:
             self.hang_up(f"it has begun {MAX_UNRELEASED} messages with QoS 2 and released none")
-        elif self._oldest is not None and self._oldest[1] <= now - RELEASE_WITHIN:
-            self.hang_up(f"it did not release a message with QoS 2 for {RELEASE_WITHIN:g} s")
+        elif self._oldest is not None and self._oldest[1] <= now - RELEASE_TIMEOUT_SECONDS:
+            self.hang_up(
+                f"it did not release a message with QoS 2 for {RELEASE_TIMEOUT_SECONDS:g} s"
+            )
 
     def _unhandled(self) -> int:
         waiting = (
@@ -105,7 +109,7 @@ class _Client:
         return self._replies + sum(int(each.qsize()) for each in waiting)
 
     def hang_up(self, reason: str) -> None:
-        """End its connection, whatever waits for it."""
+        """Disconnect the client and drop its queue."""
         if self.is_out:
             return
         self.is_out = True
@@ -117,12 +121,12 @@ class _Client:
         self._writer.transport.abort()
 
 
-class Limits:
+class BrokerLimits:
     """The limits of one broker of the library, which it puts in place before that starts."""
 
     def __init__(self, broker: Any) -> None:
         self._broker = broker
-        self._clients: dict[str, _Client] = {}
+        self._clients: dict[str, _LimitedClient] = {}
         self._queued = 0
         self._retained_bytes = 0
         self._retain = broker.retain_message
@@ -139,11 +143,11 @@ class Limits:
         """Hold a client that has sent its first packet to the limits. Returns what to wait for
         before each further packet of it is read.
         """
-        client = self._clients[session.client_id] = _Client(session, handler, writer)
+        client = self._clients[session.client_id] = _LimitedClient(session, handler, writer)
         publish = handler.mqtt_publish
 
         async def publishing(topic: str, data: bytes, *more: Any, **options: Any) -> Any:
-            size = len(topic) + len(data) + MESSAGE_BYTES
+            size = len(topic) + len(data) + MESSAGE_OVERHEAD_BYTES
             if client.is_out or not self._may_wait(client, size):
                 return None
             self._queued += size
@@ -163,10 +167,10 @@ class Limits:
         if client is not None and client.session is session:
             del self._clients[session.client_id]
 
-    def _may_wait(self, client: _Client, size: int) -> bool:
+    def _may_wait(self, client: _LimitedClient, size: int) -> bool:
         if client.queued + size > MAX_QUEUED_BYTES:
             client.hang_up(f"it takes its messages too slowly: {client.queued} bytes wait for it")
-        elif self._queued + size > MAX_QUEUED_BYTES_IN_ALL:
+        elif self._queued + size > MAX_TOTAL_QUEUED_BYTES:
             slowest = max(self._clients.values(), key=lambda each: each.queued, default=client)
             slowest.hang_up(
                 f"it takes its messages more slowly than all others: {slowest.queued} bytes wait "
@@ -197,11 +201,11 @@ class Limits:
         topic = subscription[0]
         if topic not in known and len(known) >= MAX_SUBSCRIPTIONS:
             self._refuse(session, f"there are {MAX_SUBSCRIPTIONS} subscriptions already")
-            return REFUSED
+            return SUBACK_FAILURE
         size = len(topic) + sum(map(len, known))
         if topic not in known and size > MAX_SUBSCRIPTION_BYTES:
             self._refuse(session, f"subscriptions have {MAX_SUBSCRIPTION_BYTES} bytes already")
-            return REFUSED
+            return SUBACK_FAILURE
         return int(await self._subscribe(subscription, session))
 
     def _refuse(self, session: Any, reason: str) -> None:
@@ -211,4 +215,4 @@ class Limits:
 
 
 def _cost(topic: str | None, data: bytes | None) -> int:
-    return len(topic or "") + len(data) + MESSAGE_BYTES if data else 0
+    return len(topic or "") + len(data) + MESSAGE_OVERHEAD_BYTES if data else 0

@@ -1,10 +1,10 @@
-"""Queues commands per client, so that one client's flood delays no other.
+"""Queues commands per client, so that a flood by one client does not delay the others.
 
 MQTT does not say who published a message, so a client is the name in the body's ``client``, or the
-key that a signed command names, at one table; messages without a name share one queue. Anybody can
-use any name, and only the broker can keep strangers out. So each table has few queues, each queue
-is short, and all together are limited in rate. Recalls have their own queues and one rate for all
-tables, because each reads a hundred events from disk.
+key that a signed command names, at one table; messages without a name share one queue. Any client
+can use any name, and only the broker can keep unknown clients out. So each table has few queues,
+each queue is short, and all together are limited in rate. Recalls have their own queues and one
+rate for all tables, because each reads a hundred events from disk.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-LINES = 8
-"""The most queues per table at a time; further clients share the queue for messages without a name.
-"""
-WAITING = 16
-"""The most messages waiting in one queue."""
-ALL_WAITING = 2000
-"""The most messages waiting in all queues together: at most 32 MB."""
-CLIENT, TABLE, RECALLS = (25.0, 100), (100.0, 200), (50.0, 100)
-"""Answers per second and initial burst: for one client, for one table, and for all recalls."""
+MAX_QUEUES_PER_TABLE = 8
+"""Maximum queues per table; further clients share the queue for messages without a name."""
+MAX_QUEUED = 16
+"""Maximum messages in one queue."""
+MAX_TOTAL_QUEUED = 2000
+"""Maximum messages in all queues together: up to 32 MB."""
+CLIENT_RATE, TABLE_RATE, RECALL_RATE = (25.0, 100), (100.0, 200), (50.0, 100)
+"""Replies per second and initial burst: for one client, for one table, and for all recalls."""
 
 _Message = TypeVar("_Message")
 
 
-class Pace:
+class RateLimit:
     """A rate limit: ``burst`` turns at once, then ``rate`` turns per second."""
 
     def __init__(self, rate: float, burst: int) -> None:
@@ -43,19 +42,19 @@ class Pace:
         self._next = due + self._step
         return max(0.0, due - now)
 
-    def rested(self, now: float) -> bool:
-        """Whether the full burst is available again."""
+    def is_rested(self, now: float) -> bool:
+        """Return True if the full burst is available again."""
         return self._next <= now - self._credit
 
 
-class _Line(Generic[_Message]):
+class _ClientQueue(Generic[_Message]):
     def __init__(self) -> None:
         self.waiting: deque[_Message] = deque()
-        self.pace = Pace(*CLIENT)
+        self.pace = RateLimit(*CLIENT_RATE)
         self.at_work = False
 
 
-class Intake(Generic[_Message]):
+class CommandQueues(Generic[_Message]):
     """Passes messages to ``answer``, in tasks of ``group``. One client's messages at one table are
     answered in order.
     """
@@ -66,33 +65,37 @@ class Intake(Generic[_Message]):
         self._group = group
         self._answer = answer
         self._waiting = 0
-        self._lines: dict[tuple[str, bool], dict[str | None, _Line[_Message]]] = {}
-        self._paces: dict[str, Pace] = {}
-        self._recalls = Pace(*RECALLS)
+        self._lines: dict[tuple[str, bool], dict[str | None, _ClientQueue[_Message]]] = {}
+        self._paces: dict[str, RateLimit] = {}
+        self._recalls = RateLimit(*RECALL_RATE)
 
     def put(self, table: str, client: str | None, message: _Message, *, recall: bool) -> bool:
         """Queue a message. Returns False if too many are waiting and the message is discarded."""
         lines = self._lines.setdefault((table, recall), {})
-        if client not in lines and len(lines) >= LINES:
+        if client not in lines and len(lines) >= MAX_QUEUES_PER_TABLE:
             now = time.monotonic()
             for name in [
-                name for name, line in lines.items() if not line.at_work and line.pace.rested(now)
+                name
+                for name, line in lines.items()
+                if not line.at_work and line.pace.is_rested(now)
             ]:
                 del lines[name]
-            if len(lines) >= LINES:
+            if len(lines) >= MAX_QUEUES_PER_TABLE:
                 client = None
-        line = lines.setdefault(client, _Line())
-        if len(line.waiting) >= WAITING or self._waiting >= ALL_WAITING:
+        line = lines.setdefault(client, _ClientQueue())
+        if len(line.waiting) >= MAX_QUEUED or self._waiting >= MAX_TOTAL_QUEUED:
             return False
         line.waiting.append(message)
         self._waiting += 1
         if not line.at_work:
             line.at_work = True
-            pace = self._recalls if recall else self._paces.setdefault(table, Pace(*TABLE))
+            pace = (
+                self._recalls if recall else self._paces.setdefault(table, RateLimit(*TABLE_RATE))
+            )
             self._group.create_task(self._work(line, pace))
         return True
 
-    async def _work(self, line: _Line[_Message], pace: Pace) -> None:
+    async def _work(self, line: _ClientQueue[_Message], pace: RateLimit) -> None:
         while line.waiting:
             await asyncio.sleep(line.pace.wait(time.monotonic()))
             await asyncio.sleep(pace.wait(time.monotonic()))

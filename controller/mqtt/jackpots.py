@@ -1,8 +1,9 @@
-"""Whether the jackpots that our tables are linked with are in play, as their controllers say.
+"""Determines whether the jackpots linked with this daemon's tables are in play, from the state that
+their controllers publish.
 
-A statement holds until the time that it names, and no longer than it was said for. Where it ends,
-or does not count for a table, the jackpot is not in play there. Each change is a reading of the
-table, which its journal keeps.
+A state is valid until the time that it names, and no longer than the period that it names. When it
+expires, or does not apply to a table, the jackpot is not in play there. Each change is a reading of
+the table, which is stored in the journal.
 """
 
 from __future__ import annotations
@@ -20,26 +21,26 @@ from controller.tables.runner import TableRunner
 from devices.log import structlog
 from devices.readings import JackpotStanding
 
-LONGEST = 600.0
-"""Seconds for which a statement holds at most, whatever it says."""
-PAUSE = 0.1
-"""Seconds between two looks at what is said of one jackpot: of a flood, only the latest counts."""
+MAX_VALIDITY_SECONDS = 600.0
+"""Maximum validity of a state."""
+MIN_INTERVAL_SECONDS = 0.1
+"""Minimum time between two evaluations of one jackpot: in a flood, only the latest state counts."""
 
 
-class Standing(msgspec.Struct, frozen=True):
-    """What a statement says for one table. ``why``: why the jackpot is not in play, None if it is;
-    ``seconds``: for how long that holds from when it was heard.
+class JackpotValidity(msgspec.Struct, frozen=True):
+    """The result of a state for one table. ``why``: why the jackpot is not in play, or None if it
+    is; ``seconds``: the validity from its reception.
     """
 
     why: OutOfPlay | None
     seconds: float = 0.0
 
 
-UNHEARD, UNREADABLE = Standing("unheard"), Standing("unreadable")
+NO_STATEMENT, UNREADABLE = JackpotValidity("unheard"), JackpotValidity("unreadable")
 
 
-class Link(msgspec.Struct, frozen=True):
-    """A table, and the jackpot that it is linked with."""
+class JackpotLink(msgspec.Struct, frozen=True):
+    """A table and its linked jackpot."""
 
     site: str
     jackpot: str
@@ -48,12 +49,12 @@ class Link(msgspec.Struct, frozen=True):
     simulated: bool
 
 
-def standing(link: Link, body: bytes, now: float, *, held: bool) -> Standing:
-    """What a message on the topic of the jackpot says for a table. ``now``: seconds since 1970 when
-    it was heard; ``held``: the broker had kept it.
+def read_validity(link: JackpotLink, body: bytes, now: float, *, held: bool) -> JackpotValidity:
+    """Evaluate a message on the topic of the jackpot for a table. ``now``: its reception in seconds
+    since 1970; ``held``: it was retained by the broker.
     """
     if not body:  # somebody cleared it
-        return UNHEARD
+        return NO_STATEMENT
     try:
         said = msgspec.json.decode(body, type=JackpotState)
         said_at, until = moment(said.time), moment(said.until)
@@ -63,38 +64,38 @@ def standing(link: Link, body: bytes, now: float, *, held: bool) -> Standing:
     if of != (link.site, link.jackpot, link.simulated) or said_at >= until:
         return UNREADABLE
     if now >= until:  # what was said just now ends later, unless the clocks differ
-        return UNHEARD if held else Standing("clock")
+        return NO_STATEMENT if held else JackpotValidity("clock")
     if said.decree != link.decree:
-        return Standing("foreign")
+        return JackpotValidity("foreign")
     if not said.in_play:  # while it checks itself it names no table
-        return Standing(said.why or "unheard")
+        return JackpotValidity(said.why or "unheard")
     table = said.tables.get(link.table)
     if table is None:
-        return Standing("not_authorised")
+        return JackpotValidity("not_authorised")
     if not table.in_play:
-        return Standing(table.why or "unheard")
-    return Standing(None, min(until - now, until - said_at, LONGEST))
+        return JackpotValidity(table.why or "unheard")
+    return JackpotValidity(None, min(until - now, until - said_at, MAX_VALIDITY_SECONDS))
 
 
-class LinkedTable:
-    """A table of ours that is linked with a jackpot: it is told each change, and the end of what
-    was said last.
+class LinkedTableFeed:
+    """A linked table of this daemon: passes each change, and the expiry of the last state, to the
+    table.
     """
 
-    def __init__(self, link: Link, runner: TableRunner) -> None:
+    def __init__(self, link: JackpotLink, runner: TableRunner) -> None:
         self._link = link
         self._runner = runner
         self._why: OutOfPlay | None = "unheard"
         self._ends = self._ends_utc = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self._told: tuple[object, OutOfPlay | None] = (runner.table, "unheard")
-        """What was last told, and to which table: one that had to be rebuilt has heard nothing."""
-        runner.before_input = self.end
+        self._reported: tuple[object, OutOfPlay | None] = (runner.table, "unheard")
+        """The last reported value, and the table: a rebuilt table has no report yet."""
+        runner.before_input = self.expire
         self._log = structlog.get_logger().bind(table=link.table, jackpot=link.jackpot)
 
-    def hear(self, body: bytes, heard: float, heard_utc: float, *, held: bool) -> None:
-        """Take a message that was heard at these times: on the monotonic clock, and since 1970."""
-        found = standing(self._link, body, heard_utc, held=held)
+    def on_statement(self, body: bytes, heard: float, heard_utc: float, *, held: bool) -> None:
+        """Handle a message received at these times: of the monotonic clock, and since 1970."""
+        found = read_validity(self._link, body, heard_utc, held=held)
         self._why = found.why
         self._ends, self._ends_utc = heard + found.seconds, heard_utc + found.seconds
         if self._timer is not None:
@@ -102,21 +103,21 @@ class LinkedTable:
             self._timer = None
         if found.why is None:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self._ends - time.monotonic(), self.end)
-            self.end()  # it may have waited for its turn
-        self._tell()
+            self._timer = loop.call_later(self._ends - time.monotonic(), self.expire)
+            self.expire()  # it may have waited for its turn
+        self._report()
 
-    def end(self) -> None:
-        """What was said last holds no more, if its time is over by either clock."""
+    def expire(self) -> None:
+        """Expire the last state if its time is over by either clock."""
         if self._why is None and (time.monotonic() >= self._ends or time.time() >= self._ends_utc):
             self._why = "unheard"
-            self._tell()
+            self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         why, runner = self._why, self._runner
-        if self._told == (runner.table, why):
+        if self._reported == (runner.table, why):
             return
-        self._told = (runner.table, why)
+        self._reported = (runner.table, why)
         self._log.info("jackpot in play" if why is None else "jackpot not in play", why=why)
         runner.on_readings(
             [
@@ -125,10 +126,10 @@ class LinkedTable:
                 )
             ]
         )
-        self._told = (runner.table, why)
+        self._reported = (runner.table, why)
 
-    def leave(self) -> None:
-        """Tell the table nothing more."""
+    def close(self) -> None:
+        """Stop reporting to the table."""
         if self._timer is not None:
             self._timer.cancel()
         self._runner.before_input = lambda: None
@@ -139,31 +140,31 @@ class LinkedTable:
         return self._link.table
 
 
-class Jackpots:
-    """All jackpots that our tables are linked with, by the topics of their statements."""
+class JackpotFeeds:
+    """All jackpots linked with this daemon's tables, by topic."""
 
     def __init__(self, tables: Iterable[tuple[Topics, TableRunner]]) -> None:
-        self._tables: dict[str, list[LinkedTable]] = {}
+        self._tables: dict[str, list[LinkedTableFeed]] = {}
         for topics, runner in tables:
             self.add(topics, runner)
         self._latest: dict[str, tuple[bytes, float, float, bool]] = {}
-        """By topic, what was said and not looked at yet, when, and whether the broker held it."""
+        """By topic, the state that is not evaluated yet, its times, and whether it was retained."""
         self._looked: dict[str, float] = {}
 
     def add(self, topics: Topics, runner: TableRunner) -> None:
-        """A table that may be linked with one."""
+        """Add a table, if it is linked with a jackpot."""
         table = runner.table
         if table.linked is None:
             return
-        link = Link(table.site, table.linked, table.id, table.decree, table.simulated)
+        link = JackpotLink(table.site, table.linked, table.id, table.decree, table.simulated)
         topic = topics.jackpot(table.linked, "state")
-        self._tables.setdefault(topic, []).append(LinkedTable(link, runner))
+        self._tables.setdefault(topic, []).append(LinkedTableFeed(link, runner))
 
     def remove(self, table: str) -> None:
-        """Tell a table nothing more."""
+        """Stop reporting to a table."""
         for linked in (each for tables in self._tables.values() for each in tables):
             if linked.table == table:
-                linked.leave()
+                linked.close()
         kept = {
             topic: [each for each in tables if each.table != table]
             for topic, tables in self._tables.items()
@@ -171,21 +172,21 @@ class Jackpots:
         self._tables = {topic: tables for topic, tables in kept.items() if tables}
 
     def topics(self, tables: Collection[str] | None = None) -> list[str]:
-        """The topics to listen to, by default for all tables."""
+        """Return the topics to subscribe to, by default for all tables."""
         return [
             topic
             for topic, linked in self._tables.items()
             if tables is None or any(each.table in tables for each in linked)
         ]
 
-    def heard(self, topic: str, body: bytes, *, held: bool) -> bool:
-        """Take a message, if it is on one of these topics."""
+    def on_message(self, topic: str, body: bytes, *, held: bool) -> bool:
+        """Handle a message on one of these topics; return False for any other."""
         if topic not in self._tables:
             return False
         now, waits = time.monotonic(), topic in self._latest
         self._latest[topic] = (body, now, time.time(), held)
         if not waits:
-            wait = self._looked.get(topic, -PAUSE) + PAUSE - now
+            wait = self._looked.get(topic, -MIN_INTERVAL_SECONDS) + MIN_INTERVAL_SECONDS - now
             if wait <= 0:
                 self._look(topic)
             else:
@@ -196,4 +197,4 @@ class Jackpots:
         self._looked[topic] = time.monotonic()
         body, heard, heard_utc, held = self._latest.pop(topic)
         for table in self._tables.get(topic, ()):
-            table.hear(body, heard, heard_utc, held=held)
+            table.on_statement(body, heard, heard_utc, held=held)

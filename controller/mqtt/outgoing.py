@@ -1,9 +1,8 @@
-"""What we publish: PUBLISH packets with QoS 1, and the window of those the broker has not
-acknowledged.
+"""Encodes PUBLISH packets with QoS 1, and keeps the window of unacknowledged ones.
 
-The MQTT library keeps a message object, a condition and a queue of its own for each publication.
-Here the journal is the queue, so a packet is encoded, written and forgotten when its PUBACK comes.
-Section numbers are those of MQTT 5.
+paho keeps a message object, a condition and a queue for each publication. Here the journal is the
+queue, so a packet is encoded, written and forgotten when its PUBACK comes. Section numbers are
+those of MQTT 5.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.reasoncodes import ReasonCode
 
 FIRST_ID, LAST_ID = 0x8000, 0xFFFF
-"""Our packet identifiers. The library numbers its own packets (SUBSCRIBE) upwards from 1."""
-LARGEST = 268_435_455
-"""Bytes that the length of a packet can express (1.5.5)."""
+"""Packet identifiers used here. paho numbers its own packets (SUBSCRIBE) upwards from 1."""
+MAX_PACKET_BYTES = 268_435_455
+"""The largest length that a packet can express (1.5.5)."""
 _PUBLISH_QOS1 = 0x32
 _RETAIN = 0x01
 _FAILURE = 0x80
@@ -29,7 +28,7 @@ _CONTENT_TYPE_JSON = b"\x03\x00\x10application/json"
 _CORRELATION_DATA = b"\x09"
 
 
-class Message(msgspec.Struct, frozen=True):
+class OutgoingMessage(msgspec.Struct, frozen=True):
     """A message to publish, always with QoS 1."""
 
     topic: str
@@ -43,7 +42,7 @@ Acknowledged = Callable[[str | None], None]
 """Called with None when the broker has accepted a message, or with why it refused it."""
 
 
-class Outgoing:
+class PublishWindow:
     """The publications of one connection. ``write`` takes bytes for the socket.
 
     At most ``limit`` packets are unacknowledged; what is posted beyond that waits, in order.
@@ -56,7 +55,7 @@ class Outgoing:
         """The largest packet that the broker accepts, in bytes; None if it does not say."""
         self._write = write
         self._id = FIRST_ID - 1
-        self._waiting: deque[tuple[Message, Acknowledged]] = deque()
+        self._waiting: deque[tuple[OutgoingMessage, Acknowledged]] = deque()
         self._in_flight: dict[int, tuple[Acknowledged, float]] = {}
         """By packet identifier, in the order sent: whom to tell, and the monotonic time sent."""
 
@@ -70,8 +69,8 @@ class Outgoing:
         """The monotonic time at which the oldest unacknowledged packet was sent; None if none."""
         return next(iter(self._in_flight.values()))[1] if self._in_flight else None
 
-    def post(self, message: Message, acknowledged: Acknowledged) -> None:
-        """Take a message; :meth:`flush` sends it. A message that cannot be sent is refused at
+    def post(self, message: OutgoingMessage, acknowledged: Acknowledged) -> None:
+        """Queue a message; :meth:`flush` sends it. A message that cannot be sent is refused at
         once.
         """
         if (mistake := self._mistake(message)) is not None:
@@ -80,7 +79,7 @@ class Outgoing:
             self._waiting.append((message, acknowledged))
 
     def flush(self) -> None:
-        """Write what waits, as far as the window has room."""
+        """Write queued messages, as far as the window has room."""
         room = min(self.limit - len(self._in_flight), len(self._waiting))
         if room <= 0:
             return
@@ -94,9 +93,7 @@ class Outgoing:
         self._write(b"".join(packets))
 
     def acknowledge(self, packet_id: int, reason: int) -> None:
-        """The broker has answered. "No matching subscribers" is a success: no subscriber is not our
-        error (3.4.2.1).
-        """
+        """Handle a PUBACK. "No matching subscribers" counts as success (3.4.2.1)."""
         acknowledged, _ = self._in_flight.pop(packet_id, (None, 0.0))
         if acknowledged is not None:
             acknowledged(
@@ -106,22 +103,22 @@ class Outgoing:
             )
 
     def forget(self) -> None:
-        """The connection is gone: nobody will be told of what is pending."""
+        """Drop all pending messages without calling back: the connection is lost."""
         self._waiting.clear()
         self._in_flight.clear()
 
-    def _mistake(self, message: Message) -> str | None:
+    def _mistake(self, message: OutgoingMessage) -> str | None:
         try:
             topic = _topic(message.topic)
         except ValueError as error:
             return str(error)
         size = len(topic) + len(message.payload) + len(message.answers or b"") + 62
-        if size > (self.largest or LARGEST):
-            return f"larger than the {self.largest or LARGEST} bytes that the broker takes"
+        if size > (self.largest or MAX_PACKET_BYTES):
+            return f"larger than the {self.largest or MAX_PACKET_BYTES} bytes that the broker takes"
         return None
 
 
-def publish_packet(message: Message, packet_id: int, *, v5: bool) -> bytes:
+def publish_packet(message: OutgoingMessage, packet_id: int, *, v5: bool) -> bytes:
     """A PUBLISH packet with QoS 1 (3.3): fixed header, topic, packet identifier, properties,
     payload.
     """
@@ -136,7 +133,7 @@ def publish_packet(message: Message, packet_id: int, *, v5: bool) -> bytes:
 
 @lru_cache(maxsize=16_384)
 def _topic(topic: str) -> bytes:
-    """Raises ``ValueError`` for what is no topic of a publication (4.7.1)."""
+    """Encode a topic name. Raises ``ValueError`` if it is invalid (4.7.1)."""
     try:
         name = topic.encode()
         if name and "+" not in topic and "#" not in topic:
@@ -146,8 +143,10 @@ def _topic(topic: str) -> bytes:
     raise ValueError(f"no MQTT topic: {topic[:80]!a}")
 
 
-def _properties(message: Message) -> bytes:
-    """Of a JSON body; an empty payload, which clears a retained message, has none."""
+def _properties(message: OutgoingMessage) -> bytes:
+    """Encode the properties of a JSON body; an empty payload, which clears a retained message, has
+    none.
+    """
     if not message.payload:
         return b"\0"
     found = _PAYLOAD_IS_TEXT + _CONTENT_TYPE_JSON

@@ -1,4 +1,4 @@
-"""Detects messages that other clients publish on our retained topics, so that they are corrected
+"""Detects messages of other clients on this daemon's retained topics, so that they are corrected
 and reported.
 """
 
@@ -7,43 +7,45 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 
-from controller.mqtt.connection import Incoming
-from controller.mqtt.outgoing import Message
+from controller.mqtt.connection import IncomingMessage
+from controller.mqtt.outgoing import OutgoingMessage
 
-PAUSE = 1.0
+CORRECTION_INTERVAL_SECONDS = 1.0
 """Seconds between corrections. Two daemons with the same topics would otherwise correct each other
 without pause.
 """
-GATHERED = 1000
-"""The most topics corrected at a time."""
-ECHOES = 32
-"""The most bodies remembered per topic that the broker may still send back to us."""
+MAX_CORRECTED_TOPICS = 1000
+"""Maximum topics corrected at a time."""
+MAX_ECHOES = 32
+"""Maximum bodies remembered per topic that the broker may still send back."""
 
 
 class OwnTopics:
-    """Our retained topics, and which of them must be published again."""
+    """The daemon's retained topics, and those that must be published again."""
 
     def __init__(self) -> None:
         self.foreign = 0
-        """The number of messages that other clients published on our topics."""
+        """Number of messages that other clients published on these topics."""
         self._again: set[str] = set()
         self._next = 0.0
         self._echoes: dict[str, deque[bytes]] = {}
 
-    def connected(self) -> None:
+    def reset(self) -> None:
         """Forget everything: all topics are published again on a new connection."""
         self._again = set()
         self._echoes = {}
 
-    def said(self, messages: Iterable[Message]) -> None:
-        """Remember our own messages. Before MQTT 5 the broker always sends them back to us."""
+    def remember(self, messages: Iterable[OutgoingMessage]) -> None:
+        """Remember sent messages. Before MQTT 5 the broker always sends them back."""
         for message in messages:
             if message.retain:
-                self._echoes.setdefault(message.topic, deque(maxlen=ECHOES)).append(message.payload)
+                self._echoes.setdefault(message.topic, deque(maxlen=MAX_ECHOES)).append(
+                    message.payload
+                )
 
-    def heard(self, message: Incoming, truth: Mapping[str, bytes | None]) -> bool:
-        """Whether another client published this message, so that it must be corrected. ``truth``
-        has the right body of that topic, if it is one of ours.
+    def is_foreign(self, message: IncomingMessage, truth: Mapping[str, bytes | None]) -> bool:
+        """Return True if another client published this message, so that it must be corrected.
+        ``truth`` has the right body of the topic, if it is one of this daemon's.
         """
         echoes = self._echoes.get(message.topic, ())
         if message.payload in echoes and isinstance(echoes, deque):
@@ -53,23 +55,23 @@ class OwnTopics:
         if message.payload == (truth.get(message.topic) or b""):
             return False
         self.foreign += message.topic in truth
-        self.say_again([message.topic])
+        self.mark([message.topic])
         return True
 
-    def say_again(self, topics: Iterable[str]) -> None:
-        """Mark these topics to be published again, though their bodies have not changed."""
+    def mark(self, topics: Iterable[str]) -> None:
+        """Mark these topics to be published again, although their bodies have not changed."""
         for topic in topics:
-            if len(self._again) < GATHERED:
+            if len(self._again) < MAX_CORRECTED_TOPICS:
                 self._again.add(topic)
 
     def wait(self, now: float) -> float:
         """Seconds until the next correction is allowed."""
         return max(0.0, self._next - now)
 
-    def take(self, now: float) -> set[str]:
+    def due_topics(self, now: float) -> set[str]:
         """Return the topics to publish again now, and forget them."""
         if not self._again or now < self._next - 0.01:  # a timer may come a little early
             return set()
-        self._next = now + PAUSE
+        self._next = now + CORRECTION_INTERVAL_SECONDS
         again, self._again = self._again, set()
         return again

@@ -1,6 +1,4 @@
-"""The MQTT library's client, as the publisher uses it: it writes packets that we encoded, and
-passes the acknowledgements on.
-"""
+"""The paho client of the publisher: writes packets encoded here, and passes acknowledgements on."""
 
 from __future__ import annotations
 

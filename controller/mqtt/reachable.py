@@ -1,4 +1,4 @@
-"""Whether the broker accepts this daemon, for one that must not yet serve there."""
+"""Checks that the broker accepts this daemon, for a standby that must not serve yet."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from controller.broker.failures import Disconnected, describe_error
 from controller.broker.login import BrokerUnusableError
 from controller.configuration.settings import BrokerConfig
 
-PAUSE = 1.0
+RETRY_SECONDS = 1.0
 """Seconds between two attempts to connect."""
-UNTRIED = "not tried yet"
+NOT_TRIED_YET = "not tried yet"
 
 
-class Reachable:
-    """A connection under a client id of its own, on which nothing is subscribed or published.
-    ``patience``: seconds in which the broker must answer. ``trouble``: why there is no connection;
-    None: there is one.
+class BrokerProbe:
+    """A connection with a separate client id, without subscriptions and publications. ``patience``:
+    maximum seconds for a reply of the broker. ``trouble``: why there is no connection, or None.
     """
 
     def __init__(self, broker: BrokerConfig, client_id: str, patience: float) -> None:
         self._broker, self._client_id = broker, client_id
         self._patience = patience
         self._addresses = cycle(addresses(broker.url))
-        self.trouble: str | None = UNTRIED
+        self.trouble: str | None = NOT_TRIED_YET
 
     async def run(self) -> None:
         """Keep the connection until cancelled."""
@@ -40,7 +39,7 @@ class Reachable:
                 self.trouble = describe_error(error, self._broker)
             else:
                 self.trouble = "the broker ended the connection"
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(RETRY_SECONDS)
 
     async def _connected(self) -> None:
         broker = msgspec.structs.replace(self._broker, url=next(self._addresses))

@@ -1,12 +1,12 @@
-"""Which of several daemons has a table, where more than one has it in its configuration.
+"""Decides which of several daemons has a table, if more than one has it in its configuration.
 
-Each daemon publishes a retained claim: since when it has each of its tables, or that it waits for
-it. Whoever has had a table longest keeps it; where nobody has it, the smallest ``boot`` takes it.
-All come to the same conclusion from the same claims, whatever their clocks say.
+Each daemon publishes a retained claim: the time since which it has each of its tables, or that it
+waits for it. The daemon that has had a table longest keeps it; a free table goes to the smallest
+``boot``. All daemons reach the same conclusion from the same claims, whatever their clocks say.
 
-A claim stands for :data:`GONE` seconds after it was last heard, so that a restart, a crash or an
-outage of the broker takes no table from its daemon. A daemon goes on with what the previous run of
-its own node had.
+A claim is valid for :data:`CLAIM_EXPIRY_SECONDS` after it was last received, so that a restart, a
+crash or an outage of the broker takes no table from its daemon. A daemon keeps the tables that the
+previous run of its own node had.
 """
 
 from __future__ import annotations
@@ -17,37 +17,35 @@ import msgspec
 
 from controller.contract.node import NodeClaim
 from controller.contract.topics import Topics
-from controller.mqtt.outgoing import Message
+from controller.mqtt.outgoing import OutgoingMessage
 
-RENEWED, GONE = 10.0, 35.0
+CLAIM_INTERVAL_SECONDS, CLAIM_EXPIRY_SECONDS = 10.0, 35.0
 """Seconds between two messages with our claim, and after which a claim that is not heard any more
 does not stand.
 """
-MOST = 256
+MAX_RIVAL_CLAIMS = 256
 """The most claims of others that are remembered."""
-LEAF = "claim"
+CLAIM_LEAF = "claim"
 
 
-class Numbers(msgspec.Struct, frozen=True):
-    """The highest numbers that were given at a table, of sessions and of readings."""
+class AssignedNumbers(msgspec.Struct, frozen=True):
+    """The highest assigned numbers of a table, of sessions and of readings."""
 
     session: int = 0
     reading: int = 0
 
 
-class Former(msgspec.Struct, frozen=True):
-    """Another daemon that has had a table. ``heard``: when its claim last said so, by the monotonic
-    clock.
-    """
+class FormerHolder(msgspec.Struct, frozen=True):
+    """Another daemon that has had a table. ``heard``: the monotonic time of its last such claim."""
 
     node: str
     boot: str
-    numbers: Numbers
+    numbers: AssignedNumbers
     heard: float
 
 
-class Stake(msgspec.Struct, frozen=True):
-    """What one daemon claims of one table: since when it has it (UTC, ISO 8601), or None if it
+class TableStake(msgspec.Struct, frozen=True):
+    """A daemon's claim for one table: the time since which it has it (UTC, ISO 8601), or None if it
     waits.
     """
 
@@ -55,21 +53,21 @@ class Stake(msgspec.Struct, frozen=True):
     since: str | None = None
 
 
-def _beyond(ours: Numbers, theirs: Numbers) -> bool:
+def _beyond(ours: AssignedNumbers, theirs: AssignedNumbers) -> bool:
     return ours.session > theirs.session and ours.reading >= theirs.reading
 
 
-def keeper(stakes: Iterable[Stake]) -> Stake:
-    """Who has the table."""
+def winning_stake(stakes: Iterable[TableStake]) -> TableStake:
+    """Return the stake of the daemon that has the table."""
     return min(stakes, key=lambda stake: (stake.since is None, stake.since or "", stake.boot))
 
 
-class _Rival(msgspec.Struct):
+class _RivalClaim(msgspec.Struct):
     node: str
     tables: dict[str, str | None]
-    """Those that are ours too."""
+    """Those that this daemon is configured for too."""
     heard: float
-    """The monotonic time at which it was last heard."""
+    """The monotonic time at which it was last received."""
 
 
 class TableClaims:
@@ -85,18 +83,18 @@ class TableClaims:
         tables: Mapping[str, Topics],
         *,
         leased: bool = False,
-        numbers: Callable[[str], Numbers] = lambda _: Numbers(),
+        numbers: Callable[[str], AssignedNumbers] = lambda _: AssignedNumbers(),
     ) -> None:
         self._numbers = numbers
-        self._former: dict[str, Former] = {}
-        """By table, whoever had it and gave the highest number of a session."""
+        self._former: dict[str, FormerHolder] = {}
+        """By table, the former holder that assigned the highest session number."""
         self._leased = leased
         self._node = node
         self._boot = boot
         self._roots = {topics.root: topics for topics in tables.values()}
         self._root = {table: topics.root for table, topics in tables.items()}
         self._since: dict[str, str | None] = dict.fromkeys(tables)
-        self._rivals: dict[tuple[str, str], _Rival] = {}
+        self._rivals: dict[tuple[str, str], _RivalClaim] = {}
         """By the root of the topic, and boot."""
         self._before: dict[str, str] = {}
         """Since when the previous run of our node had its tables."""
@@ -153,28 +151,30 @@ class TableClaims:
             if rival.tables.pop(table, "") != "":
                 self._left.pop(table, None)
 
-    def left(self, table: str) -> bool:
-        """Whether a table that we have removed was ours, and is nobody else's since."""
+    def is_left(self, table: str) -> bool:
+        """Return True if a removed table was this daemon's, and no other daemon has claimed it
+        since.
+        """
         return table in self._left
 
     def has(self, table: str) -> bool:
-        """Whether we have this table."""
+        """Return True if this daemon has the table."""
         return self._since.get(table, "") is not None
 
     def topics(self) -> list[str]:
         """The topics of all claims."""
-        return [topics.node("+", LEAF) for topics in self._roots.values()]
+        return [topics.node("+", CLAIM_LEAF) for topics in self._roots.values()]
 
     def own_topics(self) -> list[str]:
         """The topics of our own claims."""
-        return [topics.node(self._node, LEAF) for topics in self._roots.values()]
+        return [topics.node(self._node, CLAIM_LEAF) for topics in self._roots.values()]
 
     @property
     def is_new(self) -> bool:
-        """Whether this is our first connection."""
+        """True during the first connection."""
         return self._connections == 1
 
-    def connected(self, now: float) -> None:
+    def on_connected(self, now: float) -> None:
         """A connection is made. The time without one says nothing of others, who may have lost
         theirs too and need time to come back; that with one does, however short it was.
         """
@@ -183,14 +183,14 @@ class TableClaims:
         for rival in self._rivals.values():
             rival.heard = min(now, rival.heard + away)
 
-    def disconnected(self, now: float) -> None:
+    def on_disconnected(self, now: float) -> None:
         """There is no connection any more, or still none."""
         self._away = now if self._away is None else self._away
 
-    def heard(self, topic: str, body: bytes, now: float, *, stored: bool) -> bool:
+    def on_message(self, topic: str, body: bytes, now: float, *, stored: bool) -> bool:
         """Take a message; False if it is no claim. ``stored``: the broker had it before we came."""
-        root, _, node = topic.removesuffix(f"/{LEAF}").rpartition("/node/")
-        if root not in self._roots or not topic.endswith(f"/{LEAF}"):
+        root, _, node = topic.removesuffix(f"/{CLAIM_LEAF}").rpartition("/node/")
+        if root not in self._roots or not topic.endswith(f"/{CLAIM_LEAF}"):
             return False
         try:
             claim = msgspec.json.decode(body, type=NodeClaim)
@@ -218,8 +218,8 @@ class TableClaims:
                 self._rivals[key].heard = now
         elif not shared:
             self._rivals.pop(key, None)
-        elif key in self._rivals or len(self._rivals) < MOST:
-            self._rivals[key] = _Rival(node, shared, now)
+        elif key in self._rivals or len(self._rivals) < MAX_RIVAL_CLAIMS:
+            self._rivals[key] = _RivalClaim(node, shared, now)
         return True
 
     def _note_tables(self, root: str, node: str, claim: NodeClaim, *, stored: bool) -> None:
@@ -233,35 +233,37 @@ class TableClaims:
     def _note_former(
         self, node: str, claim: NodeClaim, shared: Mapping[str, str | None], now: float
     ) -> None:
-        """Keep who else has had our tables, and how far it has numbered."""
+        """Remember other holders of this daemon's tables and their highest numbers."""
         for table, since in shared.items():
             if since is None or table not in claim.sessions:
                 continue
-            numbers = Numbers(claim.sessions[table], claim.readings.get(table, 0))
+            numbers = AssignedNumbers(claim.sessions[table], claim.readings.get(table, 0))
             known = self._former.get(table)
             if known is None or known.boot == claim.boot or _beyond(numbers, known.numbers):
-                self._former[table] = Former(node, claim.boot, numbers, now)
+                self._former[table] = FormerHolder(node, claim.boot, numbers, now)
 
-    def before_us(self, table: str) -> Former | None:
+    def former_holder(self, table: str) -> FormerHolder | None:
         """Whoever had the table, which is ours now, after we last had it: it has given a number
         that we would give again. None: nobody did.
         """
         former = self._former.pop(table, None)
-        if former is None or former.numbers == Numbers():
+        if former is None or former.numbers == AssignedNumbers():
             return None
         ours = self._numbers(table)
         return None if _beyond(ours, former.numbers) else former
 
-    def settle(self, now: float, time: str) -> tuple[set[str], set[str]]:
+    def decide(self, now: float, time: str) -> tuple[set[str], set[str]]:
         """Decide anew. Returns the tables that are ours from now on, and those that are not any
         more. ``time``: UTC, ISO 8601.
         """
         self._rivals = {
-            key: rival for key, rival in self._rivals.items() if now - rival.heard <= GONE
+            key: rival
+            for key, rival in self._rivals.items()
+            if now - rival.heard <= CLAIM_EXPIRY_SECONDS
         }
         taken, lost = set(), set()
         for table, since in self._since.items():
-            ours = keeper(self._stakes(table)).boot == self._boot
+            ours = winning_stake(self._stakes(table)).boot == self._boot
             before = self._before.pop(table, None)
             if ours and since is None:
                 taken.add(table)
@@ -271,25 +273,25 @@ class TableClaims:
                 self._since[table] = None
         return taken, lost
 
-    def _stakes(self, table: str) -> list[Stake]:
+    def _stakes(self, table: str) -> list[TableStake]:
         others = [
-            Stake(boot, rival.tables[table])
+            TableStake(boot, rival.tables[table])
             for (_, boot), rival in self._rivals.items()
             if table in rival.tables
         ]
         ours = self._since[table]
         if all(stake.since is None for stake in others):  # nobody has taken it meanwhile
             ours = ours or self._before.get(table)
-        return [Stake(self._boot, ours), *others]
+        return [TableStake(self._boot, ours), *others]
 
-    def messages(self, *, left: bool = False) -> list[Message]:
-        """Our claim as it is published; ``left``: we end."""
+    def messages(self, *, left: bool = False) -> list[OutgoingMessage]:
+        """Our claim as it is published; ``is_left``: we end."""
         numbers = {
             table: self._numbers(table) for table, since in self._since.items() if since is not None
         }
         return [
-            Message(
-                topics.node(self._node, LEAF),
+            OutgoingMessage(
+                topics.node(self._node, CLAIM_LEAF),
                 msgspec.json.encode(
                     NodeClaim(
                         boot=self._boot,
@@ -317,16 +319,16 @@ class TableClaims:
         ]
 
     def elsewhere(self) -> dict[str, str]:
-        """The tables that another daemon has, with its node."""
+        """Return the tables that another daemon has, with its node."""
         nodes = {boot: rival.node for (_, boot), rival in self._rivals.items()}
         return {
-            table: nodes.get(keeper(self._stakes(table)).boot, self._node)
+            table: nodes.get(winning_stake(self._stakes(table)).boot, self._node)
             for table, since in self._since.items()
             if since is None
         }
 
     def shared(self) -> dict[str, str]:
-        """The tables that another daemon claims too, with its node."""
+        """Return the tables that another daemon claims too, with its node."""
         return {
             table: rival.node for rival in self._rivals.values() for table in sorted(rival.tables)
         }

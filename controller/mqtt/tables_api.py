@@ -1,4 +1,4 @@
-"""What the daemon publishes on each MQTT topic, and how it answers commands."""
+"""Builds the messages that the daemon publishes on each topic, and executes commands."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from controller.contract.times import utc
 from controller.contract.topics import Topics, level, may_respond_to
 from controller.journal.schema import JournalUnusableError
 from controller.journal.setup import HandOver
-from controller.mqtt.connection import Incoming
-from controller.mqtt.jackpots import Jackpots
-from controller.mqtt.outgoing import Message
-from controller.mqtt.table_claims import Numbers, TableClaims
+from controller.mqtt.connection import IncomingMessage
+from controller.mqtt.jackpots import JackpotFeeds
+from controller.mqtt.outgoing import OutgoingMessage
+from controller.mqtt.table_claims import AssignedNumbers, TableClaims
 from controller.people.gate import CommandGate, signature_by, signature_of
 from controller.people.signed_command import claims_of, kid_of
 from controller.tables.device_orders import command_device
@@ -42,29 +42,29 @@ from controller.tables.runner import NotStoredError, TableRunner
 from devices.device import DeviceSupervisor
 from devices.log import structlog
 
-ANSWER = 262_144
-"""The most bytes of events in one answer to a recall; fewer where the broker accepts less."""
-ENVELOPE = 4096
+MAX_RECALL_BYTES = 262_144
+"""Maximum size of events in one reply to a recall; less if the broker accepts less."""
+RESERVED_PACKET_BYTES = 4096
 """Bytes reserved for the rest of that packet."""
-CORRELATION = 1024
-"""The most bytes of correlation data that are returned."""
+MAX_CORRELATION_BYTES = 1024
+"""Maximum size of correlation data that is returned."""
 UNREADABLE, FAILED = "unreadable", "failed"
 """Reasons of refusals that are no key of a text: the body is no such command; the daemon or its
 journal failed.
 """
-SILENT = 60.0
+DISCARD_LOG_SECONDS = 60.0
 """Seconds between two log lines about discarded commands."""
 MAX_CLIENTS = 1000
 """Clients whose refused recalls are known; with more, a refusal may be logged again."""
 
 
 def is_token(body: bytes) -> bool:
-    """Whether a body can be a signed command: it is no JSON object."""
+    """Return True if a body can be a signed command: it is not a JSON object."""
     return not body.lstrip().startswith(b"{")
 
 
-def line_of(body: bytes) -> str | None:
-    """Whose commands this one queues behind: those of the key that it names, or of the client."""
+def queue_key(body: bytes) -> str | None:
+    """Return the queue of a command: the key that it names, or its client."""
     if not is_token(body):
         return client_of(body)
     try:
@@ -74,7 +74,9 @@ def line_of(body: bytes) -> str | None:
 
 
 def sender_of(name: str, body: bytes) -> Sender:
-    """Whom to answer, as far as the body can be read, though nobody has looked at a signature."""
+    """Return the address of the reply, as far as the body can be read, without verifying a
+    signature.
+    """
     try:
         claims = claims_of(body)
         return Sender(claims.client, claims.jti)
@@ -86,7 +88,7 @@ def sender_of(name: str, body: bytes) -> Sender:
         return bad.sender
 
 
-LEAVES = ("info", "state", "result", "history", "shoe")
+RETAINED_LEAVES = ("info", "state", "result", "history", "shoe")
 """The retained topics of a table, without its alerts."""
 
 
@@ -100,7 +102,7 @@ class ServedTable(msgspec.Struct, frozen=True):
     silence: float
     """Seconds on the table's clock after which a silent device counts as down."""
     gate: CommandGate | None = None
-    """Who may give commands; None where it is not known."""
+    """Checks signed commands; None if there are no people."""
     required: bool = True
     """With a gate: whether commands must be signed."""
 
@@ -139,7 +141,7 @@ class TablesApi:
         """Commands discarded unanswered because too many were waiting."""
         self.withheld = 0
         """Answers not sent to the response topic that their command named."""
-        self._told = -SILENT
+        self._last_discard_log = -DISCARD_LOG_SECONDS
         self.standby = standby
         """By which right the daemon of a pair serves the tables."""
         self.claims = TableClaims(
@@ -149,7 +151,7 @@ class TablesApi:
             leased=standby is not None,
             numbers=self._numbers,
         )
-        self.jackpots = Jackpots((place.topics, place.runner) for place in places.values())
+        self.jackpots = JackpotFeeds((place.topics, place.runner) for place in places.values())
         self.boot = boot
         self._response_topics = response_topics
         self._node = node
@@ -167,31 +169,31 @@ class TablesApi:
         """The topics of tables that were removed: events of theirs may still be due."""
         self._log = structlog.get_logger()
 
-    def status(self, *, online: bool) -> Message:
+    def status(self, *, online: bool) -> OutgoingMessage:
         """The node's status message: the birth if ``online``, else the farewell and last will."""
         body = msgspec.json.encode(NodeStatus("online" if online else "offline", self.boot))
-        return Message(self._topics.node(self._node, "status"), body, retain=True)
+        return OutgoingMessage(self._topics.node(self._node, "status"), body, retain=True)
 
-    async def hold(self, table: str) -> None:
-        """Let commands to a table wait until :meth:`release`, and wait until those that came before
-        are answered.
+    async def pause_commands(self, table: str) -> None:
+        """Hold back new commands to a table until :meth:`resume_commands`, and return when the
+        earlier ones are answered.
         """
         self._held.setdefault(table, asyncio.Event())
         if self._answering[table]:
             await self._answered.setdefault(table, asyncio.Event()).wait()
 
-    def release(self, table: str) -> None:
-        """Commands to the table go on, with what is there now."""
+    def resume_commands(self, table: str) -> None:
+        """Release the held-back commands to a table."""
         if (held := self._held.pop(table, None)) is not None:
             held.set()
 
     def leave(self, table: str) -> None:
-        """The table is about to be removed, or placed anew."""
+        """Prepare a table for its removal or replacement."""
         self._gone[table] = self._places[table].topics
         self.jackpots.remove(table)
 
     def join(self, table: str) -> None:
-        """The table was placed."""
+        """Add a table that was placed."""
         self._gone.pop(table, None)
         place = self._places[table]
         self.jackpots.add(place.topics, place.runner)
@@ -210,7 +212,7 @@ class TablesApi:
         """The topics of all alerts of these tables."""
         return [self.topic(table, "alert/+") for table in tables]
 
-    def echoes(self, tables: Iterable[str] | None = None) -> list[str]:
+    def echo_topics(self, tables: Iterable[str] | None = None) -> list[str]:
         """The topics of these tables, by default of all, that are read only to see whether what we
         publish there comes back.
         """
@@ -225,29 +227,29 @@ class TablesApi:
         ]
 
     def serves(self, topic: str) -> bool:
-        """Whether the topic is one of the node, or of a table that this daemon has."""
+        """Return True if the topic is one of the node, or of a table that this daemon has."""
         found = self._find(topic)
         return "/node/" in topic if found is None else self.claims.has(found[0])
 
     def is_echo(self, topic: str) -> bool:
-        """Whether nothing is read of this topic but what comes back."""
+        """Return True if the topic is read only to see whether messages come back."""
         found = self._find(topic)
         return found is not None and found[1].partition("/")[0] in ("event", "sealed", "reply")
 
-    def own(self) -> list[str]:
+    def own_topics(self) -> list[str]:
         """Our other retained topics, watched for messages that another client publishes there."""
         found = [*self.node_retained(), self.status(online=True).topic]
         for table in self._places:
-            found += self.own_of(table)
+            found += self.own_topics_of(table)
         return found
 
-    def own_of(self, table: str) -> list[str]:
-        """The same of one table."""
+    def own_topics_of(self, table: str) -> list[str]:
+        """Return the same for one table."""
         alerts = self.topic(table, "alert/")
         return [topic for topic in self.retained(table) if not topic.startswith(alerts)]
 
     def is_elsewhere(self, topic: str) -> bool:
-        """Whether this topic is of a table that another daemon has."""
+        """Return True if this topic is of a table that another daemon has."""
         found = self._find(topic)
         return found is not None and not self.claims.has(found[0])
 
@@ -256,13 +258,13 @@ class TablesApi:
         found = self._find(topic)
         return found is not None and found[1].startswith("alert/")
 
-    def _numbers(self, table: str) -> Numbers:
+    def _numbers(self, table: str) -> AssignedNumbers:
         """The highest numbers that were given at that table."""
         place = self._places.get(table)
         if place is None:
-            return Numbers()
+            return AssignedNumbers()
         known = place.runner.table
-        return Numbers(known.session, known.readings if known.face_down else 0)
+        return AssignedNumbers(known.session, known.readings if known.face_down else 0)
 
     def take_over(self, tables: Collection[str]) -> dict[str, str]:
         """These tables are ours from now on: each that another daemon had after us goes on beyond
@@ -270,7 +272,7 @@ class TablesApi:
         """
         told = {}
         for table in tables:
-            former = self.claims.before_us(table)
+            former = self.claims.former_holder(table)
             if former is None or table not in self._places:
                 continue
             now = time.time()
@@ -308,7 +310,7 @@ class TablesApi:
         return {place.topics.table(table, leaf): body for leaf, body in bodies.items()}
 
     def node_retained(self) -> dict[str, bytes | None]:
-        """The same of the node, without its ``status``."""
+        """Return the node's retained topics, without its ``status``."""
         return {self._topics.node(self._node, leaf): body for leaf, body in self.node.items()}
 
     def shown(self, topic: str) -> dict[str, bytes | None]:
@@ -341,11 +343,11 @@ class TablesApi:
 
     def discard(self, table: str, name: str) -> None:
         """Count a command discarded because too many are waiting, and log at most one per
-        :data:`SILENT` seconds.
+        :data:`DISCARD_LOG_SECONDS` seconds.
         """
         self.discarded += 1
-        if time.monotonic() - self._told >= SILENT:
-            self._told = time.monotonic()
+        if time.monotonic() - self._last_discard_log >= DISCARD_LOG_SECONDS:
+            self._last_discard_log = time.monotonic()
             self._log.warning(
                 "commands are discarded: too many wait",
                 table=table,
@@ -354,8 +356,8 @@ class TablesApi:
             )
 
     async def answer(
-        self, table: str, name: str, message: Incoming, largest: int | None = None
-    ) -> list[Message]:
+        self, table: str, name: str, message: IncomingMessage, largest: int | None = None
+    ) -> list[OutgoingMessage]:
         """Follow a command and return the replies, each in a packet of at most ``largest`` bytes.
         No failure stops the table.
         """
@@ -376,8 +378,13 @@ class TablesApi:
                 done.set()
 
     async def _answer(
-        self, place: ServedTable, table: str, name: str, message: Incoming, largest: int | None
-    ) -> list[Message]:
+        self,
+        place: ServedTable,
+        table: str,
+        name: str,
+        message: IncomingMessage,
+        largest: int | None,
+    ) -> list[OutgoingMessage]:
         log = self._log.bind(table=table, command=name[:64])
         sender, why = Sender(), FAILED
         proof: Signature | None = None
@@ -399,8 +406,11 @@ class TablesApi:
                 passed = place.gate.permit(by, message.payload, name, now, at, standing)
                 given, signed = passed.command, passed.signed
             if isinstance(given, Recall):
-                room = min(ANSWER, ANSWER if largest is None else largest - ENVELOPE)
-                stored = cast("tuple[AnyEvent, ...]", await _recalled(place, given, room))
+                room = min(
+                    MAX_RECALL_BYTES,
+                    MAX_RECALL_BYTES if largest is None else largest - RESERVED_PACKET_BYTES,
+                )
+                stored = cast("tuple[AnyEvent, ...]", await _recall(place, given, room))
                 chain = place.runner.chain(given) if given.positions else None
                 reply = Reply(id=sender.id, ok=True, events=stored, chain=chain)  # as stored
             else:
@@ -448,7 +458,7 @@ class TablesApi:
                 unread = {"reason": reply.error} if why == UNREADABLE else {}
                 log.info("command refused", refusal=why, **unread)
         if not reply.ok and proof is not None:
-            _keep(place, proof, why)
+            _store_refusal(place, proof, why)
         return self._replies(table, place.topics, sender, message, msgspec.json.encode(reply))
 
     def _is_news(self, asking: tuple[str, str | None], error: str | None) -> bool:
@@ -465,7 +475,9 @@ class TablesApi:
             self._recalls[asking] = error
         return True
 
-    def late(self, now: float, tables: Iterable[str] | None = None) -> list[Message]:
+    def expired_replies(
+        self, now: float, tables: Iterable[str] | None = None
+    ) -> list[OutgoingMessage]:
         """What to tell the first persons of commands that no second person gave in time (``now``:
         seconds since 1970), or whose round or session has changed since, at these tables, by
         default at all. They are counted and kept as refused.
@@ -481,31 +493,31 @@ class TablesApi:
                 self.refusals[refusal.key] = self.refusals.get(refusal.key, 0) + 1
                 self._log.info("no second person", table=table, command=name, by=each.first.name)
                 if (first := signature_by(each.first)) is not None:
-                    _keep(place, first, refusal.key)
+                    _store_refusal(place, first, refusal.key)
                 if claims.client is not None:
                     reply = Reply(id=claims.jti, ok=False, error=refusal.error(), refusal=refusal)
                     topic = place.topics.reply(table, claims.client)
-                    messages.append(Message(topic, msgspec.json.encode(reply)))
+                    messages.append(OutgoingMessage(topic, msgspec.json.encode(reply)))
         return messages
 
     def _replies(
-        self, table: str, topics: Topics, sender: Sender, message: Incoming, body: bytes
-    ) -> list[Message]:
+        self, table: str, topics: Topics, sender: Sender, message: IncomingMessage, body: bytes
+    ) -> list[OutgoingMessage]:
         replies = []
         if sender.client is not None:
-            replies.append(Message(topics.reply(table, sender.client), body))
+            replies.append(OutgoingMessage(topics.reply(table, sender.client), body))
         wanted = message.response_topic
         if wanted is not None:
             allowed = may_respond_to(wanted, (topics.table(table, "reply"), *self._response_topics))
-            if allowed and len(message.correlation or b"") <= CORRELATION:
-                replies.append(Message(wanted, body, answers=message.correlation))
+            if allowed and len(message.correlation or b"") <= MAX_CORRELATION_BYTES:
+                replies.append(OutgoingMessage(wanted, body, answers=message.correlation))
             else:
                 self.withheld += 1
                 self._log.info("answer withheld", table=table, response_topic=ascii(wanted[:64]))
         return replies
 
 
-async def _recalled(place: ServedTable, given: Recall, room: int) -> tuple[msgspec.Raw, ...]:
+async def _recall(place: ServedTable, given: Recall, room: int) -> tuple[msgspec.Raw, ...]:
     """The events that are stored. That nothing more is there is said only when everything that was
     taken before is stored. Raises :class:`RejectedError`.
     """
@@ -517,8 +529,8 @@ async def _recalled(place: ServedTable, given: Recall, room: int) -> tuple[msgsp
     return found
 
 
-def _keep(place: ServedTable, proof: Signature, why: str) -> None:
-    """Keep in the journal that a known person was refused."""
+def _store_refusal(place: ServedTable, proof: Signature, why: str) -> None:
+    """Store in the journal that a command of a known person was refused."""
     refused = CommandRefused(
         at=place.runner.clock(),
         by=proof.name,

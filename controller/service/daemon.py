@@ -390,14 +390,14 @@ class Daemon:
         from controller.service.pair import Duty  # already loaded by the pair
 
         return Duty(
-            connected=lambda: publisher.standing.connected,
-            unanswered=lambda: publisher.unanswered,
+            connected=lambda: publisher.health.connected,
+            unanswered=lambda: publisher.unacknowledged_seconds,
             devices=lambda: {
                 f"{table}/{name}": device.health().state
                 for table, place in self._places.items()
                 for name, device in place.devices.items()
             },
-            hasten=publisher.hasten,
+            hasten=publisher.reconnect_now,
             alert=self._alert_unready,
             differ=self._alert_different,
             people=lambda: self._people,
@@ -662,7 +662,7 @@ class Daemon:
                 if newer is not None:
                     self._apply_people(self._people, newer)
                 self._report_people()
-            publisher.tell(self._api.late(time.time()))
+            publisher.send_now(self._api.expired_replies(time.time()))
 
     def _adopt_peer_people(self, file: PeopleFile | None) -> None:
         """Start with the people file of the other daemon of a pair if it is newer."""

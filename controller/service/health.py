@@ -68,7 +68,7 @@ class HealthReporter:
             time=utc(time.time()),
             uptime=round(time.monotonic() - self._started, 1),
             versions=self._versions,
-            broker=self._publisher.standing,
+            broker=self._publisher.health,
             outbox=self._outbox(),
             journal=JournalHealth(
                 state="failed" if self._journal.failed else "ok",
@@ -120,8 +120,8 @@ class HealthReporter:
             self._api.reload,
             self._journal.failed,
             logs.health().trouble,
-            self._publisher.standing.connected,
-            dict(self._publisher.standing.forbidden),
+            self._publisher.health.connected,
+            dict(self._publisher.health.forbidden),
         )
 
     def _outbox(self) -> OutboxHealth:

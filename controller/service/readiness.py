@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from controller.configuration.settings import Configuration
 from controller.journal.journal import Journal
-from controller.mqtt.reachable import UNTRIED, Reachable
+from controller.mqtt.reachable import NOT_TRIED_YET, BrokerProbe
 from controller.standby.statements import BROKER, JOURNAL, Missing
 
 PROBE_INTERVAL_LEASES = 0.5
@@ -48,8 +48,8 @@ class Readiness:
         configuration = configured()
         name = f"{client_id(configuration)}-standby-{journal.id[:8]}"  # both daemons may wait
         self._within = min(max(1.0, PROBE_INTERVAL_LEASES * lease), MAX_WAIT_SECONDS)
-        self._broker = Reachable(configuration.broker, name, max(2.0, self._within))
-        self._disk: str | None = UNTRIED
+        self._broker = BrokerProbe(configuration.broker, name, max(2.0, self._within))
+        self._disk: str | None = NOT_TRIED_YET
         self._probe: asyncio.Future[int] | None = None
         """A write that did not complete in time."""
         self.reached: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Readiness:
     @property
     def is_known(self) -> bool:
         """True once the disk and the broker have been tried."""
-        return UNTRIED not in (self._disk, self._broker.trouble)
+        return NOT_TRIED_YET not in (self._disk, self._broker.trouble)
 
     async def run(self) -> None:
         """Check until cancelled."""

@@ -204,8 +204,8 @@ class ReloadTables(Reload):
             )
         async with AsyncExitStack() as held:
             for table in (*differences.changed, *differences.removed):
-                held.callback(floor.api.release, table)
-                await floor.api.hold(table)
+                held.callback(floor.api.resume_commands, table)
+                await floor.api.pause_commands(table)
             self._create_key(after, differences)
             waiting = self._unchangeable(after, differences)
             applied = apply_changes(self.now, after, waiting)
@@ -267,7 +267,7 @@ class ReloadTables(Reload):
         places, api = floor.places, floor.api
         site = applied.site.id
         settings = {table.id: table for table in applied.table}
-        floor.publisher.tell(api.late(math.inf, stopping))
+        floor.publisher.send_now(api.expired_replies(math.inf, stopping))
         await floor.stop_reading(stopping)
         await floor.publisher.expect(
             {table: Topics(site, settings[table].simulated) for table in applied_changes.added}

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 
 from controller.journal.reader import JournalReader
-from controller.mqtt.publisher import LONGEST_REFUSED
+from controller.mqtt.publisher import MAX_REFUSED_RETRY_SECONDS
 from tests.support.brokers.mosquitto import Mosquitto, until
 from tests.support.chaos.archive import events_of
 from tests.support.chaos.floor import Floor
@@ -109,7 +109,7 @@ def test_a_broker_that_refuses_us_for_a_while(floor: Callable[..., Floor]) -> No
         "it is let in",
         lambda: made.logged("broker connected") > let_in,
         made.daemon.log,
-        patience=2 * LONGEST_REFUSED,
+        patience=2 * MAX_REFUSED_RETRY_SECONDS,
     )
     reasons = why_not_reached()
     # a line for each change, none for each attempt
@@ -131,7 +131,7 @@ def test_two_daemons_with_one_client_id(floor: Callable[..., Floor]) -> None:
         each.start_daemon()
     for each in made:
         assert each.archive is not None
-        patience = 2 * LONGEST_REFUSED
+        patience = 2 * MAX_REFUSED_RETRY_SECONDS
         until(
             "it says so",
             partial(each.logged, "another client has our client id, it seems"),

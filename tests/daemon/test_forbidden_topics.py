@@ -21,13 +21,13 @@ from controller.mqtt.delivery import (
     ECHO_TIMEOUT_SECONDS,
     MAX_AWAITED,
     MAX_HELD,
+    NO_ECHO_REASON,
     NOT_AUTHORIZED,
-    REFUSED,
-    SILENT,
-    Delivery,
-    kind,
+    REFUSED_REASON,
+    DeliveryTracker,
+    topic_kind,
 )
-from controller.mqtt.outgoing import Message
+from controller.mqtt.outgoing import OutgoingMessage
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once, until
 from tests.support.daemon.play import NODE, TABLE, command, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
@@ -222,7 +222,7 @@ def test_a_broker_that_hides_the_topics_is_told_and_gets_all_events(
     until_up(heard, made)
     assert command(heard, "session.open")["ok"]
     until("it is told", lambda: "event" in (forbidden(heard) or ()), made.log)
-    until("in words", lambda: SILENT in told(heard), made.log)
+    until("in words", lambda: NO_ECHO_REASON in told(heard), made.log)
     assert command(heard, "session.close")["ok"]
     until("events go on", lambda: heard.events("session.closed"), made.log)
     guarded.forbid()
@@ -287,68 +287,74 @@ def test_no_alarm_at_outages_and_with_a_broker_that_stops(
 T = "novamas/v1/palma/r1/event"
 
 
-def posted(made: Delivery, *positions: int) -> list[Any]:
-    return [made.posted(Message(T, b"%d" % each), each) for each in positions]
+def posted(made: DeliveryTracker, *positions: int) -> list[Any]:
+    return [made.track(OutgoingMessage(T, b"%d" % each), each) for each in positions]
 
 
 def test_a_slow_echo_or_a_lost_one_is_no_alarm() -> None:
-    made, late = Delivery(), ECHO_TIMEOUT_SECONDS + 1
-    made.connected(echoing=True)
+    made, late = DeliveryTracker(), ECHO_TIMEOUT_SECONDS + 1
+    made.on_connected(echoing=True)
     first, second = posted(made, 5, 6)
     assert made.overdue(late) == [], "not acknowledged: the broker is slow"
     for each in (first, second):
-        made.answered(each, None, 0.0)
-    assert made.held(9) == 4
+        made.on_acknowledged(each, None, 0.0)
+    assert made.delivered_through(9) == 4
     assert made.overdue(late) == [first]
-    assert made.judge([first], late) == [first], "it is sent once more"
-    made.heard(T, b"6")
-    assert (made.held(9), made.overdue(9 * late), made.forbidden) == (9, [], {})
+    assert made.expire([first], late) == [first], "it is sent once more"
+    made.on_message(T, b"6")
+    assert (made.delivered_through(9), made.overdue(9 * late), made.forbidden) == (9, [], {})
 
 
 def test_what_does_not_come_back_is_held_for_a_while() -> None:
-    made, late = Delivery(), ECHO_TIMEOUT_SECONDS + 1
-    made.connected(echoing=True)
+    made, late = DeliveryTracker(), ECHO_TIMEOUT_SECONDS + 1
+    made.on_connected(echoing=True)
     sent = posted(made, *range(1, 2 * MAX_AWAITED))
     for each in sent:
-        made.answered(each, None, 0.0)
-    made.judge(made.overdue(late), late)
-    made.judge(made.overdue(2 * late), 2 * late)
-    assert made.forbidden == {T: SILENT}
-    assert made.held(500) == 0
-    assert made.held(MAX_HELD + 500) == 500
-    assert made.heard(T, b"100") == 1, "all are sent again"
-    assert made.held(500) == 0, "until they have come"
+        made.on_acknowledged(each, None, 0.0)
+    made.expire(made.overdue(late), late)
+    made.expire(made.overdue(2 * late), 2 * late)
+    assert made.forbidden == {T: NO_ECHO_REASON}
+    assert made.delivered_through(500) == 0
+    assert made.delivered_through(MAX_HELD + 500) == 500
+    assert made.on_message(T, b"100") == 1, "all are sent again"
+    assert made.delivered_through(500) == 0, "until they have come"
     for each in range(1, 2 * MAX_AWAITED):
         posted(made, each)
-        made.heard(T, b"%d" % each)
-    assert (made.held(500), made.forbidden) == (500, {})
+        made.on_message(T, b"%d" % each)
+    assert (made.delivered_through(500), made.forbidden) == (500, {})
 
 
 def test_what_was_refused_is_due_in_order() -> None:
-    made = Delivery()
-    made.connected(echoing=False)
+    made = DeliveryTracker()
+    made.on_connected(echoing=False)
     first, second, third = posted(made, 5, 6, 7)
-    assert made.answered(first, NOT_AUTHORIZED, 0.0) is None
-    assert made.answered(second, NOT_AUTHORIZED, 0.0) is None
-    assert (made.forbidden, made.withholds(T), made.held(9)) == ({T: REFUSED}, True, 4)
-    assert made.answered(third, None, 0.0) == 5, "it passed before them"
+    assert made.on_acknowledged(first, NOT_AUTHORIZED, 0.0) is None
+    assert made.on_acknowledged(second, NOT_AUTHORIZED, 0.0) is None
+    assert (made.forbidden, made.withholds(T), made.delivered_through(9)) == (
+        {T: REFUSED_REASON},
+        True,
+        4,
+    )
+    assert made.on_acknowledged(third, None, 0.0) == 5, "it passed before them"
     for each in posted(made, 5, 6):
-        assert made.held(9) == each.position - 1
-        assert made.answered(each, None, 0.0) is None
-    assert made.held(9) == 9
+        assert made.delivered_through(9) == each.position - 1
+        assert made.on_acknowledged(each, None, 0.0) is None
+    assert made.delivered_through(9) == 9
 
 
 def test_what_is_too_large_holds_nothing_back() -> None:
-    made = Delivery()
-    made.connected(echoing=False)
+    made = DeliveryTracker()
+    made.on_connected(echoing=False)
     (sent,) = posted(made, 5)
-    made.answered(sent, NOT_AUTHORIZED, 0.0)
-    made.answered(sent, "Packet too large", 0.0)
-    assert made.held(9) == 9
+    made.on_acknowledged(sent, NOT_AUTHORIZED, 0.0)
+    made.on_acknowledged(sent, "Packet too large", 0.0)
+    assert made.delivered_through(9) == 9
 
 
 def test_kinds() -> None:
-    assert [kind(f"{PALMA}/{each}") for each in ("r1/event", "r1/alert/a", "node/n/health")] == [
+    assert [
+        topic_kind(f"{PALMA}/{each}") for each in ("r1/event", "r1/alert/a", "node/n/health")
+    ] == [
         "event",
         "alert",
         "node/health",

@@ -9,9 +9,9 @@ from functools import partial
 
 import pytest
 
-from controller.mqtt.connection import Incoming
-from controller.mqtt.outgoing import Message
-from controller.mqtt.own_topics import ECHOES, GATHERED, OwnTopics
+from controller.mqtt.connection import IncomingMessage
+from controller.mqtt.outgoing import OutgoingMessage
+from controller.mqtt.own_topics import MAX_CORRECTED_TOPICS, MAX_ECHOES, OwnTopics
 from tests.support.brokers.mosquitto import Heard, Mosquitto, Subscriber, until
 from tests.support.daemon.play import NODE, TABLE, command, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
@@ -104,23 +104,25 @@ TRUTH: dict[str, bytes | None] = {"state": b"1", "alert/a": None}
 
 
 def heard_on(topics: OwnTopics, topic: str, body: bytes) -> bool:
-    return topics.heard(Incoming(topic, body, retain=False), TRUTH)
+    return topics.is_foreign(IncomingMessage(topic, body, retain=False), TRUTH)
 
 
 def test_two_that_correct_each_other_do_so_once_a_second() -> None:
     topics = OwnTopics()
     assert heard_on(topics, "state", b"2")
-    assert (topics.wait(5.0), topics.take(5.0)) == (0.0, {"state"})
+    assert (topics.wait(5.0), topics.due_topics(5.0)) == (0.0, {"state"})
     assert heard_on(topics, "state", b"2")
-    assert (topics.wait(5.25), topics.take(5.25)) == (0.75, set())
-    assert topics.take(6.0) == {"state"}
-    assert topics.take(7.0) == set()
+    assert (topics.wait(5.25), topics.due_topics(5.25)) == (0.75, set())
+    assert topics.due_topics(6.0) == {"state"}
+    assert topics.due_topics(7.0) == set()
     assert topics.foreign == 2
 
 
 def test_what_the_broker_sends_back_is_ours() -> None:
     topics = OwnTopics()
-    topics.said([Message("state", b"0", retain=True), Message("state", b"1", retain=True)])
+    topics.remember(
+        [OutgoingMessage("state", b"0", retain=True), OutgoingMessage("state", b"1", retain=True)]
+    )
     assert not heard_on(topics, "state", b"0"), "though it has changed since"
     assert heard_on(topics, "state", b"0"), "a second time it is not"
     assert not heard_on(topics, "state", b"1")
@@ -128,8 +130,8 @@ def test_what_the_broker_sends_back_is_ours() -> None:
 
 def test_nobody_fills_the_memory() -> None:
     topics = OwnTopics()
-    for number in range(3 * GATHERED):
+    for number in range(3 * MAX_CORRECTED_TOPICS):
         heard_on(topics, f"alert/{number}", b"x")
-        topics.said([Message("state", b"%d" % number, retain=True)])
-    assert len(topics.take(1.0)) == GATHERED
-    assert len(topics._echoes["state"]) == ECHOES
+        topics.remember([OutgoingMessage("state", b"%d" % number, retain=True)])
+    assert len(topics.due_topics(1.0)) == MAX_CORRECTED_TOPICS
+    assert len(topics._echoes["state"]) == MAX_ECHOES

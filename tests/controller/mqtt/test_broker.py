@@ -134,8 +134,8 @@ async def test_a_packet_that_is_too_large_ends_its_connection(sent: bytes) -> No
 async def test_a_client_beyond_the_limit_is_hung_up_on_and_silent_ones_make_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(embedded, "CONNECTIONS", 3)
-    monkeypatch.setattr(embedded, "CONNECT_WITHIN", 2.0)
+    monkeypatch.setattr(embedded, "MAX_CLIENTS", 3)
+    monkeypatch.setattr(embedded, "CONNECT_TIMEOUT_SECONDS", 2.0)
     async with (
         embedded_broker("127.0.0.1", 0) as (host, port),
         aiomqtt.Client(host, port, protocol=V311) as client,

@@ -86,16 +86,18 @@ async def test_retained_messages_have_a_number(logs: Logs, monkeypatch: pytest.M
 
 
 async def test_retained_messages_have_a_size(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MAX_RETAINED_BYTES", 10 * limits.MESSAGE_BYTES)
-    half = b"x" * 4 * limits.MESSAGE_BYTES
+    monkeypatch.setattr(limits, "MAX_RETAINED_BYTES", 10 * limits.MESSAGE_OVERHEAD_BYTES)
+    half = b"x" * 4 * limits.MESSAGE_OVERHEAD_BYTES
     async with embedded_broker("127.0.0.1", 0) as at, client(*at) as first:
         for _ in range(9):  # in the place of the one before
             await first.publish("kept/a", half, qos=1, retain=True)
-        await beyond(*at, "kept/b", b"x" * 6 * limits.MESSAGE_BYTES)
+        await beyond(*at, "kept/b", b"x" * 6 * limits.MESSAGE_OVERHEAD_BYTES)
         for name in "bcd":
             await first.publish(f"kept/{name}", b"small", qos=1, retain=True)
         assert set(await retained(*at)) == {"kept/a", "kept/b", "kept/c", "kept/d"}
-    assert reasons(logs) == [f"more than {10 * limits.MESSAGE_BYTES} bytes would be retained"]
+    assert reasons(logs) == [
+        f"more than {10 * limits.MESSAGE_OVERHEAD_BYTES} bytes would be retained"
+    ]
 
 
 async def test_what_is_retained_comes_whole_and_in_order() -> None:
@@ -149,7 +151,7 @@ async def test_a_subscriber_that_takes_nothing_is_thrown_out(
 async def test_of_many_that_are_slow_the_slowest_goes(
     logs: Logs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "MAX_QUEUED_BYTES_IN_ALL", 2 << 20)
+    monkeypatch.setattr(limits, "MAX_TOTAL_QUEUED_BYTES", 2 << 20)
     async with embedded_broker("127.0.0.1", 0) as at:
         with contextlib.ExitStack() as ending:
             for topic, name in ((b"much/#", b"all"), (b"little/#", b"none"), (b"#", b"more")):
@@ -172,7 +174,7 @@ async def test_a_message_that_is_never_released_ends_its_client(logs: Logs) -> N
 async def test_one_message_that_is_never_released_ends_its_client_too(
     logs: Logs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "RELEASE_WITHIN", 0.2)
+    monkeypatch.setattr(limits, "RELEASE_TIMEOUT_SECONDS", 0.2)
     async with embedded_broker("127.0.0.1", 0) as (host, port):
         reader, writer = await asyncio.open_connection(host, port)
         writer.write(CONNECT + b"\x34\x06\x00\x01a\x00\x01x")
@@ -199,15 +201,15 @@ async def test_a_flood_waits_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it is lost, and little of it is in memory at any moment."""
     monkeypatch.setattr(limits, "MAX_UNHANDLED", 5)
     most = 0
-    unhandled = limits._Client._unhandled
+    unhandled = limits._LimitedClient._unhandled
 
-    def recording(self: limits._Client) -> int:
+    def recording(self: limits._LimitedClient) -> int:
         nonlocal most
         found = unhandled(self)
         most = max(most, found)
         return found
 
-    monkeypatch.setattr(limits._Client, "_unhandled", recording)
+    monkeypatch.setattr(limits._LimitedClient, "_unhandled", recording)
     async with embedded_broker("127.0.0.1", 0) as (host, port), client(host, port) as healthy:
         await healthy.subscribe("a", qos=0)
         _, writer = await asyncio.open_connection(host, port)

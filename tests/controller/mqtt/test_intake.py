@@ -6,10 +6,18 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from controller.mqtt.intake import ALL_WAITING, CLIENT, LINES, TABLE, WAITING, Intake, Pace
+from controller.mqtt.intake import (
+    CLIENT_RATE,
+    MAX_QUEUED,
+    MAX_QUEUES_PER_TABLE,
+    MAX_TOTAL_QUEUED,
+    TABLE_RATE,
+    CommandQueues,
+    RateLimit,
+)
 from tests.support.waiting import PATIENCE, until_async
 
-Put = Callable[[Intake[str]], Awaitable[None]]
+Put = Callable[[CommandQueues[str]], Awaitable[None]]
 
 
 class Answers:
@@ -30,21 +38,21 @@ class Answers:
 
 async def with_intake(put: Put, answers: Answers) -> None:
     async with asyncio.TaskGroup() as group:
-        await put(Intake(group, answers))
+        await put(CommandQueues(group, answers))
 
 
 def test_a_pace_allows_a_burst_and_then_so_many_a_second() -> None:
-    pace = Pace(10.0, 3)
+    pace = RateLimit(10.0, 3)
     assert [round(pace.wait(100.0), 6) for _ in range(6)] == [0.0, 0.0, 0.0, 0.1, 0.2, 0.3]
-    assert not pace.rested(100.4)
-    assert pace.rested(100.6)
+    assert not pace.is_rested(100.4)
+    assert pace.is_rested(100.6)
     assert [round(pace.wait(200.0), 6) for _ in range(4)] == [0.0, 0.0, 0.0, 0.1]
 
 
 async def test_what_a_client_says_is_answered_in_its_order() -> None:
     answers = Answers()
 
-    async def put(made: Intake[str]) -> None:
+    async def put(made: CommandQueues[str]) -> None:
         for number in range(10):
             assert made.put("r1", "a", f"{number}", recall=False)
 
@@ -58,7 +66,7 @@ async def test_a_slow_answer_keeps_back_neither_another_table_nor_another_client
     answers = Answers()
     answers.slow = asyncio.Event()
 
-    async def put(made: Intake[str]) -> None:
+    async def put(made: CommandQueues[str]) -> None:
         assert answers.slow is not None
         made.put("r1", "a", "slow", recall=False)
         made.put("r1", "a", "behind it", recall=False)
@@ -77,24 +85,24 @@ async def test_a_slow_answer_keeps_back_neither_another_table_nor_another_client
 async def test_a_flood_is_bounded_and_discarded() -> None:
     answers = Answers()
 
-    async def put(made: Intake[str]) -> None:
+    async def put(made: CommandQueues[str]) -> None:
         taken = [made.put("r1", "flood", f"{number}", recall=False) for number in range(1000)]
-        assert taken == [True] * WAITING + [False] * (1000 - WAITING)
+        assert taken == [True] * MAX_QUEUED + [False] * (1000 - MAX_QUEUED)
         named = [made.put("r1", f"c{number}", "x", recall=False) for number in range(1000)]
-        assert sum(named) == LINES - 1 + WAITING, (
+        assert sum(named) == MAX_QUEUES_PER_TABLE - 1 + MAX_QUEUED, (
             "who comes too late shares the line of those without a name"
         )
 
     await with_intake(put, answers)
-    assert len(answers.told) == WAITING + LINES - 1 + WAITING
+    assert len(answers.told) == MAX_QUEUED + MAX_QUEUES_PER_TABLE - 1 + MAX_QUEUED
 
 
 async def test_all_lines_together_are_bounded() -> None:
     answers = Answers()
 
-    async def put(made: Intake[str]) -> None:
+    async def put(made: CommandQueues[str]) -> None:
         taken = [made.put(f"r{number % 1000}", None, "x", recall=False) for number in range(10_000)]
-        assert sum(taken) == ALL_WAITING
+        assert sum(taken) == MAX_TOTAL_QUEUED
 
     await with_intake(put, answers)
 
@@ -102,18 +110,19 @@ async def test_all_lines_together_are_bounded() -> None:
 async def test_who_has_rested_leaves_the_line_to_others() -> None:
     answers = Answers()
 
-    async def put(made: Intake[str]) -> None:
-        for number in range(LINES):
+    async def put(made: CommandQueues[str]) -> None:
+        for number in range(MAX_QUEUES_PER_TABLE):
             made.put("r1", f"c{number}", "x", recall=False)
         lines = made._lines["r1", False]
-        assert list(lines) == [f"c{number}" for number in range(LINES)]
+        assert list(lines) == [f"c{number}" for number in range(MAX_QUEUES_PER_TABLE)]
         await until_async(
             lambda: all(
-                not line.at_work and line.pace.rested(time.monotonic()) for line in lines.values()
+                not line.at_work and line.pace.is_rested(time.monotonic())
+                for line in lines.values()
             )
         )
         made.put("r1", "late", "x", recall=False)
         assert list(lines) == ["late"]
 
     await with_intake(put, answers)
-    assert TABLE[0] > CLIENT[0], "one client alone does not use up its table"
+    assert TABLE_RATE[0] > CLIENT_RATE[0], "one client alone does not use up its table"

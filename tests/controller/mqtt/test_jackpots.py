@@ -29,12 +29,18 @@ from controller.contract.topics import Topics
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.mqtt import jackpots
-from controller.mqtt.jackpots import LONGEST, Jackpots, Link, Standing, standing
+from controller.mqtt.jackpots import (
+    MAX_VALIDITY_SECONDS,
+    JackpotFeeds,
+    JackpotLink,
+    JackpotValidity,
+    read_validity,
+)
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.table import Table
 from tests.support.for_each import for_each
 
-LINK = Link("palma", "carrousel-1", "t1", "ARA02", simulated=False)
+LINK = JackpotLink("palma", "carrousel-1", "t1", "ARA02", simulated=False)
 NOW = 1_800_000_000.0
 TOPIC = "novamas/v1/palma/jackpot/carrousel-1/state"
 
@@ -61,28 +67,28 @@ def said(now: float = NOW, seconds: float = 15.0, **fields: Any) -> bytes:
     return msgspec.json.encode(whole | fields)
 
 
-def found(body: bytes, now: float = NOW, *, held: bool = False) -> Standing:
-    return standing(LINK, body, now, held=held)
+def found(body: bytes, now: float = NOW, *, held: bool = False) -> JackpotValidity:
+    return read_validity(LINK, body, now, held=held)
 
 
 # What a statement says
 
 
 def test_what_is_in_play_is_so_until_its_time_is_over() -> None:
-    assert found(said()) == Standing(None, 15.0)
-    assert found(said(), NOW + 14.5) == Standing(None, 0.5)
-    assert found(said(), NOW + 15.0) == Standing("clock")
-    assert found(said(), NOW + 15.0, held=True) == Standing("unheard")
+    assert found(said()) == JackpotValidity(None, 15.0)
+    assert found(said(), NOW + 14.5) == JackpotValidity(None, 0.5)
+    assert found(said(), NOW + 15.0) == JackpotValidity("clock")
+    assert found(said(), NOW + 15.0, held=True) == JackpotValidity("unheard")
 
 
 @pytest.mark.parametrize("slow", [10.0, 3600.0])
 def test_no_clock_makes_it_hold_for_longer_than_it_was_said(slow: float) -> None:
     """A daemon whose clock is behind takes what was said for what is to come."""
-    assert found(said(), NOW - slow) == Standing(None, 15.0)
+    assert found(said(), NOW - slow) == JackpotValidity(None, 15.0)
 
 
 def test_nothing_holds_for_long() -> None:
-    assert found(said(seconds=1e8)) == Standing(None, LONGEST)
+    assert found(said(seconds=1e8)) == JackpotValidity(None, MAX_VALIDITY_SECONDS)
 
 
 def test_what_a_newer_controller_adds_is_left_out() -> None:
@@ -109,13 +115,13 @@ def test_what_a_newer_controller_adds_is_left_out() -> None:
     ],
 )
 def test_what_is_not_in_play(fields: dict[str, Any], why: str) -> None:
-    assert found(said(**fields)) == Standing(why)  # type: ignore[arg-type] # one of its words
+    assert found(said(**fields)) == JackpotValidity(why)  # type: ignore[arg-type] # one of its words
 
 
 def test_a_table_that_is_simulated_hears_of_simulated_jackpots_alone() -> None:
     link = msgspec.structs.replace(LINK, simulated=True)
-    assert standing(link, said(), NOW, held=False).why == "unreadable"
-    assert standing(link, said(simulated=True), NOW, held=False).why is None
+    assert read_validity(link, said(), NOW, held=False).why == "unreadable"
+    assert read_validity(link, said(simulated=True), NOW, held=False).why is None
 
 
 @given(st.binary(max_size=200) | st.recursive(st.none() | st.text(), st.lists).map(repr))
@@ -129,7 +135,7 @@ def test_a_damaged_statement_is_in_play_for_no_longer(place: int, junk: bytes) -
     whole = said()
     damaged = whole[:place] + junk + whole[place + len(junk) :]
     after = found(damaged)
-    assert after.why is not None or 0 < after.seconds <= LONGEST
+    assert after.why is not None or 0 < after.seconds <= MAX_VALIDITY_SECONDS
 
 
 # A table that is told of it
@@ -181,12 +187,12 @@ UNHEARD, IN_PLAY = (False, "unheard"), (True, None)
 
 async def test_a_table_is_told_each_change_once(journal: Journal) -> None:
     runner = make_runner(journal)
-    heard = Jackpots([(Topics("palma"), runner)])
+    heard = JackpotFeeds([(Topics("palma"), runner)])
     assert heard.topics() == [TOPIC]
-    assert not heard.heard("novamas/v1/palma/t1/command/bets-open", b"{}", held=False)
+    assert not heard.on_message("novamas/v1/palma/t1/command/bets-open", b"{}", held=False)
     for _ in range(3):
-        assert heard.heard(TOPIC, said(time.time()), held=False)
-        await asyncio.sleep(jackpots.PAUSE * 1.5)
+        assert heard.on_message(TOPIC, said(time.time()), held=False)
+        await asyncio.sleep(jackpots.MIN_INTERVAL_SECONDS * 1.5)
     assert await told(runner) == [UNHEARD, IN_PLAY]
 
 
@@ -195,9 +201,9 @@ async def test_what_is_over_ends_before_anything_that_comes_later(
 ) -> None:
     """The process stood still: what comes first then is a bet, and the timer has not run yet."""
     runner = make_runner(journal)
-    heard = Jackpots([(Topics("palma"), runner)])
+    heard = JackpotFeeds([(Topics("palma"), runner)])
     await opened(runner)
-    heard.heard(TOPIC, said(time.time(), 60.0), held=False)
+    heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
     await runner.execute(BET)
     present = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: present + 61.0)
@@ -210,8 +216,8 @@ async def test_a_clock_that_was_set_forward_ends_it_too(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner = make_runner(journal)
-    heard = Jackpots([(Topics("palma"), runner)])
-    heard.heard(TOPIC, said(time.time(), 60.0), held=False)
+    heard = JackpotFeeds([(Topics("palma"), runner)])
+    heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
     present = time.time()
     monkeypatch.setattr(time, "time", lambda: present + 61.0)
     runner.on_readings([])
@@ -220,12 +226,12 @@ async def test_a_clock_that_was_set_forward_ends_it_too(
 
 async def test_of_a_flood_the_latest_counts(journal: Journal) -> None:
     runner = make_runner(journal)
-    heard = Jackpots([(Topics("palma"), runner)])
+    heard = JackpotFeeds([(Topics("palma"), runner)])
     for _ in range(5000):
-        heard.heard(TOPIC, said(time.time()), held=False)
-        heard.heard(TOPIC, b"junk", held=False)
-    heard.heard(TOPIC, said(time.time(), in_play=False, why="closed"), held=False)
-    await asyncio.sleep(jackpots.PAUSE * 3)
+        heard.on_message(TOPIC, said(time.time()), held=False)
+        heard.on_message(TOPIC, b"junk", held=False)
+    heard.on_message(TOPIC, said(time.time(), in_play=False, why="closed"), held=False)
+    await asyncio.sleep(jackpots.MIN_INTERVAL_SECONDS * 3)
     events = await told(runner)
     assert events[-1] == (False, "closed")
     assert len(events) < 100
@@ -234,25 +240,25 @@ async def test_of_a_flood_the_latest_counts(journal: Journal) -> None:
 async def test_a_table_that_was_rebuilt_is_told_again(journal: Journal) -> None:
     """It may have lost what it was told: it begins without, and the next statement tells it."""
     runner = make_runner(journal)
-    heard = Jackpots([(Topics("palma"), runner)])
-    heard.heard(TOPIC, said(time.time(), 60.0), held=False)
+    heard = JackpotFeeds([(Topics("palma"), runner)])
+    heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
     await runner.drain()
     runner._behind = True  # it ran ahead of what could be stored
     runner._publish_stored()
     await runner.drain()
     assert runner.table.jackpot is not None
     assert not runner.table.jackpot.in_play
-    await asyncio.sleep(jackpots.PAUSE * 1.5)
-    heard.heard(TOPIC, said(time.time(), 60.0), held=False)
+    await asyncio.sleep(jackpots.MIN_INTERVAL_SECONDS * 1.5)
+    heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
     await runner.drain()
     assert runner.table.jackpot.in_play
 
 
 async def test_a_table_without_the_setting_is_told_nothing(journal: Journal) -> None:
     runner = make_runner(journal, None)
-    heard = Jackpots([(Topics("palma"), runner)])
+    heard = JackpotFeeds([(Topics("palma"), runner)])
     assert heard.topics() == []
-    assert not heard.heard(TOPIC, said(time.time()), held=False)
+    assert not heard.on_message(TOPIC, said(time.time()), held=False)
     assert await told(runner) == []
     assert runner.table.jackpot is None
 
@@ -263,8 +269,8 @@ async def test_two_tables_of_one_jackpot_are_told_what_is_theirs(
     with closing(Journal(tmp_path / "other.sqlite3")) as other:
         one, two = make_runner(journal), make_runner(other)
         two.table.id = "t2"
-        heard = Jackpots([(Topics("palma"), one), (Topics("palma"), two)])
-        heard.heard(TOPIC, said(time.time()), held=False)
+        heard = JackpotFeeds([(Topics("palma"), one), (Topics("palma"), two)])
+        heard.on_message(TOPIC, said(time.time()), held=False)
         await asyncio.gather(one.drain(), two.drain())
         for runner, why in ((one, None), (two, "not_authorised")):
             assert runner.table.jackpot is not None
@@ -273,11 +279,11 @@ async def test_two_tables_of_one_jackpot_are_told_what_is_theirs(
 
 async def test_bets_follow_it(journal: Journal) -> None:
     runner = make_runner(journal)
-    heard = Jackpots([(Topics("palma"), runner)])
+    heard = JackpotFeeds([(Topics("palma"), runner)])
     await opened(runner)
     with pytest.raises(RejectedError, match="controller and table do not hear each other"):
         await runner.execute(BET)
-    heard.heard(TOPIC, said(time.time(), 60.0), held=False)
+    heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
     await runner.execute(BET)
     await runner.drain()
     stored = runner.recall(Recall(boot="b1", first=1, limit=500), 1 << 20)
@@ -291,19 +297,19 @@ async def test_a_table_that_is_removed_is_told_nothing_more(tmp_path: Path) -> N
         closing(Journal(tmp_path / "other.sqlite3")) as second,
     ):
         one, other = make_runner(first), make_runner(second)
-        heard = Jackpots([(Topics("palma"), one)])
+        heard = JackpotFeeds([(Topics("palma"), one)])
         heard.remove(one.table.id)
         assert heard.topics() == []
-        assert not heard.heard(TOPIC, said(time.time()), held=False)
+        assert not heard.on_message(TOPIC, said(time.time()), held=False)
         heard.add(Topics("palma"), one)
         assert heard.topics([one.table.id]) == heard.topics() == [TOPIC]
         assert heard.topics(["another"]) == []
-        heard.heard(TOPIC, said(time.time(), 60.0), held=False)
-        heard.heard(TOPIC, said(time.time(), 60.0), held=False)  # it waits for its turn
+        heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
+        heard.on_message(TOPIC, said(time.time(), 60.0), held=False)  # it waits for its turn
         heard.remove(one.table.id)
         before = one.table.seq
         heard.add(Topics("palma"), other)
-        await asyncio.sleep(jackpots.PAUSE * 1.5)
+        await asyncio.sleep(jackpots.MIN_INTERVAL_SECONDS * 1.5)
         assert one.table.seq == before
         assert await told(one) == [UNHEARD, IN_PLAY]
         assert await told(other) == [UNHEARD, IN_PLAY], "what waited is for who is there now"

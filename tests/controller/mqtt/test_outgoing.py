@@ -12,7 +12,13 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-from controller.mqtt.outgoing import FIRST_ID, LAST_ID, Message, Outgoing, publish_packet
+from controller.mqtt.outgoing import (
+    FIRST_ID,
+    LAST_ID,
+    OutgoingMessage,
+    PublishWindow,
+    publish_packet,
+)
 
 TOPICS = st.text(
     st.characters(blacklist_characters="+#\0", blacklist_categories=["Cs"]),
@@ -37,7 +43,7 @@ class Library(paho.Client):
         self._sock = None
 
 
-def properties(message: Message) -> Properties | None:
+def properties(message: OutgoingMessage) -> Properties | None:
     if not message.payload:
         return None
     found = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
@@ -59,7 +65,7 @@ def properties(message: Message) -> Properties | None:
 def test_a_packet_is_the_library_s(
     topic: str, payload: bytes, retain: bool, answers: bytes | None, packet_id: int, v5: bool
 ) -> None:
-    message = Message(topic, payload, retain, answers)
+    message = OutgoingMessage(topic, payload, retain, answers)
     library = Library(v5=v5)
     library._send_publish(
         packet_id,
@@ -78,11 +84,11 @@ def note(heard: list[tuple[str, str | None]], name: str) -> Callable[[str | None
 
 def test_no_more_are_on_their_way_than_the_broker_takes() -> None:
     written: list[bytes] = []
-    outgoing = Outgoing(written.append)
+    outgoing = PublishWindow(written.append)
     outgoing.limit = 2
     heard: list[tuple[str, str | None]] = []
     for name in "abc":
-        outgoing.post(Message(name, b"{}"), note(heard, name))
+        outgoing.post(OutgoingMessage(name, b"{}"), note(heard, name))
     outgoing.flush()
     assert (len(written), written[0].count(b"{}"), outgoing.pending) == (1, 2, 3)
     outgoing.acknowledge(FIRST_ID, 0x10)  # no matching subscribers
@@ -99,10 +105,10 @@ def test_no_more_are_on_their_way_than_the_broker_takes() -> None:
 @pytest.mark.parametrize("topic", ["", "a/+", "#", "a" * 65_536, "\ud800"])
 def test_what_is_no_topic_is_refused_and_the_others_go_out(topic: str) -> None:
     written: list[bytes] = []
-    outgoing = Outgoing(written.append)
+    outgoing = PublishWindow(written.append)
     heard: list[tuple[str, str | None]] = []
-    outgoing.post(Message(topic, b"{}"), note(heard, "bad"))
-    outgoing.post(Message("t", b"{}"), note(heard, "good"))
+    outgoing.post(OutgoingMessage(topic, b"{}"), note(heard, "bad"))
+    outgoing.post(OutgoingMessage("t", b"{}"), note(heard, "good"))
     outgoing.flush()
     [(name, refusal)] = heard
     assert name == "bad"
@@ -111,18 +117,18 @@ def test_what_is_no_topic_is_refused_and_the_others_go_out(topic: str) -> None:
 
 
 def test_a_packet_larger_than_the_broker_takes_is_refused() -> None:
-    outgoing = Outgoing(lambda _: None)
+    outgoing = PublishWindow(lambda _: None)
     outgoing.largest = 1000
     heard: list[tuple[str, str | None]] = []
-    outgoing.post(Message("t", bytes(2000)), note(heard, "large"))
+    outgoing.post(OutgoingMessage("t", bytes(2000)), note(heard, "large"))
     assert heard == [("large", "larger than the 1000 bytes that the broker takes")]
 
 
 def test_packet_identifiers_begin_again() -> None:
     written: list[bytes] = []
-    outgoing = Outgoing(written.append)
+    outgoing = PublishWindow(written.append)
     for number in range(LAST_ID - FIRST_ID + 2):
-        outgoing.post(Message("t", b""), lambda _: None)
+        outgoing.post(OutgoingMessage("t", b""), lambda _: None)
         outgoing.flush()
         outgoing.acknowledge(FIRST_ID + number % (LAST_ID - FIRST_ID + 1), 0)
     assert outgoing.pending == 0

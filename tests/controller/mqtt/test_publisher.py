@@ -14,15 +14,15 @@ from controller.configuration.settings import BrokerConfig
 from controller.contract.topics import Topics
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.mqtt.connection import Connection
+from controller.mqtt.connection import PublisherConnection
 from controller.mqtt.embedded_broker import embedded_broker
-from controller.mqtt.outgoing import Acknowledged, Message
+from controller.mqtt.outgoing import Acknowledged, OutgoingMessage
 from controller.mqtt.publisher import (
-    BACKLOG,
-    LONGEST,
-    LONGEST_REFUSED,
-    SHORTEST,
-    SHORTEST_REFUSED,
+    MAX_REFUSED_RETRY_SECONDS,
+    MAX_RETRY_SECONDS,
+    MAX_UNACKNOWLEDGED_EVENTS,
+    MIN_REFUSED_RETRY_SECONDS,
+    MIN_RETRY_SECONDS,
     Publisher,
     next_pause,
 )
@@ -39,22 +39,30 @@ def pauses(lasted: float, *, in_vain: bool) -> list[float]:
 
 
 def test_the_first_attempt_comes_soon_and_each_failure_doubles_the_pause() -> None:
-    assert pauses(0.0, in_vain=False)[:4] == [SHORTEST, 2 * SHORTEST, 4 * SHORTEST, 8 * SHORTEST]
-    assert pauses(0.0, in_vain=False)[-1] == LONGEST
+    assert pauses(0.0, in_vain=False)[:4] == [
+        MIN_RETRY_SECONDS,
+        2 * MIN_RETRY_SECONDS,
+        4 * MIN_RETRY_SECONDS,
+        8 * MIN_RETRY_SECONDS,
+    ]
+    assert pauses(0.0, in_vain=False)[-1] == MAX_RETRY_SECONDS
     assert (pauses(0.0, in_vain=True)[0], pauses(0.0, in_vain=True)[-1]) == (
-        SHORTEST_REFUSED,
-        LONGEST_REFUSED,
+        MIN_REFUSED_RETRY_SECONDS,
+        MAX_REFUSED_RETRY_SECONDS,
     )
 
 
 def test_a_connection_that_was_made_and_lost_at_once_is_no_success() -> None:
-    assert pauses(1.0, in_vain=True)[-1] == LONGEST_REFUSED
-    assert pauses(1.0, in_vain=False)[-1] == LONGEST
+    assert pauses(1.0, in_vain=True)[-1] == MAX_REFUSED_RETRY_SECONDS
+    assert pauses(1.0, in_vain=False)[-1] == MAX_RETRY_SECONDS
 
 
 def test_one_that_lasted_is() -> None:
-    assert next_pause(LONGEST, LONGEST + 1, in_vain=False) == SHORTEST
-    assert next_pause(LONGEST_REFUSED, LONGEST_REFUSED + 1, in_vain=True) == SHORTEST_REFUSED
+    assert next_pause(MAX_RETRY_SECONDS, MAX_RETRY_SECONDS + 1, in_vain=False) == MIN_RETRY_SECONDS
+    assert (
+        next_pause(MAX_REFUSED_RETRY_SECONDS, MAX_REFUSED_RETRY_SECONDS + 1, in_vain=True)
+        == MIN_REFUSED_RETRY_SECONDS
+    )
 
 
 class Slow:
@@ -63,7 +71,7 @@ class Slow:
     """
 
     v5 = True
-    window = BACKLOG
+    window = MAX_UNACKNOWLEDGED_EVENTS
 
     def __init__(self, meanwhile: Callable[[], None]) -> None:
         self.topics: list[str] = []
@@ -74,7 +82,7 @@ class Slow:
     def pending(self) -> int:
         return len(self.waiting)
 
-    def post(self, message: Message, acknowledged: Acknowledged) -> None:
+    def post(self, message: OutgoingMessage, acknowledged: Acknowledged) -> None:
         self.topics.append(message.topic)
         self.waiting.append(acknowledged)
 
@@ -91,7 +99,7 @@ class Slow:
         if waiting:
             self._meanwhile()
 
-    async def deliver(self, messages: Sequence[Message]) -> list[str | None]:
+    async def deliver(self, messages: Sequence[OutgoingMessage]) -> list[str | None]:
         self.topics += [message.topic for message in messages]
         return [None] * len(messages)
 
@@ -119,9 +127,11 @@ async def test_a_display_does_not_wait_for_the_backlog(tmp_path: Path) -> None:
                 publisher.end()
 
         slow = Slow(meanwhile)
-        await publisher._publish(cast("Connection", slow), journal.head())
+        await publisher._publish(cast("PublisherConnection", slow), journal.head())
         shown = slow.topics.index("novamas/v1/palma/node/pit-1/health")
-        assert BACKLOG <= shown <= 2 * BACKLOG  # after the portion that was on its way
+        assert (
+            MAX_UNACKNOWLEDGED_EVENTS <= shown <= 2 * MAX_UNACKNOWLEDGED_EVENTS
+        )  # after the portion that was on its way
         assert slow.topics.count("novamas/v1/palma/t1/event") == 600
 
 
@@ -130,7 +140,7 @@ async def test_what_is_committed_is_sent_before_anybody_else_hears_of_it(tmp_pat
         api = TablesApi("pit-1", "b1", Topics("palma"), {})
         publisher = Publisher(BrokerConfig(), "novamas", journal, api)
         slow = Slow(lambda: None)
-        publishing = asyncio.create_task(publisher._publish(cast("Connection", slow), 0))
+        publishing = asyncio.create_task(publisher._publish(cast("PublisherConnection", slow), 0))
         await asyncio.sleep(0)
         await journal.append(record(1), record(2))
         assert slow.topics == ["novamas/v1/palma/t1/event"] * 4
@@ -150,7 +160,7 @@ async def test_the_cursor_waits_for_the_oldest_event_without_acknowledgement(
             BrokerConfig(), "b", journal, TablesApi("n", "b1", Topics("palma"), {})
         )
         slow = Silent(lambda: None)
-        publishing = asyncio.create_task(publisher._publish(cast("Connection", slow), 0))
+        publishing = asyncio.create_task(publisher._publish(cast("PublisherConnection", slow), 0))
         await until_async(lambda: slow.pending == 4)
         first, *others = slow.waiting
         for each in others:
@@ -166,7 +176,9 @@ async def test_an_abandoned_connection_that_still_had_to_write_is_collected_in_s
     """The library asks the event loop to watch its socket no more when it is collected."""
     async with embedded_broker("127.0.0.1", 0) as (host, port):
         broker = BrokerConfig(url=f"mqtt://{host}:{port}", protocol="3.1.1")
-        connection = Connection(broker, client_id="pit-1", will=Message("offline", b""))
+        connection = PublisherConnection(
+            broker, client_id="pit-1", will=OutgoingMessage("offline", b"")
+        )
         await connection.__aenter__()
         library = connection._client
         library._call_socket_register_write()

@@ -10,25 +10,36 @@ from hypothesis import strategies as st
 
 from controller.contract.node import NodeClaim
 from controller.contract.topics import Topics
-from controller.mqtt.table_claims import GONE, RENEWED, Numbers, Stake, TableClaims, keeper
+from controller.mqtt.table_claims import (
+    CLAIM_EXPIRY_SECONDS,
+    CLAIM_INTERVAL_SECONDS,
+    AssignedNumbers,
+    TableClaims,
+    TableStake,
+    winning_stake,
+)
 from tests.conftest import cases
 
 TIMES = st.one_of(st.none(), st.integers(0, 9).map(lambda day: f"2026-11-0{day}T00:00:00.000000Z"))
-STAKES = st.lists(st.builds(Stake, st.text("abcdef", min_size=2, max_size=2), TIMES), min_size=1)
+STAKES = st.lists(
+    st.builds(TableStake, st.text("abcdef", min_size=2, max_size=2), TIMES), min_size=1
+)
 
 
 @given(STAKES, st.randoms(use_true_random=False))
-def test_all_who_know_the_same_claims_agree(stakes: list[Stake], order: object) -> None:
+def test_all_who_know_the_same_claims_agree(stakes: list[TableStake], order: object) -> None:
     shuffled = sorted(stakes, key=lambda _: order.random())  # type: ignore[attr-defined]
-    assert keeper(stakes) == keeper(shuffled)
-    assert keeper(stakes) in stakes
+    assert winning_stake(stakes) == winning_stake(shuffled)
+    assert winning_stake(stakes) in stakes
 
 
 @given(STAKES, STAKES)
-def test_nobody_who_waits_takes_it_from_who_has_it(stakes: list[Stake], late: list[Stake]) -> None:
-    if keeper(stakes).since is not None:
+def test_nobody_who_waits_takes_it_from_who_has_it(
+    stakes: list[TableStake], late: list[TableStake]
+) -> None:
+    if winning_stake(stakes).since is not None:
         waiting = [msgspec.structs.replace(stake, since=None) for stake in late]
-        assert keeper([*stakes, *waiting]) == keeper(stakes)
+        assert winning_stake([*stakes, *waiting]) == winning_stake(stakes)
 
 
 class Floor:
@@ -56,16 +67,16 @@ class Floor:
         daemon = self.daemons[which]
         if daemon is not None and which not in self.linked:
             self.linked.add(which)
-            daemon.connected(self.now)
+            daemon.on_connected(self.now)
             for topic, body in self.kept.items():
-                daemon.heard(topic, body, self.now, stored=True)
+                daemon.on_message(topic, body, self.now, stored=True)
             self.said.pop(which, None)
             self.settle(which)
 
     def settle(self, which: int) -> None:
         daemon = self.daemons[which]
         if daemon is not None and which in self.linked:
-            daemon.settle(self.now, f"{1e9 + self.now + self.skew[which % 3]:020.3f}")
+            daemon.decide(self.now, f"{1e9 + self.now + self.skew[which % 3]:020.3f}")
             (claim,) = daemon.messages()
             if self.said.get(which) != claim.payload:
                 self.said[which] = claim.payload
@@ -76,7 +87,7 @@ class Floor:
         for other in sorted(self.linked - {which}):
             daemon = self.daemons[other]
             if daemon is not None:
-                daemon.heard(topic, body, self.now, stored=False)
+                daemon.on_message(topic, body, self.now, stored=False)
                 self.settle(other)
 
     def cut(self, which: int) -> None:
@@ -101,7 +112,7 @@ class Floor:
     def wait(self, seconds: float) -> None:
         end = self.now + seconds
         while self.now < end:
-            self.now += min(RENEWED, end - self.now)
+            self.now += min(CLAIM_INTERVAL_SECONDS, end - self.now)
             for which in sorted(self.linked):
                 self.said.pop(which, None)
                 self.settle(which)
@@ -122,7 +133,7 @@ STEPS = st.lists(
 def happen(floor: Floor, steps: Sequence[tuple[str, int]]) -> None:
     for step, which in steps:
         if step == "wait":
-            floor.wait((1.0, RENEWED, GONE + 1)[which])
+            floor.wait((1.0, CLAIM_INTERVAL_SECONDS, CLAIM_EXPIRY_SECONDS + 1)[which])
         else:
             getattr(floor, step)(which)
 
@@ -135,10 +146,10 @@ def test_when_all_are_connected_one_has_it(steps: list[tuple[str, int]]) -> None
     for which in floor.daemons:
         floor.link(which)
     running = [which for which, daemon in floor.daemons.items() if daemon is not None]
-    floor.wait(2 * GONE)
+    floor.wait(2 * CLAIM_EXPIRY_SECONDS)
     assert len(floor.having()) == min(1, len(running))
     before = floor.having()
-    floor.wait(2 * GONE)
+    floor.wait(2 * CLAIM_EXPIRY_SECONDS)
     assert floor.having() == before, "and it stays so"
 
 
@@ -152,19 +163,19 @@ def test_a_restart_or_an_outage_takes_it_from_nobody(
     for which in floor.daemons:
         floor.start(which)
         floor.link(which)
-    floor.wait(2 * GONE)
+    floor.wait(2 * CLAIM_EXPIRY_SECONDS)
     (one,) = floor.having()
     if how == 2:
         floor.forget(0)
-        floor.now += 2 * GONE  # without a broker
+        floor.now += 2 * CLAIM_EXPIRY_SECONDS  # without a broker
         for which in sorted(floor.daemons, key=lambda which: which == one):  # it comes last
             floor.link(which)
-            floor.wait(RENEWED / 2)
+            floor.wait(CLAIM_INTERVAL_SECONDS / 2)
     else:
         (floor.kill, floor.stop)[how](one)
-        floor.wait(RENEWED)
+        floor.wait(CLAIM_INTERVAL_SECONDS)
         floor.start(one)
-    floor.wait(2 * GONE)
+    floor.wait(2 * CLAIM_EXPIRY_SECONDS)
     assert floor.having() == [one]
 
 
@@ -175,11 +186,11 @@ def test_whoever_waits_takes_over_when_the_other_is_gone(how: int) -> None:
     floor.start(1)
     assert floor.having() == [0]
     (floor.kill, floor.stop, floor.cut)[how](0)
-    floor.wait(2 * GONE)
+    floor.wait(2 * CLAIM_EXPIRY_SECONDS)
     assert 1 in floor.having()
     floor.start(0)
     floor.link(0)
-    floor.wait(RENEWED)
+    floor.wait(CLAIM_INTERVAL_SECONDS)
     assert floor.having() == [0 if how == 2 else 1], "what was only cut off takes it back"
 
 
@@ -192,8 +203,8 @@ def test_a_clean_end_lets_a_new_node_take_the_table_at_once() -> None:
 
 
 def heard(claims: TableClaims, body: bytes, topic: str = "novamas/v1/palma/node/x/claim") -> bool:
-    found = claims.heard(topic, body, 1.0, stored=False)
-    claims.settle(1.0, "now")
+    found = claims.on_message(topic, body, 1.0, stored=False)
+    claims.decide(1.0, "now")
     return found
 
 
@@ -224,7 +235,7 @@ def claim(boot: str, **tables: str | None) -> bytes:
 
 def test_a_table_that_is_added_is_decided_on_once_it_was_heard_who_has_it() -> None:
     claims = TableClaims("n", "b", {"r1": Topics("palma")})
-    claims.settle(0.0, "2021")
+    claims.decide(0.0, "2021")
     claims.add("r2", Topics("palma"))
     claims.add("r3", Topics("palma", simulated=True))
     assert sorted(claims.topics()) == [
@@ -234,7 +245,7 @@ def test_a_table_that_is_added_is_decided_on_once_it_was_heard_who_has_it() -> N
     assert heard(claims, claim("a", r2="2020"))
     assert next(message.payload for message in claims.messages()) == claim("b", r1="2021")
     claims.admit()
-    assert claims.settle(1.0, "2022") == ({"r3"}, set())
+    assert claims.decide(1.0, "2022") == ({"r3"}, set())
     assert (claims.has("r2"), claims.has("r3"), claims.elsewhere()) == (False, True, {"r2": "x"})
     assert [message.payload for message in claims.messages()] == [
         claim("b", r1="2021", r2=None),
@@ -245,28 +256,28 @@ def test_a_table_that_is_added_is_decided_on_once_it_was_heard_who_has_it() -> N
 def test_a_table_that_is_removed_is_left_until_another_claims_it() -> None:
     root = Topics("palma")
     claims = TableClaims("n", "b", dict.fromkeys(("r1", "r2", "r3", "r4"), root))
-    claims.settle(0.0, "2021")
+    claims.decide(0.0, "2021")
     heard(claims, claim("a", r2=None, r3="2020"))
     for table in ("r1", "r2", "r3"):
         claims.remove(table)
-    left = [claims.left(table) for table in ("r1", "r2", "r3", "r4")]
+    left = [claims.is_left(table) for table in ("r1", "r2", "r3", "r4")]
     assert left == [True, False, False, False], "one waits for r2, and one has r3"
     assert [message.payload for message in claims.messages()] == [claim("b", r4="2021")]
     assert claims.shared() == {}
     heard(claims, claim("b", r1="2021"))
-    assert claims.left("r1"), "it was our own claim"
+    assert claims.is_left("r1"), "it was our own claim"
     heard(claims, msgspec.json.encode(NodeClaim(boot="c", tables={"r1": "2020"}, left=True)))
-    assert claims.left("r1"), "who said it has ended"
+    assert claims.is_left("r1"), "who said it has ended"
     heard(claims, claim("c", r1=None), "novamas-sim/v1/palma/node/x/claim")
-    assert claims.left("r1"), "that is another table"
+    assert claims.is_left("r1"), "that is another table"
     heard(claims, claim("c", r1=None))
-    assert not claims.left("r1")
+    assert not claims.is_left("r1")
     claims.remove("r4")
     assert [message.payload for message in claims.messages()] == [claim("b")]
     claims.add("r4", root)
     claims.admit()
-    assert not claims.left("r4")
-    assert claims.settle(2.0, "2023") == ({"r4"}, set())
+    assert not claims.is_left("r4")
+    assert claims.decide(2.0, "2023") == ({"r4"}, set())
 
 
 def test_numbers_go_on_beyond_those_of_whoever_had_the_table_after_us() -> None:
@@ -281,31 +292,31 @@ def test_numbers_go_on_beyond_those_of_whoever_had_the_table_after_us() -> None:
         (None, (0, 0), False),
     )
     for told, ours, beyond in rows:
-        numbers = Numbers(*ours)
+        numbers = AssignedNumbers(*ours)
         claims = TableClaims("n", "b", {"r1": Topics("palma")}, numbers={"r1": numbers}.__getitem__)
-        claims.connected(0.0)
+        claims.on_connected(0.0)
         sessions = {} if told is None else {"r1": told[0]}
         readings = {} if told is None else {"r1": told[1]}
         other = NodeClaim(boot="a", tables={"r1": "2020"}, sessions=sessions, readings=readings)
         heard(claims, msgspec.json.encode(other))
-        claims.settle(0.0, "2026")
+        claims.decide(0.0, "2026")
         assert not claims.has("r1")
-        taken, _ = claims.settle(GONE + 2, "2026")
+        taken, _ = claims.decide(CLAIM_EXPIRY_SECONDS + 2, "2026")
         assert taken == {"r1"}
-        former = claims.before_us("r1")
+        former = claims.former_holder("r1")
         assert (former is not None) is beyond, (told, ours)
         if former is not None:
             assert (former.boot, former.heard) == ("a", 1.0)
-        assert claims.before_us("r1") is None
+        assert claims.former_holder("r1") is None
 
 
 def test_numbers_that_no_daemon_can_have_given_are_no_claim() -> None:
     claims = TableClaims("n", "b", {"r1": Topics("palma")})
-    claims.connected(0.0)
+    claims.on_connected(0.0)
     good = msgspec.json.decode(claim("a", r1="2020"))
     for wrong in ({"r1": 2**53}, {"r1": -1}, {"r1": "1"}):
         heard(claims, msgspec.json.encode(good | {"sessions": wrong}))
-    claims.settle(0.0, "2026")
+    claims.decide(0.0, "2026")
     assert claims.has("r1")
 
 
@@ -314,7 +325,7 @@ def test_a_connection_that_comes_and_goes_keeps_no_table_with_a_daemon_that_is_g
 
     def waiting() -> TableClaims:
         claims = TableClaims("n", "b", {"r1": Topics("palma")})
-        claims.connected(0.0)
+        claims.on_connected(0.0)
         heard(claims, claim("a", r1="2020"))
         return claims
 
@@ -322,13 +333,13 @@ def test_a_connection_that_comes_and_goes_keeps_no_table_with_a_daemon_that_is_g
     now = 1.0
     while not flapping.has("r1"):
         now += 5.0
-        flapping.settle(now, "2026")
-        flapping.disconnected(now)
+        flapping.decide(now, "2026")
+        flapping.on_disconnected(now)
         now += 1.0
-        flapping.connected(now)
-        assert now < 2 * GONE + 5.0
+        flapping.on_connected(now)
+        assert now < 2 * CLAIM_EXPIRY_SECONDS + 5.0
     outage = waiting()
-    outage.disconnected(RENEWED)
-    outage.connected(10_000.0)
-    outage.settle(10_000.0 + GONE - RENEWED - 0.1, "2026")
+    outage.on_disconnected(CLAIM_INTERVAL_SECONDS)
+    outage.on_connected(10_000.0)
+    outage.decide(10_000.0 + CLAIM_EXPIRY_SECONDS - CLAIM_INTERVAL_SECONDS - 0.1, "2026")
     assert not outage.has("r1")

@@ -23,8 +23,8 @@ from controller.contract.topics import (
     may_respond_to,
 )
 from controller.journal.journal import Journal
-from controller.mqtt.connection import Incoming
-from controller.mqtt.tables_api import CORRELATION, ServedTable, TablesApi
+from controller.mqtt.connection import IncomingMessage
+from controller.mqtt.tables_api import MAX_CORRELATION_BYTES, ServedTable, TablesApi
 from tests.controller.tables.test_runner import make_runner
 from tests.support.for_each import for_each
 
@@ -53,13 +53,15 @@ async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.Mo
 
         with monkeypatch.context() as patched, structlog.testing.capture_logs() as logs:
             patched.setattr(failing, "execute", fails)
-            [answer] = await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
+            [answer] = await made.answer(
+                "r1", "session-open", IncomingMessage("", ORDER, retain=False)
+            )
         told: dict[str, Any] = json.loads(answer.payload)
         assert (answer.topic, told["id"], told["ok"]) == (f"{REPLY}/t", 7, False)
         assert "the daemon failed on this command" in told["error"]
         assert [line["log_level"] for line in logs] == ["error", "info"]
         assert made.refused == 1
-        [answer] = await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
+        [answer] = await made.answer("r1", "session-open", IncomingMessage("", ORDER, retain=False))
         assert json.loads(answer.payload)["ok"]
 
 
@@ -74,7 +76,9 @@ async def test_a_defect_tells_no_card(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setattr(covered, "execute", fails)
         monkeypatch.setattr(type(covered.table), "face_down", True)
         with structlog.testing.capture_logs() as logs:
-            [answer] = await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
+            [answer] = await made.answer(
+                "r1", "session-open", IncomingMessage("", ORDER, retain=False)
+            )
         assert "Kh" not in f"{logs}{answer}"
         assert "test_tables_api.py" in logs[0]["where"]
 
@@ -91,7 +95,9 @@ async def test_what_was_refused_or_discarded_is_counted(
         monkeypatch.setattr(made._places["r1"].runner, "execute", refuses)
         with structlog.testing.capture_logs() as logs:
             await made.answer(
-                "r1", "session-open", Incoming("", ORDER, retain=False, response_topic="$SYS/x")
+                "r1",
+                "session-open",
+                IncomingMessage("", ORDER, retain=False, response_topic="$SYS/x"),
             )
             for _ in range(1000):
                 made.discard("r1", "x" * 5000)
@@ -101,14 +107,18 @@ async def test_what_was_refused_or_discarded_is_counted(
 
 async def test_the_log_of_a_quiet_day_is_what_people_did(tmp_path: Path) -> None:
     """A recorder asks four times a minute; nothing of it is logged but that it is refused, once."""
-    recall = Incoming("", b'{"client":"archive","id":1,"boot":"b1","from":1,"to":9}', retain=False)
-    broken = Incoming("", b'{"client":"archive","id":1,"boot":"b1","from":"x"}', retain=False)
+    recall = IncomingMessage(
+        "", b'{"client":"archive","id":1,"boot":"b1","from":1,"to":9}', retain=False
+    )
+    broken = IncomingMessage(
+        "", b'{"client":"archive","id":1,"boot":"b1","from":"x"}', retain=False
+    )
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         made = make_api(journal)
         with structlog.testing.capture_logs() as logs:
             for _ in range(100):
                 await made.answer("r1", "recall", recall)
-            await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
+            await made.answer("r1", "session-open", IncomingMessage("", ORDER, retain=False))
             for _ in range(100):
                 await made.answer("r1", "recall", broken)
             await made.answer("r1", "recall", recall)
@@ -123,15 +133,15 @@ async def test_the_log_of_a_quiet_day_is_what_people_did(tmp_path: Path) -> None
     ]
 
 
-@pytest.mark.parametrize("size", [0, CORRELATION, CORRELATION + 1])
+@pytest.mark.parametrize("size", [0, MAX_CORRELATION_BYTES, MAX_CORRELATION_BYTES + 1])
 async def test_correlation_data_is_bounded(tmp_path: Path, size: int) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
-        asked = Incoming(
+        asked = IncomingMessage(
             "", b"{}", retain=False, response_topic="consoles/7", correlation=b"x" * size
         )
         answers = await make_api(journal).answer("r1", "session-open", asked)
         assert [(answer.topic, answer.answers) for answer in answers] == (
-            [("consoles/7", b"x" * size)] if size <= CORRELATION else []
+            [("consoles/7", b"x" * size)] if size <= MAX_CORRELATION_BYTES else []
         )
 
 
@@ -182,10 +192,10 @@ async def test_commands_wait_while_their_table_is_placed_anew(tmp_path: Path) ->
         topics = Topics("palma")
         places["r1"] = ServedTable(make_runner(journal), topics, {}, 1.0)
         made = TablesApi("pit-1", "b1", topics, places)
-        order = Incoming("", ORDER, retain=False)
+        order = IncomingMessage("", ORDER, retain=False)
         before = asyncio.create_task(made.answer("r1", "session-open", order))
         await asyncio.sleep(0)
-        await made.hold("r1")
+        await made.pause_commands("r1")
         assert before.done(), "what came before is answered first"
         assert places["r1"].runner.table.is_open
         after = asyncio.create_task(made.answer("r1", "session-close", order))
@@ -198,17 +208,17 @@ async def test_commands_wait_while_their_table_is_placed_anew(tmp_path: Path) ->
         await old.drain()
         places["r1"] = ServedTable(make_runner(journal), topics, {}, 1.0)
         made.join("r1")
-        made.release("r1")
+        made.resume_commands("r1")
         told = [json.loads(each.payload)["ok"] for task in (after, again) for each in await task]
         assert sorted(told) == [False, True], "the new table followed the first of them"
         assert not places["r1"].runner.table.is_open
         assert old.table.is_open
         assert places["r1"].runner.table.seq > old.table.seq, "the numbers go on"
-        await made.hold("r1")
+        await made.pause_commands("r1")
         late = asyncio.create_task(made.answer("r1", "session-open", order))
         await asyncio.sleep(0.01)
         made.leave("r1")
         del places["r1"]
-        made.release("r1")
+        made.resume_commands("r1")
         assert await late == []
         assert made.topic("r1", "event") == "novamas/v1/palma/r1/event"

@@ -17,7 +17,7 @@ from controller.contract.refusals import RejectedError
 from controller.contract.topics import Topics
 from controller.games.games import make_game
 from controller.journal.journal import Journal
-from controller.mqtt.connection import Incoming
+from controller.mqtt.connection import IncomingMessage
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.people.authority import command_rights
 from controller.people.gate import CommandGate
@@ -98,7 +98,7 @@ def make(journal: Journal, *, required: bool = True) -> TablesApi:
 
 
 async def give(api: TablesApi, name: str, body: bytes) -> Any:
-    [answer] = await api.answer("r1", name, Incoming("", body, retain=False))
+    [answer] = await api.answer("r1", name, IncomingMessage("", body, retain=False))
     return json.loads(answer.payload)
 
 
@@ -114,12 +114,12 @@ async def test_whoever_finds_no_second_person_is_told(tmp_path: Path) -> None:
         given = claims(LASA, "result.correct", round=1, number=12)
         reply = await give(api, "result-correct", token(given))
         assert reply["refusal"]["key"] == "second_person_wanted"
-        assert api.late(time.time() + SECOND_PERSON_SECONDS - 10) == []
-        [late] = api.late(time.time() + SECOND_PERSON_SECONDS + 1)
+        assert api.expired_replies(time.time() + SECOND_PERSON_SECONDS - 10) == []
+        [late] = api.expired_replies(time.time() + SECOND_PERSON_SECONDS + 1)
         told = json.loads(late.payload)
         assert late.topic == "novamas/v1/palma/r1/reply/m-lasa"
         assert (told["id"], told["refusal"]["key"]) == (given.jti, "second_person_late")
-        assert api.late(time.time() + SECOND_PERSON_SECONDS + 1) == []
+        assert api.expired_replies(time.time() + SECOND_PERSON_SECONDS + 1) == []
         await runner.drain()
         kept = [
             json.loads(entry.body)

@@ -16,7 +16,7 @@ import pytest
 from controller.contract.commands import SessionOpen
 from controller.contract.topics import Topics, level
 from controller.journal.journal import Journal
-from controller.mqtt.connection import Incoming
+from controller.mqtt.connection import IncomingMessage
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.people.authority import command_rights
 from controller.people.gate import CommandGate
@@ -71,7 +71,9 @@ class Wheel:
         """Give a signed command. Returns the key of its refusal; None: it was followed."""
         given = claims(who, command, ROLES[who], **fields)
         name = level(command)
-        [answer] = await self.api.answer("r1", name, Incoming("", token(given), retain=False))
+        [answer] = await self.api.answer(
+            "r1", name, IncomingMessage("", token(given), retain=False)
+        )
         reply = json.loads(answer.payload)
         assert reply["ok"] or "refusal" in reply, reply
         return None if reply["ok"] else reply["refusal"]["key"]
@@ -83,7 +85,10 @@ class Wheel:
 
     def over(self) -> list[str]:
         """What the first persons are told by now of what waits no longer."""
-        return [json.loads(each.payload)["refusal"]["key"] for each in self.api.late(time.time())]
+        return [
+            json.loads(each.payload)["refusal"]["key"]
+            for each in self.api.expired_replies(time.time())
+        ]
 
     def results(self) -> list[Any]:
         """The results as the retained history of the session has them."""

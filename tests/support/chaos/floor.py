@@ -20,8 +20,8 @@ from typing import Any, Protocol
 import msgspec
 
 from controller.journal.reader import JournalReader
-from controller.mqtt.connection import WINDOW
-from controller.mqtt.publisher import BACKLOG
+from controller.mqtt.connection import MAX_UNACKNOWLEDGED
+from controller.mqtt.publisher import MAX_UNACKNOWLEDGED_EVENTS
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, until
 from tests.support.chaos.archive import Archive, Verdict, entries_of, key_of
 from tests.support.chaos.schedule import Step
@@ -309,7 +309,7 @@ stale_after = {self.stale_after}
         """
         assert self.archive is not None
         self.daemon.signal(signal.SIGSTOP)
-        for turn in range(BACKLOG + WINDOW):
+        for turn in range(MAX_UNACKNOWLEDGED_EVENTS + MAX_UNACKNOWLEDGED):
             self.archive.line.say(f"turn/{turn}", turn)
             until(
                 "the word comes back", partial(self.archive.line.on, f"turn/{turn}"), self._lacking
