@@ -28,7 +28,7 @@ from benchmarks.processes import daemon as run_daemon
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
 from benchmarks.usage import usage
 from controller.contract.times import utc
-from controller.proof.sealing import DAY, seal
+from controller.proof.sealing import DAY_SECONDS, seal
 from controller.proof.segment import folder as segments
 from simulators.line import SimulatedLine
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
@@ -168,7 +168,7 @@ def disk_use(folder: Path, before: WrittenBytes, after: WrittenBytes, days: floa
         folder / "journal.sqlite3",
         SigningKey.generate(),
         "benchmark",
-        utc(time.time() + 2 * DAY),
+        utc(time.time() + 2 * DAY_SECONDS),
         0,
         after.position,
         keep_days=30,
@@ -225,7 +225,7 @@ def main(minutes: float) -> None:
         for kind, place, first, last in zip(KINDS, places, before, after, strict=True):
             if kind.tables == 1:  # for the memory
                 continue
-            found = disk_use(place, first, last, kind.tables * spent / DAY)
+            found = disk_use(place, first, last, kind.tables * spent / DAY_SECONDS)
             print(row(kind.name, *found, found.journal + found.packed, width=22))
     for kind, megabytes in zip(KINDS, memory, strict=True):
         if kind.tables > 1:

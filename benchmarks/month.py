@@ -29,7 +29,7 @@ from controller.journal.schema import Kind, Record
 from controller.journal.setup import Boot, ClockState, DeviceSetup, TableSetup, table_start
 from controller.journal.store import JournalStore
 from controller.proof.checkpoint import keep, key_path, make_key, public, sign
-from controller.proof.sealing import DAY, seal
+from controller.proof.sealing import DAY_SECONDS, seal
 from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS, ByteTrace
 from controller.tables.table import Table
 from devices.calls import BytesReceived, LinkOpened, apply_call
@@ -173,8 +173,8 @@ def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> 
         if at - flushed >= FLUSH_INTERVAL_SECONDS:
             flushed = at
             month.flush(at)
-            if at // DAY != day:
-                day = int(at // DAY)
+            if at // DAY_SECONDS != day:
+                day = int(at // DAY_SECONDS)
                 _store(store, month.waiting)
                 month.boot(public(key), at)
                 month.note("state", table_start("day", month.at_midnight()), at)

@@ -29,7 +29,7 @@ from controller.journal.restored import create_restored
 from controller.journal.schema import Entry, JournalUnusableError
 from controller.journal.setup import RestoredBackup
 from controller.proof.checkpoint import checkpoint_path
-from controller.proof.outcome import Outcome
+from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import folder as folder_of
 from controller.proof.verify import verify
 from devices.new_file import named_in_errors, new_file
@@ -113,7 +113,7 @@ def _verify(backup: Path, manifest: Manifest, progress: ProgressReport) -> dict[
         progress("verifying the backup", done, total)
 
     verdict = verify(backup / JOURNAL_NAME, manifest.key, each=on_entry, progress=show)
-    if verdict.outcome is Outcome.DOES_NOT_HOLD:
+    if verdict.outcome is ProofOutcome.DOES_NOT_HOLD:
         raise BackupError(f"{backup}: its journal was altered: {verdict.problems[0].what}")
     if verdict.head != manifest.position:
         raise BackupError(

@@ -46,7 +46,7 @@ from controller.proof.checkpoint import (
     public,
     sign,
 )
-from controller.proof.outcome import Outcome
+from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import folder as folder_of
 from controller.proof.segment import segments, span
 from controller.proof.verdict import Verdict
@@ -267,7 +267,7 @@ class _Backup:
             self._progress("verifying the copy", done, total)
 
         verdict = verify(self._journal, None if key is None else public(key), progress=show)
-        if verdict.outcome is Outcome.DOES_NOT_HOLD:
+        if verdict.outcome is ProofOutcome.DOES_NOT_HOLD:
             raise BackupError(
                 f"{self._source}: the copy does not hold: {verdict.problems[0].what}. No backup "
                 "was made; run `novamas verify` on the journal, and keep a copy of it unchanged"

@@ -124,16 +124,16 @@ def _page(result: Audit, journal: Path) -> list[str]:
 
 def _headline(result: Audit) -> list[str]:
     from controller.proof.findings import OTHER_KEY
-    from controller.proof.outcome import Outcome
+    from controller.proof.outcome import ProofOutcome
 
     chain = result.chain
-    if result.outcome is Outcome.DOES_NOT_HOLD:
+    if result.outcome is ProofOutcome.DOES_NOT_HOLD:
         return _differences(result)
     derived = (
         f"{result.derived} of {result.derivable} readings and events "
         f"({share(result.derived, result.derivable)})"
     )
-    if result.outcome is Outcome.HOLDS:
+    if result.outcome is ProofOutcome.HOLDS:
         whole = result.derived == result.derivable
         return [
             "PROVED: every reading and every event."

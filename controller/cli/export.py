@@ -114,5 +114,5 @@ def _with_progress(
         percent.show(number, total)
         if entry.table:
             tables.add(entry.table)
-        readings.hear(entry)
+        readings.on_entry(entry)
         yield entry

@@ -131,9 +131,9 @@ def _bodies(sources: list[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def _messages(source: str, lines: BinaryIO) -> Iterator[tuple[str, bytes]]:
-    from controller.proof.segment import LONGEST
+    from controller.proof.segment import MAX_LINE_BYTES
 
-    for number, line in enumerate(iter(partial(lines.readline, LONGEST), b""), 1):
+    for number, line in enumerate(iter(partial(lines.readline, MAX_LINE_BYTES), b""), 1):
         if line.strip():
             yield f"{source}: line {number}", line.strip()
 

@@ -16,7 +16,7 @@ from controller.cli.numbers import count
 from controller.cli.progress import use_colours
 
 if TYPE_CHECKING:
-    from controller.proof.outcome import Outcome
+    from controller.proof.outcome import ProofOutcome
     from controller.proof.verdict import Verdict
 
 STATUS_HELP = "exit status: 0 it holds, 1 it does not hold, 2 wrong usage, 3 it could not be judged"
@@ -80,7 +80,7 @@ def wants_page(arguments: argparse.Namespace) -> bool:
     return arguments.text or (sys.stdout.isatty() and not arguments.json)
 
 
-def conclude(outcome: Outcome, lines: list[str]) -> int:
+def conclude(outcome: ProofOutcome, lines: list[str]) -> int:
     """Print the page or the object, in colours on a terminal. Returns the exit status of the
     verdict, even if the output could not be written.
     """

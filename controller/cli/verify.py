@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.journal,
             arguments.key,
             () if witness is None else witness.checkpoints.values(),
-            None if witness is None else witness.hear,
+            None if witness is None else witness.on_entry,
             percent.show,
             arguments.jobs,
         )

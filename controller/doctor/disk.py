@@ -14,7 +14,7 @@ from pathlib import Path
 
 from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
-from controller.proof.journal_upkeep import ROOM
+from controller.proof.journal_upkeep import MIN_FREE_BYTES
 
 SYNC_CYCLES = 30
 """Number of write and sync cycles measured."""
@@ -49,9 +49,11 @@ def _existing(folder: Path) -> Path:
 
 def _room(folder: Path) -> Iterator[Finding]:
     about, free = f"disk {folder}", shutil.disk_usage(folder).free
-    if free < ROOM:
+    if free < MIN_FREE_BYTES:
         yield Finding(
-            "fault", about, f"{free / 1e9:.1f} GB are free, and {ROOM / 1e9:.1f} GB must be",
+            "fault",
+            about,
+            f"{free / 1e9:.1f} GB are free, and {MIN_FREE_BYTES / 1e9:.1f} GB must be",
             "free some space; the daemon raises an alert and stops when nothing can be stored",
         )  # fmt: skip
     else:

@@ -33,17 +33,17 @@ from controller.proof.findings import (
     OTHER_KEY,
     SEALED,
     Audit,
+    AuditedRun,
     Difference,
-    Run,
 )
 from controller.proof.likeness import likeness
 from controller.proof.live import LiveFile, Saved
 from controller.proof.pieces import Lead
-from controller.proof.references import Span, named_by, number_in
+from controller.proof.references import ReadingRange, named_by, number_in
 from controller.proof.segment import BrokenSegmentError
 from controller.proof.signatures import Signatures
 from controller.proof.verdict import Verdict
-from controller.proof.verify import Hearer, verify
+from controller.proof.verify import EntryListener, verify
 from controller.tables.table import (
     OUTAGE_REASON,
     RESTART_REASON,
@@ -59,11 +59,11 @@ from devices.watch import Watch
 
 Unseal = Callable[[bytes], bytes]
 
-ANOTHER_FILE = ("aside", "restored")
+NEW_FILE_REASONS = ("aside", "restored")
 """Why a table begins in a file that goes on for another, in which its state was derived."""
 
 
-class _Room:
+class _TableReplay:
     """One table of one run, as it is derived. ``handed``: the run took the tables over from another
     daemon.
     """
@@ -108,7 +108,7 @@ class _Room:
             over=self.handed,
         )
 
-    def known(self) -> list[object]:
+    def state(self) -> list[object]:
         """All on which it depends what is derived."""
         table = self.table
         return [
@@ -131,24 +131,24 @@ class _Room:
         self.said.setdefault(device, deque()).clear()
 
 
-def _is_own(room: _Room, given: LinkLost) -> bool:
+def _is_own(room: _TableReplay, given: LinkLost) -> bool:
     """Whether a table whose state is sealed made this reading itself: how many devices it had then
     is unreadable.
     """
     return room.why in (SEALED, OTHER_KEY) and given.reason in (RESTART_REASON, OUTAGE_REASON)
 
 
-class Heard(msgspec.Struct, frozen=True):
+class AuditFindings(msgspec.Struct, frozen=True):
     """What an auditor has found in some entries. ``tables``: for each table, its events and how
     many were derived; ``spans``: the readings that its events name.
     """
 
     audit: Audit
     tables: dict[str, tuple[int, int]]
-    spans: dict[str, Span]
+    spans: dict[str, ReadingRange]
 
 
-class Auditor(Hearer):
+class Auditor(EntryListener):
     """Takes the entries in order."""
 
     def __init__(
@@ -157,17 +157,17 @@ class Auditor(Hearer):
         self.audit = Audit(journal=str(journal), chain=Verdict(journal=str(journal)))
         self._unseal = unseal
         self._why_sealed = SEALED if unseal is None else OTHER_KEY
-        self._rooms: dict[str, _Room] = {}
+        self._rooms: dict[str, _TableReplay] = {}
         self._setups: tuple[TableSetup, ...] = ()
         """The tables of the present run, as they were last said to be set up."""
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, AuditedRun] = {}
         self._saved: dict[str, Snapshot | bytes] = {}  # what each table knows, as derived
         self._unset: dict[str, str] = {}  # by table the run in which this software cannot set it up
         self._rows = {row.table: row for row in rows}
         self._signatures = Signatures()
         self._tables: dict[str, tuple[int, int]] = {}
         """For each table, its events and how many were derived."""
-        self._spans: dict[str, Span] = {}
+        self._spans: dict[str, ReadingRange] = {}
         self._latest: dict[str, int] = {}
         """For each table, the number of its latest reading since a boot or a day began."""
         self._present = ""
@@ -175,7 +175,7 @@ class Auditor(Hearer):
         self._guessed: frozenset[str] | None = None
         """The tables of the run in which this one began at a seam."""
 
-    def hear(self, entry: Entry) -> None:
+    def on_entry(self, entry: Entry) -> None:
         """Take the next entry. Its content may be anything: only the chain shows whether it was
         written so.
         """
@@ -226,24 +226,24 @@ class Auditor(Hearer):
             if room is not None and entry.kind == "state":
                 self._know(room, self._opened(entry))
         self._guessed = frozenset(self._rooms)
-        self.told()
+        self.take_findings()
 
-    def known(self) -> bytes:
+    def state_digest(self) -> bytes:
         """What is known now; of no use to compare where nobody can tell."""
         try:
-            rooms = [room.known() for room in self._rooms.values()]
+            rooms = [room.state() for room in self._rooms.values()]
             saved = [self._known(table) for table in self._rooms]
             return likeness([self._present, rooms, saved, self._unset])
         except TypeError:
             return token_bytes()
 
-    def told(self) -> Heard:
+    def take_findings(self) -> AuditFindings:
         """What was found since this was asked last."""
-        told = Heard(self.audit, self._tables, self._spans)
+        told = AuditFindings(self.audit, self._tables, self._spans)
         self.audit = Audit(journal=told.audit.journal, chain=told.audit.chain)
         self._tables, self._spans = {}, {}
         self._runs = {
-            boot: Run(
+            boot: AuditedRun(
                 boot=boot, software=run.software, python=run.python, since="", first=run.first
             )
             for boot, run in self._runs.items()
@@ -251,14 +251,14 @@ class Auditor(Hearer):
         self.audit.runs = list(self._runs.values())
         return told
 
-    def add(self, found: Heard) -> None:
+    def add(self, found: AuditFindings) -> None:
         """Add what another has found in the entries that follow."""
         self.audit.add(found.audit)
         for table, (events, derived) in found.tables.items():
             known = self._tables.get(table, (0, 0))
             self._tables[table] = known[0] + events, known[1] + derived
         for table, span in found.spans.items():
-            self._spans.setdefault(table, Span()).add(span)
+            self._spans.setdefault(table, ReadingRange()).add(span)
 
     def conclude(self, chain: Verdict) -> Audit:
         """Everything that was found. ``chain``: whether the entries are those that were written."""
@@ -269,7 +269,7 @@ class Auditor(Hearer):
         ]
         return self.audit
 
-    def _warm_up(self, body: bytes, room: _Room) -> None:
+    def _warm_up(self, body: bytes, room: _TableReplay) -> None:
         """Have a decoder hear what came before the seam, as if the link had been opened then."""
         if not is_sealed(body):
             device, calls = read_calls(body)
@@ -282,7 +282,7 @@ class Auditor(Hearer):
         for said in room.said.values():
             said.clear()
 
-    def _know(self, room: _Room, body: bytes) -> None:
+    def _know(self, room: _TableReplay, body: bytes) -> None:
         """Have a table know what was stored as the day began."""
         if is_sealed(body):
             self._give_up(room, self._why_sealed)
@@ -328,7 +328,7 @@ class Auditor(Hearer):
                 row.state,
             )
 
-    def _take(self, entry: Entry, body: bytes, room: _Room | None) -> None:
+    def _take(self, entry: Entry, body: bytes, room: _TableReplay | None) -> None:
         if room is not None and entry.kind != "event" and room.due:
             self._missing(room, entry)
         match entry.kind:
@@ -360,7 +360,7 @@ class Auditor(Hearer):
     def _set_up(self, entry: Entry, boot: Boot, fragments: frozenset[str]) -> None:
         """Set up the tables of a run. ``fragments``: runs whose beginning is not kept."""
         self._present = entry.boot
-        self._runs[entry.boot] = run = Run(
+        self._runs[entry.boot] = run = AuditedRun(
             boot=entry.boot,
             software=boot.software,
             python=boot.python,
@@ -386,7 +386,7 @@ class Auditor(Hearer):
             if setup.id not in self._rooms:
                 self._place(entry, boot, setup, whole=True)
 
-    def _leave(self, room: _Room, entry: Entry) -> None:
+    def _leave(self, room: _TableReplay, entry: Entry) -> None:
         """Nothing more comes of this room."""
         if room.due:
             self._missing(room, entry)
@@ -395,14 +395,16 @@ class Auditor(Hearer):
     def _place(self, entry: Entry, boot: Boot, setup: TableSetup, *, whole: bool) -> None:
         handed = boot.standby is not None and boot.standby.before is not None
         try:
-            self._rooms[setup.id] = _Room(boot.site, entry.boot, setup, whole=whole, handed=handed)
+            self._rooms[setup.id] = _TableReplay(
+                boot.site, entry.boot, setup, whole=whole, handed=handed
+            )
         except (KeyError, ValueError) as error:
             self._unset[setup.id] = entry.boot
             self.audit.notes.append(
                 f"table {setup.id} of run {entry.boot} cannot be set up by this software: {error}"
             )
 
-    def _state(self, entry: Entry, body: bytes, room: _Room | None) -> None:
+    def _state(self, entry: Entry, body: bytes, room: _TableReplay | None) -> None:
         self._latest.pop(entry.table, None)
         if room is None:
             return
@@ -417,13 +419,13 @@ class Auditor(Hearer):
         derived = self._known(entry.table)
         if self._guessed is not None and entry.table not in self._guessed:
             self.sound = False  # it may have been known before the seam
-        if begun.why not in ANOTHER_FILE and derived is not None and derived != saved:
+        if begun.why not in NEW_FILE_REASONS and derived is not None and derived != saved:
             self._differs(
                 entry, "the table went on with something else than it knew", derived, saved
             )
         if begun.why == "reload":  # with its devices, whose decoders begin anew
             self._leave(room, entry)
-            room = _Room(room.site, room.boot, room.setup, whole=True)
+            room = _TableReplay(room.site, room.boot, room.setup, whole=True)
             self._rooms[entry.table] = room
         if begun.why == "lost":
             for device in room.watches:
@@ -436,12 +438,12 @@ class Auditor(Hearer):
             self._differs(entry, f"the table cannot be taken up: {error}", None)
             return
         assert room.table is not None
-        if begun.why in ANOTHER_FILE and saved is not None:
+        if begun.why in NEW_FILE_REASONS and saved is not None:
             self._saved[entry.table] = saved
         lost = [given for given in room.table.gap(0.0) if isinstance(given, LinkLost)]
-        room.gaps = 0 if begun.why in ("day", *ANOTHER_FILE) else len(lost)
+        room.gaps = 0 if begun.why in ("day", *NEW_FILE_REASONS) else len(lost)
 
-    def _bytes(self, body: bytes, room: _Room | None) -> None:
+    def _bytes(self, body: bytes, room: _TableReplay | None) -> None:
         if room is None:
             return
         if is_sealed(body):
@@ -458,7 +460,7 @@ class Auditor(Hearer):
                 return
             room.said[device] += (write(reading) for reading in apply_call(watch, call))
 
-    def _input(self, entry: Entry, body: bytes, room: _Room | None) -> None:
+    def _input(self, entry: Entry, body: bytes, room: _TableReplay | None) -> None:
         self._number(entry, body, room)
         if is_sealed(body):
             self.audit.readings += 1
@@ -487,7 +489,7 @@ class Auditor(Hearer):
             return
         self._saved[entry.table] = room.table.snapshot()
 
-    def _number(self, entry: Entry, body: bytes, room: _Room | None) -> None:
+    def _number(self, entry: Entry, body: bytes, room: _TableReplay | None) -> None:
         """Hold the number of a reading against those before it, by which events name it."""
         number, latest = number_in(entry.body), self._latest.get(entry.table)
         table = room.table if room is not None else None
@@ -501,7 +503,7 @@ class Auditor(Hearer):
             what = f"the reading has the number {number}, and the one before it {latest}"
             self._differs(entry, what, None)
         self._latest[entry.table] = number
-        self._spans.setdefault(entry.table, Span()).hear(number)
+        self._spans.setdefault(entry.table, ReadingRange()).add_reading(number)
 
     def _named(self, entry: Entry) -> None:
         """Hold the readings that an event names against those that there are."""
@@ -509,13 +511,13 @@ class Auditor(Hearer):
         if not numbers:
             return
         self.audit.named += len(numbers)
-        self._spans.setdefault(entry.table, Span()).name(numbers)
+        self._spans.setdefault(entry.table, ReadingRange()).add_references(numbers)
         latest = self._latest.get(entry.table)
         if latest is not None and max(numbers) > latest:
             what = f"it names reading {max(numbers)}, and its table had taken {latest}"
             self._differs(entry, what, None)
 
-    def _command(self, entry: Entry, given: Command, room: _Room | None) -> None:
+    def _command(self, entry: Entry, given: Command, room: _TableReplay | None) -> None:
         if not isinstance(given, CommandRefused):
             self.audit.commands += 1
             if run := self._run(entry):
@@ -528,7 +530,9 @@ class Auditor(Hearer):
         elif given.signed and not isinstance(given, CommandRefused):
             self.audit.signed += 1
 
-    def _reading(self, entry: Entry, given: AnyReading, body: bytes, room: _Room | None) -> None:
+    def _reading(
+        self, entry: Entry, given: AnyReading, body: bytes, room: _TableReplay | None
+    ) -> None:
         self.audit.readings += 1
         if run := self._run(entry):
             run.readings += 1
@@ -554,7 +558,7 @@ class Auditor(Hearer):
         )
         room.chill(given.device, "a reading before did not follow")
 
-    def _event(self, entry: Entry, room: _Room | None) -> None:
+    def _event(self, entry: Entry, room: _TableReplay | None) -> None:
         self.audit.events += 1
         if run := self._run(entry):
             run.events += 1
@@ -571,7 +575,7 @@ class Auditor(Hearer):
         self._differs(entry, "this event does not follow from its input", derived)
         self._give_up(room, "an event before did not follow")
 
-    def _missing(self, room: _Room, entry: Entry | None) -> None:
+    def _missing(self, room: _TableReplay, entry: Entry | None) -> None:
         derived = room.due.popleft()
         self._note(
             Difference(
@@ -586,7 +590,7 @@ class Auditor(Hearer):
         )
         self._give_up(room, "an event before was missing")
 
-    def _give_up(self, room: _Room | None, why: str) -> None:
+    def _give_up(self, room: _TableReplay | None, why: str) -> None:
         """Derive nothing more of this table until its next stored state."""
         if room is not None:
             room.table, room.why = None, why
@@ -613,7 +617,7 @@ class Auditor(Hearer):
     def _note(self, difference: Difference) -> None:
         self.audit.note(difference)
 
-    def _run(self, entry: Entry) -> Run | None:
+    def _run(self, entry: Entry) -> AuditedRun | None:
         return self._runs.get(entry.boot)
 
     def _count(self, entry: Entry, *, proved: int) -> None:

@@ -13,13 +13,13 @@ import msgspec
 from controller.contract.times import utc
 from controller.proof.clocks import ClockReading
 
-EARLIEST = 1_735_689_600.0
+EARLIEST_TIME = 1_735_689_600.0
 """2025-01-01: this software did not exist before."""
-SLACK, DRIFT = 60.0, 0.001
+SLACK_SECONDS, DRIFT_RATIO = 60.0, 0.001
 """Seconds, and the share of the elapsed time, by which two clocks of one machine may differ."""
-ABSENCE = 7 * 86_400.0
+MAX_ABSENCE_SECONDS = 7 * 86_400.0
 """Seconds for which the daemon may have been off if nobody confirms the time."""
-STEADY = 86_400.0
+STEADY_SECONDS = 86_400.0
 """Seconds without a step after which a doubted clock is believed again."""
 
 
@@ -51,14 +51,14 @@ def look(before: Belief, now: ClockReading) -> Belief:
         return Belief(here)
     since = before.since if before.since is not None and _off(now, before.since) == 0 else here
     assert since.machine is not None
-    if now.wall >= EARLIEST and now.machine - since.machine >= STEADY:
+    if now.wall >= EARLIEST_TIME and now.machine - since.machine >= STEADY_SECONDS:
         return Belief(here)
     return Belief(before.known, why, since)
 
 
 def contradiction(now: ClockReading, known: BelievedTime | None) -> str | None:
     """Why the clock cannot be believed, or None."""
-    if now.wall < EARLIEST:
+    if now.wall < EARLIEST_TIME:
         return f"it says {_spell(now.wall)}, and this software is younger"
     if known is None or (now.synchronised and not known.confirmed):
         return None  # what nobody confirmed is no witness against what the kernel confirms
@@ -70,9 +70,9 @@ def contradiction(now: ClockReading, known: BelievedTime | None) -> str | None:
             else None
         )
     ahead = now.wall - known.wall
-    if ahead < -SLACK:
+    if ahead < -SLACK_SECONDS:
         return f"it says {_spell(now.wall)}, and the journal was written until {_spell(known.wall)}"
-    if ahead > ABSENCE and not now.synchronised:
+    if ahead > MAX_ABSENCE_SECONDS and not now.synchronised:
         return (
             f"it says {_spell(now.wall)}, the journal was written until {_spell(known.wall)}, "
             "and nobody confirms the days between"
@@ -87,7 +87,7 @@ def _off(now: ClockReading, known: BelievedTime) -> float:
     assert known.machine is not None
     passed = now.machine - known.machine
     off = now.wall - known.wall - passed
-    return off if abs(off) > SLACK + abs(passed) * DRIFT else 0.0
+    return off if abs(off) > SLACK_SECONDS + abs(passed) * DRIFT_RATIO else 0.0
 
 
 def _spell(wall: float) -> str:

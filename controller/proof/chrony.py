@@ -16,23 +16,23 @@ VERSION = 6
 REQUEST, REPLY = 1, 2
 TRACKING = 33
 """The command; 5 is the kind of its answer."""
-ANSWERED = 5
-UNKNOWN = 1.0
+TRACKING_REPLY = 5
+RATE_UNCERTAINTY_PPM = 1.0
 """Millionths that chrony adds to what it knows of the clock's rate, unless its ``maxclockerror``
 says otherwise.
 """
 UNSYNCHRONISED = 3
 """The leap status of a clock that nobody corrects."""
-_ASKS = struct.Struct("!BBBBHHIII")
+_REQUEST_HEAD = struct.Struct("!BBBBHHIII")
 """Version, kind of packet, two reserved, command, attempt, number, two empty."""
-_HEAD = struct.Struct("!BBBBHHHHHHIII")
+_REPLY_HEAD = struct.Struct("!BBBBHHHHHHIII")
 """Version, kind of packet, two reserved, command, kind of answer, status, three empty, number, two
 empty.
 """
-_BODY = struct.Struct("!4s16sHxxHH12s9I")
+_REPLY_BODY = struct.Struct("!4s16sHxxHH12s9I")
 """Reference, address and its family, stratum, leap status, time of the reference, nine floats."""
 IPV4, IPV6 = 1, 2
-LENGTH = _HEAD.size + _BODY.size
+PACKET_BYTES = _REPLY_HEAD.size + _REPLY_BODY.size
 """Bytes of the answer. A question is as long: nobody can be flooded by asking in his name."""
 
 
@@ -61,18 +61,22 @@ class Tracking(msgspec.Struct, frozen=True):
 
 def question(number: int) -> bytes:
     """The packet that asks. ``number`` comes back with the answer."""
-    return _ASKS.pack(VERSION, REQUEST, 0, 0, TRACKING, 0, number, 0, 0).ljust(LENGTH, b"\0")
+    return _REQUEST_HEAD.pack(VERSION, REQUEST, 0, 0, TRACKING, 0, number, 0, 0).ljust(
+        PACKET_BYTES, b"\0"
+    )
 
 
 def answer(packet: bytes, number: int) -> Tracking | None:
     """What a packet answers to the question with that number; None if it is no answer to it."""
-    if len(packet) < LENGTH:
+    if len(packet) < PACKET_BYTES:
         return None
-    head = _HEAD.unpack_from(packet)
+    head = _REPLY_HEAD.unpack_from(packet)
     told = (head[0], head[1], head[4], head[5], head[6], head[10])
-    if told != (VERSION, REPLY, TRACKING, ANSWERED, 0, number):
+    if told != (VERSION, REPLY, TRACKING, TRACKING_REPLY, 0, number):
         return None
-    reference, address, family, stratum, leap, _, *words = _BODY.unpack_from(packet, _HEAD.size)
+    reference, address, family, stratum, leap, _, *words = _REPLY_BODY.unpack_from(
+        packet, _REPLY_HEAD.size
+    )
     slow, last, rms, _, residual, skew, delay, dispersion, interval = map(number_of, words)
     return Tracking(
         source=_named(reference, address, family),
@@ -82,7 +86,7 @@ def answer(packet: bytes, number: int) -> Tracking | None:
         estimated=rms,
         delay=delay,
         dispersion=dispersion,
-        growth=(skew + abs(residual) + UNKNOWN) / 1e6,
+        growth=(skew + abs(residual) + RATE_UNCERTAINTY_PPM) / 1e6,
         correction=(last, rms, interval),
     )
 
@@ -145,7 +149,7 @@ class Chrony:
         found = None
         while self._socket is not None:
             try:
-                packet = self._socket.recv(LENGTH + 1)
+                packet = self._socket.recv(PACKET_BYTES + 1)
             except BlockingIOError:
                 break
             found = answer(packet, self._number) or found

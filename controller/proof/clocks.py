@@ -10,9 +10,9 @@ import msgspec
 
 from controller.proof.kernel_clock import read_kernel_clock
 
-CLOSE = 0.001
+MAX_GAP_SECONDS = 0.001
 """Seconds between which two clocks count as read at one moment."""
-TRIES = 5
+MAX_READ_ATTEMPTS = 5
 """So often they are read again because the process was held up between the two."""
 
 
@@ -40,12 +40,12 @@ def wall_and_machine() -> tuple[float, float]:
     up between the two would take its own rest for a step of the clock.
     """
     found: list[tuple[float, float, float]] = []
-    for _ in range(TRIES):
+    for _ in range(MAX_READ_ATTEMPTS):
         before = time.clock_gettime(time.CLOCK_BOOTTIME)
         wall = time.time()
         machine = time.clock_gettime(time.CLOCK_BOOTTIME)
         found.append((machine - before, wall, machine))
-        if machine - before < CLOSE:
+        if machine - before < MAX_GAP_SECONDS:
             break
     _, wall, machine = min(found)
     return wall, machine

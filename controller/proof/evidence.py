@@ -21,7 +21,7 @@ from controller.proof.segment import (
 )
 
 
-class Source:
+class JournalSource:
     """A segment, or the live file. ``after``: the position before its first entry; ``last``: that
     of its last; ``previous``: the hash before its first entry; ``base``: the position before the
     first entry of the whole chain.
@@ -74,13 +74,13 @@ class Evidence:
 
     def __init__(self, journal: Path) -> None:
         self.journal = journal
-        self.sources: list[Source] = []
+        self.sources: list[JournalSource] = []
         self.unreadable: list[str] = []
         self.broken: list[str] = []
         self.saved: list[Saved] | None = None
         self.strays = 0
         self.withheld: list[Path] = []
-        live: Source | None = None
+        live: JournalSource | None = None
         try:
             live = self._live() if journal.exists() else None
         except BrokenSegmentError as error:
@@ -94,7 +94,7 @@ class Evidence:
             try:
                 with closing(Segment(path)) as segment:
                     header = segment.header
-                    source = Source(
+                    source = JournalSource(
                         path,
                         is_segment=True,
                         journal=header.journal,
@@ -128,7 +128,7 @@ class Evidence:
                 "daemon"
             )
 
-    def entries(self) -> Iterator[tuple[Source, Entry]]:
+    def entries(self) -> Iterator[tuple[JournalSource, Entry]]:
         """Every entry once, with its source. Raises :class:`BrokenSegmentError`."""
         journal, latest = "", 0
         for source in self.sources:
@@ -171,7 +171,7 @@ class Evidence:
             )
             return []
 
-    def _live(self) -> Source:
+    def _live(self) -> JournalSource:
         if not self.journal.is_file():
             raise UnreadableSegmentError(
                 f"{self.journal}: not a file; name the SQLite file of a daemon (journal.path in "
@@ -179,7 +179,7 @@ class Evidence:
             )
         with closing(LiveFile(self.journal)) as live:
             begins = live.beginning()
-            source = Source(
+            source = JournalSource(
                 self.journal,
                 is_segment=False,
                 journal=live.id(),

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from controller.journal.schema import Entry
-from controller.proof.segment import HOSTILE
+from controller.proof.segment import DECODE_ERRORS
 
 COLUMNS = (
     "position",
@@ -74,7 +74,7 @@ def as_json(entry: Entry, rests_on: list[dict[str, Any]] | None = None) -> bytes
     try:
         msgspec.json.decode(entry.body)
         body: msgspec.Raw | str = msgspec.Raw(entry.body)
-    except HOSTILE:
+    except DECODE_ERRORS:
         body = _text(entry)
     if b"\n" in entry.body:
         body = _text(entry)
@@ -153,6 +153,6 @@ def _rounds(group: list[Entry], rounds: dict[str, tuple[int, int]]) -> set[tuple
 def _event(entry: Entry) -> dict[str, Any]:
     try:
         event = msgspec.json.decode(entry.body)
-    except HOSTILE:
+    except DECODE_ERRORS:
         return {}
     return event if isinstance(event, dict) else {}

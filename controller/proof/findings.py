@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.proof.outcome import Outcome, conclude
+from controller.proof.outcome import ProofOutcome, conclude
 from controller.proof.verdict import Verdict
 
-MOST = 20
+MAX_LISTED_DIFFERENCES = 20
 """Differences that are listed; the rest are counted."""
 
 SEALED = "sealed for surveillance"
@@ -46,7 +46,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     found: str | None
 
 
-class Run(msgspec.Struct, kw_only=True):
+class AuditedRun(msgspec.Struct, kw_only=True):
     """One run of the daemon, and the software that wrote its entries."""
 
     boot: str
@@ -60,7 +60,7 @@ class Run(msgspec.Struct, kw_only=True):
     events: int = 0
     differences: int = 0
 
-    def add(self, later: Run) -> None:
+    def add(self, later: AuditedRun) -> None:
         """Add what was found of it in the entries that follow."""
         self.entries += later.entries
         self.readings += later.readings
@@ -95,20 +95,20 @@ class Audit(msgspec.Struct, kw_only=True):
     unproved_tables: list[str] = []
     site_keys: list[str] = []
     notes: list[str] = []
-    runs: list[Run] = []
+    runs: list[AuditedRun] = []
     differences: list[Difference] = []
     more: int = 0
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ProofOutcome:
         """The verdict on what was derived, and on the chain that shows that it was written so."""
         lacking = (
-            self.chain.outcome is not Outcome.HOLDS
+            self.chain.outcome is not ProofOutcome.HOLDS
             or self.sealed
             or self.unproved_tables
             or not self.derived
         )
-        against = self.differences or self.chain.outcome is Outcome.DOES_NOT_HOLD
+        against = self.differences or self.chain.outcome is ProofOutcome.DOES_NOT_HOLD
         return conclude(against=bool(against), lacking=bool(lacking))
 
     @property
@@ -124,7 +124,7 @@ class Audit(msgspec.Struct, kw_only=True):
     @property
     def proves(self) -> bool:
         """Whether nothing differs, and everything derivable was derived."""
-        return self.outcome is Outcome.HOLDS
+        return self.outcome is ProofOutcome.HOLDS
 
     def add(self, later: Audit) -> None:
         """Add what was found in the entries that follow."""
@@ -144,7 +144,7 @@ class Audit(msgspec.Struct, kw_only=True):
 
     def note(self, difference: Difference) -> None:
         """Record a difference."""
-        if len(self.differences) < MOST:
+        if len(self.differences) < MAX_LISTED_DIFFERENCES:
             self.differences.append(difference)
         else:
             self.more += 1

@@ -13,7 +13,7 @@ from controller.journal.schema import JournalUnusableError
 from controller.journal.setup import Boot, HandOver
 from controller.proof.checkpoint import flaw
 from controller.proof.evidence import Evidence
-from controller.proof.segment import HOSTILE, BrokenSegmentError
+from controller.proof.segment import DECODE_ERRORS, BrokenSegmentError
 from controller.proof.verdict import Verdict
 
 
@@ -31,7 +31,7 @@ def judge(before: HandOver, journal: Path, verdict: Verdict) -> None:
             "nothing"
         )
     else:
-        note = f"{_told(before, end)}, {_signed(end)}"
+        note = f"{_taken_over(before, end)}, {_signed(end)}"
         if end.signature is not None and _flaw(end) is not None:
             verdict.wrong(str(journal), None, note)
             return
@@ -73,12 +73,12 @@ def compare(journal: Path, other: Path, verdict: Verdict) -> None:
 def _end(body: bytes) -> Checkpoint | None:
     try:
         told = msgspec.json.decode(body, type=Boot).standby
-    except HOSTILE:
+    except DECODE_ERRORS:
         return None
     return None if told is None or told.before is None else told.before.checkpoint
 
 
-def _told(before: HandOver, end: Checkpoint) -> str:
+def _taken_over(before: HandOver, end: Checkpoint) -> str:
     return (
         f"took the tables over from {before.instance[:48]} at {before.at[:40]}, whose journal "
         f"{end.journal[:64]} went as far as entry {end.position}"

@@ -28,7 +28,7 @@ from controller.journal.read_back import ReadBack
 from controller.journal.schema import JournalUnusableError, Record
 from controller.journal.setup import PeopleSetup, RemovedDay, Tenure, boot
 from controller.proof.checkpoint_signer import CheckpointSigner
-from controller.proof.pace import EndedError, Pace
+from controller.proof.pace import EndedError, Throttle
 from controller.proof.sealing import counted_until_now, remove, seal
 from controller.proof.segment import BrokenSegmentError
 from controller.proof.timekeeper import Timekeeper
@@ -36,18 +36,18 @@ from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS
 from controller.tables.runner import TableRunner
 from devices.log import structlog
 
-ROOM = 1 << 30
+MIN_FREE_BYTES = 1 << 30
 """Bytes that must be free on the journal's disk. Below this an alert is raised, long before nothing
 can be stored.
 """
 
-AT_ONCE = 50
+DAY_BATCH_TABLES = 50
 """Tables that begin their day in one go of the event loop."""
 
-WATCHED = 30.0
+END_CHECK_INTERVAL_SECONDS = 30.0
 """Seconds between two looks at the newest entries: no longer than between two checkpoints."""
 
-AGAIN = 600.0
+READ_BACK_RETRY_SECONDS = 600.0
 """Seconds until the next try after the journal could not be read back."""
 
 
@@ -69,7 +69,7 @@ class JournalUpkeep:
     ) -> None:
         self._journal = journal
         self._run = run
-        self._pace = Pace()
+        self._pace = Throttle()
         self._people = people
         self._standby = standby
         self._keep_days = configuration.journal.keep_days
@@ -85,7 +85,7 @@ class JournalUpkeep:
         self._sealing: str | None = None
         self._unread: str | None = None
         self._foreign: str | None = None
-        self._others = asyncio.Event()
+        self._foreign_write = asyncio.Event()
         """Set when another program has written to the journal."""
         self._flood: str | None = None
         self._flooding: set[str] = set()
@@ -101,11 +101,11 @@ class JournalUpkeep:
         self._log = structlog.get_logger()
         self._checkpoint_signer.look_for_cut(journal.id, journal.checkpoint(), journal.hash_at)
         self._configuration = configuration
-        self._judge_clock()
+        self._check_clock()
         self._append_boot(continues=False)
-        self._say()
+        self._update_alerts()
 
-    def tell_people(self, people: PeopleSetup) -> None:
+    def record_people(self, people: PeopleSetup) -> None:
         """Store who may act from here on. Raises ``JournalFullError`` and
         ``JournalUnusableError``: then they may not yet.
         """
@@ -116,7 +116,7 @@ class JournalUpkeep:
             self._people = before
             raise
 
-    def tell_configuration(self, configuration: Configuration) -> None:
+    def record_configuration(self, configuration: Configuration) -> None:
         """Store which tables are there from here on, and how they are set up. Raises
         ``JournalUnusableError``.
         """
@@ -135,9 +135,9 @@ class JournalUpkeep:
 
     def checkpoint(self) -> Checkpoint:
         """The present end of the journal's chain, signed."""
-        self._journal.check_foreign_writes(self._others.set)
+        self._journal.check_foreign_writes(self._foreign_write.set)
         made = self._checkpoint_signer.checkpoint(self._journal.id, self._journal.checkpoint())
-        self._say()
+        self._update_alerts()
         return made
 
     def flush(self, runners: Iterable[TableRunner]) -> None:
@@ -166,23 +166,23 @@ class JournalUpkeep:
         self.flush(runners)
         doubted = self._clock is not None
         self._timekeeper.look()
-        self._judge_clock()
+        self._check_clock()
         if (today := utc(time.time())[:10]) != self._today:
             self._today = today
             self._append_boot(continues=True)
             self._new_day(runners)
         elif doubted != (self._clock is not None):
             self._append_boot(continues=True)
-        self._say()
+        self._update_alerts()
 
     def _new_day(self, runners: Sequence[TableRunner]) -> None:
         """A few tables at a time: between them, the event loop serves all of them."""
-        for runner in runners[:AT_ONCE]:
+        for runner in runners[:DAY_BATCH_TABLES]:
             runner.new_day()
-        if rest := runners[AT_ONCE:]:
+        if rest := runners[DAY_BATCH_TABLES:]:
             asyncio.get_running_loop().call_soon(self._new_day, rest)
 
-    def _judge_clock(self) -> None:
+    def _check_clock(self) -> None:
         """Say why the clock is not believed, worded once, when the doubt begins."""
         doubt = self._timekeeper.doubt
         if doubt is None or self._clock is None:
@@ -208,22 +208,22 @@ class JournalUpkeep:
         most = max(sent, key=lambda name: sent[name].received, default=None)
         failed, self._failed = self._failed, self._journal.failed is not None
         if not failed and not self._failed:  # otherwise the disk may be the cause
-            self._tell_floods({name: rates[name] for name, each in sent.items() if each.dropped})
+            self._report_floods({name: rates[name] for name, each in sent.items() if each.dropped})
         try:
-            tight = shutil.disk_usage(self._journal.path.parent).free < ROOM
+            tight = shutil.disk_usage(self._journal.path.parent).free < MIN_FREE_BYTES
         except OSError:  # the journal reports a missing disk
             tight = False
         room = (
-            f"less than {ROOM >> 20} MiB are free on the journal's disk, and when it is full "
-            "nothing is published: free some space"
+            f"less than {MIN_FREE_BYTES >> 20} MiB are free on the journal's disk, and when it is "
+            "full nothing is published: free some space"
         )
         room += (
             f". Most comes from {rates[most]}" if most is not None and sent[most].received else ""
         )
         self._room = (self._room or room) if tight else None  # told once, with what it was then
-        self._say()
+        self._update_alerts()
 
-    def _tell_floods(self, floods: dict[str, str]) -> None:
+    def _report_floods(self, floods: dict[str, str]) -> None:
         """Report the devices that flood the journal, and how much each sends; again
         when others do.
         """
@@ -249,7 +249,9 @@ class JournalUpkeep:
                 read = self._journal.failed is None  # said elsewhere
                 if read:
                     await self._read_back(reading)
-                due = every if read and self._unread is None else min(every, AGAIN)
+                due = (
+                    every if read and self._unread is None else min(every, READ_BACK_RETRY_SECONDS)
+                )
         finally:
             reading.stop()
 
@@ -266,23 +268,23 @@ class JournalUpkeep:
                     if self._journal.failed is None:
                         await self._read_end(reading)
                     with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(WATCHED):
-                            await self._others.wait()
-                    if self._others.is_set():
-                        self._others.clear()
-                        self._tell_others()
+                        async with asyncio.timeout(END_CHECK_INTERVAL_SECONDS):
+                            await self._foreign_write.wait()
+                    if self._foreign_write.is_set():
+                        self._foreign_write.clear()
+                        self._report_foreign_write()
                         if whole is None or whole.done():
                             whole = group.create_task(self._read_back(ReadBack(self._journal.path)))
         finally:
             reading.stop()
 
-    def _tell_others(self) -> None:
+    def _report_foreign_write(self) -> None:
         self._foreign = (
             f"another program wrote to {self._journal.path} at {utc(time.time())}: nobody but the "
             "daemon may. Find out which one, and run `novamas verify` on the journal; the alert "
             "ends with the next start of the daemon"
         )
-        self._say()
+        self._update_alerts()
 
     async def _read_end(self, reading: ReadBack) -> None:
         journal = self._journal.id
@@ -311,7 +313,7 @@ class JournalUpkeep:
             else:
                 self._log.error("journal damaged on the disk", reason=damage)
                 self._journal.report_damage(journal, damage)
-        self._say()
+        self._update_alerts()
 
     async def _seal(self, acknowledged: int) -> None:
         key = self._checkpoint_signer.signer
@@ -350,7 +352,7 @@ class JournalUpkeep:
             )
         else:
             self._sealing, self.sealed = None, time.time()
-        self._say()
+        self._update_alerts()
 
     def _append_boot(
         self, *, continues: bool, removed: tuple[RemovedDay, ...] = (), reloaded: bool = False
@@ -379,7 +381,7 @@ class JournalUpkeep:
         stored.add_done_callback(lambda stored: stored.cancelled() or stored.exception())
         return stored
 
-    def _say(self) -> None:
+    def _update_alerts(self) -> None:
         """Raise and clear the alerts."""
         signer = self._checkpoint_signer
         unsigned = (

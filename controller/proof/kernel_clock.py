@@ -15,7 +15,7 @@ STA_NANO = 0x2000
 """The bit of ``status`` that says that ``offset`` is in nanoseconds, else in microseconds."""
 _TIMEX = struct.Struct("@Illlli")
 """The beginning of ``struct timex``: modes, offset, freq, maxerror, esterror and status."""
-_SIZE = 512
+_TIMEX_BYTES = 512
 """Bytes; more than ``struct timex`` takes on any machine."""
 
 
@@ -33,7 +33,7 @@ class KernelClock(msgspec.Struct, frozen=True):
 
 def read_kernel_clock() -> KernelClock | None:
     """What the kernel states now; None: unknown, or not permitted to ask."""
-    timex = ctypes.create_string_buffer(_SIZE)  # all zero: it only asks
+    timex = ctypes.create_string_buffer(_TIMEX_BYTES)  # all zero: it only asks
     try:
         state = ctypes.CDLL(None).adjtimex(timex)
     except (OSError, AttributeError):

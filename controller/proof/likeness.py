@@ -14,13 +14,13 @@ import msgspec
 
 from devices.codec import Counters
 
-DEPTH = 50
+MAX_DEPTH = 50
 """Objects within objects; more are taken for a circle."""
 
 
 def likeness(each: object) -> bytes:
     """Equal for objects that hold the same. Raises ``TypeError`` where that cannot be told."""
-    return sha256("".join(_spelt(each, DEPTH)).encode("utf-8", "surrogatepass")).digest()
+    return sha256("".join(_spelt(each, MAX_DEPTH)).encode("utf-8", "surrogatepass")).digest()
 
 
 def _spelt(each: object, depth: int) -> Iterator[str]:

@@ -24,11 +24,11 @@ from controller.journal.schema import (
 )
 from controller.proof.segment import BrokenSegmentError, UnreadableSegmentError
 
-SQLITE = b"SQLite format 3\0"
+SQLITE_MAGIC = b"SQLite format 3\0"
 """The first bytes of the file."""
-HASH = 32
+HASH_BYTES = 32
 """Bytes of a SHA-256."""
-POSITIONS = 1 << 63
+POSITION_LIMIT = 1 << 63
 """One more than the largest number that a cell can hold."""
 
 _KINDS = frozenset(get_args(Kind))
@@ -97,7 +97,7 @@ class LiveFile:
             before = bytes.fromhex(meta["cut_hash"])
         except ValueError:
             before = b""
-        if len(before) != HASH:
+        if len(before) != HASH_BYTES:
             raise BrokenSegmentError(f"{self.path}: cut_hash in the table meta is not a hash")
         return ChainHead(self._position("cut", meta["cut"]), before)
 
@@ -147,8 +147,8 @@ class LiveFile:
                 "seq": type(seq) is int,
                 "mono_ns": type(mono_ns) is int,
                 "body": type(body) is bytes,
-                "previous": type(previous) is bytes and len(previous) == HASH,
-                "hash": type(digest) is bytes and len(digest) == HASH,
+                "previous": type(previous) is bytes and len(previous) == HASH_BYTES,
+                "hash": type(digest) is bytes and len(digest) == HASH_BYTES,
             }
             if bad := [name for name, sound in cells.items() if not sound]:
                 raise BrokenSegmentError(
@@ -189,7 +189,12 @@ class LiveFile:
         return meta
 
     def _position(self, key: str, text: str) -> int:
-        if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) >= POSITIONS:
+        if (
+            not text.isascii()
+            or not text.isdigit()
+            or len(text) > 19
+            or int(text) >= POSITION_LIMIT
+        ):
             raise BrokenSegmentError(
                 f"{self.path}: {key} in the table meta is not a position: {text[:40]!r}"
             )
@@ -224,12 +229,12 @@ def _connect(path: Path) -> sqlite3.Connection:
     """A read-only connection to a file that has the tables of a journal."""
     try:
         with path.open("rb") as file:
-            head = file.read(len(SQLITE))
+            head = file.read(len(SQLITE_MAGIC))
     except OSError as error:
         raise UnreadableSegmentError(
             f"{path}: {error.strerror}; run this as a user who may read the file"
         ) from None
-    if head != SQLITE:
+    if head != SQLITE_MAGIC:
         raise UnreadableSegmentError(
             f"{path}: not a journal; name the SQLite file of a daemon (journal.path in its "
             "configuration)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Outcome(StrEnum):
+class ProofOutcome(StrEnum):
     """The verdict. ``NOT_JUDGED``: nothing contradicts the journal, but something needed to confirm
     it is missing, unreadable or unsigned.
     """
@@ -20,11 +20,11 @@ class Outcome(StrEnum):
         return STATUS[self]
 
 
-STATUS = {Outcome.HOLDS: 0, Outcome.DOES_NOT_HOLD: 1, Outcome.NOT_JUDGED: 3}
+STATUS = {ProofOutcome.HOLDS: 0, ProofOutcome.DOES_NOT_HOLD: 1, ProofOutcome.NOT_JUDGED: 3}
 
 
-def conclude(*, against: bool, lacking: bool) -> Outcome:
+def conclude(*, against: bool, lacking: bool) -> ProofOutcome:
     """``against``: something contradicts the journal; this outweighs anything ``lacking``."""
     if against:
-        return Outcome.DOES_NOT_HOLD
-    return Outcome.NOT_JUDGED if lacking else Outcome.HOLDS
+        return ProofOutcome.DOES_NOT_HOLD
+    return ProofOutcome.NOT_JUDGED if lacking else ProofOutcome.HOLDS

@@ -11,10 +11,10 @@ from typing import TypeVar
 
 from devices.errors import NovamasError
 
-SHARE = 0.2
+MAX_WORK_SHARE = 0.2
 """Share of the time that the work may take."""
-LONGEST_PAUSE = 1.0
-BATCH = 200
+MAX_PAUSE_SECONDS = 1.0
+BATCH_ENTRIES = 200
 """Entries between two pauses."""
 
 _Item = TypeVar("_Item")
@@ -24,7 +24,7 @@ class EndedError(NovamasError):
     """The work was to end before it was done."""
 
 
-class Pace:
+class Throttle:
     """``pause`` and ``paced`` are for the thread that works, ``end`` for any."""
 
     def __init__(self) -> None:
@@ -38,14 +38,14 @@ class Pace:
     def pause(self) -> None:
         """Let others work. Raises :class:`EndedError`."""
         spent = time.monotonic() - self._since
-        if self._ended.wait(min(spent * (1 / SHARE - 1), LONGEST_PAUSE)):
+        if self._ended.wait(min(spent * (1 / MAX_WORK_SHARE - 1), MAX_PAUSE_SECONDS)):
             raise EndedError("it was to end")
         self._since = time.monotonic()
 
     def paced(self, entries: Iterable[_Item]) -> Iterator[_Item]:
-        """The same entries, with a pause after every ``BATCH`` of them."""
+        """The same entries, with a pause after every ``BATCH_ENTRIES`` of them."""
         self._since = time.monotonic()
         for number, entry in enumerate(entries, 1):
             yield entry
-            if number % BATCH == 0:
+            if number % BATCH_ENTRIES == 0:
                 self.pause()

@@ -15,15 +15,15 @@ import msgspec
 
 from controller.journal.schema import Entry
 from controller.journal.setup import Boot
-from controller.proof.evidence import Evidence, Source
+from controller.proof.evidence import Evidence, JournalSource
 from controller.proof.live import LiveFile
-from controller.proof.segment import HOSTILE, BrokenSegmentError
+from controller.proof.segment import DECODE_ERRORS, BrokenSegmentError
 
-SEARCHED = 5000
+BOOT_SEARCH_ENTRIES = 5000
 """Entries at the beginning of a sealed day among which its own ``boot`` is looked for: it comes
 within a minute.
 """
-TAIL = 300
+LEAD_ENTRIES_PER_TABLE = 300
 """Entries for each table that lead up to a piece. What a device repeats is known after a few
 rounds.
 """
@@ -65,7 +65,7 @@ def cut(evidence: Evidence) -> list[Piece]:
         through = sealed.get(source.journal, 0)
         try:
             found = list(_seams(source, max(through, source.after)))
-        except (BrokenSegmentError, *HOSTILE):
+        except (BrokenSegmentError, *DECODE_ERRORS):
             found = []  # who walks it will say so
         ends = [*(at for at, _ in found), None]
         pieces.append(Piece(index, source.after, ends[0]))
@@ -98,7 +98,7 @@ def lead(evidence: Evidence, piece: Piece) -> Lead:
     """What leads up to a piece. Raises :class:`BrokenSegmentError` and ``ValueError``."""
     source = evidence.sources[piece.source]
     tables = len(_boot(next(source.entries(piece.after))).tables)
-    since = piece.after - TAIL * tables
+    since = piece.after - LEAD_ENTRIES_PER_TABLE * tables
     before = {
         entry.position: entry
         for each in evidence.sources[: piece.source + 1][-2:]
@@ -112,10 +112,10 @@ def lead(evidence: Evidence, piece: Piece) -> Lead:
     )
 
 
-def _seams(source: Source, after: int) -> Iterator[tuple[int, bytes]]:
+def _seams(source: JournalSource, after: int) -> Iterator[tuple[int, bytes]]:
     """The positions after which a day begins, each with the hash of its entry."""
     if source.is_segment:
-        yield from islice(_days(islice(source.entries(), SEARCHED)), 1)
+        yield from islice(_days(islice(source.entries(), BOOT_SEARCH_ENTRIES)), 1)
         return
     with closing(LiveFile(source.path)) as live:
         boots = live.boots(after + 1)

@@ -22,10 +22,10 @@ import msgspec
 from controller.proof.pieces import Piece, cut, shares
 
 if TYPE_CHECKING:
-    from controller.proof.verify import Walk, Walked
+    from controller.proof.verify import Walk, WalkFindings
 
 
-class Taken(msgspec.Struct, frozen=True):
+class PieceFindings(msgspec.Struct, frozen=True):
     """A piece, by its index: a digest of what was known ``before`` and ``after`` it, and what was
     found in it. Not ``sound``: more would have to be known than is at a seam.
     """
@@ -33,12 +33,12 @@ class Taken(msgspec.Struct, frozen=True):
     index: int
     before: bytes
     after: bytes
-    walked: Walked
-    heard: Any
+    walked: WalkFindings
+    listener_findings: Any
     sound: bool
 
 
-def walk_together(walk: Walk, jobs: int) -> list[Taken] | None:
+def walk_together(walk: Walk, jobs: int) -> list[PieceFindings] | None:
     """Walk the whole journal in so many processes, and give what each piece holds, in order. None:
     one process has to do it.
     """
@@ -49,28 +49,28 @@ def walk_together(walk: Walk, jobs: int) -> list[Taken] | None:
         for begin, end in pairwise([*begins, len(pieces)]):
             ours = [process.connection for process in processes]
             processes.append(_Process(walk, pieces, begin, end, ours))
-        return _in_order(_Together(walk, processes), begins, len(pieces))
+        return _in_order(_ProcessPool(walk, processes), begins, len(pieces))
     finally:
         for process in processes:
-            process.end_now()
+            process.stop()
 
 
-def _in_order(together: _Together, begins: list[int], count: int) -> list[Taken] | None:
+def _in_order(together: _ProcessPool, begins: list[int], count: int) -> list[PieceFindings] | None:
     """Each piece from a process that knew what is true before it."""
-    holder, after, accepted = together.processes[0], b"", list[Taken]()
+    holder, after, accepted = together.processes[0], b"", list[PieceFindings]()
     for index in range(count):
         owner = together.processes[bisect(begins, index) - 1]
         if owner is not holder:
-            guessed = together.taken(owner, index)
+            guessed = together.findings(owner, index)
             if guessed is not None and guessed.before == after:
                 holder = owner
         if index >= holder.end:
-            holder.go_on()
-        taken = together.taken(holder, index)
-        if taken is None or not taken.sound:
+            holder.extend()
+        findings = together.findings(holder, index)
+        if findings is None or not findings.sound:
             return None
-        accepted.append(taken)
-        after = taken.after
+        accepted.append(findings)
+        after = findings.after
     return accepted
 
 
@@ -83,7 +83,7 @@ class _Process:
         self, walk: Walk, pieces: list[Piece], begin: int, end: int, others: list[Connection]
     ) -> None:
         self.end = end
-        self.taken: dict[int, Taken] = {}
+        self.findings: dict[int, PieceFindings] = {}
         self.done = 0
         self.left = False
         self.connection, theirs = multiprocessing.Pipe()
@@ -98,47 +98,47 @@ class _Process:
         self._process.start()
         theirs.close()
 
-    def go_on(self) -> None:
+    def extend(self) -> None:
         """Have it take one piece more."""
         try:
             self.connection.send(None)
         except OSError:
             self.left = True
 
-    def hear(self) -> None:
+    def receive(self) -> None:
         """Take its next message."""
         try:
             message = self.connection.recv()
         except (EOFError, OSError):
             self.left = True
             return
-        if isinstance(message, Taken):
-            self.taken[message.index] = message
+        if isinstance(message, PieceFindings):
+            self.findings[message.index] = message
         else:
             self.done = message
 
-    def end_now(self) -> None:
+    def stop(self) -> None:
         """End it."""
         self.connection.close()
         self._process.terminate()
         self._process.join()
 
 
-class _Together:
+class _ProcessPool:
     def __init__(self, walk: Walk, processes: list[_Process]) -> None:
         self._walk, self.processes = walk, processes
         self._total = walk.evidence.size()
 
-    def taken(self, process: _Process, index: int) -> Taken | None:
+    def findings(self, process: _Process, index: int) -> PieceFindings | None:
         """What that process has found in a piece, once it has; None if it is gone."""
-        while index not in process.taken and not process.left:
+        while index not in process.findings and not process.left:
             ready = wait([each.connection for each in self.processes if not each.left])
             for each in self.processes:
                 if each.connection in ready:
-                    each.hear()
+                    each.receive()
             done = sum(each.done for each in self.processes)
             self._walk.progress(min(done, self._total), self._total)
-        return process.taken.get(index)
+        return process.findings.get(index)
 
 
 def _work(
@@ -149,20 +149,27 @@ def _work(
     for other in others:
         other.close()
     walk.progress = lambda done, _total: connection.send(done)
-    walk.told()  # what the evidence as a whole has shown is not found once more
+    walk.take_findings()  # what the evidence as a whole has shown is not found once more
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         if share.start:
             walk.begin(pieces[share.start])
         for index in range(share.start, len(pieces)):
             if index >= share.stop:
                 connection.recv()
-            connection.send(_taken(walk, pieces, index))
+            connection.send(_prove_piece(walk, pieces, index))
 
 
-def _taken(walk: Walk, pieces: list[Piece], index: int) -> Taken:
-    before = walk.known(pieces[index])
+def _prove_piece(walk: Walk, pieces: list[Piece], index: int) -> PieceFindings:
+    before = walk.state_digest(pieces[index])
     walk.take(pieces[index])
     if last := index == len(pieces) - 1:
-        walk.hearer.end()
-    after = b"" if last else walk.known(pieces[index + 1])
-    return Taken(index, before, after, walk.told(), walk.hearer.told(), walk.hearer.sound)
+        walk.listener.end()
+    after = b"" if last else walk.state_digest(pieces[index + 1])
+    return PieceFindings(
+        index,
+        before,
+        after,
+        walk.take_findings(),
+        walk.listener.take_findings(),
+        walk.listener.sound,
+    )

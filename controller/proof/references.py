@@ -12,15 +12,15 @@ import msgspec
 
 from controller.confidential.boxes import is_sealed
 from controller.journal.schema import Entry
-from controller.proof.segment import HOSTILE
+from controller.proof.segment import DECODE_ERRORS
 
-MOST = 5000
+MAX_LOOKUP_READINGS = 5000
 """The latest readings of each table in which those of an event are looked up: a hundred rounds."""
 
-GONE = (
+REASON_NOT_KEPT = (
     "its entry is not kept: the day that held it was removed after keep_days, or could not be read"
 )
-FAR = f"its entry lies more than {MOST} readings of the table back"
+REASON_TOO_FAR = f"its entry lies more than {MAX_LOOKUP_READINGS} readings of the table back"
 
 
 _Found = tuple[int, bytes | None]
@@ -41,7 +41,7 @@ def number_in(body: bytes) -> int | None:
         return None
     try:
         return msgspec.json.decode(body, type=_Holds).reading
-    except HOSTILE:
+    except DECODE_ERRORS:
         return None
 
 
@@ -51,7 +51,7 @@ def named_by(body: bytes) -> tuple[int, ...]:
         return ()
     try:
         return msgspec.json.decode(body, type=_Names).readings
-    except HOSTILE:
+    except DECODE_ERRORS:
         return ()
 
 
@@ -63,14 +63,14 @@ class Lookup:
     def __init__(self) -> None:
         self._tables: dict[str, dict[int, _Found]] = {}
 
-    def hear(self, entry: Entry) -> None:
+    def on_entry(self, entry: Entry) -> None:
         """Take the next entry."""
         if entry.kind != "input" or (number := number_in(entry.body)) is None:
             return
         known = self._tables.setdefault(entry.table, {})
         known.pop(number, None)
         known[number] = entry.position, None if is_sealed(entry.body) else entry.body
-        if len(known) > MOST:
+        if len(known) > MAX_LOOKUP_READINGS:
             del known[next(iter(known))]
 
     def followed(self, event: Entry) -> list[dict[str, Any]]:
@@ -78,18 +78,21 @@ class Lookup:
         that it is sealed; or why it cannot be told.
         """
         known = self._tables.get(event.table, {})
-        return [_told(number, known) for number in named_by(event.body)]
+        return [_reference(number, known) for number in named_by(event.body)]
 
 
-def _told(number: int, known: dict[int, _Found]) -> dict[str, Any]:
+def _reference(number: int, known: dict[int, _Found]) -> dict[str, Any]:
     if number not in known:
-        return {"reading": number, "missing": FAR if len(known) == MOST else GONE}
+        return {
+            "reading": number,
+            "missing": REASON_TOO_FAR if len(known) == MAX_LOOKUP_READINGS else REASON_NOT_KEPT,
+        }
     position, body = known[number]
     told = {"reading": number, "position": position}
     return {**told, "sealed": True} if body is None else {**told, "body": msgspec.Raw(body)}
 
 
-class Span(msgspec.Struct):
+class ReadingRange(msgspec.Struct):
     """Of one table: the lowest number of its readings in some entries, and the numbers that events
     there name below it.
     """
@@ -97,16 +100,16 @@ class Span(msgspec.Struct):
     first: int | None = None
     below: list[int] = []
 
-    def hear(self, number: int) -> None:
+    def add_reading(self, number: int) -> None:
         """A reading."""
         self.first = number if self.first is None else min(self.first, number)
 
-    def name(self, numbers: tuple[int, ...]) -> None:
+    def add_references(self, numbers: tuple[int, ...]) -> None:
         """An event names readings."""
         self.below += [each for each in numbers if self.first is None or each < self.first]
 
-    def add(self, later: Span) -> None:
+    def add(self, later: ReadingRange) -> None:
         """Add what was found in the entries that follow."""
-        self.name(tuple(later.below))
+        self.add_references(tuple(later.below))
         if later.first is not None:
-            self.hear(later.first)
+            self.add_reading(later.first)

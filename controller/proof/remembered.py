@@ -12,15 +12,15 @@ import msgspec
 from controller.confidential.boxes import is_sealed
 from controller.journal.schema import Entry
 from controller.journal.setup import TableStart
-from controller.proof.evidence import Source
+from controller.proof.evidence import JournalSource
 from controller.proof.live import Saved
-from controller.proof.segment import HOSTILE
+from controller.proof.segment import DECODE_ERRORS
 
 
 class Remembered:
     """Hears the entries in order. ``rows``: None if they could not be read."""
 
-    def __init__(self, rows: list[Saved] | None, live: Source | None) -> None:
+    def __init__(self, rows: list[Saved] | None, live: JournalSource | None) -> None:
         self._rows = {row.table: row for row in rows or ()}
         self._live = live if rows is not None else None
         self._owners: dict[int, set[str]] = {}
@@ -28,7 +28,7 @@ class Remembered:
             self._owners.setdefault(row.position, set()).add(row.table)
         self._wrong: dict[str, tuple[int, str]] = {}
 
-    def hear(self, entry: Entry, journal: str) -> None:
+    def on_entry(self, entry: Entry, journal: str) -> None:
         """Take the next entry of that journal."""
         live = self._live
         if live is None or journal != live.journal or entry.position > live.last:
@@ -63,7 +63,7 @@ class Remembered:
         elif entry.position >= row.position and entry.kind == "state":
             self._hold(entry, row)
 
-    def told(self) -> dict[str, tuple[int, str]]:
+    def mistakes(self) -> dict[str, tuple[int, str]]:
         """The first mistake of each table so far: its position, and what it is."""
         return self._wrong
 
@@ -90,7 +90,7 @@ class Remembered:
             return
         try:
             began = bytes(msgspec.json.decode(entry.body, type=TableStart).saved)
-        except HOSTILE:
+        except DECODE_ERRORS:
             return  # its hash tells whether it was written so
         if began != row.state:
             self._note(

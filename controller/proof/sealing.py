@@ -20,12 +20,12 @@ from controller.journal.reader import JournalReader
 from controller.journal.schema import ChainHead, Entry
 from controller.journal.setup import RemovedDay
 from controller.proof.checkpoint import sign
-from controller.proof.pace import BATCH, Pace
+from controller.proof.pace import BATCH_ENTRIES, Throttle
 from controller.proof.segment import (
     FORMAT,
     BrokenSegmentError,
-    Header,
     Segment,
+    SegmentHeader,
     folder,
     header,
     name,
@@ -36,7 +36,7 @@ from controller.proof.segment import segments as sealed_segments
 
 HOT_DAYS = 7
 """Days whose entries stay in the journal after sealing, for recalls and quick searches."""
-DAY = 86_400
+DAY_SECONDS = 86_400
 
 
 class SealedDay(msgspec.Struct, frozen=True):
@@ -57,14 +57,14 @@ def seal(
     counted: int,
     acknowledged: int,
     keep_days: int,
-    pace: Pace | None = None,
+    pace: Throttle | None = None,
 ) -> SealedDay:
     """Seal every day that is over at ``now``. ``counted``: the seconds for which daemons have run;
     ``acknowledged``: the published position, past which nothing is cut. Raises ``OSError``,
     ``sqlite3.Error``, ``JournalUnusableError``, :class:`BrokenSegmentError`, and
     :class:`EndedError` if ``pace`` was ended: a day that is sealed by half is sealed anew.
     """
-    pace = pace or Pace()
+    pace = pace or Throttle()
     with closing(JournalReader(journal)) as reader:
         own, begins = reader.id(), reader.beginning().position
         through = _seal_days(journal, reader, key, boot, now, counted, pace)
@@ -84,7 +84,7 @@ def seal(
         through,
         cut,
         tuple(
-            _told(path, pace)
+            _removed_day(path, pace)
             for paths in kept.values()
             for path in _aged(paths, counted, keep_days)
         ),
@@ -117,7 +117,7 @@ def _seal_days(
     boot: str,
     now: str,
     counted: int,
-    pace: Pace,
+    pace: Throttle,
 ) -> int:
     today = now[:10]
     begins, head = reader.beginning(), reader.head()
@@ -139,7 +139,7 @@ def _seal_days(
             raise BrokenSegmentError(
                 f"{journal}: entry {through if previous is None else end} is missing"
             )
-        first = Header(
+        first = SegmentHeader(
             FORMAT,
             reader.id(),
             base=reader.base(),
@@ -162,8 +162,8 @@ def _seal_days(
 
 def _up_to(reader: JournalReader, after: int, end: int) -> Iterator[Entry]:
     """A limited number at a time: a long read would keep the log from being truncated."""
-    for at in range(after, end, BATCH):
-        yield from list(reader.entries(at, min(BATCH, end - at)))
+    for at in range(after, end, BATCH_ENTRIES):
+        yield from list(reader.entries(at, min(BATCH_ENTRIES, end - at)))
 
 
 def _chains(journal: Path) -> dict[str, list[Path]]:
@@ -176,10 +176,10 @@ def _chains(journal: Path) -> dict[str, list[Path]]:
 
 def _aged(paths: Iterable[Path], counted: int, days: int) -> Iterator[Path]:
     """The segments at the beginning of a chain that are this many days old."""
-    return takewhile(lambda path: counted - header(path).counted >= days * DAY, paths)
+    return takewhile(lambda path: counted - header(path).counted >= days * DAY_SECONDS, paths)
 
 
-def _told(path: Path, pace: Pace) -> RemovedDay:
+def _removed_day(path: Path, pace: Throttle) -> RemovedDay:
     """What the journal records about a segment before it is removed. Raises
     :class:`BrokenSegmentError` if the segment can no longer be read, and :class:`EndedError`.
     """

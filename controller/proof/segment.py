@@ -21,7 +21,7 @@ import msgspec
 from controller.contract.node import Checkpoint
 from controller.journal.schema import Entry, Kind, has_valid_hash
 from controller.proof.checkpoint import read_checkpoint
-from controller.proof.pace import Pace
+from controller.proof.pace import Throttle
 from devices.errors import NovamasError
 from devices.new_file import new_file
 
@@ -30,7 +30,7 @@ FORMAT = "novamas segment 1"
 Position = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 
 
-class Header(msgspec.Struct, frozen=True):
+class SegmentHeader(msgspec.Struct, frozen=True):
     """The first line. ``after``: the position before the first entry; ``previous``: its hash;
     ``last``: the position of the last entry; ``base``: the position before the first one of the
     whole chain. ``counted``: the seconds for which daemons had run with the journal when the day
@@ -47,7 +47,7 @@ class Header(msgspec.Struct, frozen=True):
     counted: Position = 0
 
 
-class Line(msgspec.Struct, frozen=True):
+class SegmentLine(msgspec.Struct, frozen=True):
     """One entry. Its previous hash is that of the line before."""
 
     position: Position
@@ -71,9 +71,9 @@ class UnreadableSegmentError(BrokenSegmentError):
     """It could not be read at all, or the disk failed: nothing is known about its content."""
 
 
-LONGEST = 1 << 24
+MAX_LINE_BYTES = 1 << 24
 """Bytes of the longest line that is read; entries have a few hundred thousand at most."""
-HOSTILE = (ValueError, RecursionError)
+DECODE_ERRORS = (ValueError, RecursionError)
 """What decoding JSON from a foreign source may raise."""
 
 
@@ -90,7 +90,7 @@ def segments(journal: Path) -> list[Path]:
     return sorted(path for path in folder(journal).glob("*.jsonl.gz") if _NAME.fullmatch(path.name))
 
 
-def name(header: Header) -> str:
+def name(header: SegmentHeader) -> str:
     """The file name of a segment."""
     return f"{header.day}-{header.journal[:8]}-{header.after + 1:012d}-{header.last:012d}.jsonl.gz"
 
@@ -103,7 +103,7 @@ def span(path: Path) -> tuple[str, str, int, int]:
     return day, journal, int(first), int(last)
 
 
-def header(path: Path) -> Header:
+def header(path: Path) -> SegmentHeader:
     """The first line. Raises :class:`BrokenSegmentError`."""
     with closing(Segment(path)) as segment:
         return segment.header
@@ -111,15 +111,15 @@ def header(path: Path) -> Header:
 
 def write_segment(
     path: Path,
-    header: Header,
+    header: SegmentHeader,
     entries: Iterable[Entry],
     checkpoint: Checkpoint,
-    pace: Pace | None = None,
+    pace: Throttle | None = None,
 ) -> None:
     """Write a segment, read it back, and only then give it its name. Raises ``OSError``,
     :class:`BrokenSegmentError` and :class:`EndedError`.
     """
-    pace = pace or Pace()
+    pace = pace or Throttle()
     part = path.with_name(f"{path.name}.part")
     encode = msgspec.json.encode
     try:
@@ -159,9 +159,9 @@ class Segment:
         if first is None:
             raise BrokenSegmentError(f"{path}: empty")
         try:
-            self.header = msgspec.json.decode(first, type=Header)
+            self.header = msgspec.json.decode(first, type=SegmentHeader)
             self.previous = bytes.fromhex(self.header.previous)
-        except HOSTILE:
+        except DECODE_ERRORS:
             raise BrokenSegmentError(
                 f"{path}: its first line is not the header of a sealed day"
             ) from None
@@ -182,9 +182,9 @@ class Segment:
         for number, following in enumerate(self._lines, 2):
             assert line is not None
             try:
-                entry = msgspec.json.decode(line, type=Line)
+                entry = msgspec.json.decode(line, type=SegmentLine)
                 yield _entry(entry, previous)
-            except HOSTILE:
+            except DECODE_ERRORS:
                 raise BrokenSegmentError(f"{self.path}: line {number} is not an entry") from None
             previous, line = entry.hash, following
         self.checkpoint = read_checkpoint(line or b"")
@@ -197,10 +197,11 @@ class Segment:
 def _lines(path: Path) -> Iterator[bytes]:
     try:
         with gzip.open(path, "rb") as file:
-            while line := file.readline(LONGEST):
-                if len(line) == LONGEST:
+            while line := file.readline(MAX_LINE_BYTES):
+                if len(line) == MAX_LINE_BYTES:
                     raise BrokenSegmentError(
-                        f"{path}: a line is longer than {LONGEST >> 20} MiB, which no entry is"
+                        f"{path}: a line is longer than {MAX_LINE_BYTES >> 20} MiB, which no entry "
+                        "is"
                     )
                 yield line.rstrip(b"\n")
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -211,8 +212,8 @@ def _lines(path: Path) -> Iterator[bytes]:
         ) from None
 
 
-def _line(entry: Entry) -> Line:
-    return Line(
+def _line(entry: Entry) -> SegmentLine:
+    return SegmentLine(
         position=entry.position,
         table=entry.table,
         boot=entry.boot,
@@ -225,7 +226,7 @@ def _line(entry: Entry) -> Line:
     )
 
 
-def _entry(line: Line, previous: str) -> Entry:
+def _entry(line: SegmentLine, previous: str) -> Entry:
     return Entry(
         position=line.position,
         table=line.table,
@@ -240,7 +241,7 @@ def _entry(line: Line, previous: str) -> Entry:
     )
 
 
-def _check(path: Path, checkpoint: Checkpoint, pace: Pace) -> None:
+def _check(path: Path, checkpoint: Checkpoint, pace: Throttle) -> None:
     """Check that the new file can be read, holds together and ends correctly. Raises
     :class:`BrokenSegmentError` and :class:`EndedError`.
     """

@@ -39,9 +39,9 @@ from controller.people.two_persons import (
 )
 from controller.tables.table import Table
 
-WITHIN = 5.0
+MAX_RECORD_DELAY_SECONDS = 5.0
 """Seconds that may lie between the look at a signature and the entry in the journal."""
-NOBODY = "nobody signed this command, and commands had to be signed"
+UNSIGNED = "nobody signed this command, and commands had to be signed"
 
 
 class Signatures:
@@ -84,7 +84,7 @@ class Signatures:
         """
         if self._setup is None or not given.signed:
             required = self._setup is not None and self._setup.required is True
-            return NOBODY if required else None
+            return UNSIGNED if required else None
         if self._people is None:
             return "signed, but there is no people file that holds"
         try:
@@ -158,8 +158,11 @@ def _waits(given: Command) -> list[float]:
     kept = isinstance(given, CommandRefused) or (
         isinstance(given, DeviceCommand) and given.unsent is not None
     )
-    first = [WITHIN + SECOND_PERSON_SECONDS] * (len(given.signed) - 1)
-    return [*first, WITHIN + SECOND_PERSON_SECONDS if kept else WITHIN]
+    first = [MAX_RECORD_DELAY_SECONDS + SECOND_PERSON_SECONDS] * (len(given.signed) - 1)
+    return [
+        *first,
+        MAX_RECORD_DELAY_SECONDS + SECOND_PERSON_SECONDS if kept else MAX_RECORD_DELAY_SECONDS,
+    ]
 
 
 def _who(signed: VerifiedCommand) -> tuple[str, str, str]:

@@ -17,25 +17,25 @@ from controller.contract.times import utc
 from controller.proof.chrony import Tracking
 from controller.proof.kernel_clock import KernelClock
 
-ADRIFT = 500e-6
+DRIFT_RATE = 500e-6
 """Seconds by which a clock without a source may go wrong in one; the kernel reckons with the
 same.
 """
-SLEW = 0.1
+SLEW_RATIO = 0.1
 """The share by which a clock that is corrected gradually may run faster or slower: chrony takes up
 to a twelfth. What is more was set.
 """
-STEP = 1.0
+DEFAULT_STEP_SECONDS = 1.0
 """Seconds that count as a step where the site has no bound."""
-AHEAD = 600.0
+WARNING_SECONDS = 600.0
 """Seconds before the site's bound is crossed from which on that is said, but not before half of
 the bound is used up.
 """
-EASED = 0.8
+CLEAR_RATIO = 0.8
 """The share of a limit below which the error must be for what was said of it to end: an error that
 lies at the limit would be told again and again.
 """
-WITHIN = 0.0
+ERROR_WITHIN_BOUND = 0.0
 """The error is within what the site asks, or it asks nothing."""
 
 REMEDY = (
@@ -48,7 +48,7 @@ Stage = Literal["ahead", "crossed", "unknown"]
 """The bound will be crossed; it is; nobody knows."""
 
 
-class Stated(msgspec.Struct, frozen=True):
+class ClockStatement(msgspec.Struct, frozen=True):
     """What is stated of the clock. Seconds; ``offset``: by which it is ahead; ``greatest``: by
     which it is wrong at most; ``growth``: by which that grows each second without a source;
     ``correction``: what differs after each correction, None where that cannot be told.
@@ -69,27 +69,27 @@ class TimeKept(msgspec.Struct, frozen=True):
     wrong; None: nobody knows. ``stepped``: how much of it are steps after which the source did not
     correct the clock. ``corrected``: the machine's clock at the last correction seen.
 
-    ``told``: the error that events carry; ``unproved``: whether the alert is raised.
+    ``reported_error``: the error that events carry; ``unproved``: whether the alert is raised.
     """
 
     wall: float
     machine: float
     error: float | None = None
-    growth: float = ADRIFT
+    growth: float = DRIFT_RATE
     stepped: float = 0.0
     steps: int = 0
-    stated: Stated | None = None
+    stated: ClockStatement | None = None
     corrected: float | None = None
-    told: float | None = WITHIN
+    reported_error: float | None = ERROR_WITHIN_BOUND
     unproved: bool = False
 
 
-def stated(kernel: KernelClock | None, chrony: Tracking | None) -> Stated | None:
+def stated(kernel: KernelClock | None, chrony: Tracking | None) -> ClockStatement | None:
     """Who is asked: chrony where it keeps the clock, else the kernel. None: nobody answers."""
     found = []
     if chrony is not None:
         found.append(
-            Stated(
+            ClockStatement(
                 by="chrony",
                 source=chrony.source,
                 synchronised=chrony.synchronised,
@@ -102,14 +102,14 @@ def stated(kernel: KernelClock | None, chrony: Tracking | None) -> Stated | None
         )
     if kernel is not None:
         found.append(
-            Stated(
+            ClockStatement(
                 by="kernel",
                 source=None,
                 synchronised=kernel.synchronised,
                 offset=-kernel.offset,
                 greatest=kernel.greatest + abs(kernel.offset),
                 estimated=kernel.estimated,
-                growth=ADRIFT,
+                growth=DRIFT_RATE,
             )
         )
     return next((each for each in found if each.synchronised), found[0] if found else None)
@@ -119,7 +119,7 @@ def look(
     before: TimeKept | None,
     wall: float,
     machine: float,
-    said: Stated | None,
+    said: ClockStatement | None,
     bound: float | None,
 ) -> tuple[TimeKept, float | None]:
     """What is known now, and by how many seconds the clock was set since the look before, if it
@@ -129,7 +129,11 @@ def look(
     before = before or TimeKept(wall, machine)
     passed = machine - before.machine
     off = wall - before.wall - passed
-    step = off if abs(off) > (STEP if bound is None else bound) + SLEW * passed else None
+    step = (
+        off
+        if abs(off) > (DEFAULT_STEP_SECONDS if bound is None else bound) + SLEW_RATIO * passed
+        else None
+    )
     stepped = before.stepped + abs(step or 0.0)
     corrected = before.corrected
     if said is not None and said.synchronised:
@@ -138,9 +142,9 @@ def look(
         error: float | None = said.greatest + stepped
         growth = said.growth
     else:
-        error, growth = None, ADRIFT
+        error, growth = None, DRIFT_RATE
         if before.error is not None:
-            error = before.error + max(passed, 0.0) * ADRIFT + abs(step or 0.0)
+            error = before.error + max(passed, 0.0) * DRIFT_RATE + abs(step or 0.0)
     now = TimeKept(
         wall=wall,
         machine=machine,
@@ -150,13 +154,13 @@ def look(
         steps=before.steps + (step is not None),
         stated=said,
         corrected=corrected,
-        told=told(before.told, error, growth, bound),
+        reported_error=reported_error(before.reported_error, error, growth, bound),
         unproved=_unproved(before.unproved, error, growth, bound),
     )
     return now, step
 
 
-def _corrected(before: TimeKept, said: Stated) -> bool:
+def _corrected(before: TimeKept, said: ClockStatement) -> bool:
     """Whether the source has corrected the clock since the look before, or has come back."""
     was = before.stated
     if was is None or not was.synchronised or was.by != said.by:
@@ -166,18 +170,18 @@ def _corrected(before: TimeKept, said: Stated) -> bool:
     return said.greatest < was.greatest
 
 
-def told(
+def reported_error(
     before: float | None, error: float | None, growth: float, bound: float | None
 ) -> float | None:
     """The error that events carry from now on: 1, 2 or 5 times a power of ten, so that it seldom
     changes while the error grows.
     """
     if bound is None:
-        return WITHIN
+        return ERROR_WITHIN_BOUND
     if error is None:
         return None
-    if error <= (bound if before == WITHIN else bound * EASED):
-        return WITHIN
+    if error <= (bound if before == ERROR_WITHIN_BOUND else bound * CLEAR_RATIO):
+        return ERROR_WITHIN_BOUND
     if before and error + growth <= before <= error * 10:
         return before
     return rounded_up(error + 2 * growth)
@@ -196,14 +200,14 @@ def rounded_up(seconds: float) -> float:
 
 def _limit(growth: float, bound: float) -> float:
     """The error from which on the alert is raised."""
-    return max(bound / 2, bound - AHEAD * growth)
+    return max(bound / 2, bound - WARNING_SECONDS * growth)
 
 
 def _unproved(before: bool, error: float | None, growth: float, bound: float | None) -> bool:
     if bound is None:
         return False
     limit = _limit(growth, bound)
-    return error is None or error >= (limit * EASED if before else limit)
+    return error is None or error >= (limit * CLEAR_RATIO if before else limit)
 
 
 def crossed(now: TimeKept, bound: float | None) -> float | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.proof.outcome import Outcome, conclude
+from controller.proof.outcome import ProofOutcome, conclude
 
-MOST = 20
+MAX_LISTED_PROBLEMS = 20
 """Problems that are listed; the rest are counted."""
 
 
@@ -18,7 +18,7 @@ class Problem(msgspec.Struct, frozen=True):
     what: str
 
 
-class Span(msgspec.Struct, frozen=True):
+class PositionRange(msgspec.Struct, frozen=True):
     """Entries of one file's chain, from the first to the last inclusive."""
 
     journal: str
@@ -59,16 +59,16 @@ class Verdict(msgspec.Struct, kw_only=True):
     trusted: bool = False
     witnessed: int = 0
     proved: int = 0
-    unproved: list[Span] = []
-    missing: list[Span] = []
-    removed: list[Span] = []
+    unproved: list[PositionRange] = []
+    missing: list[PositionRange] = []
+    removed: list[PositionRange] = []
     unread: list[str] = []
     notes: list[str] = []
     problems: list[Problem] = []
     more: int = 0
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ProofOutcome:
         """The verdict. Without a given key, the author of the journal is not part of it."""
         lacking = (
             self.unread or self.missing or not self.entries or (self.trusted and self.unproved)
@@ -78,11 +78,11 @@ class Verdict(msgspec.Struct, kw_only=True):
     @property
     def holds(self) -> bool:
         """Whether nothing is wrong, and nothing needed is missing."""
-        return self.outcome is Outcome.HOLDS
+        return self.outcome is ProofOutcome.HOLDS
 
     def wrong(self, source: str, position: int | None, what: str) -> None:
         """Record a problem."""
-        if len(self.problems) < MOST:
+        if len(self.problems) < MAX_LISTED_PROBLEMS:
             self.problems.append(Problem(source, position, what))
         else:
             self.more += 1

@@ -19,20 +19,20 @@ from controller.journal.schema import Entry, JournalUnusableError, genesis, has_
 from controller.journal.setup import Boot, RemovedDay
 from controller.proof import hand_overs
 from controller.proof.checkpoint import flaw, kept
-from controller.proof.evidence import Evidence, Source
+from controller.proof.evidence import Evidence, JournalSource
 from controller.proof.pieces import Lead, Piece, lead, whole
 from controller.proof.processes import walk_together
 from controller.proof.remembered import Remembered
-from controller.proof.segment import HOSTILE, BrokenSegmentError, UnreadableSegmentError, span
-from controller.proof.verdict import Span, Verdict
+from controller.proof.segment import DECODE_ERRORS, BrokenSegmentError, UnreadableSegmentError, span
+from controller.proof.verdict import PositionRange, Verdict
 
-LARGE = 50_000
+MIN_PARALLEL_ENTRIES = 50_000
 """Entries of a journal that is worth several processes."""
 
 Progress = Callable[[int, int], None]
 
 
-class Hearer:
+class EntryListener:
     """Who is given every entry once, in order; here one who only passes it on. ``sound``: whether
     what it found since it began at a seam is what it would have found without.
     """
@@ -42,7 +42,7 @@ class Hearer:
     def __init__(self, each: Callable[[Entry], None] = lambda _: None) -> None:
         self._each = each
 
-    def hear(self, entry: Entry) -> None:
+    def on_entry(self, entry: Entry) -> None:
         """Take the next entry."""
         self._each(entry)
 
@@ -52,13 +52,13 @@ class Hearer:
     def begin(self, lead: Lead) -> None:
         """Begin at a seam, with what leads up to it."""
 
-    def known(self) -> bytes:
+    def state_digest(self) -> bytes:
         """A digest of what is known now. What it makes of the entries to come depends on nothing
         else.
         """
         return b""
 
-    def told(self) -> Any:
+    def take_findings(self) -> Any:
         """What was found since this was asked last, for :meth:`add` of another."""
 
     def add(self, found: Any) -> None:
@@ -88,7 +88,7 @@ class _Chain(msgspec.Struct):
         self.sound = min(self.sound, position - 1)
 
 
-class Walked(msgspec.Struct, kw_only=True):
+class WalkFindings(msgspec.Struct, kw_only=True):
     """What was found in some pieces. ``found``: the hashes of entries by journal and position;
     ``stated``: what was said to be removed: in which journal, and at which position of it;
     ``sealed``: the checkpoints that end segments; ``begun``: the hash before the first entry of a
@@ -109,7 +109,7 @@ def verify(
     journal: Path,
     key: str | None = None,
     checkpoints: Iterable[Checkpoint] = (),
-    each: Callable[[Entry], None] | Hearer | None = None,
+    each: Callable[[Entry], None] | EntryListener | None = None,
     progress: Progress = lambda _done, _total: None,
     jobs: int = 1,
 ) -> Verdict:
@@ -136,14 +136,14 @@ def verify(
             None,
             f"{evidence.strays} entries stand before the first entry of the journal",
         )
-    alone = each is not None and not isinstance(each, Hearer)
-    hearer = each if isinstance(each, Hearer) else Hearer(each or (lambda _: None))
-    walk = Walk(evidence, verdict, kept(journal), list(checkpoints), hearer, progress)
-    together = jobs > 1 and not alone and evidence.size() >= LARGE
+    alone = each is not None and not isinstance(each, EntryListener)
+    listener = each if isinstance(each, EntryListener) else EntryListener(each or (lambda _: None))
+    walk = Walk(evidence, verdict, kept(journal), list(checkpoints), listener, progress)
+    together = jobs > 1 and not alone and evidence.size() >= MIN_PARALLEL_ENTRIES
     if not (together and walk.take_together(jobs)):
         for piece in whole(evidence):
             walk.take(piece)
-        hearer.end()
+        listener.end()
     walk.judge()
     verdict.notes[:] = dict.fromkeys(verdict.notes)
     return verdict
@@ -158,10 +158,10 @@ class Walk:
         verdict: Verdict,
         own: Checkpoint | None,
         told: list[Checkpoint],
-        hearer: Hearer,
+        listener: EntryListener,
         progress: Progress,
     ) -> None:
-        self.evidence, self.hearer, self.progress = evidence, hearer, progress
+        self.evidence, self.listener, self.progress = evidence, listener, progress
         self._verdict, self._told = verdict, told
         self._own = [own] if own is not None else []
         self._wanted = {(point.journal, point.position) for point in [*told, *self._own]}
@@ -200,29 +200,29 @@ class Walk:
             )
         }
         self._at = piece.previous, piece.after + 1
-        self.hearer.begin(lead(self.evidence, piece))
+        self.listener.begin(lead(self.evidence, piece))
 
-    def known(self, piece: Piece) -> bytes:
+    def state_digest(self, piece: Piece) -> bytes:
         """A digest of what is known before this piece, on which it depends what is found in it."""
         journal = self.evidence.sources[piece.source].journal
         chain = self._chains.get(journal)
-        here = self._at, self._left == piece.source, self.hearer.known()
+        here = self._at, self._left == piece.source, self.listener.state_digest()
         if chain is None:
             return repr((journal, here)).encode()
         known = chain.head, chain.flawed, chain.cut_short, chain.tells is not None
         return repr((journal, here, known)).encode()
 
-    def told(self) -> Walked:
+    def take_findings(self) -> WalkFindings:
         """What was found since this was asked last."""
         verdict = self._verdict
-        told = Walked(
+        told = WalkFindings(
             verdict=verdict,
             chains=self._chains,
             found=self._found,
             stated=self._stated,
             sealed=self._own,
             begun=self._begun,
-            wrong=self._remembered.told(),
+            wrong=self._remembered.mistakes(),
             site=self._site,
         )
         self._verdict = Verdict(journal=verdict.journal, trusted=verdict.trusted)
@@ -245,21 +245,21 @@ class Walk:
             return False  # a source does not go on with what another process has found before it
         for each in taken:
             self._add(each.walked)
-            self.hearer.add(each.heard)
+            self.listener.add(each.listener_findings)
         return True
 
-    def _add(self, told: Walked) -> None:
-        self._verdict.add(told.verdict)
-        for journal, chain in told.chains.items():
+    def _add(self, walked: WalkFindings) -> None:
+        self._verdict.add(walked.verdict)
+        for journal, chain in walked.chains.items():
             known = self._chains.setdefault(journal, chain)
             known.head, known.sound = chain.head, chain.sound
             known.flawed, known.cut_short = chain.flawed, chain.cut_short
             known.tells = chain.tells if known.tells is None else known.tells
-        self._found |= told.found
-        self._stated += told.stated
-        self._own += told.sealed
-        self._site = told.site or self._site
-        self._remembered.add(told.wrong)
+        self._found |= walked.found
+        self._stated += walked.stated
+        self._own += walked.sealed
+        self._site = walked.site or self._site
+        self._remembered.add(walked.wrong)
 
     def judge(self) -> None:
         """Say what follows from all that was found."""
@@ -301,7 +301,7 @@ class Walk:
         self._left, chain.cut_short = piece.source, True
         chain.breaks(self._at[1])
 
-    def _enter(self, source: Source) -> _Chain:
+    def _enter(self, source: JournalSource) -> _Chain:
         chain = self._chains.get(source.journal)
         if chain is None:
             after = source.after
@@ -314,7 +314,7 @@ class Walk:
         self._found.setdefault((source.journal, source.after), source.previous.hex())
         return chain
 
-    def _check(self, entry: Entry, source: Source, chain: _Chain) -> None:
+    def _check(self, entry: Entry, source: JournalSource, chain: _Chain) -> None:
         previous, expected = self._at
         if (wrong := _flaw(entry, previous, expected)) is not None:
             self._verdict.wrong(str(source.path), expected, wrong)
@@ -326,12 +326,12 @@ class Walk:
             chain.head = entry.position
             if not chain.flawed:
                 chain.sound = entry.position
-            self._hear(entry, chain)
+            self._on_entry(entry, chain)
             self._done += 1
             if not self._done % 1000:
                 self.progress(self._done, self._total)
 
-    def _check_genesis(self, source: Source) -> None:
+    def _check_genesis(self, source: JournalSource) -> None:
         if source.after == source.base and source.previous != genesis(source.journal):
             self._verdict.wrong(
                 str(source.path),
@@ -343,7 +343,7 @@ class Walk:
                 f"entries 1 to {source.base} are in the file before this one: verify that too"
             )
 
-    def _check_beginning(self, source: Source, chain: _Chain) -> None:
+    def _check_beginning(self, source: JournalSource, chain: _Chain) -> None:
         """Whether a source continues where the previous one ended."""
         verdict, known = self._verdict, chain.head
         if source.after > known:
@@ -373,7 +373,7 @@ class Walk:
                 first = ends + 1
         return first > last
 
-    def _check_seal(self, source: Source, end: int, last: bytes) -> None:
+    def _check_seal(self, source: JournalSource, end: int, last: bytes) -> None:
         sealed, verdict, place = source.sealed, self._verdict, str(source.path)
         verdict.segments += 1
         if sealed is None:
@@ -393,20 +393,20 @@ class Walk:
         else:
             self._own.append(sealed)
 
-    def _hear(self, entry: Entry, chain: _Chain) -> None:
+    def _on_entry(self, entry: Entry, chain: _Chain) -> None:
         verdict = self._verdict
         verdict.entries += 1
         verdict.first = verdict.first or entry.time
         verdict.last = entry.time
         if entry.kind == "boot":
-            self._hear_boot(entry, chain)
-        self._remembered.hear(entry, chain.journal)
-        self.hearer.hear(entry)
+            self._on_boot(entry, chain)
+        self._remembered.on_entry(entry, chain.journal)
+        self.listener.on_entry(entry)
 
-    def _hear_boot(self, entry: Entry, chain: _Chain) -> None:
+    def _on_boot(self, entry: Entry, chain: _Chain) -> None:
         try:
             boot = msgspec.json.decode(entry.body, type=Boot)
-        except HOSTILE:
+        except DECODE_ERRORS:
             return  # its hash tells whether it was written so
         if chain.tells is None:
             chain.tells = boot.clock is not None
@@ -521,14 +521,14 @@ class Walk:
         verdict = self._verdict
         verdict.proved += chain.signed - chain.after
         if chain.head > chain.signed:
-            verdict.unproved.append(Span(chain.journal, chain.signed + 1, chain.head))
+            verdict.unproved.append(PositionRange(chain.journal, chain.signed + 1, chain.head))
         stated = min(
             chain.after, max((removal.last for removal in self._removals(chain)), default=0)
         )
         if stated > chain.base:
-            verdict.removed.append(Span(chain.journal, chain.base + 1, stated))
+            verdict.removed.append(PositionRange(chain.journal, chain.base + 1, stated))
         if chain.after > max(stated, chain.base):
-            gone = Span(chain.journal, max(stated, chain.base) + 1, chain.after)
+            gone = PositionRange(chain.journal, max(stated, chain.base) + 1, chain.after)
             verdict.missing.append(gone)
             if chain.tells and not any(
                 each.journal == chain.journal and each.last >= chain.after

@@ -19,18 +19,18 @@ import msgspec
 from controller.contract.node import Checkpoint
 from controller.journal.schema import Entry
 from controller.proof.checkpoint import read_checkpoint
-from controller.proof.segment import HOSTILE, LONGEST
+from controller.proof.segment import DECODE_ERRORS, MAX_LINE_BYTES
 from controller.proof.verdict import Verdict
 from devices.readings import MAX_EXACT_INTEGER
 
-NAMED = 5
+MAX_LISTED_LINES = 5
 """Malformed lines whose numbers are reported."""
 
-Name = tuple[str, str, int]
+EventId = tuple[str, str, int]
 """Table, boot and seq: one event of the whole site."""
 
 
-class _Copy(NamedTuple):
+class _EventDigests(NamedTuple):
     """An event as it was archived, by its digests: of the numbers as they are, and of the numbers
     as doubles, which lose digits of integers beyond 2^53.
     """
@@ -48,23 +48,23 @@ class Witness:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.checkpoints: dict[bytes, Checkpoint] = {}
-        self.events: dict[Name, _Copy] = {}
+        self.events: dict[EventId, _EventDigests] = {}
         self.unreadable: list[int] = []
         self.malformed = 0
-        self.conflicts: list[Name] = []
-        self._rounded: set[Name] = set()
+        self.conflicts: list[EventId] = []
+        self._rounded: set[EventId] = set()
         with path.open("rb") as lines:
-            for number, line in enumerate(iter(partial(lines.readline, LONGEST), b""), 1):
+            for number, line in enumerate(iter(partial(lines.readline, MAX_LINE_BYTES), b""), 1):
                 if not self._line(line):
                     self.malformed += 1
-                    if len(self.unreadable) < NAMED:
+                    if len(self.unreadable) < MAX_LISTED_LINES:
                         self.unreadable.append(number)
-        self._seen: set[Name] = set()
-        self._differ: list[tuple[int, Name]] = []
+        self._seen: set[EventId] = set()
+        self._differ: list[tuple[int, EventId]] = []
         self._only_here = 0
         self._oldest = ""
 
-    def hear(self, entry: Entry) -> None:
+    def on_entry(self, entry: Entry) -> None:
         """Compare an entry of the journal with the archive."""
         self._oldest = self._oldest or entry.time
         if entry.kind != "event":
@@ -77,7 +77,7 @@ class Witness:
         self._seen.add(name)
         try:
             stored = _copy(json.loads(entry.body))
-        except (AttributeError, *HOSTILE):  # no object, or no JSON at all
+        except (AttributeError, *DECODE_ERRORS):  # no object, or no JSON at all
             stored = None
         if stored is None or stored.rounded != archived.rounded:
             self._differ.append((entry.position, name))
@@ -146,14 +146,14 @@ class Witness:
         """Keep the content of a line. Returns whether a subscriber writes such lines."""
         if not line.strip():
             return True
-        if len(line) == LONGEST:
+        if len(line) == MAX_LINE_BYTES:
             return False  # what follows is taken for a line of its own, and is none either
         try:
             body = json.loads(line)
             if isinstance(body, dict) and ("payload" in body or {"kind", "body"} <= body.keys()):
                 told = body["payload"] if "payload" in body else body["body"]
                 body = json.loads(told) if isinstance(told, str) and told else told
-        except HOSTILE:
+        except DECODE_ERRORS:
             return False
         if not isinstance(body, dict):
             return body in (None, "")  # a retained topic that was emptied
@@ -190,12 +190,12 @@ class Witness:
         return True
 
 
-def _copy(event: dict[str, Any]) -> _Copy:
+def _copy(event: dict[str, Any]) -> _EventDigests:
     """Equal for the same event, whenever it was published."""
     told = {key: value for key, value in event.items() if key != "historical"}
     exact = _digest(_numbers(told, MAX_EXACT_INTEGER))
     rounded = _digest(_numbers(told, None)) if _is_beyond(told) else exact
-    return _Copy(exact, rounded, str(event.get("time", "")))
+    return _EventDigests(exact, rounded, str(event.get("time", "")))
 
 
 def _digest(event: Any) -> bytes:
@@ -229,6 +229,6 @@ def _is_beyond(value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) > MAX_EXACT_INTEGER
 
 
-def _spell(name: Name) -> str:
+def _spell(name: EventId) -> str:
     table, boot, seq = name
     return f"event {seq} of table {table[:80]}, boot {boot[:80]},"

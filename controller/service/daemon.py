@@ -674,7 +674,7 @@ class Daemon:
     def _apply_people(self, file: PeopleFile, newer: PeopleInForce) -> None:
         """Put a people file in force, after it is stored in the journal."""
         try:
-            self._upkeep.tell_people(_setup(self._configuration, newer))
+            self._upkeep.record_people(_setup(self._configuration, newer))
         except (JournalFullError, JournalUnusableError) as error:
             self._log.error("people cannot be taken over yet", reason=str(error))
             return

@@ -280,7 +280,7 @@ class ReloadTables(Reload):
             await runner.drain()
         old_retained = {table: [*api.retained(table)] for table in stopping}
         removed = {table: places[table].topics for table in applied_changes.removed}
-        floor.upkeep.tell_configuration(applied)
+        floor.upkeep.record_configuration(applied)
         for table in stopping:
             api.leave(table)
         for table in applied_changes.removed:

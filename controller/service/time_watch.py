@@ -91,7 +91,7 @@ class TimeWatch:
         if step is not None:
             self._log.warning("clock was set", by=round(step, 6))
             self._steps.append(round(step, 6))
-        self._report(self._now.told)
+        self._report(self._now.reported_error)
         self._update_alert(self._now)
 
     def _tracking(self, machine: float) -> Tracking | None:
@@ -149,7 +149,7 @@ class TimeWatch:
         statement = now.stated
         return (
             statement and (statement.by, statement.source, statement.synchronised),
-            now.told,
+            now.reported_error,
             now.steps,
             self._stage,
         )

@@ -22,7 +22,7 @@ from controller.confidential.key_file import KeyFileError, write_key_file
 from controller.journal.file import lock
 from controller.journal.schema import ChainHead, Entry, JournalUnusableError, entry_hash
 from controller.proof.checkpoint import SigningKeyError, checkpoint_path, keep, make_key, sign
-from controller.proof.segment import FORMAT, Header, write_segment
+from controller.proof.segment import FORMAT, SegmentHeader, write_segment
 from controller.service.privacy import exposed
 from devices.recording import RecordingWriter, _compress
 from tests.support.brokers.mosquitto import free_port, until
@@ -43,7 +43,7 @@ ENTRY = Entry(
     hash=HASH,
 )
 CHECKPOINT = sign(None, "j" * 32, "boot", MOMENT, ChainHead(1, HASH))
-HEADER = Header(
+HEADER = SegmentHeader(
     FORMAT, journal="j" * 32, base=0, day="2026-11-19", after=0, last=1, previous=BEFORE.hex()
 )
 NOW = datetime(2026, 11, 19, tzinfo=UTC).timestamp()

@@ -369,7 +369,7 @@ def proved_after_each_reload(journal: Path, table: str) -> bool:
     auditor = Auditor(journal)
     with closing(JournalReader(journal)) as reader:
         for entry in reader.entries():
-            auditor.hear(entry)
+            auditor.on_entry(entry)
             if entry.table == table and entry.kind == "bytes":
                 auditor._rooms[table].chill("wheel", "lost")
             if entry.table == table and entry.kind == "state" and auditor.audit.unproved:

@@ -37,7 +37,7 @@ from controller.journal.schema import JournalUnusableError
 from controller.journal.setup import Boot
 from controller.proof.audit import audit
 from controller.proof.checkpoint import key_path, load_key, public
-from controller.proof.outcome import Outcome
+from controller.proof.outcome import ProofOutcome
 from controller.proof.sealing import seal
 from controller.proof.segment import folder as days_of
 from controller.proof.verify import verify
@@ -133,7 +133,7 @@ def test_a_backup_is_whole_private_and_has_no_key_in_clear(house: House) -> None
     assert (told.position, told.hash, told.time) == (last.position, last.hash.hex(), last.time)
     assert (told.outcome, told.sealed, told.left_out) == ("holds", 2, ())
     assert {item.place for item in told.items} == {"", "novamas.toml"}
-    assert verify(backup / JOURNAL_NAME, house.key).outcome is Outcome.HOLDS
+    assert verify(backup / JOURNAL_NAME, house.key).outcome is ProofOutcome.HOLDS
     assert {path.stat().st_mode & 0o077 for path in [backup, *backup.rglob("*")]} == {0}
     key = key_path(house.journal).read_text().strip()
     for secret in (key, key.upper(), SECRET):
@@ -182,7 +182,7 @@ async def test_it_is_of_one_moment_though_the_daemon_writes_on(house: House) -> 
         house.config, load(house.config), house.backups, PASSPHRASE, progress
     )
     assert seen
-    assert (told.position, verdict.outcome) == (before, Outcome.HOLDS)
+    assert (told.position, verdict.outcome) == (before, ProofOutcome.HOLDS)
     with closing(JournalReader(backup / JOURNAL_NAME)) as reader:
         assert "another" not in reader.cursors()
     await running.end()
@@ -214,8 +214,8 @@ async def test_the_journal_goes_on_under_another_id_at_the_next_position(house: 
     said = [read_event(each.body) for each in entries(house.journal) if each.kind == "event"]
     assert [str(each.__struct_config__.tag) for each in said].count("journal.restored") == 1
     for path, signed in ((done.copy, done.manifest.key), (house.journal, last.key)):
-        assert verify(path, signed).outcome is Outcome.HOLDS
-        assert audit(path, key=signed).outcome is Outcome.HOLDS
+        assert verify(path, signed).outcome is ProofOutcome.HOLDS
+        assert audit(path, key=signed).outcome is ProofOutcome.HOLDS
     assert any("goes on from a backup" in note for note in verify(house.journal).notes)
 
 

@@ -34,7 +34,7 @@ from controller.contract.topics import level
 from controller.games.games import make_game
 from controller.journal.setup import Boot, TableStart
 from controller.proof.checkpoint import checkpoint_path, flaw, kept
-from controller.proof.segment import FORMAT, BrokenSegmentError, Header, Line, Segment
+from controller.proof.segment import FORMAT, BrokenSegmentError, Segment, SegmentHeader, SegmentLine
 from controller.proof.witness import Witness
 from controller.tables.table import Table, _SavedState
 from devices.readings import MAX_EXACT_INTEGER, READINGS
@@ -113,14 +113,14 @@ def test_every_field_of_the_events() -> None:
 
 def test_every_field_of_a_segment(tmp_path: Path) -> None:
     path = tmp_path / "segment.jsonl.gz"
-    header = msgspec.json.encode(Header(FORMAT, "j", 0, "2026-01-01", 0, 1, "00"))
+    header = msgspec.json.encode(SegmentHeader(FORMAT, "j", 0, "2026-01-01", 0, 1, "00"))
     entry = msgspec.json.encode(
-        Line(1, "t", "b", "event", 1, "2026-01-01T00:00:00Z", 1, "{}", "00")
+        SegmentLine(1, "t", "b", "event", 1, "2026-01-01T00:00:00Z", 1, "{}", "00")
     )
     point = json.dumps(sample(Checkpoint)).encode()
     files = [
-        *((line, entry, point) for _, line in spoiled(Header, format=FORMAT, previous="00")),
-        *((header, line, point) for _, line in spoiled(Line, hash="00")),
+        *((line, entry, point) for _, line in spoiled(SegmentHeader, format=FORMAT, previous="00")),
+        *((header, line, point) for _, line in spoiled(SegmentLine, hash="00")),
         *((header, entry, line) for _, line in spoiled(Checkpoint)),
     ]
     for lines in files:

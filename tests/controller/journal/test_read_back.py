@@ -258,7 +258,7 @@ async def test_the_log_is_moved_and_others_hold_their_locks_while_it_is_read(
 async def test_a_disk_that_gave_nothing_is_asked_again_soon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_upkeep, "AGAIN", 0.05)
+    monkeypatch.setattr(journal_upkeep, "READ_BACK_RETRY_SECONDS", 0.05)
     monkeypatch.setattr(journal_upkeep, "is_fully_checked", lambda _: False)  # the first at once
     tries: list[str] = []
 

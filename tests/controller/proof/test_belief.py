@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.proof import clocks
-from controller.proof.belief import STEADY, Belief, BelievedTime, contradiction, look
+from controller.proof.belief import STEADY_SECONDS, Belief, BelievedTime, contradiction, look
 from controller.proof.clocks import ClockReading, read_clocks, synchronised
 from tests.controller.proof.world import DAY, NOON
 from tests.support.for_each import for_each
@@ -120,15 +120,18 @@ def test_a_clock_that_is_set_right_again_is_believed_at_once() -> None:
 def test_a_clock_that_goes_for_a_day_without_a_step_is_believed() -> None:
     belief = look(Belief(), now(0, 0))
     belief = look(belief, now(45 * DAY, 60))
-    assert look(belief, now(45 * DAY + STEADY - 60, STEADY)).doubt is not None
-    assert look(belief, now(45 * DAY + STEADY, STEADY + 60)) == Belief(
-        known(45 * DAY + STEADY, machine=STEADY + 60)
+    assert look(belief, now(45 * DAY + STEADY_SECONDS - 60, STEADY_SECONDS)).doubt is not None
+    assert look(belief, now(45 * DAY + STEADY_SECONDS, STEADY_SECONDS + 60)) == Belief(
+        known(45 * DAY + STEADY_SECONDS, machine=STEADY_SECONDS + 60)
     )
-    belief = look(belief, now(44 * DAY, STEADY))  # set once more: it has to begin anew
-    assert look(belief, now(45 * DAY, STEADY + DAY - 1)).doubt is not None
+    belief = look(belief, now(44 * DAY, STEADY_SECONDS))  # set once more: it has to begin anew
+    assert look(belief, now(45 * DAY, STEADY_SECONDS + DAY - 1)).doubt is not None
     stopped = look(Belief(), ClockReading(0.0, 0.0, 0.0, None))
     assert (
-        look(stopped, ClockReading(STEADY * 9, STEADY * 9, STEADY * 9, None)).doubt is not None
+        look(
+            stopped, ClockReading(STEADY_SECONDS * 9, STEADY_SECONDS * 9, STEADY_SECONDS * 9, None)
+        ).doubt
+        is not None
     )  # never in 1970
 
 
@@ -150,7 +153,7 @@ def test_in_use_only_a_clock_that_goes_on_is_believed(steps: list[tuple[float, f
         passed, off = passed + seconds, off + jump
         undisturbed = undisturbed + seconds if jump == 0 else 0.0
         belief = look(belief, now(passed + off, passed))
-        right = right and (off == 0 or undisturbed < STEADY)
+        right = right and (off == 0 or undisturbed < STEADY_SECONDS)
         if right:
             assert (belief.doubt is None) == (off == 0)
 

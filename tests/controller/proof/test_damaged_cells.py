@@ -19,7 +19,7 @@ import pytest
 from controller.cli import main
 from controller.proof.audit import audit
 from controller.proof.checkpoint import checkpoint_path, key_path, load_key, public
-from controller.proof.outcome import Outcome
+from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import segments
 from controller.proof.verify import verify
 from tests.conftest import cases
@@ -151,12 +151,12 @@ def test_whatever_a_cell_holds_each_command_ends_in_a_verdict(
         verdict = verify(path, key)
         made = audit(path, key=key)
         if changed:
-            assert made.outcome is not Outcome.HOLDS, (seed, table, column)
+            assert made.outcome is not ProofOutcome.HOLDS, (seed, table, column)
             derived = (table, column) == (
                 "saved",
                 "state",
             )  # which is in no hash: the audit derives it
-            assert derived or verdict.outcome is not Outcome.HOLDS, (seed, table, column)
+            assert derived or verdict.outcome is not ProofOutcome.HOLDS, (seed, table, column)
             found += 1
             if table == "entry" and column != "position":
                 assert verdict.problems[0].position == row, (seed, column)
@@ -196,7 +196,7 @@ def test_whatever_a_sealed_day_holds_each_command_ends_in_a_verdict(
             + b"}"
         )
         day.write_bytes(gzip.compress(b"\n".join(changed) + b"\n", 1))
-        assert verify(path).outcome is not Outcome.HOLDS or at == -1 or name == "day", (
+        assert verify(path).outcome is not ProofOutcome.HOLDS or at == -1 or name == "day", (
             seed,
             at,
             name,

@@ -14,7 +14,7 @@ import pytest
 from controller.contract import mono as differences
 from controller.journal import mono
 from controller.proof.audit import audit
-from controller.proof.outcome import Outcome
+from controller.proof.outcome import ProofOutcome
 from devices.readings import MAX_EXACT_INTEGER
 from tests.controller.proof.test_verify import archive, witnessed
 from tests.support.journal.premises import entries, evening
@@ -61,7 +61,7 @@ async def test_a_year_of_one_run_holds(
     assert counted != sorted(counted)
     archived = written_by_node(archive(path, msgspec.to_builtins(last)))
     verdict = witnessed(path, archived, last.key)
-    assert (verdict.outcome, verdict.witnessed) == (Outcome.HOLDS, len(counted))
+    assert (verdict.outcome, verdict.witnessed) == (ProofOutcome.HOLDS, len(counted))
     assert audit(path).differences == []
 
 
@@ -77,11 +77,11 @@ async def test_rounded_numbers_accuse_nobody(
 
     whole = archive(path, msgspec.to_builtins(last)).read_bytes()
     archived = path.with_name("archive.jsonl")
-    assert witnessed(path, archived, last.key).outcome is Outcome.HOLDS
+    assert witnessed(path, archived, last.key).outcome is ProofOutcome.HOLDS
 
     written_by_node(archived)
     verdict = witnessed(path, archived, last.key)
-    assert verdict.outcome is Outcome.NOT_JUDGED
+    assert verdict.outcome is ProofOutcome.NOT_JUDGED
     assert verdict.problems == []
     (said,) = verdict.unread
     assert "cannot be judged" in said
@@ -106,7 +106,7 @@ async def test_rounding_hides_no_change(
         text.replace(f'"mono_ns":{UPTIME // 10**15}', f'"mono_ns":{UPTIME // 10**15 + 1}'),
     ):
         archived.write_text(changed)
-        assert witnessed(path, archived, last.key).outcome is Outcome.DOES_NOT_HOLD
+        assert witnessed(path, archived, last.key).outcome is ProofOutcome.DOES_NOT_HOLD
 
 
 async def test_two_spellings_of_one_number_are_one(tmp_path: Path) -> None:

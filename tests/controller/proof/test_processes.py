@@ -19,7 +19,7 @@ from controller.proof import verify as verification
 from controller.proof.audit import audit
 from controller.proof.evidence import Evidence
 from controller.proof.findings import Audit
-from controller.proof.outcome import Outcome
+from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import folder
 from controller.proof.verify import verify
 from tests.conftest import cases
@@ -78,20 +78,20 @@ def live(sealed: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verification, "LARGE", 1)
+    monkeypatch.setattr(verification, "MIN_PARALLEL_ENTRIES", 1)
 
 
 @pytest.fixture
 def more(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How often a process had to take a piece that was another's."""
     told: list[int] = []
-    go_on = processes._Process.go_on
+    go_on = processes._Process.extend
 
     def count(process: processes._Process) -> None:
         told.append(process.end)
         go_on(process)
 
-    monkeypatch.setattr(processes._Process, "go_on", count)
+    monkeypatch.setattr(processes._Process, "extend", count)
     return told
 
 
@@ -124,7 +124,7 @@ def test_days_that_are_not_sealed_are_too(live: Path, more: list[int]) -> None:
 def test_who_guesses_wrong_is_overruled(
     live: Path, more: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pieces, "TAIL", 0)
+    monkeypatch.setattr(pieces, "LEAD_ENTRIES_PER_TABLE", 0)
     made = alike(live)
     assert made.derived == made.derivable
     assert more
@@ -135,7 +135,7 @@ def test_a_day_that_begins_with_another_state_is_found(tmp_path: Path, jobs: int
     path = tmp_path / "journal.sqlite3"
     make(path, evenings(), Forger())
     made = alike(path, jobs)
-    assert made.outcome is Outcome.DOES_NOT_HOLD
+    assert made.outcome is ProofOutcome.DOES_NOT_HOLD
     assert "went on with something else than it knew" in made.differences[0].what
 
 
@@ -205,7 +205,7 @@ def test_whatever_was_forged_is_told_alike(
     encode = msgspec.json.encode
     found = verify(live, jobs=3), audit(live, jobs=3)
     assert encode(found) == encode((verify(live), audit(live)))
-    assert found[1].outcome is Outcome.DOES_NOT_HOLD
+    assert found[1].outcome is ProofOutcome.DOES_NOT_HOLD
 
 
 @pytest.mark.parametrize(

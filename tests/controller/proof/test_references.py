@@ -22,7 +22,7 @@ from controller.contract.sealed import Sealed
 from controller.games.games import make_game
 from controller.proof import references
 from controller.proof.audit import Unseal, audit
-from controller.proof.references import FAR, GONE, Span
+from controller.proof.references import REASON_NOT_KEPT, REASON_TOO_FAR, ReadingRange
 from controller.tables.table import Table
 from devices.readings import CardDrawn
 from devices.shoe.barcode_cards import RANKS
@@ -170,9 +170,9 @@ async def test_a_reading_that_is_not_kept_is_said_not_to_be(
 ) -> None:
     path = tmp_path / "journal.sqlite3"
     await two_runs(path)
-    monkeypatch.setattr(references, "MOST", 3)
+    monkeypatch.setattr(references, "MAX_LOOKUP_READINGS", 3)
     [first, *_] = results(exported(capsys, str(path)))
-    assert [each.get("missing") for each in first["rests_on"]] == [FAR] * 5 + [None] * 3
+    assert [each.get("missing") for each in first["rests_on"]] == [REASON_TOO_FAR] * 5 + [None] * 3
     monkeypatch.undo()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         [[position]] = connection.execute(
@@ -181,7 +181,7 @@ async def test_a_reading_that_is_not_kept_is_said_not_to_be(
         ).fetchall()
         connection.execute("DELETE FROM entry WHERE position <= ?", (position,))
     [first, *_] = results(exported(capsys, str(path)))
-    assert [each.get("missing") for each in first["rests_on"]] == [GONE] * 2 + [None] * 6
+    assert [each.get("missing") for each in first["rests_on"]] == [REASON_NOT_KEPT] * 2 + [None] * 6
     made = audit(path)
     events = (json.loads(entry.body) for entry in entries(path) if entry.kind == "event")
     assert made.named == sum(len(event.get("readings", ())) for event in events)
@@ -252,13 +252,13 @@ async def test_without_the_key_too_a_reading_must_be_there(tmp_path: Path) -> No
 
 
 def test_what_one_process_finds_several_find_together() -> None:
-    alone, first, second = Span(), Span(), Span()
+    alone, first, second = ReadingRange(), ReadingRange(), ReadingRange()
     for part, numbers, names in ((first, (5, 6), (4, 5)), (second, (7, 8), (3, 6, 8))):
         for number in numbers:
-            alone.hear(number)
-            part.hear(number)
-        alone.name(names)
-        part.name(names)
+            alone.add_reading(number)
+            part.add_reading(number)
+        alone.add_references(names)
+        part.add_references(names)
     first.add(second)
     assert (first.first, first.below) == (alone.first, alone.below) == (5, [4, 3])
 

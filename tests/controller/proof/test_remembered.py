@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from controller.proof.audit import audit
-from controller.proof.outcome import Outcome
+from controller.proof.outcome import ProofOutcome
 from controller.proof.verify import verify
 from tests.controller.proof.test_verify import change
 from tests.support.journal.premises import Premises, evening
@@ -31,10 +31,10 @@ from tests.support.journal.premises import Premises, evening
 async def test_what_is_saved_is_derived_and_compared(tmp_path: Path, statement: str) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
-    assert audit(path, key=last.key).outcome is Outcome.HOLDS
+    assert audit(path, key=last.key).outcome is ProofOutcome.HOLDS
     change(path, statement)
     made = audit(path)
-    assert made.outcome is Outcome.DOES_NOT_HOLD
+    assert made.outcome is ProofOutcome.DOES_NOT_HOLD
     assert "what is saved of the table (table saved) does not follow" in made.differences[0].what
 
 
@@ -75,7 +75,7 @@ async def test_where_it_is_saved_is_held_against_the_chain(
         loosen(path)
     change(path, statement)
     verdict = verify(path, last.key)
-    assert verdict.outcome is Outcome.DOES_NOT_HOLD
+    assert verdict.outcome is ProofOutcome.DOES_NOT_HOLD
     assert any(what in problem.what for problem in verdict.problems), verdict.problems
 
 

@@ -22,7 +22,7 @@ from controller.journal.schema import Entry, JournalUnusableError
 from controller.journal.setup import Boot, RemovedDay, boot
 from controller.proof import journal_upkeep, sealing, timekeeper
 from controller.proof.checkpoint import key_path, load_key, public
-from controller.proof.outcome import Outcome
+from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import Segment, header, segments
 from controller.proof.verify import verify
 from tests.controller.proof.world import DAY, World
@@ -220,7 +220,7 @@ async def test_verify_tells_days_that_were_removed_from_days_that_somebody_took(
     gone = removals(path)[-1].last
     for verdict in (verify(path), verify(path, key)):
         assert (verdict.outcome, [(span.first, span.last) for span in verdict.removed]) == (
-            Outcome.HOLDS,
+            ProofOutcome.HOLDS,
             [(1, gone)],
         )
     oldest = segments(path)[0]
@@ -228,7 +228,7 @@ async def test_verify_tells_days_that_were_removed_from_days_that_somebody_took(
     kept = oldest.read_bytes()
     oldest.unlink()
     for verdict in (verify(path), verify(path, key)):
-        assert verdict.outcome is Outcome.DOES_NOT_HOLD
+        assert verdict.outcome is ProofOutcome.DOES_NOT_HOLD
         assert f"entries {first.after + 1} to {first.last} are gone" in verdict.problems[0].what
     oldest.write_bytes(kept)
     assert verify(path, key).holds
@@ -259,7 +259,11 @@ async def test_a_journal_of_a_release_that_did_not_count_goes_on_and_is_verified
         assert removals(path) == []
         run.upkeep.checkpoint()
     verdict = verify(path, public(load_key(key_path(path))))
-    assert (verdict.outcome, len(verdict.missing), verdict.problems) == (Outcome.NOT_JUDGED, 1, [])
+    assert (verdict.outcome, len(verdict.missing), verdict.problems) == (
+        ProofOutcome.NOT_JUDGED,
+        1,
+        [],
+    )
 
 
 async def test_nothing_is_removed_that_could_not_be_told(

@@ -113,7 +113,7 @@ async def test_a_disk_that_is_nearly_full_is_told_with_the_device_that_sends_mos
 ) -> None:
     async with run(tmp_path / "journal.sqlite3") as made:
         babble(made, 60)  # and the opening of the link, which counts as 64
-        free = journal_upkeep.ROOM - 1
+        free = journal_upkeep.MIN_FREE_BYTES - 1
         monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
         made.upkeep.look_at_room([made.runner])
         alert = made.alerts["journal-room"]
@@ -125,6 +125,6 @@ async def test_a_disk_that_is_nearly_full_is_told_with_the_device_that_sends_mos
         babble(made, 6)
         made.upkeep.look_at_room([made.runner])
         assert made.alerts["journal-room"] is alert  # told once
-        free = journal_upkeep.ROOM
+        free = journal_upkeep.MIN_FREE_BYTES
         made.upkeep.look_at_room([made.runner])
         assert "journal-room" not in made.alerts

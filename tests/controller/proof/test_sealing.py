@@ -23,8 +23,8 @@ from controller.journal.schema import Record
 from controller.proof import journal_upkeep, pace
 from controller.proof.audit import audit
 from controller.proof.checkpoint import key_path, load_key, make_key, public
-from controller.proof.pace import EndedError, Pace
-from controller.proof.sealing import DAY, SealedDay, remove, seal
+from controller.proof.pace import EndedError, Throttle
+from controller.proof.sealing import DAY_SECONDS, SealedDay, remove, seal
 from controller.proof.segment import BrokenSegmentError, Segment, folder, segments, span
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
@@ -69,8 +69,16 @@ def sealed(
     first, last = date.fromisoformat(DAYS[0]), date.fromisoformat(now[:10])
     for day in range(1, (last - first).days + 1):
         midnight = f"{first + timedelta(day)}T00:00:00.000000Z"
-        seal(path, key, "b1", midnight, day * DAY, acknowledged, keep_days)
-    return seal(path, key, "b1", now, (last - first).days * DAY + DAY // 2, acknowledged, keep_days)
+        seal(path, key, "b1", midnight, day * DAY_SECONDS, acknowledged, keep_days)
+    return seal(
+        path,
+        key,
+        "b1",
+        now,
+        (last - first).days * DAY_SECONDS + DAY_SECONDS // 2,
+        acknowledged,
+        keep_days,
+    )
 
 
 def verified(path: Path) -> Verdict:
@@ -296,13 +304,22 @@ async def test_a_sealed_journal_is_audited_and_exported(
 async def test_a_day_that_is_sealed_by_half_at_a_stop_is_sealed_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "BATCH", 10)
+    monkeypatch.setattr(pace, "BATCH_ENTRIES", 10)
     path = tmp_path / "journal.sqlite3"
     await ten_days(path)
-    ended = Pace()
+    ended = Throttle()
     ended.end()
     with pytest.raises(EndedError):
-        seal(path, make_key(key_path(path)), "b1", f"{DAYS[1]}T12:00:00Z", DAY, 300, 30, ended)
+        seal(
+            path,
+            make_key(key_path(path)),
+            "b1",
+            f"{DAYS[1]}T12:00:00Z",
+            DAY_SECONDS,
+            300,
+            30,
+            ended,
+        )
     assert list(folder(path).iterdir()) == []
     sealed(path, f"{DAYS[1]}T12:00:00.000000Z")
     assert [span(each)[2:] for each in segments(path)] == [(1, 30)]

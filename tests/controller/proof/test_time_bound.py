@@ -12,8 +12,8 @@ from controller.contract.times import moment
 from controller.proof.chrony import Tracking, answer, question
 from controller.proof.kernel_clock import KernelClock, kernel_clock, read_kernel_clock
 from controller.proof.time_bound import (
-    ADRIFT,
-    Stated,
+    DRIFT_RATE,
+    ClockStatement,
     TimeKept,
     crossed,
     look,
@@ -23,7 +23,7 @@ from controller.proof.time_bound import (
 from tests.support.for_each import for_each
 
 NOON = moment("2026-11-23T12:00:00Z")
-KEPT = Stated("kernel", None, True, 0.0, 0.001, 0.0001, ADRIFT)
+KEPT = ClockStatement("kernel", None, True, 0.0, 0.001, 0.0001, DRIFT_RATE)
 ADRIFT_NOW = replace(KEPT, synchronised=False, greatest=16.0)
 
 
@@ -36,7 +36,9 @@ class Watched:
         self.wall, self.machine = NOON, 500.0
         self.steps: list[float] = []
 
-    def look(self, said: Stated | None, *, step: float = 0.0, after: float = 1.0) -> TimeKept:
+    def look(
+        self, said: ClockStatement | None, *, step: float = 0.0, after: float = 1.0
+    ) -> TimeKept:
         self.wall += after + step
         self.machine += after
         self.now, seen = look(self.now, self.wall, self.machine, said, self.bound)
@@ -134,7 +136,7 @@ def test_a_plain_machine_is_asked_nothing() -> None:
     clock = Watched(bound=None)
     for said in (None, ADRIFT_NOW, KEPT):
         now = clock.look(said)
-        assert (now.told, now.unproved, crossed(now, None), unproved(now, None)) == (
+        assert (now.reported_error, now.unproved, crossed(now, None), unproved(now, None)) == (
             0.0,
             False,
             None,
@@ -145,16 +147,16 @@ def test_a_plain_machine_is_asked_nothing() -> None:
 def test_without_a_source_nobody_knows() -> None:
     clock = Watched()
     now = clock.look(ADRIFT_NOW)
-    assert (now.error, now.told) == (None, None)
+    assert (now.error, now.reported_error) == (None, None)
     assert (unproved(now, 0.1) or ("",))[0] == "unknown"
     now = clock.look(KEPT)
-    assert (now.error, now.told, unproved(now, 0.1)) == (0.001, 0.0, None)
+    assert (now.error, now.reported_error, unproved(now, 0.1)) == (0.001, 0.0, None)
 
 
 @pytest.mark.parametrize("said", [None, ADRIFT_NOW], ids=["silent", "unsynchronised"])
 @pytest.mark.parametrize(("bound", "ahead"), [(0.1, 100), (1.0, 600), (10.0, 600)])
 def test_the_alert_comes_before_the_bound_is_crossed(
-    said: Stated | None, bound: float, ahead: float
+    said: ClockStatement | None, bound: float, ahead: float
 ) -> None:
     """The prediction holds to the second, and the bound in the events is never below the error."""
     clock = Watched(bound)
@@ -163,12 +165,12 @@ def test_the_alert_comes_before_the_bound_is_crossed(
     changes = [0.0]
     while clock.wall < NOON + 30_000 and first is None:
         now = clock.look(said)
-        assert now.error == pytest.approx(0.001 + (clock.wall - NOON - 1) * ADRIFT)
+        assert now.error == pytest.approx(0.001 + (clock.wall - NOON - 1) * DRIFT_RATE)
         found = unproved(now, bound)
         if found is not None and raised is None:
             assert found[0] == "ahead"
             raised, predicted = clock.wall, crossed(now, bound)
-        if now.told != 0.0:
+        if now.reported_error != 0.0:
             first = clock.wall
             assert (found or ("",))[0] == "crossed"
     assert raised is not None
@@ -178,21 +180,21 @@ def test_the_alert_comes_before_the_bound_is_crossed(
     for _ in range(40_000):
         now = clock.look(said)
         assert now.error is not None
-        assert now.told is not None
-        assert bound < now.error < now.told <= 3 * now.error
-        changes += [now.told] if now.told != changes[-1] else []
+        assert now.reported_error is not None
+        assert bound < now.error < now.reported_error <= 3 * now.error
+        changes += [now.reported_error] if now.reported_error != changes[-1] else []
     assert (
         len(changes) <= 9
     )  # 1, 2 and 5 times a power of ten: seldom, though the error grows each second
     now = clock.look(KEPT)
-    assert (now.told, unproved(now, bound)) == (0.0, None)
+    assert (now.reported_error, unproved(now, bound)) == (0.0, None)
 
 
 def test_the_kernels_own_count_is_taken_over_while_it_is_synchronised() -> None:
     clock = Watched(1.0)
     for second in range(1, 2000):
-        now = clock.look(replace(KEPT, greatest=second * ADRIFT))
-        assert now.error == second * ADRIFT
+        now = clock.look(replace(KEPT, greatest=second * DRIFT_RATE))
+        assert now.error == second * DRIFT_RATE
     assert now.unproved
     assert clock.look(KEPT).error == 0.001
     assert clock.now is not None
@@ -208,13 +210,13 @@ def test_a_step_is_told_once_and_counts_until_the_next_correction(by: float) -> 
     now = clock.look(said, step=by)
     assert clock.steps == [pytest.approx(by)]
     assert now.error == pytest.approx(0.001 + abs(by))
-    assert now.told is not None
-    assert now.told >= abs(by)
+    assert now.reported_error is not None
+    assert now.reported_error >= abs(by)
     now = clock.look(said)
     assert (len(clock.steps), now.steps) == (1, 1)
     assert now.error == pytest.approx(0.001 + abs(by))
     now = clock.look(replace(said, correction=(2.0,)))
-    assert (now.error, now.told) == (0.001, 0.0)
+    assert (now.error, now.reported_error) == (0.001, 0.0)
 
 
 def test_a_step_of_a_clock_that_nobody_keeps_adds_to_its_error() -> None:
@@ -222,7 +224,7 @@ def test_a_step_of_a_clock_that_nobody_keeps_adds_to_its_error() -> None:
     clock.look(KEPT)
     now = clock.look(ADRIFT_NOW, step=-3600.0)
     assert now.error == pytest.approx(3600.0015)
-    assert now.told == 5000.0
+    assert now.reported_error == 5000.0
 
 
 def test_slewing_drifting_and_sleeping_are_no_steps() -> None:
@@ -240,9 +242,9 @@ def test_an_error_at_the_limit_is_not_told_again_and_again() -> None:
     told: list[Any] = []
     for second in range(100):
         now = clock.look(replace(KEPT, greatest=0.1 + (0.002 if second % 2 else -0.002)))
-        told += [now.told] if not told or told[-1] != now.told else []
+        told += [now.reported_error] if not told or told[-1] != now.reported_error else []
     assert told == [0.0, 0.2]
-    assert clock.look(replace(KEPT, greatest=0.07)).told == 0.0
+    assert clock.look(replace(KEPT, greatest=0.07)).reported_error == 0.0
 
 
 def test_chronys_own_growth_foretells_more_closely() -> None:

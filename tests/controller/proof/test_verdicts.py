@@ -23,7 +23,7 @@ from controller.journal.schema import ChainHead, Record
 from controller.proof.audit import audit
 from controller.proof.checkpoint import checkpoint_path, key_path, load_key, sign
 from controller.proof.findings import OTHER_KEY
-from controller.proof.outcome import Outcome
+from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import segments
 from controller.proof.verify import verify
 from tests.controller.proof.test_audit import chain_again, forge
@@ -85,7 +85,7 @@ async def test_a_journal_that_was_rewritten_without_the_key_is_not_proved(
     forge(path, position, '"number":17', '"number":18')
     checkpoint_path(path).unlink()
     verdict = verify(path, last.key)
-    assert (verdict.outcome, verdict.proved, verdict.entries) == (Outcome.NOT_JUDGED, 0, count)
+    assert (verdict.outcome, verdict.proved, verdict.entries) == (ProofOutcome.NOT_JUDGED, 0, count)
     status, told = run(capsys, "verify", str(path), "--key", str(last.key))
     assert status == 3
     assert f"0 of {count} entries (0 %) are proved" in told
@@ -99,7 +99,7 @@ async def test_a_checkpoint_without_a_signature_proves_nothing(tmp_path: Path) -
         msgspec.json.encode(msgspec.structs.replace(last, signature=None))
     )
     verdict = verify(path, last.key)
-    assert (verdict.outcome, verdict.proved, verdict.unsigned) == (Outcome.NOT_JUDGED, 0, 1)
+    assert (verdict.outcome, verdict.proved, verdict.unsigned) == (ProofOutcome.NOT_JUDGED, 0, 1)
 
 
 async def test_what_came_after_the_last_checkpoint_is_counted(
@@ -113,7 +113,7 @@ async def test_what_came_after_the_last_checkpoint_is_counted(
         )
     verdict = verify(path, last.key)
     assert (verdict.outcome, verdict.proved, verdict.entries) == (
-        Outcome.NOT_JUDGED,
+        ProofOutcome.NOT_JUDGED,
         last.position,
         last.position + 1,
     )
@@ -183,15 +183,15 @@ async def test_a_sealed_day_that_is_gone_is_missing_unless_the_chain_says_that_i
         await until_cut(journal, path, done.cut)
     key = load_key(key_path(path))
     checkpoint_path(path).write_bytes(msgspec.json.encode(signed(path, key)))
-    assert verified(path).outcome is Outcome.HOLDS
+    assert verified(path).outcome is ProofOutcome.HOLDS
     segments(path)[0].unlink()
     verdict = verified(path)
     assert (verdict.outcome, [(span.first, span.last) for span in verdict.missing]) == (
-        Outcome.NOT_JUDGED,
+        ProofOutcome.NOT_JUDGED,
         [(1, 30)],
     )
-    assert verify(path).outcome is Outcome.NOT_JUDGED  # whoever wrote it
-    assert audit(path).outcome is not Outcome.HOLDS
+    assert verify(path).outcome is ProofOutcome.NOT_JUDGED  # whoever wrote it
+    assert audit(path).outcome is not ProofOutcome.HOLDS
 
     with closing(Journal(path)) as journal:
         await statement(journal, statements[:1])
@@ -199,7 +199,7 @@ async def test_a_sealed_day_that_is_gone_is_missing_unless_the_chain_says_that_i
     checkpoint_path(path).write_bytes(msgspec.json.encode(signed(path, key)))
     verdict = verified(path)
     assert (verdict.outcome, verdict.missing, [span.last for span in verdict.removed]) == (
-        Outcome.HOLDS,
+        ProofOutcome.HOLDS,
         [],
         [30],
     )
@@ -217,12 +217,12 @@ async def test_a_sealed_day_that_is_gone_is_missing_unless_the_chain_says_that_i
 async def test_a_sealed_day_that_is_not_signed_is_named(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     await ten_days_of_which_two_left(path)
-    assert verified(path).outcome is Outcome.HOLDS
+    assert verified(path).outcome is ProofOutcome.HOLDS
     day = segments(path)[0]
     signature = signed_in(day)
     rewrite(day, f'{WRITTEN}{signature}"', '"signature":null')
     verdict = verified(path)
-    assert verdict.outcome is Outcome.DOES_NOT_HOLD
+    assert verdict.outcome is ProofOutcome.DOES_NOT_HOLD
     assert "is not signed" in verdict.problems[0].what
 
 
@@ -299,7 +299,7 @@ async def test_a_name_that_was_changed_is_not_proved(tmp_path: Path, old: str, n
         path, f"UPDATE entry SET body = CAST(replace(CAST(body AS TEXT), '{old}', '{new}') AS BLOB)"
     )
     made = audit(path)
-    assert made.outcome is Outcome.DOES_NOT_HOLD
+    assert made.outcome is ProofOutcome.DOES_NOT_HOLD
     assert made.chain.problems
 
 
@@ -307,12 +307,12 @@ async def test_dates_that_were_moved_are_not_proved(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
     change(path, "UPDATE entry SET time = '2020' || substr(time, 5)")
-    assert audit(path).outcome is Outcome.DOES_NOT_HOLD
+    assert audit(path).outcome is ProofOutcome.DOES_NOT_HOLD
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         chain_again(connection)
-    assert audit(path).outcome is Outcome.DOES_NOT_HOLD  # by its own checkpoint
+    assert audit(path).outcome is ProofOutcome.DOES_NOT_HOLD  # by its own checkpoint
     checkpoint_path(path).unlink()
-    assert audit(path, key=last.key).outcome is not Outcome.HOLDS
+    assert audit(path, key=last.key).outcome is not ProofOutcome.HOLDS
 
 
 async def test_what_is_sealed_and_not_opened_is_not_judged(
@@ -351,7 +351,7 @@ async def test_a_table_that_this_software_cannot_set_up_is_not_judged(tmp_path: 
         forge(path, position, '"driver":"cammegh-ss2"', '"driver":"cammegh-ss9"')
     checkpoint_path(path).unlink()
     made = audit(path)
-    assert made.outcome is Outcome.NOT_JUDGED
+    assert made.outcome is ProofOutcome.NOT_JUDGED
     assert made.unproved_tables == ["r1"]
 
 
@@ -374,10 +374,10 @@ async def test_a_witness_that_heard_another_node_or_a_forger_accuses_nobody(tmp_
     told = archive(path, *map(msgspec.to_builtins, (last, other, forged, foreign, broken)))
     verdict = witnessed(path, told, last.key)
     assert verdict.problems == []
-    assert (verdict.outcome, verdict.elsewhere, verdict.disbelieved) == (Outcome.HOLDS, 1, 3)
+    assert (verdict.outcome, verdict.elsewhere, verdict.disbelieved) == (ProofOutcome.HOLDS, 1, 3)
     assert any("of the archive is not believed: " in note for note in verdict.notes)
     undecided = witnessed(path, told)  # which key is the true one?
-    assert (undecided.outcome, undecided.problems) == (Outcome.NOT_JUDGED, [])
+    assert (undecided.outcome, undecided.problems) == (ProofOutcome.NOT_JUDGED, [])
     assert "say with --key which key is to be trusted" in undecided.unread[0]
 
 
@@ -406,7 +406,7 @@ async def test_lines_of_an_archive_that_are_no_messages_are_counted_and_named(
         file.write("".join(f"{line}\n" for line in [*bad, *odd]).encode("utf-8", "replace"))
         file.write(b"\xff\xfe\n")
     verdict = witnessed(path, told, last.key)
-    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.outcome is ProofOutcome.HOLDS
     named = ", ".join(str(known + 1 + index) for index in range(5))
     assert any(
         f"{len(bad) + 1} lines of the archive" in note and f"line {named}, ..." in note

@@ -53,7 +53,7 @@ def archive(path: Path, *extra: object) -> Path:
 
 def witnessed(path: Path, archived: Path, key: str | None = None) -> Verdict:
     witness = Witness(archived)
-    verdict = verify(path, key, witness.checkpoints.values(), witness.hear)
+    verdict = verify(path, key, witness.checkpoints.values(), witness.on_entry)
     witness.testify(verdict)
     return verdict
 
