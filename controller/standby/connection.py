@@ -102,7 +102,7 @@ class StoreConnection(Client):
             )
         if initial_connection and info.get("tls_verify") and settings.cert_file is None:
             raise StoreUnreachableError(
-                f"{self._url}: it asks for a certificate; set cert_file and key_file"
+                f"{self._url}: it requires a certificate; set cert_file and key_file"
             )
         await super()._process_info(info, initial_connection)
 

@@ -36,7 +36,7 @@ TASKS: dict[str, tuple[type, str]] = {
     "sender": (Publisher, "_send"),
     "device": (DeviceSupervisor, "run"),
     "health": (Daemon, "_report"),
-    "watchdog": (Daemon, "_live"),
+    "watchdog": (Daemon, "_feed_watchdog"),
     "journal upkeep": (JournalUpkeep, "run"),
     "read back": (JournalUpkeep, "read_back"),
 }
@@ -82,6 +82,7 @@ ENDS = {"raises": raises, "returns": returns, "is cancelled": is_cancelled}
 def soon(*limits: str) -> None:
     """The daemon waits for less long than it would."""
     for limit in limits:
+        assert hasattr(daemon, limit), limit
         setattr(daemon, limit, 1.0)
 
 
@@ -125,7 +126,7 @@ def a_task_will_not_end() -> None:
                 await asyncio.shield(work)
 
     setattr(JournalUpkeep, "run", run)  # noqa: B010 - a method is replaced
-    soon("STOP", "DEATH")
+    soon("STOP_TIMEOUT_SECONDS", "FAILURE_TIMEOUT_SECONDS")
 
 
 def one_dies_and_another_will_not() -> None:
@@ -151,7 +152,7 @@ def nothing_goes_on() -> None:
             pass
 
     dies("health", takes)
-    soon("STOP")
+    soon("STOP_TIMEOUT_SECONDS")
 
 
 FAULTS: dict[str, Callable[[], None]] = {

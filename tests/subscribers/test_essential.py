@@ -31,7 +31,9 @@ async def broken(*_, **__):
 
 module, _, kind = where.partition(":")
 place = importlib.import_module(module)
-setattr(getattr(place, kind) if kind else place, name, broken)
+place = getattr(place, kind) if kind else place
+assert callable(getattr(place, name))
+setattr(place, name, broken)
 sys.exit(importlib.import_module(program).main())
 """
 HANGS = """
@@ -90,9 +92,9 @@ TASKS = [
     ),
     *surveillance(
         ("subscribers.connection:ServiceConnection", "run"),
-        ("subscribers.surveillance.service:Recorder", "_write"),
-        ("subscribers.surveillance.service:Recorder", "_tick"),
-        ("subscribers.surveillance.service:Recorder", "_run_beside"),
+        ("subscribers.surveillance.service:SurveillanceRecorder", "_store_messages"),
+        ("subscribers.surveillance.service:SurveillanceRecorder", "_run_clock"),
+        ("subscribers.surveillance.service:SurveillanceRecorder", "_run_side_task"),
         ("subscribers.surveillance.service", "serve"),
     ),
     *sign(

@@ -211,7 +211,9 @@ def test_a_user_who_may_only_read(postgres: Postgres) -> None:
     assert len(list(reader.find(Query()))) == 1
     reader.close()
     writer = PostgresArchive(looker)
-    with pytest.raises(ArchiveError, match=r"permission denied .*docs/inspector/surveillance\.md"):
+    with pytest.raises(
+        ArchiveError, match=r"permission denied .*docs/inspector/surveillance-archive\.md"
+    ):
         writer.store([event(2)])
     writer.close()
     archive.close()
