@@ -114,7 +114,7 @@ HURRIED = """
 import sys
 from controller.cli import main
 from controller.proof import journal_upkeep, clocks
-journal_upkeep.PERIOD = 0.3
+journal_upkeep.FLUSH_INTERVAL_SECONDS = 0.3
 clocks.synchronised = lambda: False
 sys.exit(main())
 """

@@ -21,7 +21,7 @@ HURRIED = """
 import sys
 from controller.cli import main
 from controller.service import daemon
-daemon.PERIOD = 0.5
+daemon.REPORT_INTERVAL_SECONDS = 0.5
 sys.exit(main())
 """
 """The daemon, which tells its health twice a second."""

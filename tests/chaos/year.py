@@ -49,8 +49,9 @@ class Calendar:
         for module, name, value in (
             (time_watch, "wall_and_machine", wall_and_machine),
             (timekeeper, "read_clocks", read_clocks),
-            (journal_upkeep, "PERIOD", NEVER),
+            (journal_upkeep, "FLUSH_INTERVAL_SECONDS", NEVER),
         ):
+            assert hasattr(module, name), name
             setattr(module, name, value)
 
     def advance(self, seconds: float) -> None:
