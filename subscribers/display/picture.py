@@ -76,7 +76,7 @@ class DecreeText(msgspec.Struct, frozen=True):
     language: str
 
 
-class JackpotLink(msgspec.Struct, frozen=True):
+class PicturedJackpot(msgspec.Struct, frozen=True):
     """The jackpot that the table is linked to, as the table knows it."""
 
     jackpot: str
@@ -117,7 +117,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     round: int | None
     minimum: int | None
     currency: str | None
-    linked: JackpotLink | None
+    linked: PicturedJackpot | None
     """None if there is no link, or if not reported."""
     waits: tuple[Word, ...]
     """What the table waits for a person to do."""
@@ -231,11 +231,11 @@ def _alert(type_: str, language: str) -> str:
     return word(group, type_, language)
 
 
-def _linked(shown: Shown | None, language: str) -> JackpotLink | None:
+def _linked(shown: Shown | None, language: str) -> PicturedJackpot | None:
     link: LinkedJackpot | None = getattr(shown, "jackpot_standing", None)
     if link is None:
         return None
-    return JackpotLink(link.jackpot, link.in_play, out_of_play_text(link.why, language) or None)
+    return PicturedJackpot(link.jackpot, link.in_play, out_of_play_text(link.why, language) or None)
 
 
 def _notes(
