@@ -243,7 +243,7 @@ class Journal:
         return 0.0 if since is None else time.monotonic() - since
 
     def cursor(self, name: str = "mqtt") -> int:
-        """Return the stored position of the reader ``name``; 0 if there is none."""
+        """Return the stored position of the reader ``name``; 0 without one."""
         return self._ask(lambda reader: reader.cursor(name))
 
     def remove_through(self, through: int) -> None:
@@ -315,7 +315,7 @@ class Journal:
         return tuple(point for point in points if saved <= point.through)
 
     def head(self) -> int:
-        """Return the position of the last committed entry; 0 if there is none."""
+        """Return the position of the last committed entry; 0 without one."""
         return self._head.position
 
     def checkpoint(self) -> ChainHead:

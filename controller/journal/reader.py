@@ -245,7 +245,7 @@ class JournalReader:
         ]
 
     def cursor(self, name: str) -> int:
-        """Return the stored position of the reader ``name``; 0 if there is none."""
+        """Return the stored position of the reader ``name``; 0 without one."""
         row = self._connection.execute(
             "SELECT position FROM cursor WHERE name = ?", (name,)
         ).fetchone()

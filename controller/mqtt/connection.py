@@ -65,8 +65,8 @@ class PublisherConnection(BrokerClient):
     ``BrokerUnusableError`` if it cannot be made.
 
     ``thrown_away`` is called for each incoming message that is malformed or for which there is no
-    room. ``heard`` is called for every message, in the order in which everything comes from the
-    broker, and says whether it has dealt with it. ``hold`` is called directly before each write.
+    room. ``heard`` is called for every message, in the order of the broker's packets, and returns
+    True if it has handled the message. ``hold`` is called directly before each write.
     """
 
     def __init__(
@@ -175,8 +175,8 @@ class PublisherConnection(BrokerClient):
         self._outgoing.flush()
 
     def patience(self) -> float | None:
-        """Seconds for which the broker may still leave the oldest message unacknowledged; None if
-        there is none. Raises :data:`Disconnected` if that time is over.
+        """Seconds for which the broker may still leave the oldest message unacknowledged; None
+        without one. Raises :data:`Disconnected` if that time is over.
         """
         oldest = self._outgoing.oldest
         if oldest is None:
@@ -296,5 +296,5 @@ class PublisherConnection(BrokerClient):
 
 
 def _resolve(answer: asyncio.Future[str | None], refusal: str | None) -> None:
-    if not answer.done():  # nobody waits any more
+    if not answer.done():  # the waiting task is gone
         answer.set_result(refusal)

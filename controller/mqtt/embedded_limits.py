@@ -197,7 +197,7 @@ class BrokerLimits:
     async def _subscribing(self, subscription: tuple[str, int], session: Any) -> int:
         known = self._broker.subscriptions
         for each in [each for each, clients in known.items() if not clients]:
-            del known[each]  # the library keeps what nobody subscribes to any more
+            del known[each]  # the library keeps topics without a subscriber
         topic = subscription[0]
         if topic not in known and len(known) >= MAX_SUBSCRIPTIONS:
             self._refuse(session, f"there are {MAX_SUBSCRIPTIONS} subscriptions already")

@@ -53,7 +53,7 @@ def read_validity(link: JackpotLink, body: bytes, now: float, *, held: bool) -> 
     """Evaluate a message on the topic of the jackpot for a table. ``now``: its reception in seconds
     since 1970; ``held``: it was retained by the broker.
     """
-    if not body:  # somebody cleared it
+    if not body:  # another client cleared it
         return NO_STATEMENT
     try:
         said = msgspec.json.decode(body, type=JackpotState)
@@ -63,7 +63,7 @@ def read_validity(link: JackpotLink, body: bytes, now: float, *, held: bool) -> 
     of = (said.site, said.jackpot, said.simulated)
     if of != (link.site, link.jackpot, link.simulated) or said_at >= until:
         return UNREADABLE
-    if now >= until:  # what was said just now ends later, unless the clocks differ
+    if now >= until:  # the last statement ends later, unless the clocks differ
         return NO_STATEMENT if held else JackpotValidity("clock")
     if said.decree != link.decree:
         return JackpotValidity("foreign")

@@ -57,7 +57,7 @@ class PublishWindow:
         self._id = FIRST_ID - 1
         self._waiting: deque[tuple[OutgoingMessage, Acknowledged]] = deque()
         self._in_flight: dict[int, tuple[Acknowledged, float]] = {}
-        """By packet identifier, in the order sent: whom to tell, and the monotonic time sent."""
+        """By packet identifier, in the order sent: the callback, and the monotonic time sent."""
 
     @property
     def pending(self) -> int:
@@ -144,8 +144,8 @@ def _topic(topic: str) -> bytes:
 
 
 def _properties(message: OutgoingMessage) -> bytes:
-    """Encode the properties of a JSON body; an empty payload, which clears a retained message, has
-    none.
+    """Encode the properties of a JSON body; an empty payload, which clears a retained message,
+    needs no properties.
     """
     if not message.payload:
         return b"\0"

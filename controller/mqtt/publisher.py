@@ -1,8 +1,8 @@
 """The publisher: sends the journal's events to the broker in order, and receives commands.
 
 On each connection it subscribes, refreshes every retained topic, publishes ``online``, and then the
-events after the cursor. From then on an event is sent in the turn of the event loop that hears of
-its commit; retained topics follow it. The cursor moves only past events that the broker has
+events after the cursor. From then on an event is sent in the turn of the event loop in which its
+commit is reported; retained topics follow it. The cursor moves only past events that the broker has
 acknowledged. Others are sent again, and consumers drop duplicates by (table, boot, seq).
 """
 
@@ -62,7 +62,7 @@ between, so that displays do not wait for the backlog.
 MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.25, 15.0
 """Seconds between attempts to connect; doubled after each failure, with jitter."""
 MIN_REFUSED_RETRY_SECONDS, MAX_REFUSED_RETRY_SECONDS = 2.0, 60.0
-"""The same if the broker refuses the connection: longer, so that no account is locked and no log
+"""The delay if the broker refuses the connection: longer, so that no account is locked and no log
 flooded.
 """
 JOURNAL_RETRY_SECONDS = 1.0
@@ -87,8 +87,8 @@ FORBIDDEN_RETRY_SECONDS = 30.0
 """Time between attempts to publish what the broker forbids."""
 FOREIGN_ALERT_SECONDS, REPUBLISH_INTERVAL_SECONDS = 60.0, 600.0
 """Seconds: that minute, and the interval at which all retained topics are published again. We
-cannot see foreign messages that are too large for us. Where the broker keeps retained messages from
-wildcards they are published as often as claims, for whoever has subscribed since.
+cannot see foreign messages that are too large for us. If the broker does not deliver retained
+messages to wildcard subscriptions, they are published as often as claims, for later subscribers.
 """
 CLAIM_MARGIN_SECONDS = 1.0
 """Seconds more than between two claims within which one of another daemon must have come."""
@@ -123,9 +123,9 @@ class Publisher:
     called when it is made or lost.
 
     The daemons of a pair have one client id: the broker ends the connection of one when it takes
-    the other. Whoever publishes has confirmed on this very connection that it has the lease; so in
-    the broker's order all that the other one wrote comes before, also if it was frozen in
-    mid-write and its clock stood still.
+    the other. The publishing daemon has confirmed on this very connection that it holds the lease;
+    so in the broker's order everything that the other one wrote comes before, even if it was frozen
+    in mid-write and its clock stopped.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class Publisher:
         self._unread: set[str] = set()
         """Topics to which the broker refuses to subscribe us."""
         self._refused = set[str]()
-        """Topics of ours on which the broker refused the last message."""
+        """This daemon's topics on which the broker refused the last message."""
         self._echo_check_due = False
         """It is time to look which messages did not come back."""
         self._resuming: set[str] = set()
@@ -181,27 +181,29 @@ class Publisher:
         """Events up to this position happened while we were not connected."""
         self._unreadable = False
         self._claiming: PublisherConnection | None = None
-        """The connection, once it is known which tables are ours."""
+        """The connection, once it is known which tables belong to this daemon."""
         self._claimed: list[OutgoingMessage] = []
         """Our claim as published on it."""
         self._lost: dict[str, int] = {}
-        """Tables that were ours, with the position of their last entry as such."""
+        """Former tables of this daemon, with the position of their last entry."""
         self._taken: set[str] = set()
-        """Tables that another daemon had and that are ours now."""
+        """Tables that this daemon has taken over from another."""
         self._stale: set[str] = set()
         """The tables of which a retained topic may have changed."""
         self._placed: set[str] = set()
         """Tables that were placed on this connection, which is not subscribed to their topics."""
         self._unsubscribable: set[str] = set()
-        """Topics that the connection need not be subscribed to any more."""
+        """Topics to which the connection need no longer be subscribed."""
         self._cleared: dict[str, str] = {}
         """Retained topics that are no more, each with its table, until the broker has cleared them.
         """
         self._abandoned: dict[str, str] = {}
-        """Retained topics, each with its table, that another daemon has left and nobody serves."""
+        """Retained topics, each with its table, that another daemon has left behind and that have
+        no server.
+        """
         self._removed_alerts: dict[str, str] = {}
-        """Tables that the previous run had and that are not configured any more: the beginning of
-        their alerts' topics, each with its table.
+        """Tables of the previous run that are no longer configured: the prefix of their alerts'
+        topics, each with its table.
         """
         self._alerts: dict[str, Alert] = {}
         """The alerts of every table, as published."""
@@ -234,7 +236,7 @@ class Publisher:
         claims = self._api.claims
         for table, topics in tables.items():
             claims.add(table, topics)
-        if (connection := self._claiming) is None:  # heard as soon as there is a connection
+        if (connection := self._claiming) is None:  # received as soon as there is a connection
             return
         with contextlib.suppress(Disconnected, BrokerUnusableError):
             # with QoS 0 the claims that the broker holds come before it answers the next SUBSCRIBE
@@ -249,7 +251,7 @@ class Publisher:
         placed: Collection[str],
         before: Mapping[str, Collection[str]],
     ) -> None:
-        """Tables were removed, and others placed: anew, or after :meth:`expect`. ``before``: by
+        """Tables were removed, and others placed again, or after :meth:`expect`. ``before``: by
         table the retained topics that it had.
         """
         api, claims = self._api, self._api.claims
@@ -282,7 +284,7 @@ class Publisher:
         self._placed.update(placed)
         self._stale.update(placed)
         if (connection := self._claiming) is not None:
-            self._clear(connection)  # before those who wait for a table hear that it is free
+            self._clear(connection)  # before the tasks that wait for a table learn that it is free
         self._decide_tables()
         self.wake()
 
@@ -382,8 +384,8 @@ class Publisher:
         return time.monotonic() - self._since if self.health.connected else 0.0
 
     def _suspect(self, error: Exception) -> bool:
-        """Whether another client seems to have taken our place; raises the alert if so. No client
-        takes it where the broker falls silent: a cluster does when it has lost a node.
+        """Whether another client seems to have taken this daemon's place; raises the alert if so.
+        No client takes it where the broker falls silent: a cluster does when it has lost a node.
         """
         if isinstance(error, SilentError):
             return False
@@ -478,7 +480,7 @@ class Publisher:
                 "others from our topics"
             )
             self._api.alerts[FOREIGN_ALERT_ID] = _alert(FOREIGN_ALERT_ID, "broker.topics", detail)
-            self._log.error("somebody else publishes on our topics", topic=topic)
+            self._log.error("another client publishes on this daemon's topics", topic=topic)
             asyncio.get_running_loop().call_later(FOREIGN_ALERT_SECONDS, self._clear_foreign_alert)
 
     def _clear_foreign_alert(self) -> None:
@@ -662,7 +664,7 @@ class Publisher:
             self._log.error("broker refused subscriptions", topics=refused)
         self._unread = set(refused)
         self._update_rules_alert()
-        # where another daemon had the tables, the broker may hold alerts that are none of ours
+        # after another daemon had the tables, the broker may hold that daemon's alerts
         self._taken = set(self._api.tables) if self._exclusive.taken_over else set()
         self._shown, self._stale = {}, set(self._api.tables)
         self._refresh(connection)
@@ -705,7 +707,7 @@ class Publisher:
             await connection.listen([f"{alerts}+" for alerts in self._removed_alerts])
 
     async def _listen_for_claims(self, connection: PublisherConnection) -> list[str]:
-        """Hear the claims of other daemons from those who say them: this broker keeps them from a
+        """Subscribe to the claims of other daemons by topic: this broker does not deliver them to a
         wildcard. It gives us our own of the run before.
         """
         refused = await connection.listen(self._api.claims.own_topics(), qos=0, as_published=False)
@@ -745,7 +747,7 @@ class Publisher:
         await self._deliver(connection, [*left, self._api.status(online=False)])
 
     async def _update_subscriptions(self, connection: PublisherConnection) -> None:
-        """Subscribe to the topics of the tables that were placed, and to no others' any more."""
+        """Subscribe to the topics of the placed tables, and unsubscribe from all others."""
         placed, self._placed = [t for t in self._api.tables if t in self._placed], set()
         gone, self._unsubscribable = sorted(self._unsubscribable), set()
         own = [topic for table in placed for topic in self._api.own_topics_of(table)]
@@ -838,7 +840,7 @@ class Publisher:
         known = self._api.alerts.get(RIVAL_ALERT_ID)
         if known is None or known.detail != detail:
             self._api.alerts[RIVAL_ALERT_ID] = _alert(RIVAL_ALERT_ID, "table.second_daemon", detail)
-            self._log.error("another daemon serves a table of ours", reason=detail)
+            self._log.error("another daemon serves a table of this one", reason=detail)
             self._wake.set()
 
     async def _wait(self, connection: PublisherConnection) -> None:
@@ -885,7 +887,7 @@ class Publisher:
                 self._advance()
             self._unreadable = False
         except JournalUnusableError as error:
-            # the journal looks whether it is damaged, and goes on in another file
+            # the journal checks for damage, and continues in another file
             if not self._unreadable:
                 self._unreadable = True
                 self._log.error("events cannot be read", reason=str(error), position=self.position)
@@ -893,7 +895,7 @@ class Publisher:
         connection.flush()
 
     def _events(self, most: int) -> list[Entry]:
-        """The next events. If there are none, move past the inputs, so that they are not searched
+        """The next events. Without events, move past the inputs, so that they are not searched
         again.
         """
         head = self._outbox.head()
@@ -1020,8 +1022,8 @@ class Publisher:
 
 
 def next_pause(pause: float, lasted: float, *, in_vain: bool) -> float:
-    """Seconds before the next attempt, after the previous pause and a connection that ``lasted`` so
-    many seconds.
+    """Seconds before the next attempt, after the previous pause and a connection that ``lasted``
+    seconds.
 
     The pause doubles each time. A connection shorter than the longest pause does not reset it, or
     two clients with one id would displace each other four times a second.

@@ -5,8 +5,8 @@ waits for it. The daemon that has had a table longest keeps it; a free table goe
 ``boot``. All daemons reach the same conclusion from the same claims, whatever their clocks say.
 
 A claim is valid for :data:`CLAIM_EXPIRY_SECONDS` after it was last received, so that a restart, a
-crash or an outage of the broker takes no table from its daemon. A daemon keeps the tables that the
-previous run of its own node had.
+crash or an outage of the broker takes no table from its daemon. A daemon retains the tables that
+the previous run of its own node had.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from controller.contract.topics import Topics
 from controller.mqtt.outgoing import OutgoingMessage
 
 CLAIM_INTERVAL_SECONDS, CLAIM_EXPIRY_SECONDS = 10.0, 35.0
-"""Seconds between two messages with our claim, and after which a claim that is not heard any more
-does not stand.
+"""Seconds between two claims of this daemon, and after which another's claim expires.
 """
 MAX_RIVAL_CLAIMS = 256
 """The most claims of others that are remembered."""
@@ -102,29 +101,29 @@ class TableClaims:
         self._away: float | None = None
         """Since when there is no connection."""
         self._coming: set[str] = set()
-        """Tables of which it is heard first who has them."""
+        """Tables whose present owner is not known yet."""
         self._left: dict[str, str] = {}
-        """Tables that were ours and that nobody else has claimed since, each with its root."""
+        """Former tables of this daemon that have not been claimed since, each with its root."""
         self._claimed_before: set[tuple[str, str]] = set()
         """By root, the tables in the claim of the previous run of our node."""
         self._claimed_by_others: set[tuple[str, str]] = set()
         """By root, the tables in any claim of another node, also of one that ended."""
 
     def add(self, table: str, topics: Topics) -> None:
-        """Hear of a table from now on who has it; it is decided on after :meth:`admit`."""
+        """Follow the claims on a table; it is decided on after :meth:`admit`."""
         self._roots[topics.root] = topics
         self._root[table] = topics.root
         self._left.pop(table, None)
         self._coming.add(table)
 
     def add_root(self, topics: Topics) -> None:
-        """Hear of the claims there too: the previous run of our node had a table there."""
+        """Follow the claims there too: the previous run of this node had a table there."""
         self._roots.setdefault(topics.root, topics)
 
     def removed_before(self) -> dict[str, Topics]:
-        """Tables that the previous run of our node had, that are not in our configuration any
-        more, and that no other daemon ever claimed: what the broker retains of them is ours to
-        clear. Known once the claims that the broker holds are heard; each table is told once.
+        """Tables that the previous run of this node had, that are no longer in the configuration,
+        and that no other daemon ever claimed: this daemon clears their retained topics. Known once
+        the broker's retained claims have been received; each table is returned once.
         """
         found = {
             table: root
@@ -136,12 +135,12 @@ class TableClaims:
         return {table: self._roots[root] for table, root in found.items()}
 
     def admit(self) -> None:
-        """Decide on the tables that were added, too: what the broker knew of them is heard."""
+        """Decide on the added tables, too: the broker's claims on them have been received."""
         self._since |= dict.fromkeys(self._coming)
         self._coming = set()
 
     def remove(self, table: str) -> None:
-        """Claim a table no more. Its root stays, so that our next claim there says so."""
+        """Claim a table no more. Its root stays, so that the next claim there reports it."""
         self._coming.discard(table)
         root = self._root.pop(table)
         self._former.pop(table, None)
@@ -184,7 +183,7 @@ class TableClaims:
             rival.heard = min(now, rival.heard + away)
 
     def on_disconnected(self, now: float) -> None:
-        """There is no connection any more, or still none."""
+        """The connection is lost, or not yet made."""
         self._away = now if self._away is None else self._away
 
     def on_message(self, topic: str, body: bytes, now: float, *, stored: bool) -> bool:
@@ -243,8 +242,8 @@ class TableClaims:
                 self._former[table] = FormerHolder(node, claim.boot, numbers, now)
 
     def former_holder(self, table: str) -> FormerHolder | None:
-        """Whoever had the table, which is ours now, after we last had it: it has given a number
-        that we would give again. None: nobody did.
+        """The daemon that had the table, which is this daemon's now, after it last had it: its
+        numbers must not be given again. None if there was no such daemon.
         """
         former = self._former.pop(table, None)
         if former is None or former.numbers == AssignedNumbers():
@@ -253,8 +252,8 @@ class TableClaims:
         return None if _beyond(ours, former.numbers) else former
 
     def decide(self, now: float, time: str) -> tuple[set[str], set[str]]:
-        """Decide anew. Returns the tables that are ours from now on, and those that are not any
-        more. ``time``: UTC, ISO 8601.
+        """Decide again. Returns the tables that this daemon has gained, and those that it has lost.
+        ``time``: UTC, ISO 8601.
         """
         self._rivals = {
             key: rival
@@ -280,7 +279,7 @@ class TableClaims:
             if table in rival.tables
         ]
         ours = self._since[table]
-        if all(stake.since is None for stake in others):  # nobody has taken it meanwhile
+        if all(stake.since is None for stake in others):  # still unclaimed
             ours = ours or self._before.get(table)
         return [TableStake(self._boot, ours), *others]
 

@@ -134,7 +134,7 @@ class TablesApi:
         :data:`FAILED`.
         """
         self.people: PeopleHealth | None = None
-        """Who may act; None where nobody need sign."""
+        """Who may act; None if no signature is required."""
         self.reload: ReloadHealth | None = None
         """The last reload of the configuration."""
         self.discarded = 0
@@ -166,7 +166,7 @@ class TablesApi:
         self._answered: dict[str, asyncio.Event] = {}
         """By table, who waits until none is."""
         self._gone: dict[str, Topics] = {}
-        """The topics of tables that were removed: events of theirs may still be due."""
+        """The topics of removed tables: their events may still be due."""
         self._log = structlog.get_logger()
 
     def status(self, *, online: bool) -> OutgoingMessage:
@@ -267,8 +267,8 @@ class TablesApi:
         return AssignedNumbers(known.session, known.readings if known.face_down else 0)
 
     def take_over(self, tables: Collection[str]) -> dict[str, str]:
-        """These tables are ours from now on: each that another daemon had after us goes on beyond
-        its numbers, and says so first. Gives those, with the node of that daemon.
+        """Take over these tables: each that another daemon had in between continues beyond its
+        numbers, and reports so first. Gives those, with the node of that daemon.
         """
         told = {}
         for table in tables:
@@ -314,7 +314,9 @@ class TablesApi:
         return {self._topics.node(self._node, leaf): body for leaf, body in self.node.items()}
 
     def shown(self, topic: str) -> dict[str, bytes | None]:
-        """A retained topic with its body while the node is online; empty if it is not ours."""
+        """A retained topic with its body while the node is online; empty if it is not this
+        daemon's.
+        """
         if (found := self._find(topic)) is not None:
             bodies = self.retained(found[0])
         else:
@@ -361,7 +363,7 @@ class TablesApi:
         """Follow a command and return the replies, each in a packet of at most ``largest`` bytes.
         No failure stops the table.
         """
-        if not message.payload:  # somebody cleared a retained command
+        if not message.payload:  # another client cleared a retained command
             return []
         while (held := self._held.get(table)) is not None:
             await held.wait()
@@ -478,7 +480,7 @@ class TablesApi:
     def expired_replies(
         self, now: float, tables: Iterable[str] | None = None
     ) -> list[OutgoingMessage]:
-        """What to tell the first persons of commands that no second person gave in time (``now``:
+        """The replies to the first persons of commands that no second person gave in time (``now``:
         seconds since 1970), or whose round or session has changed since, at these tables, by
         default at all. They are counted and kept as refused.
         """
@@ -518,8 +520,8 @@ class TablesApi:
 
 
 async def _recall(place: ServedTable, given: Recall, room: int) -> tuple[msgspec.Raw, ...]:
-    """The events that are stored. That nothing more is there is said only when everything that was
-    taken before is stored. Raises :class:`RejectedError`.
+    """The events that are stored. The end of the events is reported only when everything that was
+    accepted before is stored. Raises :class:`RejectedError`.
     """
     found = place.runner.recall(given, room)
     if not found:

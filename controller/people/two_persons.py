@@ -40,7 +40,7 @@ class CommandSubject(msgspec.Struct, frozen=True):
     seen: Any = None
     """The number, winner or dice that a device saw, or None."""
     session: int = 0
-    """The open session; 0 if there is none."""
+    """The open session; 0 without one."""
     rounds: tuple[tuple[int, int], ...] = ()
     """The rounds that the command would change, each with the number of its last event."""
 
