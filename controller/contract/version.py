@@ -1,5 +1,5 @@
 """The version of the program and the commit that it was built from, as the journal, health, backups
-and protocols record them: ``0.2.0+1f63d146a2b3``.
+and protocols record them: ``0.3.0+1f63d146a2b3``.
 
 The version is a constant, since looking up the metadata of the installed package takes longer than
 most commands. ``pyproject.toml`` has the same version; a test compares them.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-RELEASE = "0.2.0.dev0"
+RELEASE = "0.3.0"
 
 _COMMIT_DIGITS = 12
 
