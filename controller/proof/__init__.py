@@ -1,1 +1,1 @@
-"""What is proved of a journal afterwards: signed, sealed, verified, derived again, shown."""
+"""Proof of a journal after the fact: signed, sealed, verified, derived again, exported."""

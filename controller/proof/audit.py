@@ -60,7 +60,7 @@ from devices.watch import Watch
 Unseal = Callable[[bytes], bytes]
 
 NEW_FILE_REASONS = ("aside", "restored")
-"""Why a table begins in a file that goes on for another, in which its state was derived."""
+"""Why a table's states begin in a file that continues another one, in which they were derived."""
 
 
 class _TableReplay:
@@ -159,7 +159,7 @@ class Auditor(EntryListener):
         self._why_sealed = SEALED if unseal is None else OTHER_KEY
         self._rooms: dict[str, _TableReplay] = {}
         self._setups: tuple[TableSetup, ...] = ()
-        """The tables of the present run, as they were last said to be set up."""
+        """The tables of the present run, as last set up."""
         self._runs: dict[str, AuditedRun] = {}
         self._saved: dict[str, Snapshot | bytes] = {}  # what each table knows, as derived
         self._unset: dict[str, str] = {}  # by table the run in which this software cannot set it up
@@ -212,8 +212,8 @@ class Auditor(EntryListener):
                 self._missing(room, None)
 
     def begin(self, lead: Lead) -> None:
-        """Begin where a day does: with what the tables stored, and with decoders that have heard
-        the bytes before. Raises ``ValueError`` and :class:`UnrestorableStateError`.
+        """Begin at a day's start: with the stored states of the tables, and with decoders that have
+        received the earlier bytes. Raises ``ValueError`` and :class:`UnrestorableStateError`.
         """
         first, *states = lead.of
         self._set_up(first, msgspec.json.decode(first.body, type=Boot), lead.fragments)
@@ -229,7 +229,7 @@ class Auditor(EntryListener):
         self.take_findings()
 
     def state_digest(self) -> bytes:
-        """What is known now; of no use to compare where nobody can tell."""
+        """The present state; not comparable if it is unknown."""
         try:
             rooms = [room.state() for room in self._rooms.values()]
             saved = [self._known(table) for table in self._rooms]
@@ -238,7 +238,7 @@ class Auditor(EntryListener):
             return token_bytes()
 
     def take_findings(self) -> AuditFindings:
-        """What was found since this was asked last."""
+        """Findings since the last call."""
         told = AuditFindings(self.audit, self._tables, self._spans)
         self.audit = Audit(journal=told.audit.journal, chain=told.audit.chain)
         self._tables, self._spans = {}, {}
@@ -270,7 +270,7 @@ class Auditor(EntryListener):
         return self.audit
 
     def _warm_up(self, body: bytes, room: _TableReplay) -> None:
-        """Have a decoder hear what came before the seam, as if the link had been opened then."""
+        """Feed a decoder the bytes before the seam, as if the link had been opened then."""
         if not is_sealed(body):
             device, calls = read_calls(body)
             watch = room.watches.get(device)
@@ -295,7 +295,7 @@ class Auditor(EntryListener):
             self._saved[room.setup.id] = told
 
     def _known(self, table: str) -> bytes | None:
-        """What a table knows, as derived and as it is saved."""
+        """The state of a table, as derived and as saved."""
         known = self._saved.get(table)
         return msgspec.json.encode(known) if isinstance(known, Snapshot) else known
 
@@ -347,7 +347,7 @@ class Auditor(EntryListener):
             self._differs(entry, wrong, None)
         self.audit.site_keys = self._signatures.site_keys
         if boot.continues and entry.boot in self._runs:
-            if boot.tables != self._setups:  # else said again, for a day or a file that begins
+            if boot.tables != self._setups:  # otherwise repeated, for a day or a file that begins
                 self._change(entry, boot)
             return
         for room in self._rooms.values():
@@ -375,7 +375,7 @@ class Auditor(EntryListener):
             self._place(entry, boot, setup, whole=entry.boot not in fragments)
 
     def _change(self, entry: Entry, boot: Boot) -> None:
-        """Other tables are there from here on, or set up otherwise; those that stayed go on."""
+        """The set of tables changes here, or their setup; unchanged ones continue."""
         self._setups = boot.tables
         there = {setup.id: setup for setup in boot.tables}
         for table, room in [*self._rooms.items()]:
@@ -387,7 +387,7 @@ class Auditor(EntryListener):
                 self._place(entry, boot, setup, whole=True)
 
     def _leave(self, room: _TableReplay, entry: Entry) -> None:
-        """Nothing more comes of this room."""
+        """End a room: it has no further entries."""
         if room.due:
             self._missing(room, entry)
         self.audit.unheard += sum(len(said) for said in room.said.values())
@@ -421,9 +421,9 @@ class Auditor(EntryListener):
             self.sound = False  # it may have been known before the seam
         if begun.why not in NEW_FILE_REASONS and derived is not None and derived != saved:
             self._differs(
-                entry, "the table went on with something else than it knew", derived, saved
+                entry, "the table continued from another state than its own", derived, saved
             )
-        if begun.why == "reload":  # with its devices, whose decoders begin anew
+        if begun.why == "reload":  # with its devices, whose decoders start again
             self._leave(room, entry)
             room = _TableReplay(room.site, room.boot, room.setup, whole=True)
             self._rooms[entry.table] = room
@@ -471,9 +471,9 @@ class Auditor(EntryListener):
         if room is not None and isinstance(given, LinkLost) and (room.gaps or _is_own(room, given)):
             room.gaps = max(
                 0, room.gaps - 1
-            )  # said by the table itself, which was not told for a while
+            )  # reported by the table itself, which was unattended for a while
         elif isinstance(given, DAEMON_READINGS):
-            pass  # the daemon heard, saw or knew it: it follows from nothing in the journal
+            pass  # an observation of the daemon: it follows from nothing in the journal
         elif isinstance(given, Reading):
             self._reading(entry, given, body, room)
         elif isinstance(given, Command):
@@ -650,7 +650,7 @@ def _rows(journal: Path) -> list[Saved]:
         with closing(LiveFile(journal)) as live:
             return live.saved()
     except BrokenSegmentError:
-        return []  # which verify tells
+        return []  # verify reports it
 
 
 def _text(body: bytes) -> str:

@@ -1,5 +1,5 @@
-"""Whether the wall clock is believed: compared with the last believed time, and with the clock that
-nobody can set.
+"""Decides whether the wall clock is believed: it is compared with the last believed time, and with
+the clock that cannot be set.
 
 Nothing here decides how old anything is: only the monotonic clock counts age
 (:mod:`controller.proof.timekeeper`). A clock that is not believed decides neither which days are
@@ -18,7 +18,7 @@ EARLIEST_TIME = 1_735_689_600.0
 SLACK_SECONDS, DRIFT_RATIO = 60.0, 0.001
 """Seconds, and the share of the elapsed time, by which two clocks of one machine may differ."""
 MAX_ABSENCE_SECONDS = 7 * 86_400.0
-"""Seconds for which the daemon may have been off if nobody confirms the time."""
+"""Seconds for which the daemon may have been off if the time is unconfirmed."""
 STEADY_SECONDS = 86_400.0
 """Seconds without a step after which a doubted clock is believed again."""
 
@@ -61,7 +61,7 @@ def contradiction(now: ClockReading, known: BelievedTime | None) -> str | None:
     if now.wall < EARLIEST_TIME:
         return f"it says {_spell(now.wall)}, and this software is younger"
     if known is None or (now.synchronised and not known.confirmed):
-        return None  # what nobody confirmed is no witness against what the kernel confirms
+        return None  # an unconfirmed time does not contradict one that the kernel confirms
     if known.machine is not None:
         off = _off(now, known)
         return (

@@ -1,4 +1,4 @@
-"""Checkpoints: the signed end of the journal's chain. Whoever keeps one can see if the journal was
+"""Checkpoints: the signed end of the journal's chain. A copy of one shows whether the journal was
 cut or rewritten.
 
 The Ed25519 signature covers seven lines, each ended by a newline: ``novamas checkpoint 1``, the
@@ -75,7 +75,7 @@ def sign(key: SigningKey | None, journal: str, boot: str, time: str, head: Chain
 
 
 def flaw(checkpoint: Checkpoint, keys: frozenset[str]) -> str | None:
-    """What is wrong with the signature; None if one of these public keys made it."""
+    """The mistake in the signature; None if one of these public keys made it."""
     if checkpoint.key is None or checkpoint.signature is None:
         return "it is not signed"
     if checkpoint.key not in keys:

@@ -22,7 +22,7 @@ RATE_UNCERTAINTY_PPM = 1.0
 says otherwise.
 """
 UNSYNCHRONISED = 3
-"""The leap status of a clock that nobody corrects."""
+"""The leap status of an undisciplined clock."""
 _REQUEST_HEAD = struct.Struct("!BBBBHHIII")
 """Version, kind of packet, two reserved, command, attempt, number, two empty."""
 _REPLY_HEAD = struct.Struct("!BBBBHHHHHHIII")
@@ -33,7 +33,9 @@ _REPLY_BODY = struct.Struct("!4s16sHxxHH12s9I")
 """Reference, address and its family, stratum, leap status, time of the reference, nine floats."""
 IPV4, IPV6 = 1, 2
 PACKET_BYTES = _REPLY_HEAD.size + _REPLY_BODY.size
-"""Bytes of the answer. A question is as long: nobody can be flooded by asking in his name."""
+"""Bytes of the answer. A request is padded to this size, so that it cannot be used to flood a
+forged sender.
+"""
 
 
 class Tracking(msgspec.Struct, frozen=True):
@@ -67,7 +69,9 @@ def question(number: int) -> bytes:
 
 
 def answer(packet: bytes, number: int) -> Tracking | None:
-    """What a packet answers to the question with that number; None if it is no answer to it."""
+    """The content of a packet that answers the request with that number; None if it is no answer to
+    it.
+    """
     if len(packet) < PACKET_BYTES:
         return None
     head = _REPLY_HEAD.unpack_from(packet)
@@ -130,11 +134,11 @@ class Chrony:
         return self._socket is not None
 
     def look(self) -> Tracking | None:
-        """The answer to the question of the last look, or None; and ask anew."""
+        """The reply to the last request, or None; sends the next request."""
         try:
             heard = self._heard()
             self._ask()
-        except OSError:  # nobody listens, or we may not ask
+        except OSError:  # no chrony is listening, or access is denied
             self.close()
             return None
         return heard
@@ -160,6 +164,6 @@ class Chrony:
             kind = socket.AF_INET6 if ":" in self._to[0] else socket.AF_INET
             self._socket = socket.socket(kind, socket.SOCK_DGRAM)
             self._socket.setblocking(False)
-            self._socket.connect(self._to)  # only what this address says is heard
+            self._socket.connect(self._to)  # packets from other addresses are ignored
         self._number = (self._number + 1) % (1 << 32)
         self._socket.send(question(self._number))

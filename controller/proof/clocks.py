@@ -17,8 +17,8 @@ MAX_READ_ATTEMPTS = 5
 
 
 class ClockReading(msgspec.Struct, frozen=True):
-    """``wall``: seconds since 1970. Nobody can set the others: ``machine`` runs on while the
-    machine sleeps, ``awake`` does not.
+    """``wall``: seconds since 1970. The others cannot be set: ``machine`` runs on while the machine
+    sleeps, ``awake`` does not.
 
     ``synchronised``: whether the kernel considers the wall clock synchronised; None: unknown.
     """

@@ -63,13 +63,12 @@ class JournalSource:
 
 
 class Evidence:
-    """The sources of one journal, oldest first. Raises ``JournalUnusableError`` where there are
-    none.
+    """The sources of one journal, oldest first. Raises ``JournalUnusableError`` without any.
 
-    ``unreadable``: what the disk or its rights keep from us, and why; ``broken``: what was read and
-    is no evidence any more. ``saved``: what each table knew last, by the live file; None: it has
-    none that can be read. ``strays``: entries of the live file that stand before the first.
-    ``withheld``: the segments among the unreadable.
+    ``unreadable``: what the disk or its rights keep from us, and why; ``broken``: parts that were
+    read and are no longer evidence. ``saved``: what each table knew last, by the live file; None if
+    none of it is readable. ``strays``: entries of the live file before the first one. ``withheld``:
+    the segments among the unreadable.
     """
 
     def __init__(self, journal: Path) -> None:
@@ -147,7 +146,7 @@ class Evidence:
         return sum(last - first for first, last in spans.values())
 
     def damage(self) -> str | None:
-        """What is wrong with the live file apart from its entries, or None."""
+        """The mistake in the live file apart from its entries, or None."""
         if not any(not source.is_segment for source in self.sources):
             return None  # no such file, or one that is said to be unreadable
         try:
@@ -162,7 +161,7 @@ class Evidence:
     def _segments(self) -> list[Path]:
         try:
             if folder(self.journal).is_dir():
-                os.listdir(folder(self.journal))  # noqa: PTH208 - which glob does not tell when it may not
+                os.listdir(folder(self.journal))  # noqa: PTH208 - glob hides a missing permission
             return segments(self.journal)
         except OSError as error:
             self.unreadable.append(

@@ -115,7 +115,7 @@ def _text(entry: Entry) -> str:
 
 
 def _groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
-    """What was stored together: the bytes, the input and the events of one step of one table."""
+    """One step of one table as stored: the bytes, the input and the events."""
     group: list[Entry] = []
     for entry in entries:
         if group and not _belongs(entry, group[-1]):

@@ -71,11 +71,11 @@ class AuditedRun(msgspec.Struct, kw_only=True):
 
 class Audit(msgspec.Struct, kw_only=True):
     """The findings. ``proved_readings`` follow from bytes, ``proved_events`` from inputs;
-    ``signed``: commands of which it is proved who signed them, by people files that the
-    ``site_keys`` signed; ``unproved``: why others could not be derived, and how many. ``sealed``:
-    entries that only surveillance can open, and nobody opened. ``named``: readings that events
-    name as their evidence, and ``unkept``: those of them that are not kept. ``unproved_tables``:
-    tables with no derived event. ``chain``: whether the entries are those that were written.
+    ``signed``: commands with a proved signer, by people files that the ``site_keys`` signed;
+    ``unproved``: why others could not be derived, and how many. ``sealed``: entries that only
+    surveillance can open, still closed. ``named``: readings that events name as their evidence, and
+    ``unkept``: those of them that are not kept. ``unproved_tables``: tables with no derived event.
+    ``chain``: whether the entries are those that were written.
     """
 
     journal: str

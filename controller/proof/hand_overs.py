@@ -35,12 +35,12 @@ def judge(before: HandOver, journal: Path, verdict: Verdict) -> None:
         if end.signature is not None and _flaw(end) is not None:
             verdict.wrong(str(journal), None, note)
             return
-    if note not in verdict.notes:  # each start and each day tells it again, until the next one
+    if note not in verdict.notes:  # each start and each day repeats it, until the next one
         verdict.notes.append(note)
 
 
 def compare(journal: Path, other: Path, verdict: Verdict) -> None:
-    """Hold the hand-overs that the journal tells against the ``other`` daemon's."""
+    """Compare the journal's hand-overs with the ``other`` daemon's."""
     try:
         ours, theirs = Evidence(journal), Evidence(other)
         handed = {

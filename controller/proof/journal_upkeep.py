@@ -220,7 +220,8 @@ class JournalUpkeep:
         room += (
             f". Most comes from {rates[most]}" if most is not None and sent[most].received else ""
         )
-        self._room = (self._room or room) if tight else None  # told once, with what it was then
+        # reported once, with its value at that time
+        self._room = (self._room or room) if tight else None
         self._update_alerts()
 
     def _report_floods(self, floods: dict[str, str]) -> None:
@@ -246,7 +247,7 @@ class JournalUpkeep:
         try:
             while True:
                 await asyncio.sleep(due)
-                read = self._journal.failed is None  # said elsewhere
+                read = self._journal.failed is None  # reported elsewhere
                 if read:
                     await self._read_back(reading)
                 due = (
@@ -257,8 +258,8 @@ class JournalUpkeep:
 
     async def watch(self) -> None:
         """Until cancelled, see at each checkpoint's period whether the newest entries of the
-        journal are still what was written. Where another program has written to it, which each
-        checkpoint looks for, say so, and read all of it back at once.
+        journal are still what was written. If another program has written to it, which each
+        checkpoint checks, report it, and read all of it back at once.
         """
         reading = ReadBack(self._journal.path)
         whole: asyncio.Task[None] | None = None
@@ -318,7 +319,7 @@ class JournalUpkeep:
     async def _seal(self, acknowledged: int) -> None:
         key = self._checkpoint_signer.signer
         if key is None or self._journal.failed is not None or self._timekeeper.doubt is not None:
-            return  # said elsewhere
+            return  # reported elsewhere
         now, counted = utc(time.time()), self._timekeeper.counted
         try:
             done = await asyncio.to_thread(
@@ -344,8 +345,8 @@ class JournalUpkeep:
         except EndedError:
             return  # the daemon stops
         except TimeoutError:
-            return  # the journal cannot be written: said elsewhere
-        except Exception as error:  # a defect of ours too: the tables go on, and it is tried again
+            return  # the journal cannot be written: reported elsewhere
+        except Exception as error:  # a bug, too: the tables continue, and it is retried
             self._sealing = (
                 "a day of the journal cannot be sealed, and nothing is removed until "
                 f"it can: {_reason(error)}"

@@ -1,4 +1,4 @@
-"""What the kernel states of the machine's clock: ``adjtimex(2)``, which asks and sets nothing."""
+"""The kernel's statement about the machine's clock: ``adjtimex(2)``, which only reads."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import struct
 import msgspec
 
 TIME_ERROR = 5
-"""What adjtimex(2) returns while nothing disciplines the clock, and from the moment somebody sets
-it.
+"""The return value of adjtimex(2) while the clock is undisciplined, and after it was set.
 """
 STA_NANO = 0x2000
 """The bit of ``status`` that says that ``offset`` is in nanoseconds, else in microseconds."""
@@ -32,7 +31,7 @@ class KernelClock(msgspec.Struct, frozen=True):
 
 
 def read_kernel_clock() -> KernelClock | None:
-    """What the kernel states now; None: unknown, or not permitted to ask."""
+    """The kernel's present statement; None: unknown, or not permitted to ask."""
     timex = ctypes.create_string_buffer(_TIMEX_BYTES)  # all zero: it only asks
     try:
         state = ctypes.CDLL(None).adjtimex(timex)
@@ -42,7 +41,7 @@ def read_kernel_clock() -> KernelClock | None:
 
 
 def kernel_clock(state: int, timex: bytes) -> KernelClock:
-    """What a ``struct timex`` says; ``state``: what the call returned with it."""
+    """The content of a ``struct timex``; ``state``: what the call returned with it."""
     _, offset, _, greatest, estimated, status = _TIMEX.unpack_from(timex)
     return KernelClock(
         synchronised=state != TIME_ERROR,

@@ -19,7 +19,7 @@ MAX_DEPTH = 50
 
 
 def likeness(each: object) -> bytes:
-    """Equal for objects that hold the same. Raises ``TypeError`` where that cannot be told."""
+    """Equal for objects that hold the same. Raises ``TypeError`` if that is undecidable."""
     return sha256("".join(_spelt(each, MAX_DEPTH)).encode("utf-8", "surrogatepass")).digest()
 
 

@@ -102,12 +102,12 @@ class LiveFile:
         return ChainHead(self._position("cut", meta["cut"]), before)
 
     def last(self) -> int:
-        """The position of the last entry; 0 if there is none."""
+        """The position of the last entry; 0 without one."""
         found = self._one("SELECT max(position) FROM entry")
         return found if isinstance(found, int) else 0
 
     def strays(self, through: int) -> int:
-        """How many entries are at or before that position, where the file says there are none."""
+        """The number of entries at or before that position, for a file without any."""
         found = self._one("SELECT count(*) FROM entry WHERE position <= ?", through)
         return found if isinstance(found, int) else 0
 

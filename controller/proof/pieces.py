@@ -24,7 +24,7 @@ BOOT_SEARCH_ENTRIES = 5000
 within a minute.
 """
 LEAD_ENTRIES_PER_TABLE = 300
-"""Entries for each table that lead up to a piece. What a device repeats is known after a few
+"""Entries for each table that lead up to a piece. A device's repetitions are known after a few
 rounds.
 """
 
@@ -43,8 +43,8 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class Lead(msgspec.Struct, frozen=True):
-    """What a piece is begun from: the last entries ``before`` it, the first ``of`` it, and the
-    ``fragments``, runs whose beginning is not kept.
+    """The start of a piece: the last entries ``before`` it, the first ``of`` it, and the
+    ``fragments``, runs whose beginning is not stored.
     """
 
     before: list[Entry]
@@ -66,7 +66,7 @@ def cut(evidence: Evidence) -> list[Piece]:
         try:
             found = list(_seams(source, max(through, source.after)))
         except (BrokenSegmentError, *DECODE_ERRORS):
-            found = []  # who walks it will say so
+            found = []  # the process that reads it reports it
         ends = [*(at for at, _ in found), None]
         pieces.append(Piece(index, source.after, ends[0]))
         pieces += (
@@ -78,7 +78,7 @@ def cut(evidence: Evidence) -> list[Piece]:
 
 
 def shares(evidence: Evidence, pieces: list[Piece], jobs: int) -> list[int]:
-    """With which pieces so many processes begin, so that each has about as much to do."""
+    """The first pieces of each process, so that all have about as much to do."""
     weights, ends = list[int](), dict[str, int]()
     for piece in pieces:
         source = evidence.sources[piece.source]

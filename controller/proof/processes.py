@@ -2,9 +2,9 @@
 
 Each but the first begins at a seam with a guess: that all before it is as it was written, that each
 table knew what was stored as the day began, and that each device's decoder knows what it makes of
-the bytes just before. What it finds counts only where that is what the process before it has come
-to know. Otherwise that one goes on, until both know the same. So what is found is what one process
-alone would find, in the same order.
+the bytes just before. Its findings count only if the process before it has reached the same state.
+Otherwise that one continues, until both agree. So what is found is what one process alone would
+find, in the same order.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class PieceFindings(msgspec.Struct, frozen=True):
 
 
 def walk_together(walk: Walk, jobs: int) -> list[PieceFindings] | None:
-    """Walk the whole journal in so many processes, and give what each piece holds, in order. None:
-    one process has to do it.
+    """Process the whole journal in several processes, and yield the findings of each piece, in
+    order. None: one process has to do it.
     """
     pieces = cut(walk.evidence)
     begins = shares(walk.evidence, pieces, jobs)
@@ -75,8 +75,8 @@ def _in_order(together: _ProcessPool, begins: list[int], count: int) -> list[Pie
 
 
 class _Process:
-    """One of them: takes the pieces from ``begin`` to before ``end``, then as many more as it is
-    told to.
+    """One process: handles the pieces from ``begin`` to before ``end``, then as many more as
+    requested.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ def _work(
     for other in others:
         other.close()
     walk.progress = lambda done, _total: connection.send(done)
-    walk.take_findings()  # what the evidence as a whole has shown is not found once more
+    walk.take_findings()  # findings of the evidence as a whole are not repeated
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         if share.start:
             walk.begin(pieces[share.start])

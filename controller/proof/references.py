@@ -24,7 +24,7 @@ REASON_TOO_FAR = f"its entry lies more than {MAX_LOOKUP_READINGS} readings of th
 
 
 _Found = tuple[int, bytes | None]
-"""The position of a reading, and what it said; None: it is sealed."""
+"""The position of a reading, and its content; None: it is sealed."""
 
 
 class _Holds(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class _Names(msgspec.Struct, frozen=True):
 
 
 def number_in(body: bytes) -> int | None:
-    """The number of the reading that an input is, sealed or not; None where it has none."""
+    """The number of the reading that an input is, sealed or not; None without one."""
     if b'"reading":' not in body:
         return None
     try:
@@ -57,7 +57,7 @@ def named_by(body: bytes) -> tuple[int, ...]:
 
 class Lookup:
     """Takes the entries in order, and finds the readings that an event names among those before it.
-    The numbers of a table that has begun anew start again.
+    The numbers of a restarted table start again.
     """
 
     def __init__(self) -> None:
@@ -74,8 +74,8 @@ class Lookup:
             del known[next(iter(known))]
 
     def followed(self, event: Entry) -> list[dict[str, Any]]:
-        """What an event rests on: of each reading its number and its position, and what it said, or
-        that it is sealed; or why it cannot be told.
+        """The evidence of an event: of each reading its number and its position, and its content,
+        or that it is sealed; or why it is unknown.
         """
         known = self._tables.get(event.table, {})
         return [_reference(number, known) for number in named_by(event.body)]

@@ -1,8 +1,8 @@
 """The table ``saved`` of a journal, which is in no hash: held against the entries, which are.
 
-Each input of a table is committed together with what the table knows after it, so the row stands at
-the table's last input; and what a table went on with stands in an entry of the kind ``state``. What
-a row holds is derived by the audit.
+Each input of a table is committed together with the table's state after it, so the row is at the
+table's last input; and the state from which a table continued is in an entry of the kind ``state``.
+The audit derives the content of a row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from controller.proof.segment import DECODE_ERRORS
 
 
 class Remembered:
-    """Hears the entries in order. ``rows``: None if they could not be read."""
+    """Receives the entries in order. ``rows``: None if they could not be read."""
 
     def __init__(self, rows: list[Saved] | None, live: JournalSource | None) -> None:
         self._rows = {row.table: row for row in rows or ()}
@@ -32,7 +32,7 @@ class Remembered:
         """Take the next entry of that journal."""
         live = self._live
         if live is None or journal != live.journal or entry.position > live.last:
-            return  # what came later may have been saved after the rows were read
+            return  # later rows may have been saved after the rows were read
         for owner in self._owners.get(entry.position, set()) - {entry.table}:
             self._note(
                 entry,
@@ -72,7 +72,7 @@ class Remembered:
         self._wrong = {**wrong, **self._wrong}
 
     def wrong(self, heads: dict[str, int]) -> list[tuple[int, str]]:
-        """The mistakes by position, once all entries were heard. ``heads``: the last position of
+        """The mistakes by position, once all entries were received. ``heads``: the last position of
         each journal that was read to its end.
         """
         head = heads.get(self._live.journal) if self._live is not None else None
@@ -91,7 +91,7 @@ class Remembered:
         try:
             began = bytes(msgspec.json.decode(entry.body, type=TableStart).saved)
         except DECODE_ERRORS:
-            return  # its hash tells whether it was written so
+            return  # its hash shows whether it was written so
         if began != row.state:
             self._note(
                 entry,

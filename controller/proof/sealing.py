@@ -1,4 +1,4 @@
-"""Sealing: days that are over move from the journal to segments. A thread of its own does it; the
+"""Sealing: days that are over move from the journal to segments. It runs in a separate thread; the
 writer never waits for it.
 
 The age of a segment is counted in seconds for which daemons have run since it was sealed, never by
@@ -62,7 +62,7 @@ def seal(
     """Seal every day that is over at ``now``. ``counted``: the seconds for which daemons have run;
     ``acknowledged``: the published position, past which nothing is cut. Raises ``OSError``,
     ``sqlite3.Error``, ``JournalUnusableError``, :class:`BrokenSegmentError`, and
-    :class:`EndedError` if ``pace`` was ended: a day that is sealed by half is sealed anew.
+    :class:`EndedError` if ``pace`` was ended: a half-sealed day is sealed again.
     """
     pace = pace or Throttle()
     with closing(JournalReader(journal)) as reader:
@@ -105,7 +105,7 @@ def counted_until_now(journal: Path) -> int:
             try:
                 most = max(most, header(path).counted)
                 break
-            except BrokenSegmentError:  # told when it is verified, or when its time is over
+            except BrokenSegmentError:  # reported when it is verified, or when its retention ends
                 continue
     return most
 
@@ -180,8 +180,8 @@ def _aged(paths: Iterable[Path], counted: int, days: int) -> Iterator[Path]:
 
 
 def _removed_day(path: Path, pace: Throttle) -> RemovedDay:
-    """What the journal records about a segment before it is removed. Raises
-    :class:`BrokenSegmentError` if the segment can no longer be read, and :class:`EndedError`.
+    """The journal's record about a segment before it is removed. Raises :class:`BrokenSegmentError`
+    if the segment can no longer be read, and :class:`EndedError`.
     """
     with closing(Segment(path)) as segment:
         for _ in pace.paced(segment.entries()):

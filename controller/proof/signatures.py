@@ -1,4 +1,5 @@
-"""Who said each command: the signatures in the journal, against the people file that was in force.
+"""The signer of each command: the signatures in the journal, checked against the people file that
+was valid.
 
 A daemon looked at all of it before it followed the command. Here it is looked at again, years later
 and by anybody, with nothing but the journal.
@@ -79,7 +80,7 @@ class Signatures:
         return None
 
     def flaw(self, given: Command, of: TableSetup, now: float, table: Table | None) -> str | None:
-        """What is wrong with who signed this command at ``now`` (seconds since 1970), or None.
+        """The mistake in the signature of this command at ``now`` (seconds since 1970), or None.
         ``table``: before the command; None if that is not known.
         """
         if self._setup is None or not given.signed:
@@ -133,7 +134,7 @@ class Signatures:
     def _again(self, given: Command, found: list[VerifiedCommand]) -> str | None:
         """Whether the same was followed before."""
         if isinstance(given, DeviceCommand) and given.unsent is not None:
-            return None  # the same is told again
+            return None  # a repetition
         for signed in found:
             number = signed.person.id, signed.claims.jti
             if number in self._followed:
@@ -170,7 +171,9 @@ def _who(signed: VerifiedCommand) -> tuple[str, str, str]:
 
 
 def _command(ordered: object, given: Command) -> AnyCommand:
-    """What was signed, as the table took it. Raises ``ValueError`` if it is none to a table."""
+    """The signed command, as the table accepted it. Raises ``ValueError`` if it is not one for a
+    table.
+    """
     if isinstance(ordered, DeviceOrder):
         return DeviceCommand(
             at=given.at,

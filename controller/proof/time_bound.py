@@ -1,9 +1,9 @@
-"""By how much the machine's clock may be wrong, when it was stepped, and what has to be said of it:
-pure functions of what the clocks, the kernel and chrony say.
+"""The error bound of the machine's clock, its steps, and the alerts about them: pure functions of
+the clocks and of the statements of the kernel and chrony.
 
-Who keeps the clock states its greatest error. While nobody does, the last one grows by what a clock
-may run wrong; if there was none, nobody knows it. A step adds to it until the source has corrected
-the clock again.
+Who keeps the clock states its greatest error. Without a statement, the last one grows by the rate
+at which a clock may drift; without any, the bound is unknown. A step adds to it until the source
+has corrected the clock again.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ same.
 """
 SLEW_RATIO = 0.1
 """The share by which a clock that is corrected gradually may run faster or slower: chrony takes up
-to a twelfth. What is more was set.
+to a twelfth. A greater difference is a step.
 """
 DEFAULT_STEP_SECONDS = 1.0
 """Seconds that count as a step where the site has no bound."""
 WARNING_SECONDS = 600.0
-"""Seconds before the site's bound is crossed from which on that is said, but not before half of
+"""Seconds before the site's bound is crossed at which the warning begins, but not before half of
 the bound is used up.
 """
 CLEAR_RATIO = 0.8
-"""The share of a limit below which the error must be for what was said of it to end: an error that
-lies at the limit would be told again and again.
+"""The share of a limit below which the error must fall for its alert to end: an error at the limit
+would raise it again and again.
 """
 ERROR_WITHIN_BOUND = 0.0
 """The error is within what the site asks, or it asks nothing."""
@@ -45,13 +45,13 @@ REMEDY = (
 
 By = Literal["chrony", "kernel"]
 Stage = Literal["ahead", "crossed", "unknown"]
-"""The bound will be crossed; it is; nobody knows."""
+"""The bound will be crossed; it is crossed; it is unknown."""
 
 
 class ClockStatement(msgspec.Struct, frozen=True):
-    """What is stated of the clock. Seconds; ``offset``: by which it is ahead; ``greatest``: by
+    """A statement about the clock. Seconds; ``offset``: by which it is ahead; ``greatest``: by
     which it is wrong at most; ``growth``: by which that grows each second without a source;
-    ``correction``: what differs after each correction, None where that cannot be told.
+    ``correction``: the difference after each correction, None if unknown.
     """
 
     by: By
@@ -65,8 +65,8 @@ class ClockStatement(msgspec.Struct, frozen=True):
 
 
 class TimeKept(msgspec.Struct, frozen=True):
-    """What is known after a look at the clocks. ``error``: seconds by which the wall clock may be
-    wrong; None: nobody knows. ``stepped``: how much of it are steps after which the source did not
+    """The state after a reading of the clocks. ``error``: seconds by which the wall clock may be
+    wrong; None: unknown. ``stepped``: how much of it are steps after which the source did not
     correct the clock. ``corrected``: the machine's clock at the last correction seen.
 
     ``reported_error``: the error that events carry; ``unproved``: whether the alert is raised.
@@ -85,7 +85,7 @@ class TimeKept(msgspec.Struct, frozen=True):
 
 
 def stated(kernel: KernelClock | None, chrony: Tracking | None) -> ClockStatement | None:
-    """Who is asked: chrony where it keeps the clock, else the kernel. None: nobody answers."""
+    """Who is asked: chrony where it keeps the clock, else the kernel. None: no reply."""
     found = []
     if chrony is not None:
         found.append(
@@ -122,7 +122,7 @@ def look(
     said: ClockStatement | None,
     bound: float | None,
 ) -> tuple[TimeKept, float | None]:
-    """What is known now, and by how many seconds the clock was set since the look before, if it
+    """The present state, and the seconds by which the clock was set since the last reading, if it
     was. ``bound``: what the site asks.
     """
     first = before is None
@@ -211,8 +211,8 @@ def _unproved(before: bool, error: float | None, growth: float, bound: float | N
 
 
 def crossed(now: TimeKept, bound: float | None) -> float | None:
-    """When the site's bound is crossed without a correction, in seconds since 1970; None: it is
-    already, or nobody asks.
+    """When the site's bound is crossed without a correction, in seconds since 1970; None: it
+    already is, or is not required.
     """
     if bound is None or now.error is None or now.error > bound:
         return None

@@ -72,7 +72,7 @@ def _before(boot: Entry | None, last: Entry | None) -> tuple[int, Belief]:
         return 0, Belief()
     try:
         clock = msgspec.json.decode(boot.body, type=Boot).clock
-    except ValueError:  # a file that is damaged; who reads it back will say so
+    except ValueError:  # a damaged file; its reader reports it
         clock = None
     if clock is None:
         return 0, Belief()  # of a release that did not count

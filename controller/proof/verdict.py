@@ -32,12 +32,12 @@ class PositionRange(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, kw_only=True):
-    """What was found. ``keys``: the public keys that checkpoints were held against; ``trusted``:
-    they were given, and are not the journal's own word. ``through``: the position of the last entry
-    that a signed checkpoint vouches for.
+    """The findings. ``keys``: the public keys that checkpoints were held against; ``trusted``: they
+    were given, and are not the journal's own word. ``through``: the position of the last entry that
+    a signed checkpoint vouches for.
 
     ``proved``: how many entries such a checkpoint covers; ``unproved``: the others. ``missing``:
-    what is not there, and the chain does not say that it was removed; ``removed``: what it says
+    days that are absent without a record of their removal in the chain; ``removed``: what it says
     was. ``unread``: what could not be read or decided, and why. ``elsewhere``: checkpoints of other
     journals; ``disbelieved``: of this one, that no key to trust has signed.
     """

@@ -2,8 +2,8 @@
 last.
 
 The hash chain shows what was changed, inserted, removed or moved; the signed checkpoints show what
-was cut off at the end or rewritten as a whole; the archive of a subscriber is a witness that nobody
-at the journal can reach.
+was cut off at the end or rewritten as a whole; a subscriber's archive is a witness out of reach of
+the journal's machine.
 """
 
 from __future__ import annotations
@@ -53,13 +53,11 @@ class EntryListener:
         """Begin at a seam, with what leads up to it."""
 
     def state_digest(self) -> bytes:
-        """A digest of what is known now. What it makes of the entries to come depends on nothing
-        else.
-        """
+        """A digest of what is known now. The verdict on later entries depends on nothing else."""
         return b""
 
     def take_findings(self) -> Any:
-        """What was found since this was asked last, for :meth:`add` of another."""
+        """Findings since the last call, for :meth:`add` of another."""
 
     def add(self, found: Any) -> None:
         """Add what another has found in the entries that follow."""
@@ -69,7 +67,7 @@ class _Chain(msgspec.Struct):
     """The chain of one file. ``after``: the position before its first kept entry; ``head``: its
     last; ``sound``: up to which all entries are present and as written; ``signed``: up to which a
     checkpoint vouches. ``cut_short``: whether there may be more than could be read. ``tells``:
-    whether the release that wrote its first entries tells what it removes; None: they do not say.
+    whether the release that wrote its first entries records what it removes; None: they do not say.
     """
 
     journal: str
@@ -89,10 +87,10 @@ class _Chain(msgspec.Struct):
 
 
 class WalkFindings(msgspec.Struct, kw_only=True):
-    """What was found in some pieces. ``found``: the hashes of entries by journal and position;
-    ``stated``: what was said to be removed: in which journal, and at which position of it;
-    ``sealed``: the checkpoints that end segments; ``begun``: the hash before the first entry of a
-    source where the one before was not read here; ``site``: and whether it is simulated.
+    """The findings of some pieces. ``found``: the hashes of entries by journal and position;
+    ``stated``: recorded removals: in which journal, and at which position of it; ``sealed``: the
+    checkpoints that end segments; ``begun``: the hash before the first entry of a source where the
+    one before was not read here; ``site``: and whether it is simulated.
     """
 
     verdict: Verdict
@@ -213,7 +211,7 @@ class Walk:
         return repr((journal, here, known)).encode()
 
     def take_findings(self) -> WalkFindings:
-        """What was found since this was asked last."""
+        """Findings since the last call."""
         verdict = self._verdict
         told = WalkFindings(
             verdict=verdict,
@@ -230,7 +228,7 @@ class Walk:
         return told
 
     def take_together(self, jobs: int) -> bool:
-        """Walk all in so many processes. Returns whether they have; otherwise nothing was found."""
+        """Process all in several processes. Return False if they could not."""
         taken = walk_together(self, jobs)
         if taken is None:
             return False
@@ -242,7 +240,7 @@ class Walk:
             for each in taken
             for at, hash_ in each.walked.begun.items()
         ):
-            return False  # a source does not go on with what another process has found before it
+            return False  # a source does not continue the findings of another process
         for each in taken:
             self._add(each.walked)
             self.listener.add(each.listener_findings)
@@ -377,7 +375,7 @@ class Walk:
         sealed, verdict, place = source.sealed, self._verdict, str(source.path)
         verdict.segments += 1
         if sealed is None:
-            return  # its entries could not be read to the end, which is said
+            return  # its entries could not be read to the end, which is reported
         self._found[source.journal, end] = last.hex()
         if (sealed.journal, sealed.position) != (source.journal, end):
             verdict.wrong(place, end, "the checkpoint that ends it is not that of its last entry")
@@ -407,7 +405,7 @@ class Walk:
         try:
             boot = msgspec.json.decode(entry.body, type=Boot)
         except DECODE_ERRORS:
-            return  # its hash tells whether it was written so
+            return  # its hash shows whether it was written so
         if chain.tells is None:
             chain.tells = boot.clock is not None
         if (point := boot.restored) is not None:
@@ -467,8 +465,8 @@ class Walk:
                 self._disbelieve(point, wrong)
 
     def _disbelieve(self, point: Checkpoint, why: str) -> None:
-        """Anybody may have sent it. Where no key was given, one that is signed by nobody we know
-        may yet be the true one.
+        """Anybody may have sent it. Without a given key, a checkpoint with an unknown signer may
+        still be the true one.
         """
         verdict = self._verdict
         verdict.disbelieved += 1
@@ -503,7 +501,7 @@ class Walk:
         chain, here = self._chains[point.journal], self._found.get((point.journal, point.position))
         if point.position > chain.head:
             if chain.cut_short:
-                return None  # it could not be read so far, which is said
+                return None  # it could not be read so far, which is reported
             return (
                 chain.head + 1,
                 f"cut off after entry {chain.head}: {_named(point)}, was signed for",
@@ -515,7 +513,7 @@ class Walk:
             )
         return None
 
-    # What is covered
+    # Coverage
 
     def _tell(self, chain: _Chain) -> None:
         verdict = self._verdict
@@ -541,10 +539,10 @@ class Walk:
                 verdict.wrong(str(self.evidence.journal), gone.first, what)
 
     def _removals(self, chain: _Chain) -> list[RemovedDay]:
-        """What is said to be removed of this chain, by entries that may be believed as far as any.
+        """The removals of this chain that are recorded in entries as credible as any.
 
-        The oldest day goes first, and what was told of it goes with the day in which it was told:
-        the latest one counts for all.
+        The oldest day is removed first, and the record of its removal with the day in which it was
+        written: the latest one counts for all.
         """
         said = [
             (where, at, removal)
@@ -569,7 +567,7 @@ class Walk:
 
 
 def _flaw(entry: Entry, previous: bytes, expected: int) -> str | None:
-    """What is wrong with the entry found at the position ``expected``."""
+    """The mistake in the entry found at the position ``expected``."""
     if entry.position != expected:
         gone = (
             f"entry {expected}"

@@ -42,7 +42,7 @@ class _EventDigests(NamedTuple):
 
 class Witness:
     """The content of an archive. Raises ``OSError``. ``unreadable``: the numbers of the first lines
-    that hold nothing of ours; ``malformed``: how many there are.
+    without anything of this project; ``malformed``: how many there are.
     """
 
     def __init__(self, path: Path) -> None:
@@ -85,7 +85,7 @@ class Witness:
             self._rounded.add(name)
 
     def testify(self, verdict: Verdict) -> None:
-        """Add what the archive shows to the verdict, once all entries were heard."""
+        """Add the archive's evidence to the verdict, once all entries were received."""
         if not verdict.entries:
             return  # there is nothing to hold against it
         source = str(self.path)
@@ -147,7 +147,7 @@ class Witness:
         if not line.strip():
             return True
         if len(line) == MAX_LINE_BYTES:
-            return False  # what follows is taken for a line of its own, and is none either
+            return False  # what follows counts as a line by itself, and is broken too
         try:
             body = json.loads(line)
             if isinstance(body, dict) and ("payload" in body or {"kind", "body"} <= body.keys()):
@@ -203,7 +203,7 @@ def _digest(event: Any) -> bytes:
 
 
 def _numbers(value: Any, limit: int | None) -> Any:
-    """The same with integers up to ``limit`` as doubles: 2 and 2.0 are one number in JSON, and
+    """As above, with integers up to ``limit`` as doubles: 2 and 2.0 are one number in JSON, and
     some programs write one for the other.
     """
     if isinstance(value, dict):
