@@ -106,7 +106,7 @@ async def test_a_state_that_was_forged_between_two_runs_is_found(tmp_path: Path)
     await evening(path)
     position = [entry.position for entry in entries(path) if entry.kind == "state"][-1]
     forge(path, position, '"round":2', '"round":7')
-    assert audit(path).differences[0].what == "the table went on with something else than it knew"
+    assert audit(path).differences[0].what == "the table continued from another state than its own"
 
 
 async def test_an_event_that_was_taken_out_is_missed(tmp_path: Path) -> None:

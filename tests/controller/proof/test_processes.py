@@ -136,7 +136,7 @@ def test_a_day_that_begins_with_another_state_is_found(tmp_path: Path, jobs: int
     make(path, evenings(), Forger())
     made = alike(path, jobs)
     assert made.outcome is ProofOutcome.DOES_NOT_HOLD
-    assert "went on with something else than it knew" in made.differences[0].what
+    assert "continued from another state than its own" in made.differences[0].what
 
 
 def states(connection: sqlite3.Connection) -> list[int]:
