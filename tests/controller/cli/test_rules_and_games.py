@@ -62,7 +62,7 @@ def test_one_rule_is_shown_with_its_words_and_its_proof(capsys: pytest.CaptureFi
         rule["printed"]
     )
     [proof] = msgspec.convert(rule["proofs"], list[dict[str, str]])
-    assert proof["test"].startswith("tests/controller/games/test_roulette_rotor.py::")
+    assert proof["test"].startswith("tests/controller/games/test_scripts.py::")
     assert proof["mutant"] == "the rotor is reported when it was reversed, not when it was not"
 
 
