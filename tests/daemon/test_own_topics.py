@@ -54,13 +54,13 @@ def test_what_holds_is_said_again(
     heard = subscribe(mosquitto.port)
     until_up(heard, running)
     assert command(heard, "session.open")["ok"]
-    assert running.logged("somebody else publishes on our topics") == []
+    assert running.logged("another client publishes on this daemon's topics") == []
     for topic, body in FORGED.items():
         heard.say(topic, body, retain=retain)
     for topic, body in FORGED.items():
         until(f"{topic} is put right", partial(after, heard, topic, body), running.log)
-    running.until_logged("somebody else publishes on our topics")
-    assert len(running.logged("somebody else publishes on our topics")) == 1
+    running.until_logged("another client publishes on this daemon's topics")
+    assert len(running.logged("another client publishes on this daemon's topics")) == 1
     until("an alert", lambda: heard.latest(f"{TABLE}/alert/broker-topics"), running.log)
     later = subscribe(mosquitto.port)
     later.catch_up()

@@ -222,7 +222,7 @@ def test_tables_are_added_changed_and_removed_while_the_others_play(
     found = audit(floor.journal)
     assert (found.differences, found.notes, found.unproved) == ([], [], {})
     assert found.proves
-    assert floor.daemon.logged("somebody else publishes on our topics") == []
+    assert floor.daemon.logged("another client publishes on this daemon's topics") == []
 
 
 def test_a_mistake_changes_nothing(floor: Floor, capsys: pytest.CaptureFixture[str]) -> None:

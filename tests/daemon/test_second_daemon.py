@@ -86,8 +86,8 @@ def test_the_first_has_the_table_and_both_say_so(
     assert command(heard, "session.open")["ok"]
     since = len(heard.heard)
     pair.second.start()
-    pair.first.until_logged("another daemon serves a table of ours")
-    pair.second.until_logged("another daemon serves a table of ours")
+    pair.first.until_logged("another daemon serves a table of this one")
+    pair.second.until_logged("another daemon serves a table of this one")
     alert = until("an alert", lambda: heard.latest(f"{TABLE}/alert/second-daemon"), pair.log)
     assert (alert["what"], alert["severity"]) == ("table.second_daemon", "fault")
     assert "table r1 is served by the daemon pit-2 too, and this one has it" in alert["detail"]
@@ -107,7 +107,7 @@ def test_the_first_has_the_table_and_both_say_so(
     assert ids == [f"once {number}" for number in range(10)], "each is answered once, in order"
     assert boots(heard, since) == {pair.first.boot()}
     until("the result is retained", lambda: heard.number() == 17, pair.log)
-    assert pair.first.logged("somebody else publishes on our topics") == []
+    assert pair.first.logged("another client publishes on this daemon's topics") == []
 
 
 def test_it_takes_over_when_the_first_is_gone_and_leaves_it_alone_when_that_comes_back(
