@@ -69,7 +69,7 @@ async def live(configuration: str, days: int, rounds: int) -> None:
         upkeep.look([place.runner for place in daemon._places.values()])
         if played % rounds:
             return
-        while daemon._journal._cut:  # noqa: ASYNC110 - the day before is removed a part a second
+        while daemon._journal._writer.cut:  # noqa: ASYNC110 - the day before is removed a part a second
             await asyncio.sleep(0.01)
         await upkeep._seal(publisher.position)
         day = played // rounds

@@ -19,7 +19,7 @@ import structlog
 
 from controller.broker.failures import Disconnected
 from controller.cli import main
-from controller.journal.journal import Journal
+from controller.journal.writer import JournalWriter
 from controller.mqtt.publisher import Publisher
 from controller.proof import journal_upkeep
 from controller.proof.journal_upkeep import JournalUpkeep
@@ -88,15 +88,15 @@ def soon(*limits: str) -> None:
 
 def writer_dies() -> None:
     """The journal's thread ends at the next thing that it is to store."""
-    real = Journal._collect
+    real = JournalWriter._collect
 
-    def collect(journal: Journal) -> Any:
-        found = real(journal)
+    def collect(writer: JournalWriter, wait: float | None) -> Any:
+        found = real(writer, wait)
         if STRUCK.is_set():
             raises()
         return found
 
-    setattr(Journal, "_collect", collect)  # noqa: B010 - a method is replaced
+    setattr(JournalWriter, "_collect", collect)  # noqa: B010 - a method is replaced
 
 
 def connection_is_lost_at_the_same_moment() -> None:

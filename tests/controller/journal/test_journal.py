@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal import file
-from controller.journal import journal as writer
+from controller.journal import file, writer
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import JournalFullError, JournalUnusableError, Row
@@ -372,7 +371,7 @@ async def test_a_writer_that_waits_for_the_disk_says_for_how_long(
         assert answered.wait(PATIENCE)
         return usual(*arguments)
 
-    monkeypatch.setattr(writer, "_LOG_CHECKPOINT_BYTES", 0)
+    monkeypatch.setattr(writer, "LOG_CHECKPOINT_BYTES", 0)
     with closing(Journal(path)) as journal:
         end = await journal.append(record(1), record(2))
         await until_async(lambda: journal.busy_seconds == 0.0)

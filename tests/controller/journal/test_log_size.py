@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal import journal as writer
-from controller.journal import read_back
+from controller.journal import read_back, writer
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.reader import JournalReader
@@ -33,8 +32,8 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "_LOG_FORCED_CHECKPOINT_BYTES", LIMIT)
-    monkeypatch.setattr(writer, "_LOG_RETRY_SECONDS", 0.02)
+    monkeypatch.setattr(writer, "LOG_FORCED_CHECKPOINT_BYTES", LIMIT)
+    monkeypatch.setattr(writer, "LOG_RETRY_SECONDS", 0.02)
 
 
 def logged(path: Path) -> int:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from controller.journal import journal as writer
+from controller.journal import writer
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, JournalUnusableError
 from controller.journal.setup import Boot, RemovedDay, boot
@@ -35,7 +35,7 @@ HOUR = 3600.0
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "_IDLE_SECONDS", 0.005)
+    monkeypatch.setattr(writer, "IDLE_SECONDS", 0.005)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ async def running(path: Path, keep_days: int = 30) -> AsyncIterator[Premises]:
 
 async def written(run: Premises) -> None:
     """Wait until the journal's writer has done everything that it was asked for."""
-    await until_async(lambda: not run.journal._cut and run.journal._queue.empty())
+    await until_async(lambda: not run.journal._writer.cut and run.journal._writer.queue.empty())
 
 
 async def minute(run: Premises) -> None:
@@ -70,7 +70,7 @@ async def minute(run: Premises) -> None:
     await run.runner.drain()
     await run.upkeep._seal(run.journal.head())
     await run.runner.drain()
-    wanted = run.journal._cut
+    wanted = run.journal._writer.cut
     await written(run)
     assert wanted == 0 or run.journal.failed is None
 

@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from controller.journal import journal as writer
+from controller.journal import writer
 from controller.journal.journal import Journal
 from controller.journal.schema import Record
 
@@ -77,7 +77,7 @@ async def on_the_last_blocks(path: Path) -> None:
     """Write until the index of the log needs its next part, on a disk that has a few blocks left,
     but too few for it.
     """
-    writer._LOG_CHECKPOINT_BYTES = writer._LOG_FORCED_CHECKPOINT_BYTES = 1 << 30
+    writer.LOG_CHECKPOINT_BYTES = writer.LOG_FORCED_CHECKPOINT_BYTES = 1 << 30
     log, frame = path.with_name(f"{path.name}-wal"), 4096 + 24
     journal = Journal(path)
     number = 0
