@@ -20,7 +20,7 @@ from pathlib import Path
 import psycopg
 
 from benchmarks.figures import row
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord, Query
 from subscribers.surveillance.archive_postgres import PostgresArchive
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
@@ -116,7 +116,11 @@ def _mb(path: Path) -> float:
 
 def make_event(number: int) -> ArchiveRecord:
     """Return an event as published by a wheel's table."""
-    table, seq, moment = f"ruleta-{number % TABLES}", number // TABLES + 1, utc(1.79e9 + number)
+    table, seq, moment = (
+        f"ruleta-{number % TABLES}",
+        number // TABLES + 1,
+        format_utc(1.79e9 + number),
+    )
     frames = [{"at": number / 4, "frame": f"*X;{n};017;17;0;{number:03d}"} for n in range(4)]
     outcome = {"family": "roulette", "number": number % 37, "colour": "black", "parity": "odd"}
     body = {

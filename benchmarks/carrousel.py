@@ -27,7 +27,7 @@ from benchmarks.figures import milliseconds, row
 from benchmarks.processes import mosquitto, running
 from benchmarks.subscriber import Subscriber
 from benchmarks.usage import cpu
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from tests.support.brokers.mosquitto import free_port
 
 ROOT = "novamas/v1/bench"
@@ -63,7 +63,11 @@ class CoinTables:
     def retain(self, table: str) -> None:
         """Publish the retained topics of a table."""
         head = {"table": table, "game": "poker-no-draw", "decree": "ARA02", "boot": BOOT}
-        state = {"seq": self._seqs[table], "time": utc(time.time()), "shown": {"currency": "EUR"}}
+        state = {
+            "seq": self._seqs[table],
+            "time": format_utc(time.time()),
+            "shown": {"currency": "EUR"},
+        }
         self._retain(f"{table}/info", {**head, "about": {"jackpot": "linked"}})
         self._retain(f"{table}/state", {**head, **state})
 
@@ -99,7 +103,7 @@ class CoinTables:
             "decree": "ARA02",
             "boot": BOOT,
             "seq": seq,
-            "time": utc(time.time()),
+            "time": format_utc(time.time()),
             "mono_ns": time.monotonic_ns(),
             "session": 1,
             "round": number,

@@ -27,7 +27,7 @@ from benchmarks.processes import Process, configure, mosquitto, pseudo_terminals
 from benchmarks.processes import daemon as run_daemon
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
 from benchmarks.usage import usage
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.proof.sealing import DAY_SECONDS, seal
 from controller.proof.segment import folder as segments
 from simulators.line import SimulatedLine
@@ -168,7 +168,7 @@ def disk_use(folder: Path, before: WrittenBytes, after: WrittenBytes, days: floa
         folder / "journal.sqlite3",
         SigningKey.generate(),
         "benchmark",
-        utc(time.time() + 2 * DAY_SECONDS),
+        format_utc(time.time() + 2 * DAY_SECONDS),
         0,
         after.position,
         keep_days=30,

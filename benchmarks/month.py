@@ -22,7 +22,7 @@ from benchmarks.usage import largest_of
 from controller.contract.commands import SessionOpen
 from controller.contract.notation import Input, write
 from controller.contract.retained import About
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.games.games import make_game
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Kind, Record
@@ -105,7 +105,7 @@ class MonthTable:
 
     def take(self, given: Input, at: float) -> None:
         """Step the table, and add the record."""
-        now, mono_ns = utc(MONTH_START + at), round(at * 1e9)
+        now, mono_ns = format_utc(MONTH_START + at), round(at * 1e9)
         events = self.table.handle(given, now, mono_ns).events
         sent = self.trace.pop_entry()
         self._keep(
@@ -135,13 +135,15 @@ class MonthTable:
             key=key,
             tables=(TABLE,),
             continues=at > 0,
-            clock=ClockState(counted=int(at), believed=utc(MONTH_START + at), confirmed=True),
+            clock=ClockState(
+                counted=int(at), believed=format_utc(MONTH_START + at), confirmed=True
+            ),
         )
         made = Record(
             table="",
             boot=RUN,
             seq=0,
-            time=utc(MONTH_START + at),
+            time=format_utc(MONTH_START + at),
             mono_ns=round(at * 1e9),
             before=(("boot", msgspec.json.encode(body)),),
         )
@@ -152,7 +154,7 @@ class MonthTable:
             table=TABLE.id,
             boot=RUN,
             seq=self.table.seq,
-            time=utc(MONTH_START + at),
+            time=format_utc(MONTH_START + at),
             mono_ns=round(at * 1e9),
             **content,  # type: ignore[arg-type]
         )
@@ -183,7 +185,7 @@ def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> 
     month.flush(at)
     _store(store, month.waiting)
     with closing(JournalReader(path)) as reader:
-        keep(sign(key, reader.id(), RUN, utc(MONTH_START + at), store.head), path)
+        keep(sign(key, reader.id(), RUN, format_utc(MONTH_START + at), store.head), path)
     store.end()
     return public(key)
 
@@ -196,7 +198,7 @@ def _store(store: JournalStore, waiting: list[Record]) -> None:
 
 def _seal(path: Path, store: JournalStore, key: SigningKey, at: float) -> None:
     """Seal finished days; those of the last week also remain in the journal."""
-    now = utc(MONTH_START + at)
+    now = format_utc(MONTH_START + at)
     done = seal(path, key, RUN, now, int(at), store.head.position, keep_days=10 * 365)
     while store.remove(done.cut):
         pass

@@ -40,7 +40,7 @@ from benchmarks.site_standing import (
 )
 from benchmarks.subscriber import OPENING, ROOT, Subscriber
 from benchmarks.usage import Usage, cpu, usage
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from tests.support.surveillance.postgres import Postgres
 
 OUTAGE_SECONDS = 10.0
@@ -85,7 +85,7 @@ class ResultListener:
             self.results[table_of(topic)].append(now)
         if (happened := _TIME.search(body)) is not None:
             self.heard.append(now)
-            self.late.append(time.time() - moment(happened[1].decode()))
+            self.late.append(time.time() - parse_utc(happened[1].decode()))
 
     def windows(self, since: float, until: float) -> list[float]:
         """Return the 99th percentile of the delay of events in each window."""

@@ -12,7 +12,7 @@ import msgspec
 from controller.contract.jackpot import JackpotState, OutOfPlay
 from controller.contract.messages.messages import text, word
 from controller.contract.retained import Alert
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 
 SilenceReason = Literal["no_broker", "unreadable", "unsaid", "expired"]
 
@@ -46,7 +46,7 @@ def on_state(meter: Meter, body: bytes, at: str) -> Meter:
     try:
         state = msgspec.json.decode(body, type=JackpotState) if body else None
         if state is not None:
-            moment(state.time), moment(state.until)
+            parse_utc(state.time), parse_utc(state.until)
     except (ValueError, RecursionError):
         return change(meter, unreadable_since=meter.unreadable_since or at)
     return change(meter, state=state, received_at=at, unreadable_since=None)
@@ -70,9 +70,9 @@ def remaining_seconds(meter: Meter, now: str) -> float:
     """
     if meter.state is None:
         return 0.0
-    until = moment(meter.state.until)
-    expiry = moment(meter.received_at) + until - moment(meter.state.time)
-    return min(until, expiry) - moment(now)
+    until = parse_utc(meter.state.until)
+    expiry = parse_utc(meter.received_at) + until - parse_utc(meter.state.time)
+    return min(until, expiry) - parse_utc(now)
 
 
 def silence(meter: Meter, no_broker: str | None, now: str) -> MeterSilence | None:

@@ -19,7 +19,7 @@ from nacl.signing import SigningKey, VerifyKey
 
 from controller.backup.errors import BackupError
 from controller.contract.json_bodies import Stored
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from controller.proof.checkpoint import public
 
 MANIFEST_NAME = "manifest.json"
@@ -126,7 +126,7 @@ def _verify_signature(path: Path, manifest: Manifest, key: str | None) -> None:
 def _check_time(path: Path, time: str) -> None:
     """Reject a time in any other format: it becomes part of file names."""
     try:
-        sound = utc(moment(time)) == time
+        sound = format_utc(parse_utc(time)) == time
     except ValueError:
         sound = False
     if not sound:

@@ -22,7 +22,7 @@ from controller.backup.sealed_keys import unseal
 from controller.backup.take import ProgressReport, copy_file
 from controller.configuration.file import inspect_configuration
 from controller.configuration.settings import ConfigurationError
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from controller.contract.version import SOFTWARE
 from controller.journal.file import lock, restoring_path, sync_directory
 from controller.journal.restored import create_restored
@@ -71,10 +71,10 @@ def restore(
     if passphrase is not None and manifest.sealed:
         secrets = unseal(backup / KEYS_NAME, passphrase)
     now = time.time()
-    if now < max(moment(manifest.time), moment(manifest.made)):
+    if now < max(parse_utc(manifest.time), parse_utc(manifest.made)):
         raise BackupError(
-            f"the clock is at {utc(now)}, but the backup is of {manifest.made}: set the clock; "
-            "otherwise numbers could be assigned twice"
+            f"the clock is at {format_utc(now)}, but the backup is of {manifest.made}: set the "
+            "clock; otherwise numbers could be assigned twice"
         )
     sessions = _verify(backup, manifest, progress)
     try:
@@ -159,7 +159,7 @@ class _Restore:
                 hash=manifest.hash,
                 since=manifest.time,
                 file=copy.name,
-                at=utc(now),
+                at=format_utc(now),
                 by=SOFTWARE,
                 sessions=sessions,
             )
@@ -169,7 +169,7 @@ class _Restore:
             with new_file(new):
                 pass  # created private before SQLite opens it; its log inherits the permissions
             create_restored(new, copy, point)
-            end = f"replaced-{_compact(utc(now))}"
+            end = f"replaced-{_compact(format_utc(now))}"
             for path in in_the_way:
                 self._rename(path, journal, end)
             for path, body in keys.items():

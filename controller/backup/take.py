@@ -32,7 +32,7 @@ from controller.backup.named_files import credentials, keys_beside, named_files
 from controller.backup.sealed_keys import seal
 from controller.configuration.settings import Configuration
 from controller.configuration.sources import files_of
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.contract.version import SOFTWARE
 from controller.journal.file import sync_directory
 from controller.journal.reader import JournalReader
@@ -72,7 +72,7 @@ def back_up(
     :class:`BackupError`, after removing the incomplete backup.
     """
     start = time.time()
-    stamp = utc(start)[:19].replace("-", "").replace(":", "")
+    stamp = format_utc(start)[:19].replace("-", "").replace(":", "")
     folder = into / f"novamas-{configuration.site.id}-{configuration.site.node}-{stamp}Z"
     part = folder.with_name(f"{folder.name}.part")
     created = False
@@ -145,7 +145,7 @@ class _Backup:
         if last is None:
             raise BackupError(f"{self._source}: no daemon has stored anything in it yet")
         if key is not None:
-            checkpoint = sign(key, id_, last.boot, utc(start), head)
+            checkpoint = sign(key, id_, last.boot, format_utc(start), head)
         if checkpoint is not None and (
             checkpoint.journal,
             checkpoint.position <= head.position,
@@ -158,7 +158,7 @@ class _Backup:
         manifest = sign_manifest(
             Manifest(
                 format="novamas backup 1",
-                made=utc(start),
+                made=format_utc(start),
                 software=SOFTWARE,
                 site=self._configuration.site.id,
                 node=self._configuration.site.node,

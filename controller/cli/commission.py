@@ -604,9 +604,9 @@ def _put(path: Path, data: bytes) -> None:
 
 
 def _now() -> str:
-    from controller.contract.times import utc
+    from controller.contract.times import format_utc
 
-    return utc(time.time())
+    return format_utc(time.time())
 
 
 def _words(phase: str) -> str:

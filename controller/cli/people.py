@@ -174,7 +174,7 @@ def _roles(arguments: argparse.Namespace, status: int) -> list[str]:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    from controller.contract.times import utc
+    from controller.contract.times import format_utc
     from controller.people.enrolment import add_person
     from controller.people.register import PeopleError, PeopleHeader, Person, checked_people
 
@@ -186,7 +186,9 @@ def _add(arguments: argparse.Namespace) -> int:
         people = _read(path, key)
     else:
         _required(arguments, "site")
-        people = checked_people(PeopleHeader(site=arguments.site, number=1, time=utc(now)), ())
+        people = checked_people(
+            PeopleHeader(site=arguments.site, number=1, time=format_utc(now)), ()
+        )
     person = _convert(
         Person,
         {
@@ -217,14 +219,14 @@ def _revoke(arguments: argparse.Namespace) -> int:
 
 
 def _rotate(arguments: argparse.Namespace) -> int:
-    from controller.contract.times import moment
+    from controller.contract.times import parse_utc
     from controller.people.enrolment import rotate_key
     from controller.people.register import Key
 
     path, now = _required(arguments, "file"), time.time()
     _required(arguments, "id", "public")
     try:
-        until = now if arguments.until is None else moment(arguments.until)
+        until = now if arguments.until is None else parse_utc(arguments.until)
     except ValueError as error:
         raise CommandLineError(f"--until: {error}", 2) from None
     key = _site_key(arguments)

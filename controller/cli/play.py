@@ -15,7 +15,7 @@ from controller.cli import CommandLineError
 from controller.cli.decode import parse_option
 from controller.contract.notation import read_input, write
 from controller.contract.refusals import RejectedError
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.tables.table import Table
 from devices.places import format_path
 from devices.sections import Notes
@@ -77,7 +77,7 @@ def play(table: Table, lines: Iterable[bytes], name: str) -> int:
             continue
         try:
             item = read_input(line)
-            time = utc(item.at)
+            time = format_utc(item.at)
         except (ValueError, RecursionError) as error:
             invalid += 1
             print(f"{name}:{number}: {error}", file=sys.stderr, flush=True)

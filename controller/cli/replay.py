@@ -26,7 +26,7 @@ from controller.configuration.checks import unsuited
 from controller.contract.commands import SessionOpen, ShoeStart
 from controller.contract.notation import Input, write
 from controller.contract.refusals import RejectedError
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.tables.table import Table
 from devices.recording import Chunk, RecordingError, RecordingReader
 from devices.watch import CodecDefectError, Watch
@@ -171,7 +171,7 @@ def _handle(
     table: Table, item: Input, recordings: RecordingSeries, counts_by_type: Counter[str]
 ) -> None:
     try:
-        time = utc(recordings.time_of(item.at))
+        time = format_utc(recordings.time_of(item.at))
         events = table.handle(item, time, round(item.at * 1e9)).events
     except RejectedError as refusal:
         if isinstance(item, ShoeStart):

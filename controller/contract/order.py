@@ -8,7 +8,7 @@ import msgspec
 
 from controller.contract.event_fields import MonoNs
 from controller.contract.mono import MONO_WRAP, elapsed_ns
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 
 
 class Stamped(Protocol):
@@ -55,7 +55,7 @@ def is_before(one: Stamped, other: Stamped, allowed: float | None) -> bool | Non
             return None
         return elapsed_ns(one.mono_ns, other.mono_ns) < MONO_WRAP // 2
     bounds = [allowed if each.time_bound == 0 else each.time_bound for each in (one, other)]
-    apart = round((moment(other.time) - moment(one.time)) * 1e6)
+    apart = round((parse_utc(other.time) - parse_utc(one.time)) * 1e6)
     known = [bound for bound in bounds if bound is not None]
     if len(known) < len(bounds) or abs(apart) <= round(sum(known) * 1e6):
         return None

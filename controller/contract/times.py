@@ -7,20 +7,20 @@ from datetime import UTC, datetime, timedelta
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def utc(seconds: float) -> str:
+def format_utc(seconds: float) -> str:
     """Format seconds since 1970-01-01, to the microsecond. Raises ``ValueError`` if out of
     range.
     """
     try:
-        moment = _EPOCH + timedelta(microseconds=round(seconds * 1e6))
+        time = _EPOCH + timedelta(microseconds=round(seconds * 1e6))
     except (OverflowError, ValueError):
         raise ValueError(f"{seconds!r} s is no time between the years 1 and 9999") from None
-    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return time.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
-def moment(text: str) -> float:
-    """Parse a time in UTC as :func:`utc` writes it, with or without the fraction, into seconds
-    since 1970-01-01. Raises ``ValueError``.
+def parse_utc(text: str) -> float:
+    """Parse a UTC time in the form of :func:`format_utc`, with or without the fraction, into
+    seconds since 1970-01-01. Raises ``ValueError``.
     """
     try:
         if not text.endswith("Z"):

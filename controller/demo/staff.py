@@ -13,7 +13,7 @@ from nacl.pwhash import argon2id
 from nacl.signing import SigningKey
 
 from controller.contract.commands import Role
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.people.pin_key import make_pepper, seal_key, write_pin_key
 from controller.people.private_key import make_private_key
 from controller.people.register import (
@@ -144,7 +144,9 @@ def enrol(
         )
         for name, reader in readers.items()
     ]
-    people = checked_people(PeopleHeader(site=site, number=1, time=utc(time.time())), persons)
+    people = checked_people(
+        PeopleHeader(site=site, number=1, time=format_utc(time.time())), persons
+    )
     replace_file(path, write_people(people, site_key))
     return Staff(
         to_base64url(site_key.verify_key.encode()),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.journal.file import open_checked
 from controller.journal.mono import now_ns
 from controller.journal.reader import JournalReader
@@ -36,7 +36,7 @@ def create_restored(path: Path, copy: Path, restored: RestoredBackup) -> None:
         raise JournalUnusableError(
             f"{copy}: no daemon has ever used this journal; there is nothing to restore"
         )
-    now, mono_ns = utc(time.time()), now_ns()
+    now, mono_ns = format_utc(time.time()), now_ns()
 
     def record(table: str, kind: str, body: bytes, saved: bytes | None = None) -> Record:
         return Record(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.journal.file import (
     aside_path,
     connect_writing,
@@ -358,7 +358,7 @@ def _saved(records: list[Record], ends: list[int]) -> list[tuple[str, bytes, int
 
 def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
     """Return the first records of a file that replaces another."""
-    now, mono_ns = utc(time.time()), now_ns()
+    now, mono_ns = format_utc(time.time()), now_ns()
     replace = msgspec.structs.replace
     opening = (
         []

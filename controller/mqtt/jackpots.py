@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable
 import msgspec
 
 from controller.contract.jackpot import JackpotState, OutOfPlay
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from controller.contract.topics import Topics
 from controller.tables.runner import TableRunner
 from devices.log import structlog
@@ -57,7 +57,7 @@ def read_validity(link: JackpotLink, body: bytes, now: float, *, held: bool) -> 
         return NO_STATEMENT
     try:
         said = msgspec.json.decode(body, type=JackpotState)
-        said_at, until = moment(said.time), moment(said.until)
+        said_at, until = parse_utc(said.time), parse_utc(said.until)
     except (ValueError, RecursionError):
         return UNREADABLE
     of = (said.site, said.jackpot, said.simulated)

@@ -34,7 +34,7 @@ from controller.contract.node import BrokerConnection
 from controller.contract.notation import mark_historical as marked
 from controller.contract.orders import RECALL
 from controller.contract.retained import Alert
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.contract.topics import Topics
 from controller.journal.journal import Journal
 from controller.journal.mono import age_ns
@@ -800,7 +800,7 @@ class Publisher:
         connection, claims = self._claiming, self._api.claims
         if connection is None:
             return
-        taken, lost = claims.decide(time.monotonic(), utc(time.time()))
+        taken, lost = claims.decide(time.monotonic(), format_utc(time.time()))
         for table in lost:
             self._lost[table] = self._outbox.head()
         for table in taken:
@@ -1037,7 +1037,9 @@ def next_pause(pause: float, lasted: float, *, in_vain: bool) -> float:
 
 
 def _alert(alert: str, what: str, detail: str) -> Alert:
-    return Alert(alert=alert, what=what, severity="fault", raised=utc(time.time()), detail=detail)
+    return Alert(
+        alert=alert, what=what, severity="fault", raised=format_utc(time.time()), detail=detail
+    )
 
 
 def _first(group: BaseExceptionGroup[Exception]) -> Exception:

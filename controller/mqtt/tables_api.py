@@ -27,7 +27,7 @@ from controller.contract.orders import (
 )
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import Alert
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.contract.topics import Topics, level, may_respond_to
 from controller.journal.schema import JournalUnusableError
 from controller.journal.setup import HandOver
@@ -281,8 +281,8 @@ class TablesApi:
                 HandOver(
                     instance=former.node,
                     boot=former.boot,
-                    since=utc(now - max(0.0, time.monotonic() - former.heard)),
-                    at=utc(now),
+                    since=format_utc(now - max(0.0, time.monotonic() - former.heard)),
+                    at=format_utc(now),
                     sessions={table: numbers.session},
                     readings={table: numbers.reading},
                 )

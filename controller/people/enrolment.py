@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from controller.people.names import has_direction_marks
 from controller.people.register import (
     Key,
@@ -34,11 +34,11 @@ def revoke(people: People, person_id: str, kid: str | None, now: float) -> Peopl
     """Revoke a person, or one key of theirs."""
     person = find_person(people, person_id)
     if kid is None:
-        revoked_person = replace(person, revoked=utc(now))
+        revoked_person = replace(person, revoked=format_utc(now))
     else:
         _key(person, kid)
         keys = tuple(
-            replace(key, revoked=utc(now)) if key.id == kid else key for key in person.keys
+            replace(key, revoked=format_utc(now)) if key.id == kid else key for key in person.keys
         )
         revoked_person = replace(person, keys=keys)
     return _next(people, _with(people, revoked_person), now)
@@ -49,8 +49,8 @@ def rotate_key(people: People, person_id: str, key: Key, until: float, now: floa
     person = find_person(people, person_id)
     other_keys = tuple(
         other
-        if other.revoked is not None or (other.until is not None and moment(other.until) < until)
-        else replace(other, until=utc(until))
+        if other.revoked is not None or (other.until is not None and parse_utc(other.until) < until)
+        else replace(other, until=format_utc(until))
         for other in person.keys
     )
     return _next(people, _with(people, replace(person, keys=(*other_keys, key))), now)
@@ -102,5 +102,5 @@ def _with(people: People, changed: Person) -> tuple[Person, ...]:
 
 def _next(people: People, persons: tuple[Person, ...], now: float) -> People:
     return checked_people(
-        replace(people.head, number=people.head.number + 1, time=utc(now)), persons
+        replace(people.head, number=people.head.number + 1, time=format_utc(now)), persons
     )

@@ -20,7 +20,7 @@ from nacl.bindings import crypto_core_ed25519_is_valid_point
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from controller.people.names import appearances
 from controller.people.roles import ENROLLABLE_ROLES, EnrolledRole
 from controller.people.strict_json import parse
@@ -67,8 +67,8 @@ class _Term(_PeopleLine, frozen=True, kw_only=True):
 
     def in_term(self, now: float) -> bool:
         """Return True if ``now`` is between ``from`` and ``until``."""
-        return (self.since is None or moment(self.since) <= now) and (
-            self.until is None or now < moment(self.until)
+        return (self.since is None or parse_utc(self.since) <= now) and (
+            self.until is None or now < parse_utc(self.until)
         )
 
 
@@ -323,7 +323,7 @@ def _person(number: int, person: Person, head: PeopleHeader) -> None:
 def _time(number: int, where: str, given: str | None) -> None:
     try:
         if given is not None:
-            moment(given)
+            parse_utc(given)
     except ValueError as error:
         raise PeopleError(f"line {number}: {where}: {error}") from None
 

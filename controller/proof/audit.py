@@ -22,7 +22,7 @@ from controller.contract.commands import Command, CommandRefused
 from controller.contract.notation import read_input, write
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from controller.games.games import make_game
 from controller.journal.schema import Entry
 from controller.journal.setup import Boot, TableSetup, TableStart
@@ -524,7 +524,7 @@ class Auditor(EntryListener):
                 run.commands += 1
         if room is None:
             return
-        wrong = self._signatures.flaw(given, room.setup, moment(entry.time), room.table)
+        wrong = self._signatures.flaw(given, room.setup, parse_utc(entry.time), room.table)
         if wrong is not None:
             self._differs(entry, wrong, None)
         elif given.signed and not isinstance(given, CommandRefused):

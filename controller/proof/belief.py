@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.proof.clocks import ClockReading
 
 EARLIEST_TIME = 1_735_689_600.0
@@ -91,4 +91,4 @@ def _off(now: ClockReading, known: BelievedTime) -> float:
 
 
 def _spell(wall: float) -> str:
-    return utc(wall)[:19] + "Z"
+    return format_utc(wall)[:19] + "Z"

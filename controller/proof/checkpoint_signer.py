@@ -12,7 +12,7 @@ from pathlib import Path
 from nacl.signing import SigningKey
 
 from controller.contract.node import Checkpoint
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.journal.schema import ChainHead
 from controller.proof.checkpoint import (
     SigningKeyError,
@@ -83,7 +83,7 @@ class CheckpointSigner:
     def checkpoint(self, journal: str, head: ChainHead) -> Checkpoint:
         """A checkpoint of that head. It is also kept beside the journal, if possible."""
         self._load()
-        made = sign(self._key, journal, self._boot, utc(time.time()), head)
+        made = sign(self._key, journal, self._boot, format_utc(time.time()), head)
         try:
             keep(made, self._journal)
         except OSError as error:

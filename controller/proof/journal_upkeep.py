@@ -20,7 +20,7 @@ from nacl.signing import SigningKey
 from controller.configuration.settings import Configuration
 from controller.contract.node import Checkpoint
 from controller.contract.retained import Alert
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.journal.file import is_fully_checked
 from controller.journal.journal import Journal
 from controller.journal.mono import now_ns
@@ -92,7 +92,7 @@ class JournalUpkeep:
         self._failed = False
         """Whether the journal was failing at the last check."""
         self._room: str | None = None
-        self._today = utc(time.time())[:10]
+        self._today = format_utc(time.time())[:10]
         self._read_whole = is_fully_checked(journal.path)
         self.verified: float | None = time.time() if self._read_whole else None
         """When all of the journal was last read and found sound, in seconds since 1970."""
@@ -167,7 +167,7 @@ class JournalUpkeep:
         doubted = self._clock is not None
         self._timekeeper.look()
         self._check_clock()
-        if (today := utc(time.time())[:10]) != self._today:
+        if (today := format_utc(time.time())[:10]) != self._today:
             self._today = today
             self._append_boot(continues=True)
             self._new_day(runners)
@@ -281,7 +281,7 @@ class JournalUpkeep:
 
     def _report_foreign_write(self) -> None:
         self._foreign = (
-            f"another program wrote to {self._journal.path} at {utc(time.time())}: nobody but the "
+            f"another program wrote to {self._journal.path} at {format_utc(time.time())}: only the "
             "daemon may. Find out which one, and run `novamas verify` on the journal; the alert "
             "ends with the next start of the daemon"
         )
@@ -320,7 +320,7 @@ class JournalUpkeep:
         key = self._checkpoint_signer.signer
         if key is None or self._journal.failed is not None or self._timekeeper.doubt is not None:
             return  # reported elsewhere
-        now, counted = utc(time.time()), self._timekeeper.counted
+        now, counted = format_utc(time.time()), self._timekeeper.counted
         try:
             done = await asyncio.to_thread(
                 seal,
@@ -369,7 +369,7 @@ class JournalUpkeep:
             reloaded=reloaded,
             standby=self._standby,
         )
-        now = utc(time.time())
+        now = format_utc(time.time())
         record = Record(
             table="",
             boot=self._run,
@@ -407,7 +407,11 @@ class JournalUpkeep:
             elif was.get(name) != detail:
                 self._log.error("alert", alert=name, reason=detail)
                 self._alerts[name] = Alert(
-                    alert=name, what=what, severity=severity, raised=utc(time.time()), detail=detail
+                    alert=name,
+                    what=what,
+                    severity=severity,
+                    raised=format_utc(time.time()),
+                    detail=detail,
                 )
         if was != {name: alert.detail for name in stands if (alert := self._alerts.get(name))}:
             self._changed()

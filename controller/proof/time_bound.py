@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.proof.chrony import Tracking
 from controller.proof.kernel_clock import KernelClock
 
@@ -236,5 +236,5 @@ def unproved(now: TimeKept, bound: float | None) -> tuple[Stage, str] | None:
         )
     return "ahead", (
         f"if nothing corrects it, the clock may be wrong by more than the {bound:g} s that the "
-        f"site allows from {utc(crossing)[:19]}Z on. {REMEDY}"
+        f"site allows from {format_utc(crossing)[:19]}Z on. {REMEDY}"
     )

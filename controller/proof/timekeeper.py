@@ -13,7 +13,7 @@ from datetime import datetime
 import msgspec
 
 from controller.contract.mono import elapsed_ns
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.journal.schema import Entry
 from controller.journal.setup import Boot, ClockState
 from controller.proof.belief import Belief, BelievedTime, look
@@ -59,7 +59,7 @@ class Timekeeper:
         passed = 0.0 if known.machine is None else self._now.machine - known.machine
         return ClockState(
             counted=self.counted,
-            believed=utc(known.wall + passed),
+            believed=format_utc(known.wall + passed),
             confirmed=known.confirmed,
             synchronised=self._now.synchronised,
             doubt=self.doubt,

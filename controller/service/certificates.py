@@ -10,7 +10,7 @@ from controller.broker.certificates import expiry_warning
 from controller.configuration.certificates import certificate_ends
 from controller.configuration.settings import Configuration
 from controller.contract.retained import Alert
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from devices.log import structlog
 
 INTERVAL_SECONDS = 6 * 3600.0
@@ -61,7 +61,7 @@ class CertificateWatch:
             alert=ALERT_ID,
             what="certificate.ends",
             severity="fault" if expired else "warning",
-            raised=utc(now) if previous is None else previous.raised,
+            raised=format_utc(now) if previous is None else previous.raised,
             detail=detail,
         )
         self._changed()

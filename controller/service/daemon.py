@@ -23,7 +23,7 @@ from controller.configuration.listening import address
 from controller.configuration.settings import BrokerConfig, Configuration, DeviceConfig, TableConfig
 from controller.contract.node import PeopleHealth, ReloadHealth
 from controller.contract.retained import About, Alert
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.contract.topics import Topics
 from controller.contract.version import SOFTWARE
 from controller.games.games import make_game
@@ -424,7 +424,7 @@ class Daemon:
                 alert=DIFFERENT_ALERT_ID,
                 what="standby.different",
                 severity="warning",
-                raised=utc(time.time()),
+                raised=format_utc(time.time()),
                 detail=f"the two machines of the pair differ: {what}. Make them the same",
             )
             self._log.warning("the two machines differ", what=what)
@@ -441,7 +441,7 @@ class Daemon:
                 alert=UNREADY_ALERT_ID,
                 what="standby.unready",
                 severity="warning",
-                raised=utc(time.time()),
+                raised=format_utc(time.time()),
                 detail=what,
             )
             self._log.warning("no other daemon could take the tables over", reason=why)
@@ -693,7 +693,7 @@ class Daemon:
         since = (
             published.since
             if published and published.sha256 == in_force.sha256
-            else utc(time.time())
+            else format_utc(time.time())
         )
         health = PeopleHealth(
             number=in_force.people.head.number,
@@ -732,7 +732,7 @@ class Daemon:
             alert=RESTORED_ALERT_ID,
             what="journal.restored",
             severity="warning",
-            raised=utc(time.time()),
+            raised=format_utc(time.time()),
             detail=what,
         )
 
@@ -763,7 +763,7 @@ class Daemon:
             alert=TAKEN_OVER_ALERT_ID,
             what="table.taken_over",
             severity="warning",
-            raised=utc(time.time()),
+            raised=format_utc(time.time()),
             detail=what,
         )
 
@@ -897,7 +897,9 @@ async def _wait_any(*events: asyncio.Event) -> asyncio.Event:
 
 
 def _alert(alert: str, what: str, detail: str) -> Alert:
-    return Alert(alert=alert, what=what, severity="fault", raised=utc(time.time()), detail=detail)
+    return Alert(
+        alert=alert, what=what, severity="fault", raised=format_utc(time.time()), detail=detail
+    )
 
 
 def _previous_roots(last: Entry | None, site: str) -> list[Topics]:

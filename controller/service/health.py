@@ -15,7 +15,7 @@ from controller.contract.node import (
     StagesHealth,
     TableHealth,
 )
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.contract.version import VERSION
 from controller.journal.journal import Journal
 from controller.journal.mono import age_ns
@@ -65,7 +65,7 @@ class HealthReporter:
         elsewhere = self._api.claims.elsewhere()
         return Health(
             boot=self._boot,
-            time=utc(time.time()),
+            time=format_utc(time.time()),
             uptime=round(time.monotonic() - self._started, 1),
             versions=self._versions,
             broker=self._publisher.health,

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from controller.configuration.listening import address
 from controller.configuration.settings import Configuration, StandbyConfig
 from controller.contract.node import ReloadHealth, StandbyHealth
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.contract.version import VERSION
 from controller.journal.journal import Journal
 from controller.journal.schema import Entry, new_boot
@@ -610,6 +610,6 @@ def _own_identity(journal: Journal, name: str, boot: str) -> tuple[OwnIdentity, 
         journal=journal.id,
         machine=machine_id(),
         term=0 if tenure is None else tenure.term,
-        last_written=utc(time.time()) if entry is None else entry.time,
+        last_written=format_utc(time.time()) if entry is None else entry.time,
     )
     return own, tenure

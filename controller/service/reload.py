@@ -24,7 +24,7 @@ from controller.configuration.checks import deals_face_down, flaws
 from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError, TableConfig
 from controller.contract.node import ReloadHealth
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.contract.topics import Topics
 from controller.journal.journal import Journal
 from controller.journal.schema import JournalUnusableError
@@ -109,7 +109,7 @@ class Reload:
     async def _reload(self, file: Path) -> None:
         start = time.monotonic_ns()
         notify("RELOADING=1", f"MONOTONIC_USEC={start // 1000}")
-        read_at = utc(time.time())
+        read_at = format_utc(time.time())
         try:
             configuration = await self._in_thread(load, file)
             outcome = await self._apply(configuration)

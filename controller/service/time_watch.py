@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from controller.configuration.settings import ClockConfig
 from controller.contract.node import ClockHealth
 from controller.contract.retained import Alert
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.journal.journal import Journal
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.clocks import wall_and_machine
@@ -136,7 +136,7 @@ class TimeWatch:
                 alert=UNPROVED_ALERT_ID,
                 what="time.unproved",
                 severity="warning",
-                raised=utc(time_kept.wall),
+                raised=format_utc(time_kept.wall),
                 detail=reason[1],
             )
         self._changed()
@@ -168,7 +168,7 @@ class TimeWatch:
             estimated=_short(statement.estimated) if statement and statement.synchronised else None,
             error=None if now.error is None else _short(now.error),
             corrected=None if now.corrected is None else round(now.machine - now.corrected, 1),
-            crossed=None if crossing is None else utc(crossing),
+            crossed=None if crossing is None else format_utc(crossing),
             steps=now.steps,
             doubt=doubt,
         )

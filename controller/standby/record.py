@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from controller.contract.node import Checkpoint
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from controller.journal.setup import HandOver
 from controller.standby.seal import SignedStruct, StructSigner
 
@@ -66,7 +66,7 @@ def read_record(body: bytes, seal: StructSigner) -> LeaseRecord | None:
         record = msgspec.json.decode(body, type=LeaseRecord)
         hand_over = record.handed
         for time in (record.since, record.renewed, *([hand_over.since] if hand_over else [])):
-            moment(time)
+            parse_utc(time)
         is_valid = _is_valid_hand_over(hand_over) and _is_valid_checkpoint(record.checkpoint)
     except (ValueError, RecursionError, OverflowError):
         return None

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from controller.contract.node import Checkpoint
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.journal.setup import Tenure
 from controller.standby.errors import (
     OvertakenError,
@@ -127,7 +127,7 @@ class LeaseCandidate:
                     self._on_record(entry.record, None)
                 waiting = observe(waiting, entry.revision, entry.record, boottime())
                 if await self._may_take(waiting):
-                    record, sent = claim_record(waiting, utc(time.time())), boottime()
+                    record, sent = claim_record(waiting, format_utc(time.time())), boottime()
                     revision = await self._store.write(record, entry.revision)
                     held = held_after_claim(record, revision, sent)
                     self._fence.extend(held.serve_until)
@@ -249,7 +249,7 @@ class LeaseHolder:
             return True
 
     def _next_record(self, progress: TableProgress | None) -> LeaseRecord:
-        now = utc(time.time())
+        now = format_utc(time.time())
         if progress is None:
             return renewal_record(self._held, now, {}, {}, able_leases=self.able_leases)
         numbers = dict(progress.sessions), dict(progress.readings)

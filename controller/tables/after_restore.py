@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from controller.journal.setup import HandOver, RestoredBackup
 from devices.readings import JournalRestore
 
@@ -29,7 +29,7 @@ def restore_reading(
     clock; ``now``: seconds since 1970; a time before the restore is corrected.
     """
     session = point.sessions.get(table, 0)
-    jump = session_jump(moment(point.since), max(now, moment(point.at)))
+    jump = session_jump(parse_utc(point.since), max(now, parse_utc(point.at)))
     if isinstance(point, RestoredBackup):
         return JournalRestore(
             at=at,

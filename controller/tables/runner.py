@@ -21,7 +21,7 @@ from controller.contract.notation import Input, mark_historical, write
 from controller.contract.orders import ChainLink, Recall
 from controller.contract.refusals import RejectedError
 from controller.contract.sealed import Opened
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.journal.journal import Journal
 from controller.journal.mono import age_ns, now_ns
 from controller.journal.schema import JournalFullError, JournalUnusableError, Kind, Record
@@ -299,7 +299,7 @@ class TableRunner:
         return self._store(batch)
 
     def _step(self, item: Input, read_at: ReadTime, batch: _InputBatch) -> None:
-        now, mono_ns = utc(read_at.utc), read_at.mono_ns
+        now, mono_ns = format_utc(read_at.utc), read_at.mono_ns
         table, before = self.table, self.table.seq
         trace = self._traces.get(item.device) if isinstance(item, Reading) else None
         try:
@@ -438,7 +438,7 @@ class TableRunner:
         """Store an entry that is not an input, without waiting. Return None if not accepted."""
         if self._stopped:
             return None
-        table, now = self.table, utc(time.time())
+        table, now = self.table, format_utc(time.time())
         record = Record(
             table=table.id,
             boot=table.boot,

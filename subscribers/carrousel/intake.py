@@ -23,7 +23,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from controller.contract.bounds import Word
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from devices.readings import MAX_EXACT_INTEGER
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.facts import CaughtUp, NotWon, PlayStaked, RoundVoided, Staked, Won
@@ -361,7 +361,7 @@ class TableIntake:
         time = memory.at.time
         if not events:
             notices = [*notices, *self._report_unknown(request.waiting)]
-            time = max(time, utc(moment(request.time) - bound))
+            time = max(time, format_utc(parse_utc(request.time) - bound))
         caught_up = CaughtUp(table=self.table, time=time)
         return IntakeResult([*facts, caught_up], notices, ask=bool(events) or bool(self._ahead))
 

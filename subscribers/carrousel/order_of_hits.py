@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from controller.contract.jackpot import Pending
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from subscribers.carrousel.accounts import successor
 from subscribers.carrousel.ledger_state import Hit, JackpotLedgerState, TableRecord
 
@@ -102,7 +102,9 @@ def all_tables_caught_up(state: JackpotLedgerState, hit: Hit) -> bool:
         if error is None:
             return False
         bound = 0.0 if _same_node(own, record) else error + record.clock_bound
-        if record.last.time <= (utc(moment(hit.at.time) + bound) if bound else hit.at.time):
+        if record.last.time <= (
+            format_utc(parse_utc(hit.at.time) + bound) if bound else hit.at.time
+        ):
             return False
     return True
 
@@ -120,7 +122,7 @@ def _is_order_unclear(state: JackpotLedgerState, one: Hit, other: Hit) -> bool:
     if _same_node(first, second) and one.boot == other.boot:
         return False
     errors = _clock_error(first, one), _clock_error(second, other)
-    difference = abs(moment(one.points[0].own.time) - moment(other.points[0].own.time))
+    difference = abs(parse_utc(one.points[0].own.time) - parse_utc(other.points[0].own.time))
     return None in errors or difference <= sum(item or 0.0 for item in errors)
 
 

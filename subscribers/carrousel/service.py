@@ -32,7 +32,7 @@ from controller.contract.jackpot import (
 from controller.contract.node import NodeStatus
 from controller.contract.orders import RECALL
 from controller.contract.refusals import RejectedError
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from controller.contract.topics import Topics
 from controller.contract.version import SOFTWARE
 from controller.metrics.endpoint import HttpResponse, serve
@@ -338,7 +338,7 @@ class JackpotController:
             self._link_tables()
             self._restore_tables(books.reload())
             self._seen_orders.restore(seen_before(store.tokens()), time.time())
-            now = utc(time.time())
+            now = format_utc(time.time())
             started = ControllerStarted(
                 time=now,
                 boot=self.boot,
@@ -606,7 +606,7 @@ class JackpotController:
     def _send_recall(self, table: TrackedTable) -> None:
         """Ask a table for everything after the last accepted event."""
         now = time.time()
-        next_recall = table.next_recall(time.monotonic(), utc(now))
+        next_recall = table.next_recall(time.monotonic(), format_utc(now))
         connection = self._connection
         if next_recall is None or connection is None:
             return
@@ -675,7 +675,7 @@ class JackpotController:
                 raise RejectedError("controller_verifies")
             if self.books is None or self.why is not None:
                 raise RejectedError("controller_out", why=self.why or "store")
-            order = jackpot.orders.accept(signed, name, body, now, utc(now))
+            order = jackpot.orders.accept(signed, name, body, now, format_utc(now))
             self._check_gap_order(jackpot, order)
         except RejectedError as error:
             self._refuse(jackpot, client, number, error, signed, body)
@@ -719,7 +719,7 @@ class JackpotController:
             return
         stored: OutcomeFuture = asyncio.get_running_loop().create_future()
         stored.add_done_callback(refused)
-        fact = order_not_followed(signed, body, utc(time.time()), error)
+        fact = order_not_followed(signed, body, format_utc(time.time()), error)
         self._pending_facts.append((jackpot.id, fact, stored))
         self._work.set()
 
@@ -812,7 +812,7 @@ class JackpotController:
                 alerts.stored = self.books.states[name].alerts
         times = [fact.cause.time for _, fact in committed if isinstance(fact, Staked | Won)]
         if times:
-            self._counts.lag = time.time() - moment(times[-1])
+            self._counts.lag = time.time() - parse_utc(times[-1])
 
     def _apply_all(
         self, books: Books, facts: Sequence[PendingFact]
@@ -820,7 +820,7 @@ class JackpotController:
         """Apply these facts, and save the tables' memories. Return the outcomes of orders, to be
         set after the commit.
         """
-        now = utc(time.time())
+        now = format_utc(time.time())
         if time.monotonic() - self._tables_checked_at >= TABLE_CHECK_INTERVAL_SECONDS:
             self._tables_checked_at = time.monotonic()
             for table in self.tables.values():
@@ -1096,7 +1096,7 @@ class JackpotController:
         if self.books is None or self.why is not None or self._key is None:
             return
         try:
-            checkpoint = sign_head(self.books.store, self._key, self.boot, utc(time.time()))
+            checkpoint = sign_head(self.books.store, self._key, self.boot, format_utc(time.time()))
         except LedgerError as error:
             self._log.error("no checkpoint", reason=str(error))
             return
@@ -1118,7 +1118,7 @@ class JackpotController:
             mark = VerificationMark(
                 ledger=store.id,
                 boot=self.boot,
-                time=utc(time.time()),
+                time=format_utc(time.time()),
                 position=store.committed.position,
                 hash=store.committed.hash.hex(),
                 states=books.states,
@@ -1159,7 +1159,7 @@ class JackpotController:
     ) -> None:
         self._log.warning("alert", jackpot=jackpot.id, alert=name, detail=detail)
         self._counts.alerts[jackpot.id, kind] += 1
-        jackpot.alerts.report(name, kind, detail, utc(time.time()), fault=fault)
+        jackpot.alerts.report(name, kind, detail, format_utc(time.time()), fault=fault)
 
     # Names
 

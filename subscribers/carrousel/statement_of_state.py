@@ -15,7 +15,7 @@ from controller.contract.jackpot import (
     OutOfPlay,
 )
 from controller.contract.retained import Alert
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from subscribers.carrousel.jackpot import JackpotView, view
 from subscribers.carrousel.ledger_state import JackpotLedgerState
 from subscribers.carrousel.settings import JackpotSettings
@@ -46,7 +46,7 @@ def encode_state(
     """Return the body of the topic ``state`` at ``now`` (seconds since 1970). ``position``: the
     last entry of the ledger; ``why``: why the controller itself keeps the jackpot out of play.
     """
-    time = utc(now)
+    time = format_utc(now)
     jackpot = view(state, time)
     terms = state.terms or settings.terms
     return msgspec.json.encode(
@@ -58,7 +58,7 @@ def encode_state(
             currency=terms.currency,
             boot=run.boot,
             time=time,
-            until=utc(now + STATEMENT_LIFETIME_KEEPALIVES * run.keepalive),
+            until=format_utc(now + STATEMENT_LIFETIME_KEEPALIVES * run.keepalive),
             in_play=jackpot.in_play and why is None,
             why=why or jackpot.why,
             value=meter,
@@ -80,7 +80,7 @@ def encode_state(
 def _shown_award(jackpot: JackpotView, seconds: int, now: float) -> JackpotAward | None:
     """Return the latest award while it is to be shown."""
     last = next((award for award in jackpot.last if award.status != "withdrawn"), None)
-    return None if last is None or now >= moment(last.time) + seconds else last
+    return None if last is None or now >= parse_utc(last.time) + seconds else last
 
 
 class PendingEchoes:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import msgspec
 
 from controller.contract.jackpot import OutOfPlay
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from subscribers.carrousel.intake import IntakeMemory, IntakeRules, RecallRequest, TableIntake
 from subscribers.pending_recall import PendingRecall, record_attempt
 
@@ -98,7 +98,7 @@ class TrackedTable:
         """
         try:
             self.state = state = _state.decode(body)
-            moment(state.time)
+            parse_utc(state.time)
         except (ValueError, RecursionError):
             self.state = None
             return False
@@ -210,7 +210,7 @@ class NodeDirectory:
                 return changed
             if leaf == "health" and live:
                 return self._clock(
-                    node, moment(msgspec.json.decode(body, type=_HealthMessage).time) - now
+                    node, parse_utc(msgspec.json.decode(body, type=_HealthMessage).time) - now
                 )
         except (ValueError, RecursionError):
             return self._status.pop(node, None) is not None if leaf == "status" else False

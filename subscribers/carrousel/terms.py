@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from controller.contract.bounds import Word
 from controller.contract.jackpot import Authorisation, Fraction
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from devices.money import format_amount
 
 Amount = Annotated[int, Meta(ge=0, le=1_000_000_000_000)]
@@ -177,7 +177,7 @@ def _amount_formatter(terms: Terms) -> Callable[[int], str]:
 
 def _is_day(text: str) -> bool:
     try:
-        moment(f"{text}T00:00:00Z")
+        parse_utc(f"{text}T00:00:00Z")
     except ValueError:
         return False
     return len(text) == len("2026-03-20")

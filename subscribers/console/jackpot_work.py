@@ -14,7 +14,7 @@ from controller.contract.jackpot import KEPT_ALERTS, JackpotAward, JackpotState
 from controller.contract.jackpot_authority import ORDERS, OrderRight
 from controller.contract.messages.messages import text, word
 from controller.contract.retained import Alert
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from controller.people.register import Person
 from subscribers.console.forms import JACKPOT_ORDER_TYPES as KINDS
 from subscribers.console.forms import PIN_COMMANDS, FormChoice, forms
@@ -402,7 +402,7 @@ def _slow(context: JackpotContext, state: JackpotState) -> Iterable[WorkItem]:
         if (award.status, award.why) == ("pending", "tables")
     }
     for hit, award in sorted(awards.items()):
-        if moment(state.time) - moment(award.time) < SLOW_HIT_SECONDS:
+        if parse_utc(state.time) - parse_utc(award.time) < SLOW_HIT_SECONDS:
             continue
         yield WorkItem(
             id=f"{context.name} fix {hit}",

@@ -15,7 +15,7 @@ from controller.contract.history import ResultLine, UnresolvedLine
 from controller.contract.messages.messages import catalogue, word
 from controller.contract.retained import Alert, Allowed, State
 from controller.contract.shown import CirclePokerShown, Shown
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.people.register import Person
 from devices.money import EURO
 from subscribers.console.evidence import TableEvidence
@@ -467,7 +467,7 @@ def second_person_items(
         yield WorkItem(
             id=f"{touch.table} second {touch.number}",
             what="second",
-            since=utc(touch.at),
+            since=format_utc(touch.at),
             title=console_text("pit.second", language, person=touch.person.name, command=text),
             round=touch.fields.get("round"),
             answers=(answer,) if may_answer else (),

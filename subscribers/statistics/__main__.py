@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from devices.command_line import CommandLine, end_process
 from subscribers.statistics.folding import ShoesReport
 from subscribers.statistics.health import BiasReport, WheelReport
@@ -73,7 +73,7 @@ def main(argv: list[str] | None = None) -> int:
 def time_of(text: str) -> str:
     """Convert a time entered by a person to the form used in records."""
     time = datetime.fromisoformat(text)
-    return utc(time.astimezone(UTC).timestamp())
+    return format_utc(time.astimezone(UTC).timestamp())
 
 
 def wheel_lines(wheel: WheelReport) -> list[str]:

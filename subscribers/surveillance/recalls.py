@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from controller.contract.node import Checkpoint
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from subscribers.surveillance.archive import ArchiveRecord, Gap
 from subscribers.surveillance.findings import RecorderFinding, body_text
 
@@ -113,7 +113,7 @@ def evaluate_reply(
             pass  # the other daemon of the pair published it; that daemon's journal has it
         elif first is not None and first.type == RESTORED_EVENT:
             findings.append(restored_finding(first))
-        elif moment(now) - moment(archived.time) < DAEMON_RETENTION_SECONDS:
+        elif parse_utc(now) - parse_utc(archived.time) < DAEMON_RETENTION_SECONDS:
             findings.append(_unknown(archived, first))
         if first is None and state is not None and state.boot != archived.boot:
             return RecallOutcome(

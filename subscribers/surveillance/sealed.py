@@ -24,7 +24,7 @@ from controller.confidential.boxes import (
 from controller.confidential.key_file import read_key_file
 from controller.contract.node import Checkpoint
 from controller.contract.sealed import Opened, Sealed
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from controller.people.register import Person
 from controller.proof.checkpoint import flaw
 from devices.readings import CardDrawn
@@ -155,7 +155,7 @@ def disclose_cards(
         access = CardAccess(
             person=reason.person,
             name=reason.name,
-            time=utc(now),
+            time=format_utc(now),
             origin=reason.origin,
             why=reason.why,
             site=first.site,
@@ -193,13 +193,13 @@ def _boxes(archive: RecordArchive, events: Sequence[ArchiveRecord]) -> Iterator[
     """Yield the boxes that were received around the time of the round. Boxes arrive in the order in
     which they were made, between the events, but possibly late.
     """
-    times = [moment(time) for record in events for time in (record.time, record.heard)]
+    times = [parse_utc(time) for record in events for time in (record.time, record.heard)]
     query = Query(
         sites=(events[0].site,),
         tables=(events[0].table,),
         kinds=("sealed",),
-        since=utc(min(times) - BOX_MARGIN_SECONDS),
-        until=utc(max(times) + BOX_MARGIN_SECONDS),
+        since=format_utc(min(times) - BOX_MARGIN_SECONDS),
+        until=format_utc(max(times) + BOX_MARGIN_SECONDS),
         limit=MAX_BOXES + 1,
     )
     for count, row in enumerate(archive.find(query)):

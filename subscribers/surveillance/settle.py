@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from controller.contract.messages.messages import ENGLISH
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.people.register import Person
 from devices.command_line import CommandLine, end_process
 from subscribers.console.admission import SignInUnavailableError
@@ -77,7 +77,7 @@ def settle(
             raise AccessRefusedError(
                 f"{person.name} has none of the roles {', '.join(sorted(ROLES))}"
             )
-    now = utc(time.time())
+    now = format_utc(time.time())
     body = {"finding": finding.key, "what": finding.type, "by": by, "note": note}
     if person is not None:
         body["person"] = person.id

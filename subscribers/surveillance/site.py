@@ -15,7 +15,7 @@ import msgspec
 from controller.contract.node import NodeStatus
 from controller.contract.orders import RECALL
 from controller.contract.retained import Alert
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from controller.contract.topics import Topics
 from controller.proof.checkpoint import read_checkpoint
 from devices.log import structlog
@@ -234,7 +234,7 @@ class RecordedSite:
     def _dispatch(
         self, message: PendingMessage, root: str, rest: str, body: bytes, retained: bool
     ) -> None:
-        place, now = parse_topic(rest), utc(time.time())
+        place, now = parse_topic(rest), format_utc(time.time())
         if place is None:
             raise BadMessageError("its topic has no table, node or jackpot")
         if place.of == "node" and place.owner == self.node:
@@ -322,7 +322,7 @@ class RecordedSite:
         previous = table.state
         try:
             table.state = state = _state.decode(body)
-            moment(state.time)
+            parse_utc(state.time)
         except (ValueError, RecursionError) as error:
             table.state = None
             raise BadMessageError(str(error)) from None
@@ -615,9 +615,13 @@ class RecordedSite:
             if finding.what in ("journal_rewritten", "journal_cut", "journal_rolled_back"):
                 changed = finding.evidence.get("signed") or finding.evidence["said"]
                 good = proofs.last_good_mark(proof, changed["position"])
-                since = None if good is None else utc(moment(good.time) - STORE_LAG_SECONDS)
+                since = (
+                    None if good is None else format_utc(parse_utc(good.time) - STORE_LAG_SECONDS)
+                )
                 last = proof.marks[-1].time if proof.marks else changed["time"]
-                self._suspect_periods.append(_SuspectPeriod(boot, since, utc(moment(last) + 1)))
+                self._suspect_periods.append(
+                    _SuspectPeriod(boot, since, format_utc(parse_utc(last) + 1))
+                )
                 self.schedule_gap_checks()
 
     @property
@@ -657,7 +661,7 @@ class RecordedSite:
         self._record_findings((finding,))
 
     def _record_findings(self, findings: tuple[RecorderFinding, ...]) -> None:
-        now = utc(time.time())
+        now = format_utc(time.time())
         for finding in findings:
             record = finding_record(finding, self.id, now)
             self.pending.append(PendingMessage([record]))
@@ -712,7 +716,7 @@ class RecordedSite:
                 self.connection.retain(topic, b"")
             return
         current = self._alerts.get(topic)
-        raised = utc(time.time()) if current is None else _raised.decode(current).raised
+        raised = format_utc(time.time()) if current is None else _raised.decode(current).raised
         self._alerts[topic] = msgspec.json.encode(stalled_alert(reason, raised))
         self.connection.retain(topic, self._alerts[topic])
         self.alert_connection.retain(topic, self._alerts[topic])

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from devices.log import structlog
 from subscribers.surveillance.archive import RecordArchive
 from subscribers.surveillance.errors import ArchiveError
@@ -92,7 +92,7 @@ async def run_upkeep(settings: SurveillanceSettings, recorded: RecordWaiter) -> 
             with closing(await asyncio.to_thread(open_archive, location)) as archive:
                 upkeep = Upkeep(archive, policy, site, settings.node, began)
                 while True:
-                    began, now = time.monotonic(), utc(time.time())
+                    began, now = time.monotonic(), format_utc(time.time())
                     removals = await asyncio.to_thread(upkeep.run_once, began, now)
                     reason = ""
                     for removal in removals:

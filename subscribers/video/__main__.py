@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from controller.contract.messages.messages import LANGUAGES
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from devices.command_line import CommandLine, end_process
 from subscribers.surveillance.archive import Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
@@ -111,8 +111,8 @@ def _subtitles(
                 tables=(table,),
                 kinds=("event",),
                 types=BOOKMARK_EVENT_TYPES,
-                since=utc(recording.begin),
-                until=utc(recording.end),
+                since=format_utc(recording.begin),
+                until=format_utc(recording.end),
             )
         )
         marks = [

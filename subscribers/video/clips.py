@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from devices.new_file import named_in_errors, replace_file
 from subscribers.surveillance.archive import ArchiveRecord, Query, RecordArchive
 from subscribers.video import subtitles
@@ -82,7 +82,7 @@ def clip_of(
     if not sources:
         camera = settings.cameras.get(table, table)
         raise ClipError(
-            f"no recording of camera {camera} from {utc(begin)} to {utc(end)} in "
+            f"no recording of camera {camera} from {format_utc(begin)} to {format_utc(end)} in "
             f"{settings.folder}; compare the names there with {settings.pattern!r}, and the clock "
             f"of the names with {settings.clock!r}"
         )
@@ -102,8 +102,8 @@ def clip_of(
             tables=(table,),
             kinds=("event",),
             types=BOOKMARK_EVENT_TYPES,
-            since=utc(pieces[0].begin),
-            until=utc(pieces[-1].begin + pieces[-1].length),
+            since=format_utc(pieces[0].begin),
+            until=format_utc(pieces[-1].begin + pieces[-1].length),
         )
     )
     marks = [mark for row in rows if (mark := bookmark(row.record, language)) is not None]
@@ -111,9 +111,12 @@ def clip_of(
     return Clip(
         path=out,
         subtitles=write_subtitles(out, cues),
-        begin=utc(pieces[0].begin),
-        end=utc(pieces[-1].begin + pieces[-1].length),
-        missing=tuple((utc(since), utc(until)) for since, until in find_gaps(sources, begin, end)),
+        begin=format_utc(pieces[0].begin),
+        end=format_utc(pieces[-1].begin + pieces[-1].length),
+        missing=tuple(
+            (format_utc(since), format_utc(until))
+            for since, until in find_gaps(sources, begin, end)
+        ),
         notes=tuple(notes),
     )
 
@@ -151,7 +154,7 @@ def span(events: Sequence[ArchiveRecord]) -> tuple[float, float]:
     the last event.
     """
     ends = [event for event in events if event.type in ROUND_END_TYPES] or [events[-1]]
-    return moment(events[0].time), moment(ends[0].time)
+    return parse_utc(events[0].time), parse_utc(ends[0].time)
 
 
 def cut_pieces(

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import msgspec
 
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from devices.log import structlog
 from subscribers.surveillance.archive import ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
@@ -197,7 +197,7 @@ class BookmarkDelivery:
             self._logged_at = now
             self._log.warning("bookmarks wait", why=why, bookmark_of=mark.id)
         progress.failed += 1
-        progress.trouble, progress.since = why, progress.since or utc(self._clock())
+        progress.trouble, progress.since = why, progress.since or format_utc(self._clock())
         self._save(archive)
 
     def _save(self, archive: RecordArchive) -> None:
@@ -218,7 +218,7 @@ def bookmark_for(row: ArchiveRow, settings: BookmarkSettings) -> Bookmark | None
 def is_late(mark: Bookmark, now: float, after: float) -> bool:
     """Return whether a bookmark is so late that a receiver must not use its arrival as its time."""
     try:
-        return mark.historical or now - moment(mark.time) > after
+        return mark.historical or now - parse_utc(mark.time) > after
     except ValueError:
         return True
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from subscribers.video.bookmarks import Bookmark, clean
 from subscribers.video.errors import BookmarkRefusedError, ReceiverAwayError
 from subscribers.video.posting import post, read_secret
@@ -44,7 +44,7 @@ class Frigate:
         try:
             post(address, msgspec.json.encode(body), headers, self._settings.ca_file)
         except BookmarkRefusedError as refused:
-            if late and now < moment(mark.time) + self._settings.after + RECORDING_DELAY_SECONDS:
+            if late and now < parse_utc(mark.time) + self._settings.after + RECORDING_DELAY_SECONDS:
                 raise ReceiverAwayError(str(refused)) from None  # the recording is not written yet
             raise
 
@@ -65,7 +65,7 @@ def request(
             "duration": math.ceil(settings.after),
             "include_recording": True,
         }
-    at = moment(mark.time)
+    at = parse_utc(mark.time)
     begin, end = math.floor(at - settings.before), math.ceil(at + settings.after)
     if begin < now < end:
         end = max(math.floor(now), begin + 1)  # future recordings cannot be exported

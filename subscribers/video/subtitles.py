@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from subscribers.video.bookmarks import Bookmark, clean
 
 MAX_CUE_SECONDS = 6.0
@@ -29,7 +29,7 @@ def cues(
     """
     texts: list[tuple[float, str]] = []
     for mark in marks:
-        at = placed(moment(mark.time))
+        at = placed(parse_utc(mark.time))
         if at is not None and 0 <= at <= length:
             texts.append((at, f"{mark.time[:23]}Z {clean(mark.text)}"))
     texts.sort(key=lambda item: item[0])

@@ -22,7 +22,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 
 from controller.confidential.key_file import KeyFileError
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from controller.people.register import ALL_TABLES, Person
 from devices.log import structlog
 from subscribers.console.admission import Denied
@@ -130,7 +130,7 @@ class SurveillancePages:
         if beyond:
             try:
                 number = parse_whole_number(last)
-                asked = msgspec.structs.replace(asked, until=utc(moment(until) + 1e-6))
+                asked = msgspec.structs.replace(asked, until=format_utc(parse_utc(until) + 1e-6))
             except ValueError:
                 raise HTTPException(400) from None
 
@@ -472,7 +472,7 @@ def _tables_of(rows: list[ArchiveRow]) -> list[str]:
 
 
 def _time(given: str | None) -> str | None:
-    return utc(moment(given)) if given else None
+    return format_utc(parse_utc(given)) if given else None
 
 
 def _json(told: Any) -> Response:

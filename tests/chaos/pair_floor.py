@@ -20,7 +20,7 @@ import msgspec
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry
 from controller.journal.setup import Boot
@@ -177,7 +177,7 @@ class PairFloor:
         """Each time that the lease was taken: term, when, by whom; in order."""
         return sorted(
             (
-                (line["term"], moment(line["timestamp"]), machine)
+                (line["term"], parse_utc(line["timestamp"]), machine)
                 for machine in self.machines
                 for line in machine.logged("lease taken")
             ),

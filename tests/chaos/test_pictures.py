@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.clips import clip_of
@@ -177,7 +177,7 @@ def test_the_picture_of_each_bookmark_shows_what_it_says(
         round=shown.round,
     )
     assert clip.missing == ()
-    assert abs(clock(clip.path) - milliseconds(moment(clip.begin))) <= 1
+    assert abs(clock(clip.path) - milliseconds(parse_utc(clip.begin))) <= 1
     spin = json.loads(shown.body)["spin"]
     assert {each.state for each in read(clip.path) if each.spin == spin} >= {2, 4, 5}
 
@@ -190,7 +190,7 @@ def agrees(film: list[Picture], mark: dict[str, Any]) -> float:
     """The pictures before, at and after a bookmark show the change that it speaks of. Gives the
     milliseconds from its time to the first picture that shows it.
     """
-    before, at, after = about(film, moment(mark["time"]))
+    before, at, after = about(film, parse_utc(mark["time"]))
     seen = [(each.state, each.spin, each.number) for each in (before, at, after)]
     assert seen[0] != seen[2], f"nothing changed in the picture at {mark}: {seen}"
     if mark["type"] in STATES:
@@ -199,7 +199,7 @@ def agrees(film: list[Picture], mark: dict[str, Any]) -> float:
     if mark["type"] == "round.result":
         assert mark["text"].split(": ")[1].split()[0] == str(int(after.number)), f"{mark}: {seen}"
     first = at if seen[1] == seen[2] else after
-    return (first.at - moment(mark["time"])) * 1000
+    return (first.at - parse_utc(mark["time"])) * 1000
 
 
 def changes(film: list[Picture]) -> list[Picture]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from tests.chaos.pair_floor import AGAIN, Listener, Machine, PairFloor, shown
 from tests.support.brokers.mosquitto import until
 from tests.support.brokers.network import Program
@@ -127,7 +127,7 @@ def befall(floor: PairFloor, what: str, number: int) -> float | None:
     told = [f"term {term} by {one.host.name} after {at - begun:.2f} s" for term, at, one in after]
     tell(f"{number:>4} {what} of {serving.host.name}: {'; '.join(told) or 'nothing'}")
     away = any(
-        moment(line["timestamp"]) > begun
+        parse_utc(line["timestamp"]) > begun
         for one in floor.machines
         if one is not serving
         for line in one.logged("the store of the lease does not answer")

@@ -17,7 +17,7 @@ from nacl.public import PrivateKey
 
 from controller.confidential.boxes import open_sealed
 from controller.contract.jackpot import JackpotState, JackpotTable
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.proof.audit import audit
 from tests.daemon.test_boards import Written
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
@@ -47,14 +47,14 @@ def statement(seconds: float = 60.0, **fields: Any) -> dict[str, Any]:
         decree="ARA02",
         currency="EUR",
         boot="7c02aa19",
-        time=utc(now),
-        until=utc(now + seconds),
+        time=format_utc(now),
+        until=format_utc(now + seconds),
         in_play=True,
         why=None,
         value=10_000,
         seq=1,
         awards=(),
-        tables={"b1": JackpotTable(in_play=True, since=utc(now))},
+        tables={"b1": JackpotTable(in_play=True, since=format_utc(now))},
         authorisation=None,
         simulated=True,
     )
@@ -267,7 +267,7 @@ def test_what_counts_for_the_table(table: Callable[..., Table]) -> None:
     play.state(statement())
     play.until_standing(IN_PLAY)
     now = time.time()
-    play.state(statement(time=utc(now - 60), until=utc(now - 45)), retain=False)
+    play.state(statement(time=format_utc(now - 60), until=format_utc(now - 45)), retain=False)
     play.until_standing(IN_PLAY, (False, "clock"))
     play.prove()
 

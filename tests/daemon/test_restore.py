@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from controller.cli import main
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from controller.journal.reader import JournalReader
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, once, until
 from tests.support.daemon.play import NODE, TABLE, command, spin, until_more, until_up
@@ -137,7 +137,7 @@ def test_what_was_played_after_the_backup_is_told_as_a_gap_and_never_numbered_ag
 
 def _jump(event: dict[str, Any]) -> int:
     """1000 and the minutes of the gap, each that has begun."""
-    return 1000 + math.ceil((moment(event["time"]) - moment(event["since"])) / 60)
+    return 1000 + math.ceil((parse_utc(event["time"]) - parse_utc(event["since"])) / 60)
 
 
 def _holds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from controller.contract.commands import SessionOpen, ShoeStart
 from controller.contract.notation import Input, write
 from controller.contract.refusals import RejectedError
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.games.games import make_game
 from controller.games.machine import Machine
 from controller.tables.table import Table
@@ -133,7 +133,7 @@ def _output(table: Table, given: Input) -> Any:
     events: list[Any] = []
     refusal = None
     try:
-        taken = table.handle(given, utc(given.at), round(given.at * 1e9))
+        taken = table.handle(given, format_utc(given.at), round(given.at * 1e9))
     except RejectedError as rejected:
         refusal = msgspec.to_builtins(rejected.refusal)
         assert isinstance(table._game, Machine)

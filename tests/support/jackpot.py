@@ -11,7 +11,7 @@ from controller.contract.jackpot import (
     JackpotState,
     JackpotTable,
 )
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 
 BEGAN = "2026-03-20T02:00:00.000000Z"
 TITLE = {
@@ -65,8 +65,8 @@ def statement(
         "decree": "ARA02",
         "currency": "EUR",
         "boot": "c1",
-        "time": utc(said),
-        "until": utc(said + seconds),
+        "time": format_utc(said),
+        "until": format_utc(said + seconds),
         "in_play": True,
         "why": None,
         "value": value,

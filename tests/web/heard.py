@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.records import BadMessageError, records
 from tests.support.brokers.mosquitto import Heard
 
 
 def kept(heard: Iterable[Heard]) -> list[ArchiveRecord]:
-    now, found = utc(time.time()), list[ArchiveRecord]()
+    now, found = format_utc(time.time()), list[ArchiveRecord]()
     for each in heard:
         _, _, site, rest = each.topic.split("/", 3)
         try:

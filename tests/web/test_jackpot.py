@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from controller.contract.jackpot import JackpotState
 from controller.contract.messages.messages import LANGUAGES, catalogue
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from subscribers.feed import ConnectionChange, FeedMessage
 from subscribers.money import money
 from subscribers.web.floor import Floor
@@ -366,7 +366,7 @@ def test_a_meter_that_rises_with_each_coin_is_one_change_a_look() -> None:
     floor.look()
     before = floor.change
     for coin in range(200):
-        state = statement(coin * 100, 15.0, moment(now[0]))
+        state = statement(coin * 100, 15.0, parse_utc(now[0]))
         floor.hear(False, FeedMessage("jackpot/gran/state", msgspec.json.encode(state)))
     assert floor.change == before
     floor.look()

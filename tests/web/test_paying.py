@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from controller.contract.messages.messages import LANGUAGES
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.money import money
 from tests.support.carrousel.floor import STAKE, accounts
 from tests.support.web.pit import PINS, Client, confirm, sign_in
@@ -202,7 +202,7 @@ def test_two_hits_at_once_are_put_in_order_and_axe_finds_nothing(
     pairs = [*zip(floor.dealers, TABLES, strict=True)]
     for dealer, table in pairs:
         dealer.coin(table)
-    now = utc(time.time())
+    now = format_utc(time.time())
     for dealer, table in pairs:
         dealer.award(table, time=now)
     for dealer, table in pairs:

@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from controller.contract.messages.messages import LANGUAGES
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.cards import main as cards_main
 from subscribers.surveillance.open_archive import open_archive
@@ -254,7 +254,7 @@ def test_the_page_shows_a_void_spin_with_its_evidence_and_the_cards(
 def test_a_round_has_its_clip_as_a_link(room: Room, tmp_path: Path, page: Page) -> None:
     with closing(open_archive(str(room.archive), read_only=True)) as archive:
         [opened] = archive.find(Query(tables=("r1",), types=("round.opened",), session=1, round=2))
-    film = tmp_path / "r1" / f"{int(moment(opened.record.time)) - 10}.mkv"
+    film = tmp_path / "r1" / f"{int(parse_utc(opened.record.time)) - 10}.mkv"
     film.parent.mkdir()
     drawn = ("-f", "lavfi", "-i", "testsrc=size=64x48:rate=2:duration=300", "-c:v", "mpeg4")
     subprocess.run(["ffmpeg", "-v", "error", *drawn, str(film)], check=True)

@@ -10,17 +10,17 @@ from msgspec.structs import replace
 from controller.contract.events import DataLate
 from controller.contract.notation import write
 from controller.contract.order import Stamp, is_before
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from devices.readings import MAX_EXACT_INTEGER
 from tests.support.for_each import for_each
 
-NOON = moment("2026-11-23T12:00:00Z")
-ONE = Stamp("r1", "b1", 7, utc(NOON), 1_000)
+NOON = parse_utc("2026-11-23T12:00:00Z")
+ONE = Stamp("r1", "b1", 7, format_utc(NOON), 1_000)
 
 
 def at(seconds: float, bound: float | None = 0.0) -> Stamp:
     """Of another machine."""
-    return Stamp("r2", "b2", 3, utc(NOON + seconds), 5, bound)
+    return Stamp("r2", "b2", 3, format_utc(NOON + seconds), 5, bound)
 
 
 @for_each(
@@ -47,7 +47,7 @@ def test_two_machines(other: Stamp, allowed: float | None, first: bool | None) -
 
 def test_one_run_needs_no_wall_clock() -> None:
     """An hour back in between changes nothing."""
-    later = replace(ONE, seq=8, time=utc(NOON - 3600), mono_ns=2_000)
+    later = replace(ONE, seq=8, time=format_utc(NOON - 3600), mono_ns=2_000)
     beside = replace(later, table="r2", seq=1)
     for other in (later, beside):
         assert is_before(ONE, other, None) is True
@@ -82,7 +82,7 @@ def test_a_message_and_an_event_are_stamped_alike() -> None:
         table="r1",
         boot="b1",
         seq=1,
-        time=utc(NOON),
+        time=format_utc(NOON),
         mono_ns=1,
     )
     body = write(replace(event, time_bound=0.5))

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from controller.cli import demo as program
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.demo.floor import DemoFloor
 from controller.demo.places import FLOOR_TABLES
 from tests.support.programs import running
@@ -250,7 +250,7 @@ def is_recorded_and_shown(told: str, room: Path) -> None:
     visitor = Client(printed[1])
     assert visitor.sign_in(printed[2], printed[3])[0] == 200
 
-    said = f"/surveillance/records?table=ruleta-1&from={utc(0)}"
+    said = f"/surveillance/records?table=ruleta-1&from={format_utc(0)}"
     until(
         "a result and what was before the recorder",
         lambda: (

@@ -24,7 +24,7 @@ from controller.contract.notation import read_event
 from controller.contract.orders import Recall
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.contract.topics import Topics
 from controller.games.games import make_game
 from controller.journal.journal import Journal
@@ -54,14 +54,14 @@ def said(now: float = NOW, seconds: float = 15.0, **fields: Any) -> bytes:
         "decree": "ARA02",
         "currency": "EUR",
         "boot": "7c02aa19",
-        "time": utc(now),
-        "until": utc(now + seconds),
+        "time": format_utc(now),
+        "until": format_utc(now + seconds),
         "in_play": True,
         "why": None,
         "value": 0,
         "seq": 0,
         "awards": [],
-        "tables": {"t1": {"in_play": True, "since": utc(now)}},
+        "tables": {"t1": {"in_play": True, "since": format_utc(now)}},
         "authorisation": None,
     }
     return msgspec.json.encode(whole | fields)
@@ -103,15 +103,15 @@ def test_what_a_newer_controller_adds_is_left_out() -> None:
         ({"simulated": True}, "unreadable"),
         ({"until": "soon"}, "unreadable"),
         ({"until": None}, "unreadable"),
-        ({"time": utc(NOW + 15)}, "unreadable"),
+        ({"time": format_utc(NOW + 15)}, "unreadable"),
         ({"in_play": "yes"}, "unreadable"),
         ({"why": "because"}, "unreadable"),
         ({"decree": "EUS96"}, "foreign"),
         ({"tables": {}}, "not_authorised"),
-        ({"tables": {"t2": {"in_play": True, "since": utc(NOW)}}}, "not_authorised"),
+        ({"tables": {"t2": {"in_play": True, "since": format_utc(NOW)}}}, "not_authorised"),
         ({"in_play": False, "why": "store"}, "store"),
         ({"in_play": False}, "unheard"),
-        ({"tables": {"t1": {"in_play": False, "why": "gap", "since": utc(NOW)}}}, "gap"),
+        ({"tables": {"t1": {"in_play": False, "why": "gap", "since": format_utc(NOW)}}}, "gap"),
     ],
 )
 def test_what_is_not_in_play(fields: dict[str, Any], why: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from controller.proof.chrony import Tracking, answer, question
 from controller.proof.kernel_clock import KernelClock, kernel_clock, read_kernel_clock
 from controller.proof.time_bound import (
@@ -22,7 +22,7 @@ from controller.proof.time_bound import (
 )
 from tests.support.for_each import for_each
 
-NOON = moment("2026-11-23T12:00:00Z")
+NOON = parse_utc("2026-11-23T12:00:00Z")
 KEPT = ClockStatement("kernel", None, True, 0.0, 0.001, 0.0001, DRIFT_RATE)
 ADRIFT_NOW = replace(KEPT, synchronised=False, greatest=16.0)
 

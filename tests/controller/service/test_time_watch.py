@@ -16,7 +16,7 @@ from controller.cli import check
 from controller.confidential.boxes import CardCipher
 from controller.configuration.settings import ClockConfig
 from controller.contract.retained import Alert
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.proof.chrony import Chrony
@@ -32,7 +32,7 @@ from tests.support.games.face_down import FaceDown
 
 KEPT = KernelClock(True, 0.0, 0.001, 0.0001)
 ROULETTE = make_game("roulette-french", "ARA02", {})
-NOON = moment("2026-11-23T12:00:00Z")
+NOON = parse_utc("2026-11-23T12:00:00Z")
 
 
 class Floor:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from controller.contract.commands import BetsOpen, SessionClose, SessionOpen
 from controller.contract.events import JournalRestored, SessionOpened
 from controller.contract.notation import Input, read_input, write
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from controller.games.games import make_game
 from controller.journal.setup import RestoredBackup
 from controller.tables.after_restore import MIN_SESSION_JUMP, restore_reading, session_jump
@@ -34,7 +34,7 @@ POINT = RestoredBackup(
     at="2026-11-20T09:00:00.000000Z",
     by="novamas",
 )
-RESTORE = restore_reading(POINT, "t1", 0.0, moment("2026-11-20T10:00:00Z"))
+RESTORE = restore_reading(POINT, "t1", 0.0, parse_utc("2026-11-20T10:00:00Z"))
 
 
 def make(
@@ -96,8 +96,8 @@ def test_a_table_that_was_closed_tells_no_open_session() -> None:
 def test_a_table_whose_state_is_lost_goes_on_beyond_what_the_backup_tells() -> None:
     table = make("roulette-french", "ARA02")
     point = msgspec.structs.replace(POINT, sessions={"t1": 4000})
-    [said, *_] = take(table, restore_reading(point, "t1", 0.0, moment(POINT.at)))
-    assert said.next_session == 4001 + session_jump(moment(SINCE), moment(POINT.at))
+    [said, *_] = take(table, restore_reading(point, "t1", 0.0, parse_utc(POINT.at)))
+    assert said.next_session == 4001 + session_jump(parse_utc(SINCE), parse_utc(POINT.at))
     assert said.was_open is None
 
 
@@ -135,7 +135,7 @@ def test_numbers_go_on_beyond_all_that_may_have_been_given(
 @property_of(now=st.floats(0, 4_000_000_000))
 def test_a_clock_that_is_behind_takes_nothing_off(now: float) -> None:
     """At least the time until the restore has passed, which the clock said then."""
-    least = session_jump(moment(SINCE), moment(POINT.at))
+    least = session_jump(parse_utc(SINCE), parse_utc(POINT.at))
     assert least == MIN_SESSION_JUMP + 13 * 60
     assert restore_reading(POINT, "t1", 0.0, now).jump >= least
-    assert utc(moment(SINCE)) == SINCE
+    assert format_utc(parse_utc(SINCE)) == SINCE

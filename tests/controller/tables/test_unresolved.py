@@ -19,7 +19,7 @@ from controller.contract.commands import (
 from controller.contract.events import AlertCleared, AlertRaised
 from controller.contract.notation import Input
 from controller.contract.refusals import RejectedError
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.games.games import make_game
 from controller.tables.table import UNRESOLVED_ALERT_ID, Table
 from devices.readings import LinkLost, LinkUp, Phase, WheelNumber, WheelPhase
@@ -42,7 +42,7 @@ def table(game: str, decree: str, settings: dict[str, Any], saved: bytes | None 
 
 
 def take(at: Table, given: Input) -> list[Any]:
-    return at.handle(given, utc(given.at), round(given.at * 1e9)).events
+    return at.handle(given, format_utc(given.at), round(given.at * 1e9)).events
 
 
 def leaf(at: Table, topic: str) -> Any:
@@ -146,7 +146,7 @@ def test_a_lost_spin_calls_until_it_is_settled_and_the_next_spins_go_on() -> Non
         "alert": UNRESOLVED_ALERT_ID,
         "what": "round.unresolved",
         "severity": "warning",
-        "raised": utc(14.0),
+        "raised": format_utc(14.0),
         "rounds": [1],
         "settled_by": {
             "round.confirm": ["table_head", "inspector", "director"],

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from controller.contract.command_fields import Role, Signature
 from controller.contract.jackpot import JackpotAward, JackpotOrder
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.carrousel.accounts import END_OF_TIME, Cause, Transaction
 from subscribers.carrousel.facts import (
     CaughtUp,
@@ -42,7 +42,7 @@ AnyHand = TypeVar("AnyHand", Won, NotWon)
 
 def at(seconds: float) -> str:
     """Return a time of the evening."""
-    return utc(1_774_000_000 + seconds)
+    return format_utc(1_774_000_000 + seconds)
 
 
 def terms(

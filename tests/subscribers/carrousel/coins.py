@@ -8,7 +8,7 @@ import resource
 import sys
 from pathlib import Path
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.carrousel.accounts import Cause, Posting, Transaction
 from subscribers.carrousel.checkpoints import sign_head, signing_key
 from subscribers.carrousel.facts import Staked
@@ -20,7 +20,7 @@ BEGIN = 1_900_000_000.0
 
 def at(number: int, table: str = "poker-1") -> Cause:
     """Return the cause of coin ``number`` of a table, one second after the one before."""
-    return Cause(utc(BEGIN + number), table, "b1", number)
+    return Cause(format_utc(BEGIN + number), table, "b1", number)
 
 
 def coin(number: int, table: str = "poker-1", amount: int = 100) -> Staked:
@@ -49,7 +49,7 @@ def stake(fact: Staked, jackpot: str = "j") -> Transaction:
 def put(store: LedgerStore, number: int, table: str = "poker-1", jackpot: str = "j") -> str:
     """Append a coin."""
     fact = coin(number, table)
-    return store.append(jackpot, utc(BEGIN + number + 0.25), fact, [stake(fact, jackpot)])
+    return store.append(jackpot, format_utc(BEGIN + number + 0.25), fact, [stake(fact, jackpot)])
 
 
 def until_killed(path: Path) -> None:
@@ -73,7 +73,7 @@ def until_killed_and_signed(path: Path) -> None:
     while True:
         put(store, number := number + 1)
         store.commit({"j": b"%d" % number})
-        sign_head(store, key, "b", utc(BEGIN + number))
+        sign_head(store, key, "b", format_utc(BEGIN + number))
         if number == 1:
             sys.stdout.write("1\n")
             sys.stdout.flush()

@@ -11,7 +11,7 @@ import msgspec
 
 from controller.contract.command_fields import Role, Signature
 from controller.contract.jackpot import AwardPay, Fraction, JackpotOrder, MeterAdjust, PoolTransfer
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.checkpoints import sign_head, signing_key
 from subscribers.carrousel.facts import (
@@ -74,7 +74,7 @@ class Floor:
         self.rounds: dict[str, int] = {}
 
     def now(self) -> str:
-        return utc(self.clock)
+        return format_utc(self.clock)
 
     def take(self, jackpot: str, fact: Fact) -> FactOutcome:
         """Apply a fact, and the facts that it causes at other jackpots."""

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.contract.times import moment, utc
+from controller.contract.times import format_utc, parse_utc
 from subscribers.carrousel.verification import verify
 from tests.support.brokers.mosquitto import until
 from tests.support.carrousel.floor import SEED, STAKE, Dealer, Floor, accounts
@@ -219,11 +219,11 @@ def test_an_older_ledger_in_its_place_is_noticed(floor: Floor) -> None:
 def test_an_untrue_clock_of_a_node_takes_its_tables_out_of_play(floor: Floor) -> None:
     topic = "novamas/v1/casino-mayor/node/node-1/health"
     for _ in range(2):
-        floor.heard.say(topic, {"boot": "b1", "time": utc(time.time() + 5)})
+        floor.heard.say(topic, {"boot": "b1", "time": format_utc(time.time() + 5)})
     floor.until("its clock", lambda state: state["tables"]["poker-1"]["why"] == "clock")
     told = json.dumps(floor.alert("poker-1-clock"))
     assert "s" in told
-    now = utc(time.time())
-    assert moment(now) > 0
+    now = format_utc(time.time())
+    assert parse_utc(now) > 0
     floor.heard.say(topic, {"boot": "b1", "time": now})
     floor.in_play("poker-1", "poker-2")

@@ -18,7 +18,7 @@ import pytest
 from msgspec.structs import replace
 from nacl.signing import SigningKey
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.journal.schema import ChainHead
 from controller.proof.checkpoint import checkpoint_path
 from subscribers.carrousel import service, since_mark, verification
@@ -175,7 +175,7 @@ def test_an_entry_after_the_mark_that_does_not_follow_is_found(path: Path) -> No
         fact = coin(500)
         lines = (Posting("stakes", "poker-1", -100), Posting("meter", "poker-1", 100))
         wrong = replace(stake(fact), postings=lines)
-        assert store.append("j", utc(BEGIN), fact, [wrong]) == "new"
+        assert store.append("j", format_utc(BEGIN), fact, [wrong]) == "new"
         store.commit(store.states())
     told, all_ = refused(path)
     assert "expected from the facts: stake j" in told

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from tests.subscribers.carrousel.conftest import Make
 from tests.support.brokers.mosquitto import until
 from tests.support.carrousel.floor import SEED, STAKE, Dealer, Floor, accounts, terms
@@ -63,7 +63,7 @@ def test_two_persons_say_which_of_two_hits_was_first(make: Make) -> None:
         floor.dealer.coin("poker-1")
         other.coin("poker-3")
         worth(floor, "linked", SEED + 2 * RISE)
-        now = utc(time.time())
+        now = format_utc(time.time())
         floor.dealer.award("poker-1", time=now)
         other.award("poker-3", time=now)
         floor.dealer.staked("poker-1", STAKE)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from controller.cli import CommandLineError, sign
 from controller.contract.messages.messages import LANGUAGES
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.contract.topics import Topics
 from subscribers.carrousel.sign import (
     BLANK_VALUE,
@@ -60,11 +60,11 @@ def test_the_bytes_of_each_packet() -> None:
 
 def told(**fields: object) -> Meter:
     state = statement(now=SAID, **fields)  # type: ignore[arg-type]
-    return on_state(Meter(jackpot="gran"), msgspec.json.encode(state), utc(SAID))
+    return on_state(Meter(jackpot="gran"), msgspec.json.encode(state), format_utc(SAID))
 
 
 def test_what_a_sign_shows() -> None:
-    now = utc(SAID + 1)
+    now = format_utc(SAID + 1)
     assert sign_content(told(), None, now, "es") == SignContent(
         "Gran Carrusel de Póquer", "12.345,67\u00a0EUR"
     )
@@ -73,7 +73,7 @@ def test_what_a_sign_shows() -> None:
     assert sign_content(won, None, now, "es").hit == hit
     for no_broker, at, meter in (
         (now, now, won),
-        (None, utc(SAID + 15), won),
+        (None, format_utc(SAID + 15), won),
         (None, now, told(in_play=False, why="suspended", won=award())),
         (None, now, Meter(jackpot="gran")),
         (None, now, on_state(won, b"[", now)),
@@ -103,7 +103,7 @@ def test_a_sign_shows_the_value_exactly_while_it_holds_and_nothing_else(
     before = None
     for named, value, won, language, after in course:
         meter = told(value=value, title={language: named}, won=award() if won else None)
-        what = sign_content(meter, None, utc(SAID + after), language)
+        what = sign_content(meter, None, format_utc(SAID + after), language)
         blinks = there.blinks
         for each in update_packets(before, what):
             there.hear(each)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from nacl.signing import SigningKey
 
 from controller.contract.jackpot import AwardPay
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.proof import checkpoint
 from subscribers.carrousel.accounts import Cause, Posting, Transaction
 from subscribers.carrousel.facts import OrderGiven
@@ -91,7 +91,7 @@ def test_an_event_counts_once(store: LedgerStore) -> None:
         assert put(store, 1) == "same"
         other = coin(1, amount=200)
         assert store.known(other, "j") == "contradiction"
-        assert store.append("j", utc(BEGIN), other, [stake(other)]) == "contradiction"
+        assert store.append("j", format_utc(BEGIN), other, [stake(other)]) == "contradiction"
         assert put(store, 1, jackpot="k") == "contradiction"
         assert store.head == before
         assert store.balance("j") == 90
@@ -150,12 +150,12 @@ def test_two_controllers_never_write_one_ledger(path: Path, store: LedgerStore) 
 
 def test_an_order_has_no_event_and_may_be_given_twice(store: LedgerStore) -> None:
     order = OrderGiven(
-        time=utc(BEGIN),
+        time=format_utc(BEGIN),
         order=AwardPay(paid=0, by="Ane", role="director", award=1, amount=5),
         signed=(),
     )
     for _ in range(2):
-        assert store.append("j", utc(BEGIN), order, []) == "new"
+        assert store.append("j", format_utc(BEGIN), order, []) == "new"
     assert store.head.position == 2
 
 
@@ -172,14 +172,16 @@ def test_the_meter_at_a_moment_is_the_sum_of_all_before_it(
     data: st.DataObject,
 ) -> None:
     store = LedgerStore(tmp_path_factory.mktemp("ledger") / "l.sqlite3")
-    causes = [Cause(utc(BEGIN + when), table, "b", n) for n, (when, table, _) in enumerate(given_)]
+    causes = [
+        Cause(format_utc(BEGIN + when), table, "b", n) for n, (when, table, _) in enumerate(given_)
+    ]
     order = OrderGiven(
         time="", order=AwardPay(paid=0, by="Ane", role="director", award=1, amount=5), signed=()
     )
     for cause, (_, _, amount) in zip(causes, given_, strict=True):
         lines = (Posting("meter", "", amount), Posting("house", "", -amount))
         made = Transaction(jackpot="j", what="seed", at=cause, cause=None, postings=lines)
-        store.append("j", utc(BEGIN), order, [made])
+        store.append("j", format_utc(BEGIN), order, [made])
         if data.draw(st.booleans()):
             store.commit()
     for cause in causes:
@@ -313,7 +315,7 @@ def test_a_ledger_that_is_older_than_its_checkpoint_is_not_opened(
     put(store, 2)
     head = store.commit()
     key = SigningKey.generate()
-    checkpoint.keep(checkpoint.sign(key, store.id, "b", utc(BEGIN), head), path)
+    checkpoint.keep(checkpoint.sign(key, store.id, "b", format_utc(BEGIN), head), path)
     store.close()
     LedgerStore(path).close()
     path.write_bytes(older[0])

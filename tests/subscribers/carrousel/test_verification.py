@@ -17,7 +17,7 @@ import msgspec
 import pytest
 from nacl.signing import SigningKey
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.proof import checkpoint
 from subscribers.carrousel.accounts import Posting
 from subscribers.carrousel.checkpoints import sign_head, signing_key
@@ -202,7 +202,7 @@ def test_what_does_not_follow_from_the_facts_is_named(tmp_path: Path) -> None:
         fact = coin(1)
         lines = (Posting("stakes", "poker-1", -100), Posting("meter", "poker-1", 100))
         more = msgspec.structs.replace(stake(fact), postings=lines)
-        floor.store.append("j", utc(BEGIN), fact, [more])
+        floor.store.append("j", format_utc(BEGIN), fact, [more])
         floor.states["k"] = msgspec.structs.replace(floor.states["k"], receipt_count=1)
         floor.commit()
     when = fact.cause.time
@@ -221,7 +221,9 @@ def test_money_between_jackpots_neither_comes_nor_goes(tmp_path: Path) -> None:
     with closing(LedgerStore(path)) as store:
         fact = coin(1)
         lines = (Posting("meter", "", -5), Posting("transfer", "k", 5))
-        store.append("j", utc(BEGIN), fact, [msgspec.structs.replace(stake(fact), postings=lines)])
+        store.append(
+            "j", format_utc(BEGIN), fact, [msgspec.structs.replace(stake(fact), postings=lines)]
+        )
         store.commit()
     assert "the postings of transfer in ? sum to 5, not to zero" in said(path)
 
@@ -268,7 +270,7 @@ def test_the_key_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> Non
     with closing(LedgerStore(path)) as store:
         key = signing_key(path)
         assert signing_key(path) == key
-        sign_head(store, key, "b", utc(BEGIN))
+        sign_head(store, key, "b", format_utc(BEGIN))
     file = checkpoint.key_path(path)
     assert file.stat().st_mode & 0o777 == 0o600
     file.unlink()

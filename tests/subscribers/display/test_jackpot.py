@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from controller.contract.jackpot import Awarded, JackpotAlert, JackpotState, OutOfPlay, Pending
 from controller.contract.messages.messages import LANGUAGES, catalogue
 from controller.contract.retained import Alert
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.display.jackpot import JackpotPicture, jackpot_picture
 from subscribers.meter import Meter, on_alert, on_state, remaining_seconds
 from subscribers.money import day, money
@@ -25,15 +25,15 @@ SAID = 1_774_000_000.0
 
 def told(state: JackpotState, at: float = SAID) -> Meter:
     """What is known of a jackpot that said this."""
-    return on_state(Meter(jackpot="gran"), msgspec.json.encode(state), utc(at))
+    return on_state(Meter(jackpot="gran"), msgspec.json.encode(state), format_utc(at))
 
 
 def drawn(
     state: JackpotState, after: float = 0.0, language: str | None = "es", broker: bool = True
 ) -> JackpotPicture:
     """Its picture so many seconds after it was said and heard."""
-    no_broker = None if broker else utc(SAID - 1)
-    return jackpot_picture(told(state), no_broker, utc(SAID + after), language)
+    no_broker = None if broker else format_utc(SAID - 1)
+    return jackpot_picture(told(state), no_broker, format_utc(SAID + after), language)
 
 
 def test_each_language_writes_an_amount_in_its_way() -> None:
@@ -93,7 +93,7 @@ def test_it_is_greyed_if_and_only_if_its_statement_has_ended_or_nobody_is_heard(
     why = None if in_play else "suspended"
     state = statement(value, seconds, SAID, in_play=in_play, why=why)
     meter = told(state, SAID + heard)
-    now = utc(SAID + after)
+    now = format_utc(SAID + after)
     shown = jackpot_picture(meter, None if broker else now, now, language)
     ended = SAID + after >= SAID + seconds or after - heard >= seconds
     near = min(abs(after - seconds), abs(after - heard - seconds)) < 1e-3
@@ -109,14 +109,14 @@ def test_it_is_greyed_if_and_only_if_its_statement_has_ended_or_nobody_is_heard(
 def test_a_clock_ahead_of_ours_keeps_no_old_value() -> None:
     state = statement(seconds=15.0, now=SAID + 3600)
     assert (
-        remaining_seconds(told(state), utc(SAID + 14.9))
+        remaining_seconds(told(state), format_utc(SAID + 14.9))
         > 0
-        >= remaining_seconds(told(state), utc(SAID + 15.1))
+        >= remaining_seconds(told(state), format_utc(SAID + 15.1))
     )
 
 
 def test_what_was_never_heard_or_cannot_be_read_has_no_value() -> None:
-    nothing = jackpot_picture(Meter(jackpot="gran"), None, utc(SAID), "es")
+    nothing = jackpot_picture(Meter(jackpot="gran"), None, format_utc(SAID), "es")
     assert (nothing.amount, nothing.title, nothing.current) == (None, "gran", False)
     assert nothing.trouble is not None
     assert nothing.trouble.why == "unsaid"
@@ -125,14 +125,16 @@ def test_what_was_never_heard_or_cannot_be_read_has_no_value() -> None:
         b"{}",
         msgspec.json.encode({**msgspec.to_builtins(statement()), "until": "x"}),
     ):
-        meter = on_state(told(statement(now=SAID)), bad, utc(SAID + 1))
-        shown = jackpot_picture(meter, None, utc(SAID + 2), "es")
+        meter = on_state(told(statement(now=SAID)), bad, format_utc(SAID + 1))
+        shown = jackpot_picture(meter, None, format_utc(SAID + 2), "es")
         assert shown.trouble is not None
         assert shown.trouble.why == "unreadable"
-        assert shown.trouble.since == utc(SAID + 1)
-    again = on_state(meter, msgspec.json.encode(statement(now=SAID)), utc(SAID + 2))
-    assert jackpot_picture(again, None, utc(SAID + 2), "es").current
-    cleared = jackpot_picture(on_state(again, b"", utc(SAID + 3)), None, utc(SAID + 3), "es")
+        assert shown.trouble.since == format_utc(SAID + 1)
+    again = on_state(meter, msgspec.json.encode(statement(now=SAID)), format_utc(SAID + 2))
+    assert jackpot_picture(again, None, format_utc(SAID + 2), "es").current
+    cleared = jackpot_picture(
+        on_state(again, b"", format_utc(SAID + 3)), None, format_utc(SAID + 3), "es"
+    )
     assert (cleared.amount, cleared.current) == (None, False)
 
 
@@ -143,7 +145,7 @@ def test_every_word_of_the_contract_is_said_in_each_language(language: str) -> N
         for each in get_args(words):
             assert f"jackpot.{group}.{each}" in own
     for why in get_args(OutOfPlay):
-        out = {"poker-1": table(False, why), "poker-2": table(False, why, utc(SAID))}
+        out = {"poker-1": table(False, why), "poker-2": table(False, why, format_utc(SAID))}
         shown = drawn(statement(now=SAID, in_play=False, why=why, tables=out), language=language)
         assert shown.out is not None
         assert shown.out.text == own[f"jackpot.out_of_play.{why}"]
@@ -204,14 +206,17 @@ def test_every_alert_is_said_in_each_language_with_its_table(language: str) -> N
         for name in (kind := what.replace("_", "-"), f"poker-1-{kind}"):
             alert = Alert(alert=name, what=f"jackpot.{what}", severity="warning", raised=BEGAN)
             one = on_alert(meter, name, msgspec.json.encode(alert))
-            [shown] = jackpot_picture(one, None, utc(SAID), language).alerts
+            [shown] = jackpot_picture(one, None, format_utc(SAID), language).alerts
             said = own[f"alert.jackpot.{what}"]
             table = own["jackpot.table"].format(table="poker-1")
             assert shown.text == (said if name == kind else f"{table}: {said}")
-            assert jackpot_picture(one, utc(SAID), utc(SAID), language).alerts == ()
-            assert jackpot_picture(on_alert(one, name, b""), None, utc(SAID), language).alerts == ()
+            assert jackpot_picture(one, format_utc(SAID), format_utc(SAID), language).alerts == ()
+            assert (
+                jackpot_picture(on_alert(one, name, b""), None, format_utc(SAID), language).alerts
+                == ()
+            )
 
 
 def test_an_alert_that_cannot_be_read_is_not_shown() -> None:
     meter = on_alert(told(statement(now=SAID)), "x", b"no alert")
-    assert jackpot_picture(meter, None, utc(SAID), "es").alerts == ()
+    assert jackpot_picture(meter, None, format_utc(SAID), "es").alerts == ()

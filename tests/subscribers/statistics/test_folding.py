@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from controller.contract.retained import About, Info
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.statistics import __main__ as program
 from subscribers.statistics.cylinder import EUROPEAN
 from subscribers.statistics.folding import Statistics, read_records
@@ -282,7 +282,9 @@ def told(order: object, boot: str = "b1", table: str = "R1") -> ArchiveRecord:
         boot=boot,
         about=About(settings={} if order is None else {"pocket_order": order}),
     )
-    [record] = records("madrid-1", f"{table}/info", msgspec.json.encode(info), utc(BEGIN + 1e9))
+    [record] = records(
+        "madrid-1", f"{table}/info", msgspec.json.encode(info), format_utc(BEGIN + 1e9)
+    )
     return record
 
 

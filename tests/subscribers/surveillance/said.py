@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 
 BOOT = "boot-1"
@@ -16,8 +16,8 @@ def event(seq: int, table: str = "R1", boot: str = BOOT, **changes: Any) -> Arch
         "site": "madrid-1",
         "kind": "event",
         "key": f"{table}:{boot}:{seq}",
-        "time": utc(1_790_000_000 + seq),
-        "heard": utc(1_790_000_000 + seq),
+        "time": format_utc(1_790_000_000 + seq),
+        "heard": format_utc(1_790_000_000 + seq),
         "body": b'{"seq":%d}' % seq,
         "table": table,
         "node": "floor",
@@ -35,8 +35,8 @@ def finding(number: int, **changes: Any) -> ArchiveRecord:
         "site": "madrid-1",
         "kind": "finding",
         "key": f"finding-{number}",
-        "time": utc(1_790_000_000 + number),
-        "heard": utc(1_790_000_000 + number),
+        "time": format_utc(1_790_000_000 + number),
+        "heard": format_utc(1_790_000_000 + number),
         "body": b"{}",
         "node": "floor",
         "type": "journal_rolled_back",

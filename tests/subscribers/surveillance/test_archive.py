@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance.archive import (
     ArchiveRecord,
     ArchiveRow,
@@ -51,7 +51,7 @@ def test_numbers_grow(archive: RecordArchive) -> None:
 
 def test_what_comes_again_is_kept_once(archive: RecordArchive) -> None:
     first = archive.store([event(1), event(1)])
-    again = archive.store([event(1, heard=utc(1_790_000_999))])
+    again = archive.store([event(1, heard=format_utc(1_790_000_999))])
     assert len(first.new) == 1
     assert (first.conflicts, again.new, again.conflicts) == ((), (), ())
     assert found(archive) == [event(1)]
@@ -94,7 +94,7 @@ def test_queries_agree_with_a_list(archive: RecordArchive) -> None:
             n,
             table=dice.choice(["R1", "R2", "PB3"]),
             site=dice.choice(["madrid-1", "bilbao"]),
-            time=utc(1_790_000_000 + dice.randrange(20)),
+            time=format_utc(1_790_000_000 + dice.randrange(20)),
             type=dice.choice(["round.result", "round.void", "Alert.raised"]),
             session=dice.choice([0, 1, 2]),
             round=dice.choice([0, 1, 2, 3]),
@@ -115,8 +115,8 @@ def test_queries_agree_with_a_list(archive: RecordArchive) -> None:
         "words": [
             (), ("ara02",), ("ARA02-015",), ("ángel", "WHEEL"), ("alert",), ("100%",), ("1%",),
         ],
-        "since": [None, utc(1_790_000_005)],
-        "until": [None, utc(1_790_000_011)],
+        "since": [None, format_utc(1_790_000_005)],
+        "until": [None, format_utc(1_790_000_011)],
         "session": [None, 1],
         "round": [None, 2],
         "after": [0, 200],
@@ -166,7 +166,7 @@ def test_more_than_a_page(archive: RecordArchive) -> None:
 def test_gaps(archive: RecordArchive) -> None:
     assert (archive.gaps("madrid-1"), archive.newest_number()) == ([], 0)
     archive.store([event(n) for n in (1, 2, 5, 9)])
-    archive.store([event(n, table="R2", time=utc(1_790_000_100 + n)) for n in (3, 4)])
+    archive.store([event(n, table="R2", time=format_utc(1_790_000_100 + n)) for n in (3, 4)])
     archive.store([event(4, site="bilbao")])
     assert archive.gaps("madrid-1") == [
         Gap("madrid-1", "R1", "boot-1", 3, 4),
@@ -182,7 +182,7 @@ def test_the_last_event_is_of_the_newest_boot(archive: RecordArchive) -> None:
     assert archive.last_event("madrid-1", "R1") is None
     archive.store([event(n) for n in (1, 9, 4)])
     assert archive.last_event("madrid-1", "R1") == event(9)
-    later = event(1, boot="boot-0", time=utc(1_790_000_500))
+    later = event(1, boot="boot-0", time=format_utc(1_790_000_500))
     archive.store([later])
     assert archive.last_event("madrid-1", "R1") == later
     archive.store([event(10)])

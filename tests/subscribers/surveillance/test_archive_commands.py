@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from controller.cli import main
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.feed import BrokerLogin
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
@@ -72,7 +72,7 @@ def test_the_commands_take_the_archive_of_the_configuration(tmp_path: Path) -> N
     assert "kept.sqlite3: No such file or directory; create it with" in missing.stderr
     with closing(SQLiteArchive(tmp_path / "kept.sqlite3")) as archive:
         archive.store([event(1), event(2)])
-        marks = (AgeMark(1, 0, utc(1_790_000_000)),)
+        marks = (AgeMark(1, 0, format_utc(1_790_000_000)),)
         archive.save_value(STATE_NAME, msgspec.json.encode(RecordingAge(41 * DAY_SECONDS, marks)))
     written = ran(tmp_path, "export", str(file), "--form", "parquet", "out.parquet")
     assert (written.returncode, written.stdout) == (0, "")
@@ -107,8 +107,8 @@ def test_without_a_policy_each_kind_is_kept_for_ten_years_and_with_an_empty_one_
     with closing(SQLiteArchive(tmp_path / "kept.sqlite3")) as archive:
         archive.store([event(1), event(2)])
         marks = (
-            AgeMark(1, DAY_SECONDS, utc(1_490_000_000)),
-            AgeMark(2, 2 * DAY_SECONDS, utc(1_490_086_400)),
+            AgeMark(1, DAY_SECONDS, format_utc(1_490_000_000)),
+            AgeMark(2, 2 * DAY_SECONDS, format_utc(1_490_086_400)),
         )
         archive.save_value(STATE_NAME, msgspec.json.encode(RecordingAge(3661 * DAY_SECONDS, marks)))
     given = "keep_days = { event = 40, sealed = 400 }\n"
@@ -134,7 +134,7 @@ async def test_the_recorder_counts_and_removes(place: str, monkeypatch: pytest.M
     )
     recorded = NewRecordSignal()
     with closing(open_archive(place)) as archive:
-        marks = (AgeMark(1, 0, utc(1_790_000_000)),)
+        marks = (AgeMark(1, 0, format_utc(1_790_000_000)),)
         archive.save_value(STATE_NAME, msgspec.json.encode(RecordingAge(41 * DAY_SECONDS, marks)))
         task = asyncio.create_task(run_upkeep(settings, recorded))
         archive.store([event(1), event(2)])

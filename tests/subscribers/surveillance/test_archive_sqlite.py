@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance.archive import Query, Removal
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.errors import ArchiveError
@@ -144,11 +144,11 @@ def test_dropping_goes_on_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch
     "query",
     [
         Query(tables=("R1",), limit=10, order="latest"),
-        Query(tables=("R1", "R2"), since=utc(1_790_000_000)),
+        Query(tables=("R1", "R2"), since=format_utc(1_790_000_000)),
         Query(types=("round.void",), limit=10),
         Query(kinds=("finding",)),
         Query(session=1, round=2),
-        Query(since=utc(1_790_000_000), until=utc(1_790_000_009)),
+        Query(since=format_utc(1_790_000_000), until=format_utc(1_790_000_009)),
         Query(words=("ara02-014",), order="number"),
     ],
     ids=str,

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from controller.cli import main as novamas
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance import export as program
 from subscribers.surveillance import export_parquet
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Query, RecordArchive
@@ -78,7 +78,7 @@ def test_parquet_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert [each["body"] for each in told] == [each.body for each in SAID]
     assert [each["type"] for each in told] == [each.type for each in SAID]
     assert tuple(told[0]["words"]) == SAID[0].words
-    assert utc(told[0]["time"].timestamp()) == SAID[0].time
+    assert format_utc(told[0]["time"].timestamp()) == SAID[0].time
     assert told[4]["time"] is None
 
 
@@ -148,7 +148,7 @@ def test_the_command(
 ) -> None:
     archive.store([event(n, table="R1" if n % 2 else "R2") for n in range(1, 11)])
     path = str(tmp_path / "r.jsonl")
-    words = ("--form", "jsonl", "--table", "R1", "--to", utc(1_790_000_006))
+    words = ("--form", "jsonl", "--table", "R1", "--to", format_utc(1_790_000_006))
     assert ran(place, path, *words) == 0
     said = capsys.readouterr().err
     digest = sha256(Path(path).read_bytes()).hexdigest()

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.connection import ServiceConnection
 from subscribers.feed import BrokerLogin
 from subscribers.surveillance import site as site_module
@@ -38,7 +38,7 @@ def event(table: str, seq: int, boot: str = BOOT) -> dict[str, Any]:
         "table": table,
         "boot": boot,
         "seq": seq,
-        "time": utc(BEGUN + seq),
+        "time": format_utc(BEGUN + seq),
     }
 
 
@@ -74,7 +74,9 @@ class Floor:
         self.say(f"{table}/event", event(table, seq, boot))
 
     def say_state(self, table: str, boot: str = BOOT) -> None:
-        self.say(f"{table}/state", {"boot": boot, "seq": EVENTS, "time": utc(BEGUN + EVENTS)})
+        self.say(
+            f"{table}/state", {"boot": boot, "seq": EVENTS, "time": format_utc(BEGUN + EVENTS)}
+        )
 
     def say_all(self) -> None:
         """What each table tells, without a gap."""

@@ -9,7 +9,7 @@ import pytest
 from nacl.signing import SigningKey
 
 from controller.contract.node import Checkpoint
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.journal.schema import ChainHead
 from controller.proof.checkpoint import public, sign
 from subscribers.surveillance.findings import RecorderFinding, changed_key, finding_record
@@ -33,7 +33,7 @@ def said(
     """A checkpoint of entry ``position``, at that second; ``fill``: every byte of its hash."""
     of = {"key": KEY, "journal": "j1", **given}
     digest = bytes([position % 256 if fill is None else fill]) * 32
-    time = utc(1_790_000_000 + (position if at is None else at))
+    time = format_utc(1_790_000_000 + (position if at is None else at))
     return sign(of["key"], of["journal"], "boot-1", time, ChainHead(position, digest))
 
 
@@ -92,7 +92,7 @@ def test_a_key_for_which_somebody_vouches() -> None:
 
 def test_the_finding_of_a_changed_key_names_it() -> None:
     _, found = told(said(3), said(9, key=OTHER))
-    record = finding_record(found[0], "palma", utc(0))
+    record = finding_record(found[0], "palma", format_utc(0))
     assert changed_key(record.key) == ("pit-1", public(OTHER))
 
 

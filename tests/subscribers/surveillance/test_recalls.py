@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance.archive import Gap
 from subscribers.surveillance.recalls import (
     DAEMON_RETENTION_SECONDS,
@@ -17,7 +17,7 @@ from subscribers.surveillance.recalls import (
 )
 from tests.subscribers.surveillance.said import BOOT, event
 
-NOW = utc(1_790_000_100)
+NOW = format_utc(1_790_000_100)
 STATE = TablePosition(BOOT, 9, NOW)
 GAP = WantedEvents(table="R1", boot=BOOT, first=3, last=6)
 ONWARD = WantedEvents(table="R1", boot=BOOT, first=5, archived=event(5))
@@ -79,7 +79,7 @@ def test_the_last_event_is_not_known_any_more() -> None:
     assert [each.what for each in given.findings] == ["event_unknown"]
     given = evaluate_reply(ONWARD, [event(1, boot="boot-2")], other, NOW)
     assert "a recall returns run boot-2, event 1" in given.findings[0].detail
-    late = utc(1_790_000_005 + DAEMON_RETENTION_SECONDS)
+    late = format_utc(1_790_000_005 + DAEMON_RETENTION_SECONDS)
     assert (
         evaluate_reply(ONWARD, [], other, late).findings == ()
     )  # it may have been cut in its time

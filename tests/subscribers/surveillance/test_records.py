@@ -9,7 +9,7 @@ import pytest
 
 from controller.contract.node import Checkpoint
 from controller.contract.retained import About, Alert, Info
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.records import (
     MAX_MESSAGE_BYTES,
@@ -21,7 +21,7 @@ from subscribers.surveillance.records import (
 )
 from tests.support.for_each import for_each
 
-SITE, HEARD, SAID = "madrid-1", utc(1_790_000_009), utc(1_790_000_001)
+SITE, HEARD, SAID = "madrid-1", format_utc(1_790_000_009), format_utc(1_790_000_001)
 EVENT: dict[str, Any] = {
     "type": "round.result",
     "boot": "b1",
@@ -99,7 +99,7 @@ def test_an_alert_and_its_end() -> None:
     assert (raised.kind, raised.type, raised.time) == ("alert", "device.lost", SAID)
     assert (raised.table, raised.node) == ("R1", "")
     assert raised.words == ("w-lost", "wheel", "fault")
-    again = one("R1/alert/w-lost", ALERT, heard=utc(1_790_000_060))
+    again = one("R1/alert/w-lost", ALERT, heard=format_utc(1_790_000_060))
     assert again.key == raised.key
     over = one("R1/alert/w-lost", b"", standing=raised.key)
     assert (over.type, over.words, over.time) == ("w-lost", ("cleared",), HEARD)
@@ -134,7 +134,7 @@ def test_a_box_is_once_by_its_digest() -> None:
     box = {"sealed": "AAAA", "reading": 12}
     record = one("R1/sealed", box)
     assert (record.kind, record.table, record.words) == ("sealed", "R1", ("reading:12",))
-    assert one("R1/sealed", box, heard=utc(1_790_000_060)).key == record.key
+    assert one("R1/sealed", box, heard=format_utc(1_790_000_060)).key == record.key
     assert one("R1/sealed", {"sealed": "BBBB"}).key != record.key
     assert one("R1/sealed", {"sealed": "BBBB", "reading": "12"}).words == ()
 
@@ -157,7 +157,7 @@ def test_any_other_answer_is_kept_itself() -> None:
     record = one("R1/reply/console-1", refused)
     assert (record.kind, record.type) == ("reply", "refused")
     assert record.words == ("console-1", "refused.closed")
-    later = utc(1_790_000_060)
+    later = format_utc(1_790_000_060)
     assert one("R1/reply/console-1", refused, heard=later).key == record.key
     unnamed = one("R1/reply/console-1", {"ok": True})
     assert unnamed.type == "followed"

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance import prune as program
 from subscribers.surveillance.archive import ArchiveRecord, Query, RecordArchive
 from subscribers.surveillance.open_archive import open_archive
@@ -46,7 +46,7 @@ class Run:
             self.seq += 1
             self.archive.store([event(self.seq), *records])
             for _ in range(4):
-                done += self.upkeep.run_once(self.awake, utc(self.wall))
+                done += self.upkeep.run_once(self.awake, format_utc(self.wall))
                 self.awake += DAY_SECONDS / 4
                 self.wall += DAY_SECONDS / 4
         return done
@@ -76,7 +76,7 @@ def test_what_is_old_is_removed_and_that_is_recorded(archive: RecordArchive) -> 
             "removed": "event",
             "records": 1,
             "through": 2,
-            "until": utc(NOON),
+            "until": format_utc(NOON),
             "keep_days": 40,
             "spared": [],
         }
@@ -136,7 +136,7 @@ def test_while_no_recorder_runs_nothing_is_counted(archive: RecordArchive) -> No
 def test_what_comes_late_is_as_old_as_its_coming(archive: RecordArchive) -> None:
     run = Run(archive, event=40)
     run.days(30)
-    late = event(1, table="R2", heard=utc(NOON), time=utc(NOON))
+    late = event(1, table="R2", heard=format_utc(NOON), time=format_utc(NOON))
     archive.store([late])
     run.days(40)
     assert seqs(archive, tables=("R2",)) == [1]
@@ -206,7 +206,7 @@ def test_a_clock_that_goes_back_counts_nothing() -> None:
 def test_prune_says_what_it_would_do(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     archive = open_archive(place)
     archive.store([event(n) for n in range(1, 4)])
-    marks = (AgeMark(2, 0, utc(NOON)),)
+    marks = (AgeMark(2, 0, format_utc(NOON)),)
     archive.save_value(STATE_NAME, msgspec.json.encode(RecordingAge(50 * DAY_SECONDS, marks)))
     settings = {"archive": place, "site": "madrid-1", "node": "recorder"}
     policy = {"keep_days": {"event": 40, "sealed": 60}}
@@ -214,7 +214,7 @@ def test_prune_says_what_it_would_do(place: str, capsys: pytest.CaptureFixture[s
     assert program.main([*words, "--dry-run"]) == 0
     said = capsys.readouterr().out
     assert "Recorded for 50 days" in said
-    assert f"event: 2 would be removed, kept until {utc(NOON)}" in said
+    assert f"event: 2 would be removed, kept until {format_utc(NOON)}" in said
     assert "sealed: nothing is 60 days old" in said
     assert seqs(archive) == [1, 2, 3]
     assert program.main(words) == 0

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from controller.contract.messages.messages import word
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.proof.checkpoint import checkpoint_path, key_path
 from subscribers.statistics.health import HealthFinding
 from subscribers.statistics.watch import finding_of
@@ -334,7 +334,7 @@ def test_what_statistics_find_is_an_alert_until_somebody_settles_it(room: Room) 
 
     def found(table: str) -> None:
         advice = HealthFinding(
-            "wheel_bias", "palma", table, utc(1_790_000_000), "first", 900, "0 32 15"
+            "wheel_bias", "palma", table, format_utc(1_790_000_000), "first", 900, "0 32 15"
         )
         with closing(open_archive(recorder.where)) as archive:
             archive.store([finding_of(advice)])

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.feed import BrokerLogin
 from subscribers.surveillance.admitted import AccessRefusedError
 from subscribers.surveillance.archive import Query, RecordArchive
@@ -76,7 +76,7 @@ def test_findings_and_settle_at_a_terminal(
     told = f"--settings={msgspec.json.encode({'archive': str(where), 'site': SITE}).decode()}"
     assert main(["findings", told]) == 0
     shown = capsys.readouterr().out
-    assert f"1  {utc(1_790_000_001)}  madrid-1  journal_rolled_back" in shown
+    assert f"1  {format_utc(1_790_000_001)}  madrid-1  journal_rolled_back" in shown
     assert "an older copy" in shown
     assert main(["settle", told, "--finding", "1", "--by", "J. Serra"]) == 0
     assert capsys.readouterr().out == "1 is settled by J. Serra\n"

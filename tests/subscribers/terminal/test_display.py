@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from controller.contract.messages.messages import LANGUAGES, catalogue
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.feed import ConnectionChange, FeedMessage, check_broker
 from subscribers.meter import Meter, on_state
 from subscribers.money import money
@@ -285,18 +285,18 @@ def test_a_meter_line_in_each_language() -> None:
             ({"awards": (award(status="pending", why="order", value=None),)}, ["hand.royal_flush"]),
         ):
             told = statement(now=said, **fields)
-            meter = on_state(Meter(jackpot="gran"), msgspec.json.encode(told), utc(said))
-            now = line(meter, None, utc(said + 14), language)
+            meter = on_state(Meter(jackpot="gran"), msgspec.json.encode(told), format_utc(said))
+            now = line(meter, None, format_utc(said + 14), language)
             amount = money(1_234_567, "EUR", language)
             assert amount in now.plain
             for key in words:
                 assert own[key] in now.plain
-            after = line(meter, None, utc(said + 15), language)
+            after = line(meter, None, format_utc(said + 15), language)
             assert own["jackpot.expired"] in after.plain
             assert own["jackpot.in_play"] not in after.plain.replace(own["jackpot.expired"], "")
             grey = [
                 span.style for span in after.spans if amount in after.plain[span.start : span.end]
             ]
             assert grey == ["bright_black"]
-    nothing = line(Meter(jackpot="gran"), None, utc(said), "es")
+    nothing = line(Meter(jackpot="gran"), None, format_utc(said), "es")
     assert catalogue("es")["jackpot.unsaid"] in nothing.plain

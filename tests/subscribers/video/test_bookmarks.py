@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from controller.contract.messages.messages import LANGUAGES
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.video.bookmarks import (
     BOOKMARK_EVENT_TYPES,
@@ -31,8 +31,8 @@ def of(told: bytes, **changes: object) -> ArchiveRecord:
         "site": fields.get("site") or "palma",
         "kind": "event",
         "key": str(fields.get("seq", 1)),
-        "time": fields.get("time") or utc(1_790_000_000),
-        "heard": utc(1_790_000_001),
+        "time": fields.get("time") or format_utc(1_790_000_000),
+        "heard": format_utc(1_790_000_001),
         "body": told,
         "table": fields.get("table") or "t1",
         "boot": fields.get("boot") or "b1",

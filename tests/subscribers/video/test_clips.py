@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord, RecordArchive
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.__main__ import main
@@ -51,7 +51,7 @@ def folder(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make four recordings of four seconds, the third of another size; the fifth place is empty."""
     made = tmp_path_factory.mktemp("recordings")
     for index, size in enumerate(("160x120", "160x120", "160x120", "200x100")):
-        at = utc(BEGIN + index * LENGTH)
+        at = format_utc(BEGIN + index * LENGTH)
         name = f"cam-1/{at[:10]}/{at[11:19].replace(':', '-')}.mp4"
         record(made / name, LENGTH, f"testsrc=size={size}")
     return made
@@ -79,8 +79,8 @@ def played(archive: RecordArchive, number: int, at: float, length: float, sessio
                 site="palma",
                 kind="event",
                 key=f"{session}/{number}/{kind}",
-                time=utc(BEGIN + when),
-                heard=utc(BEGIN + when),
+                time=format_utc(BEGIN + when),
+                heard=format_utc(BEGIN + when),
                 body=b'{"type":"%b",%b}' % (kind.encode(), body),
                 table="r1",
                 boot="b1",
@@ -114,11 +114,14 @@ def test_a_clip_is_the_pictures_of_its_round_across_recordings(
     first, second = sorted(folder.rglob("*.mp4"))[:2]
     # from the whole picture at 2.0, the last before 2.6 - 0.5, to 5.6 + 0.5: as they were recorded
     assert frames(out) == [*frames(first)[20:], *frames(second)[:21]]
-    assert made.begin == utc(BEGIN + 2)
+    assert made.begin == format_utc(BEGIN + 2)
     assert made.missing == ()
     assert made.notes == ()
     shown = (tmp_path / "clip.vtt").read_text()
-    assert f"00:00:00.600 --> 00:00:02.100\n{utc(BEGIN + 2.6)[:23]}Z round 7: place your" in shown
+    assert (
+        f"00:00:00.600 --> 00:00:02.100\n{format_utc(BEGIN + 2.6)[:23]}Z round 7: place your"
+        in shown
+    )
     assert "00:00:03.600 --> 00:00:04.100" in shown
     assert "void: the ball left the cylinder (art. 12)" in (tmp_path / "clip.srt").read_text()
 
@@ -142,7 +145,7 @@ def test_times_without_a_recording_are_reported(
         made = clip_of(archive, one, with_gap, site="palma", table="r1", round=1)
     finally:
         away.rename(lost)
-    assert made.missing == ((utc(BEGIN + 8), utc(BEGIN + 12)),)
+    assert made.missing == ((format_utc(BEGIN + 8), format_utc(BEGIN + 12)),)
     assert [note for note in made.notes if "re-encoded" in note]  # the last one has another size
 
 
@@ -176,7 +179,7 @@ def test_the_command_writes_a_clip_and_subtitles_of_recordings(
     ).decode()
     words = ["--settings", given, "--table", "r1", "--language", "es"]
     assert main(["clip", *words, "--round", "1", str(tmp_path / "c.mp4")]) == 0
-    assert f"c.mp4: from {utc(BEGIN)} to" in capsys.readouterr().out
+    assert f"c.mp4: from {format_utc(BEGIN)} to" in capsys.readouterr().out
     first = min(folder.rglob("*.mp4"))
     assert main(["subtitles", *words, str(first)]) == 0
     told = first.with_suffix(".srt").read_text()
@@ -230,7 +233,7 @@ def test_a_camera_of_one_picture_a_second_gives_clips_too(
     )
     played(archive, 1, at=4.5, length=3.0)
     made = clip_of(archive, settings, tmp_path / "clip.mp4", site="palma", table="r1", round=1)
-    assert made.begin == utc(BEGIN + 3.25)  # the last picture before 4.5 - 1.0
+    assert made.begin == format_utc(BEGIN + 3.25)  # the last picture before 4.5 - 1.0
     assert frames(tmp_path / "clip.mp4") == whole[3:9]
     assert made.missing == ()
 
@@ -269,7 +272,7 @@ def test_a_name_says_when_its_recording_begins(
 
 def test_texts_stand_until_the_next_and_not_beyond_the_end() -> None:
     marks = [
-        marked(time=utc(BEGIN + at), text=text)
+        marked(time=format_utc(BEGIN + at), text=text)
         for at, text in ((9.0, "late"), (1.0, "a & <b>"), (1.0, "c --> d"), (3.0, "e"), (-1.0, "x"))
     ]
     found = cues(marks, lambda at: at - BEGIN, 10.0)

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.delivery import BookmarkDelivery, DeliveryProgress, progress_key
@@ -49,8 +49,8 @@ class Sender:
             site="palma",
             kind="event",
             key=f"{table}/b1/{self.seq}",
-            time=utc(self.now),
-            heard=utc(self.now),
+            time=format_utc(self.now),
+            heard=format_utc(self.now),
             body=msgspec.json.encode(body),
             table=table,
             boot="b1",
@@ -129,7 +129,7 @@ def test_milestone_gets_bookmarks_in_order_and_reports_the_matching_event(
     until("five", lambda: delivery.progress.sent == 5)
     assert rounds(source.lines) == [1, 2, 3, 4, 5]
     assert source.lines[0].startswith(b"novamas round.void r1 session 1 round 1 ")
-    assert utc(NOW).encode() in source.lines[0]
+    assert format_utc(NOW).encode() in source.lines[0]
 
 
 def test_a_text_that_no_generic_event_matches_is_refused_and_counted(
@@ -167,7 +167,7 @@ def test_point_of_sale_text_has_its_marks_and_short_lines(
     until("its last line", lambda: b"END" in recorder.lines)
     assert recorder.lines[0] == b"BEGIN"
     assert recorder.lines[1] == b"r1 1/1 round.void"
-    assert recorder.lines[2] == utc(NOW).encode()
+    assert recorder.lines[2] == format_utc(NOW).encode()
     assert all(len(each) <= 40 and each.isascii() for each in recorder.lines)
 
 
@@ -241,7 +241,7 @@ def test_a_webhook_is_signed_and_has_the_same_key_when_it_is_sent_again(
         assert headers["webhook-signature"] == f"v1,{digest}"
     assert tries[0].body == tries[1].body
     told = tries[0].told
-    assert told["time"] == utc(NOW)
+    assert told["time"] == format_utc(NOW)
     assert told["camera"] == "c1"
     assert told["late"] is False
     assert told["text"] == "round 1: void: the ball left the cylinder (art. 12)"

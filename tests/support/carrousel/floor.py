@@ -24,7 +24,7 @@ from nacl.signing import SigningKey
 from paho.mqtt.enums import CallbackAPIVersion
 
 from controller.contract.command_fields import Role
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.contract.topics import Topics, level
 from controller.people.register import (
     Key,
@@ -151,7 +151,11 @@ class Dealer:
         """Publish its retained topics."""
         head = {"site": SITE, "table": table, "game": GAME, "decree": DECREE, "boot": self.boot}
         self._say(TOPICS.table(table, "info"), {**head, "about": {"jackpot": "linked", **about}})
-        state = {"seq": self.seq(table), "time": utc(time.time()), "shown": {"currency": "EUR"}}
+        state = {
+            "seq": self.seq(table),
+            "time": format_utc(time.time()),
+            "shown": {"currency": "EUR"},
+        }
         self._say(TOPICS.table(table, "state"), {**head, **state})
 
     def happens(self, table: str, type: str, *, lost: bool = False, **fields: Any) -> bytes:  # noqa: A002
@@ -164,7 +168,7 @@ class Dealer:
             "decree": DECREE,
             "boot": self.boot,
             "seq": self.seq(table) + 1,
-            "time": utc(time.time()),
+            "time": format_utc(time.time()),
             "mono_ns": 1,
             "session": 1,
             "round": 1,

@@ -336,9 +336,9 @@ def decided(round: int, box: str, *, shared: bool) -> int:  # noqa: A002
 
 def microseconds(time: str) -> int:
     """Since 1970, of a time of the wire."""
-    from controller.contract.times import moment
+    from controller.contract.times import parse_utc
 
-    return round(moment(time) * 1e6)
+    return round(parse_utc(time) * 1e6)
 
 
 class LinkedFloor:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.journal.reader import JournalReader
 from tests.support.brokers.mosquitto import until
 from tests.support.carrousel.law import (
@@ -40,7 +40,7 @@ def goes_on(floor: LinkedFloor, since: float) -> bool:
     """Whether the controller has said something since, and most tables are in play."""
     states = [floor.state(decree) for decree in floor.decrees]
     tables = [table["in_play"] for state in states for table in state.get("tables", {}).values()]
-    fresh = all(state.get("time", "") > utc(since) for state in states)
+    fresh = all(state.get("time", "") > format_utc(since) for state in states)
     return fresh and sum(tables) >= 0.7 * sum(map(len, floor.decrees.values()))
 
 

@@ -21,7 +21,7 @@ from nacl.public import PrivateKey
 from paho.mqtt.enums import CallbackAPIVersion
 
 from controller.confidential.boxes import format_public_key
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from tests.support.brokers.gate import Gate
 from tests.support.brokers.mosquitto import Mosquitto, until
 from tests.support.daemon.pair import NAMES, Nats, NetworkWheel, in_pair
@@ -193,7 +193,7 @@ class ImpairedPair:
         """Each time that the lease was taken, in order."""
         return sorted(
             (
-                Term(line["term"], moment(line["timestamp"]), machine)
+                Term(line["term"], parse_utc(line["timestamp"]), machine)
                 for machine in self.machines
                 for line in machine.logged("lease taken")
             ),

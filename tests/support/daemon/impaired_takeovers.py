@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from controller.contract.times import moment
+from controller.contract.times import parse_utc
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot
 from tests.support.brokers.mosquitto import until
@@ -39,7 +39,7 @@ def befall(pair: ImpairedPair, what: str) -> Outcome:
         fault.end(serving, waiting)
         for machine in pair.machines:
             machine.away = 0.3
-    return Outcome(what, max(0.0, term.at - able), moment(result["time"]) - able)
+    return Outcome(what, max(0.0, term.at - able), parse_utc(result["time"]) - able)
 
 
 def judged(pair: ImpairedPair) -> str:

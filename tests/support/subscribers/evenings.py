@@ -23,7 +23,7 @@ from controller.contract.events import (
     StaffArrived,
 )
 from controller.contract.outcomes import RouletteOutcome
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.statistics.cylinder import EUROPEAN
 from subscribers.surveillance.archive import ArchiveRecord
 
@@ -46,7 +46,7 @@ def record(
         event if isinstance(event, bytes) else msgspec.json.encode(event)
     )
     told |= {"site": "madrid-1", "table": table, "boot": boot, "seq": seq}
-    told |= {"time": utc(BEGIN + seconds), "mono_ns": int(seconds * 1e9)}
+    told |= {"time": format_utc(BEGIN + seconds), "mono_ns": int(seconds * 1e9)}
     return ArchiveRecord(
         site="madrid-1",
         kind="event",

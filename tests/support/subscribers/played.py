@@ -16,7 +16,7 @@ from controller.contract.messages.messages import LANGUAGES
 from controller.contract.notation import Input, read_input, write
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.games.cards import DECK
 from controller.games.games import make_game
 from controller.rulebooks.rulebook import rulebook
@@ -114,7 +114,7 @@ class Play:
     def take(self, given: Input) -> bool:
         """One input. False: it was refused."""
         try:
-            taken = self.table.handle(given, utc(given.at), round(given.at * 1e9))
+            taken = self.table.handle(given, format_utc(given.at), round(given.at * 1e9))
         except RejectedError:
             return False
         for each in self._hear:

@@ -12,7 +12,7 @@ from controller.contract.commands import BetsClose, BetsOpen, SessionOpen
 from controller.contract.notation import Input, write
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from controller.games.games import make_game
 from controller.rulebooks.rulebook import rulebook
 from controller.tables.table import Table
@@ -56,7 +56,7 @@ class RealTable:
     def hear(self, given: Input) -> list[Message]:
         """What an input makes it say, in the order of the wire; nothing where it is refused."""
         try:
-            taken = self.table.handle(given, utc(given.at), round(given.at * 1e9))
+            taken = self.table.handle(given, format_utc(given.at), round(given.at * 1e9))
         except RejectedError:
             return []
         messages: list[Message] = [("event", write(event)) for event in taken.events]

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.times import utc
+from controller.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.bookmarks import DEFAULT_EVENT_TYPES
@@ -41,7 +41,7 @@ class Recorder:
                     kind="event",
                     key=f"{body['table']}/{body['boot']}/{body['seq']}",
                     time=body["time"],
-                    heard=utc(time.time()),
+                    heard=format_utc(time.time()),
                     body=each.payload,
                     table=body["table"],
                     boot=body["boot"],
