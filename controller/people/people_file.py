@@ -185,7 +185,7 @@ class RememberedPeopleFile(PeopleFile):
             return
         if stored.people.head.number >= self.in_force.people.head.number:
             self.put_in_force(stored)
-            self._seen = None  # the file may be older than this
+            self._status_read = None  # the file may be older than this
 
     def _recall(self) -> PeopleInForce | None:
         """Return the stored file if it changed since the last call, else None. Raises

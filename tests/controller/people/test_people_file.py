@@ -202,6 +202,20 @@ def test_two_processes_remember_one_file(tmp_path: Path) -> None:
     assert memory.stat().st_mode & 0o777 == 0o600
 
 
+def test_an_unchanged_file_is_checked_again_when_a_newer_one_was_remembered(tmp_path: Path) -> None:
+    """Two processes with a copy each, of which only one was replaced."""
+    replaced, left, memory = (tmp_path / name for name in ("replaced", "left", "memory"))
+    for path in (replaced, left):
+        path.write_bytes(file(7))
+    first, second = (
+        RememberedPeopleFile(str(path), KEY, SITE, memory) for path in (replaced, left)
+    )
+    put(replaced, file(8, revoked=REVOKED))
+    assert not may(first.refresh())
+    assert not may(second.refresh())
+    assert f"{left}: its number is 7, and number 8 is in force" in (second.trouble or "")
+
+
 def test_a_memory_that_was_damaged_is_not_taken_for_none(tmp_path: Path) -> None:
     path, memory = tmp_path / "people.jsonl", tmp_path / "memory"
     path.write_bytes(file(7))
