@@ -109,7 +109,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print(machine(), flush=True)
     many_files()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started ends with us
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started programs end too
     try:
         measure(arguments)
     except TimeoutError as error:

@@ -32,7 +32,7 @@ def play(ends: list[int], bursts: int, shown: Times) -> None:
             for table, end in enumerate(ends, 1):
                 due += step
                 time.sleep(max(0.0, due - time.monotonic()))
-                if line is lines[-1] and number > 1:  # nobody saw the first round begin
+                if line is lines[-1] and number > 1:  # the first round has no start time
                     shown[table].append(time.monotonic())
                 os.write(end, line)
 

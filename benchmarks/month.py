@@ -1,7 +1,7 @@
-"""What it costs to verify a month of one roulette table: 43,200 rounds, with all its bytes.
+"""Cost of verifying a month of one roulette table: 43,200 rounds, with all received bytes.
 
-The month is simulated by a clock of its own; the decoder, the table and the journal are real. Each
-day is sealed when it is over, as by the daemon.
+The month runs on a simulated clock; the decoder, the table and the journal are real. Each day is
+sealed when it is over, as by the daemon.
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ def detected_after(shuffle: Shuffle, shoes: int, random: Random) -> int | None:
 def print_shoes(tables: int, seed: int) -> None:
     """Simulate and print."""
     random = Random(seed)
-    print(f"Shoes of {DECKS} decks until an order that comes again is told")
-    print(row("", "told", "median", "last", "shoes"))
+    print(f"Shoes of {DECKS} decks until a repeated order is detected")
+    print(row("", "detected", "median", "last", "shoes"))
     for name, shuffle, shoes, kind in (
         ("perfect", perfect, 40, 2 * tables),
         *((f"{times} riffles", riffles(times), 20, tables) for times in (1, 3, 4, 5)),
@@ -94,9 +94,9 @@ def change_detected_after(spins: int, later: int, slower: float, name: str) -> i
 def print_changes(wheels: int, seed: int) -> None:
     """Simulate and print."""
     print(
-        "Wheels exchanged after 2,000 spins: spins until it is told, times with a deviation of 3 s"
+        "Wheels exchanged after 2,000 spins: spins until detection; times have a deviation of 3 s"
     )
-    print(row("", "told", "median", "90 %"))
+    print(row("", "detected", "median", "90 %"))
     for slower in (1.5, 3.0, 6.0):
         told = [
             change_detected_after(2000, 1500, slower, f"{seed} {slower} {n}") for n in range(wheels)
@@ -107,4 +107,4 @@ def print_changes(wheels: int, seed: int) -> None:
         print(row(f"{slower} s slower", *shown), flush=True)
     false = [change_detected_after(10_000, 0, 0.0, f"{seed} same {n}") for n in range(5 * wheels)]
     alarms = sum(each is not None for each in false)
-    print(f"  the same wheel: {alarms} of {5 * wheels} raised an alarm within 10,000 spins")
+    print(f"  wheel not exchanged: {alarms} of {5 * wheels} raised an alarm within 10,000 spins")

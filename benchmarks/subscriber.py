@@ -129,7 +129,9 @@ class Subscriber:
         end = time.monotonic() + seconds
         while not all(b'"state":"up"' in self.latest.get(state, b"") for state in states):
             if time.monotonic() > end:
-                raise TimeoutError(f"after {seconds:.0f} s not every table hears its wheel")
+                raise TimeoutError(
+                    f"after {seconds:.0f} s not every table is connected to its wheel"
+                )
             show()
             time.sleep(0.5)
         names = [f"table-{number}" for number in range(1, tables + 1)]

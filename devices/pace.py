@@ -272,7 +272,7 @@ class SteadyPace:
         )
 
     def _was_even(self, now: float) -> bool:
-        """Whether the frames read so far, while late, are no more than the device sends."""
+        """Whether frames read late arrived no faster than the device sends them."""
         if now - self._even_from > MAX_LIVE_DELAY_SECONDS:
             self._even_from, self._even = self._read, 0
         seen = self._read - self._even_from

@@ -355,7 +355,7 @@ IdentitySource = Literal["configured", "usb", "device"]
 
 class DeviceIdentity(Reading, frozen=True, tag="device.identity"):
     """The identity of a device: as configured, reported when the table starts, or as read over USB,
-    reported when the link was opened. What the device itself states is a ``device.report``.
+    reported when the link was opened. A device's own statements are a ``device.report``.
     """
 
     source: IdentitySource
@@ -409,7 +409,7 @@ class JournalRestore(Reading, frozen=True, tag="journal.restore"):
     jump: Whole
     """How many session numbers are skipped after it."""
     source: Literal["backup", "other_daemon"] = "backup"
-    """What the table continues from."""
+    """The source from which the table continues."""
     instance: str | None = None
     """The other daemon's name in the pair; null: a backup."""
     term: Whole | None = None

@@ -7,7 +7,7 @@ then reads the retained topics of the tables itself. Nothing is published on a t
 and no entity has a command. It needs no more rights than a display, and those to write below
 ``homeassistant/``.
 
-What a value means is said in templates (Jinja), which Home Assistant evaluates. A table that is
+Values are interpreted by templates (Jinja), which Home Assistant evaluates. A table that is
 stale or at fault, and one whose daemon is away, shows no phase and no result.
 """
 
@@ -46,13 +46,16 @@ RESULT = """
   {{- said[:255] or 'nobody' }}
 {%- endif -%}
 """
-"""What a round came to, in one line: by the shape of its outcome, so for games to come as well."""
+"""The outcome of a round in one line. It depends only on the outcome's shape, so it also works for
+games added later.
+"""
 RESULTS = """
 {%- set result = value_json or {} -%}
 {{- {'session': result.session | default(none), 'round': result.round | default(none),
      'time': result.time | default(none), 'outcome': result.outcome | default(none)} | tojson -}}
 """
-"""Without the name of who corrected it: Home Assistant keeps what it hears."""
+"""Without the name of the person who corrected it, because Home Assistant stores what it receives.
+"""
 
 
 def table_device(root: str, table: str, node: str, about: dict[str, Any]) -> dict[str, Any]:
@@ -172,14 +175,14 @@ def messages(
 
 
 class Site:
-    """What is known of a site: which tables there are, and which daemons."""
+    """The known tables and daemons of a site."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._tables: dict[str, dict[str, Any]] = {}
         self._boots: dict[str, str] = {}
         self._had: dict[str, str] = {}
-        """The daemon that had a table last: it is that one until another one tells of it."""
+        """The latest daemon of each table; valid until another one publishes the table."""
 
     def table(self, table: str, info: dict[str, Any] | None) -> None:
         """The ``info`` of a table; none if the table is gone."""

@@ -1,7 +1,7 @@
 """Print every event of a site once and in order: ``python subscriber.py --site casino-mayor``.
 Needs paho-mqtt 2.
 
-What a subscriber must do, as docs/integrator/events.md says:
+The duties of a subscriber, from docs/integrator/events.md:
 
 - begin after the event that the retained state of a table names, or with the first event of a run
   that begins while it listens: an event may overtake the one before it, also the very first;

@@ -27,7 +27,7 @@ class MeterSilence(msgspec.Struct, frozen=True):
 
 
 class Meter(msgspec.Struct, frozen=True, kw_only=True):
-    """One jackpot. What has not been received yet is None."""
+    """One jackpot. Fields that have not been received yet are None."""
 
     jackpot: str
     simulated: bool = False

@@ -34,7 +34,7 @@ class PendingRecall(msgspec.Struct, Generic[Subject], frozen=True):
 
     @property
     def latest_subject(self) -> Subject:
-        """What the latest attempt requested."""
+        """The subject of the latest attempt."""
         return self.attempts[-1][1]
 
     def is_waiting(self, now: float) -> bool:
@@ -43,7 +43,7 @@ class PendingRecall(msgspec.Struct, Generic[Subject], frozen=True):
         return now - self.last_sent < min(timeout, MAX_RECALL_TIMEOUT_SECONDS)
 
     def subject_of(self, number: object) -> Subject | None:
-        """Return what the attempt with this id requested; None if no reply to it counts."""
+        """Return the subject of the attempt with this id; None if no reply to it counts."""
         return next(
             (subject for attempt_id, subject in self.attempts if attempt_id == number), None
         )

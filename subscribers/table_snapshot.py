@@ -49,7 +49,7 @@ class EventEnvelope(msgspec.Struct, frozen=True):
 
 
 class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """One table. What has not been received yet is None or empty."""
+    """One table. Fields that have not been received yet are None or empty."""
 
     table: str
     simulated: bool = False

@@ -89,8 +89,8 @@ class TcpLink(DescriptorLink):
         return {"peer": self._name}
 
     def timed_out(self) -> LinkFailedError:
-        """See :class:`devices.links.descriptor.DescriptorLink`. A socket that accepts nothing for
-        so long is dead: the link has failed.
+        """See :class:`devices.links.descriptor.DescriptorLink`. A socket that accepts no data
+        until the timeout is dead: the link has failed.
         """
         return LinkFailedError(f"{self._name}: cannot write: the device server accepts no data")
 

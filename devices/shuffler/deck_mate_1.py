@@ -107,7 +107,7 @@ class DeckMate1:
             )
         self._history = history
         if banner and not history:
-            # what it contained before is unknown, so a person must check before dealing
+            # its previous content is unknown, so a person must check before dealing
             out.append(
                 DeviceReport(
                     at=now,

@@ -38,7 +38,7 @@ _TIME = "%m-%d-%y %H:%M:%S"
 
 
 class ShufflerEvent(msgspec.Struct, frozen=True, kw_only=True, tag="event"):
-    """One event. ``said``: its time by the machine's clock, null if invalid. ``true``: its time by
+    """One event. ``said``: its time on the machine's clock, null if invalid. ``true``: its time by
     a correct clock, null if the machine's error is unknown. ``doubtful``: the clock was set back
     after this event, so its error was different before.
     """

@@ -2,9 +2,9 @@
 
 ``docs/technician/devices/coin-acceptors.md`` has the wiring and the settings.
 
-All acceptors share one wire, and the host receives an echo of its own requests. The echo shows to
-which request the next answer belongs, so a recording is decoded exactly as live data. An answer is
-accepted only after the complete echo of its request.
+All acceptors share one wire, and the host receives an echo of each request that it sends. The echo
+shows to which request the next answer belongs, so a recording is decoded exactly as live data. An
+answer is accepted only after the complete echo of its request.
 
 Source: the generic specification of ccTalk, parts 1, 2 and 4, which are public, and makers' manuals
 that quote them. This driver was never tried with a real acceptor.

@@ -17,7 +17,7 @@ BANK_DRAWS = (
     "PPPPPPPPPPP",
 )
 """Rows: the bank's points; columns: the player's third card, 0 to 9, and last the player standing.
-T: the bank draws; P: it stands.
+T: the bank draws; P: it does not.
 """
 
 Hands = dict[str, list[str]]

@@ -73,7 +73,7 @@ class Books:
         return bool(self._changed or self._tables)
 
     def commit(self) -> None:
-        """Write all changes to disk. Runs in a thread of its own; no fact may be applied meanwhile.
+        """Write all changes to disk. Runs in a separate thread; no fact may be applied meanwhile.
         Raises ``LedgerNotStoredError``.
         """
         states = {name: msgspec.json.encode(self.states[name]) for name in self._changed}

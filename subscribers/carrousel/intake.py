@@ -37,7 +37,9 @@ MAX_REMEMBERED_ROUNDS = 64
 MAX_REMEMBERED_DIGESTS = 2048
 """Number of events whose digest is remembered, to detect a second, different one."""
 MAX_EVENTS_AHEAD = 1000
-"""Number of events that wait for earlier ones; any more come again with the table's reply."""
+"""Maximum number of events that wait for earlier ones. Later ones are dropped, because the table's
+reply to the recall contains them.
+"""
 MAX_REMEMBERED_BOOTS = 64
 """Number of ended daemon runs that are remembered; their late events are ignored."""
 MAX_AMOUNT = 1_000_000_000_000
@@ -312,7 +314,7 @@ class TableIntake:
             return self._check_repeated(head, body)
         waiting = self._ahead.get((head.boot, head.seq))
         if waiting is not None and event_digest(waiting) != event_digest(body):
-            del self._ahead[head.boot, head.seq]  # only the table can tell which one is right
+            del self._ahead[head.boot, head.seq]  # the table's reply will show which one is right
             return IntakeResult(notices=(self._contradiction(head),), ask=True)
         if len(self._ahead) < MAX_EVENTS_AHEAD:
             self._ahead[head.boot, head.seq] = body

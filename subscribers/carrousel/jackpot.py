@@ -1,7 +1,7 @@
 """A jackpot as a pure function: the state and a fact give the new state and its postings.
 
-It reads no clock and no file, and stores no balance. The same facts in the same order give the same
-ledger, byte for byte; if only the interleaving of tables differs, the balances are the same.
+It reads no clock and no file, and stores no balance. Identical facts in identical order give an
+identical ledger, byte for byte; if only the interleaving of tables differs, the balances are equal.
 """
 
 from __future__ import annotations

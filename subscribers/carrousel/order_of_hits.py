@@ -1,7 +1,8 @@
 """The order in which hits count, and what keeps their values from being final.
 
-Each table stamps its hits with its node's clock. If two clocks cannot tell which of two hits was
-first, two persons decide; until then both are valued as if the clocks were right, and are pending.
+Each table stamps its hits with its node's clock. If the clocks are too inaccurate to decide which
+of two hits was first, two persons decide; until then both are valued as if the clocks were right,
+and are pending.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def _same_node(first: TableRecord, second: TableRecord) -> bool:
 
 
 def _is_order_unclear(state: JackpotLedgerState, one: Hit, other: Hit) -> bool:
-    """Return whether the clocks cannot tell which hit was first."""
+    """Return whether the clocks are too inaccurate to decide which hit was first."""
     if one.table == other.table:
         return False
     tables = state.tables

@@ -43,7 +43,7 @@ _AWARD_VALUE_QUERY = (
 
 
 def read_receipt(file: LedgerReader, jackpot: str, number: int) -> Receipt:
-    """Return the receipt with this number. Raises :class:`LedgerError` if there is none."""
+    """Return the receipt with this number. Raises :class:`LedgerError` if it does not exist."""
     terms = terms_before(file, jackpot, "~")
     all_payments = list(read_payments(file, jackpot))
     if not 1 <= number <= len(all_payments):

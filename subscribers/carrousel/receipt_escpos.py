@@ -48,7 +48,7 @@ def as_escpos(receipt: Receipt, language: str) -> bytes:
 
 
 def _layout(name: str, value: str) -> Iterator[str]:
-    """Put a label and its value in one line, or the value in lines of its own below."""
+    """Put a label and its value in one line, or the value in separate lines below."""
     if len(name) + 2 + len(value) <= LINE_WIDTH:
         yield name + value.rjust(LINE_WIDTH - len(name))
         return

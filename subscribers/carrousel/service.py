@@ -114,7 +114,7 @@ FOREIGN_STATE_CLEAR_SECONDS = 60.0
 FOREIGN_STATE_ALERT_ID = "state-foreign"
 """Id of the alert about another client's statement."""
 MAX_STORED_ALERTS = 200
-"""Maximum number of alerts per jackpot that the ledger stores; any more are published, but
+"""Maximum number of alerts per jackpot that the ledger stores; further alerts are published, but
 forgotten at a restart.
 """
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -307,7 +307,7 @@ class JackpotController:
         self._work.set()
 
     def _check(self) -> tuple[str, LedgerStore, SigningKey]:
-        """Return the program's digest, the ledger and its key. Runs in a thread of its own."""
+        """Return the program's digest, the ledger and its key. Runs in a separate thread."""
         program = check_program()
         store = LedgerStore(Path(self.settings.ledger))
         try:

@@ -47,5 +47,5 @@ class CarrouselSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     recall_passphrase: str | None = None
     """File with its passphrase."""
     listen: tuple[str, int] | None = None
-    """Host and port of the metrics endpoint; None: there is none."""
+    """Host and port of the metrics endpoint; None: no endpoint."""
     log: Literal["json", "console"] = "json"

@@ -174,9 +174,8 @@ def hit_packet(hit: str | None) -> bytes:
 
 
 def update_packets(before: SignContent | None, after: SignContent) -> Sequence[bytes]:
-    """Return the packets that change a sign from ``before`` to ``after``. ``before`` is None if the
-    sign was just configured, or is to be written completely. The value precedes a hit shown over
-    it.
+    """Return the packets that change a sign from ``before`` to ``after``; all of them if ``before``
+    is None. The value precedes a hit shown over it.
     """
     packets: list[bytes] = []
     if before is None or before.title != after.title:

@@ -25,7 +25,7 @@ correct or void, and the one in progress. If an older round is voided, persons d
 
 
 def on_staked(entry: EntryBuilder, fact: Staked, at: Cause) -> None:
-    """Post a box's stake on the jackpot. Each increase is a stake of its own. If the box's stake
+    """Post a box's stake on the jackpot. Each increase is a separate stake. If the box's stake
     decreases, all of it is returned, and the remainder is staked again.
     """
     table = fact.cause.table
@@ -124,7 +124,7 @@ def on_round_voided(entry: EntryBuilder, fact: RoundVoided, at: Cause) -> None:
 
 
 def terms_for(entry: EntryBuilder, table: str, at: Cause) -> Terms | None:
-    """Return the terms by which a table's event counts; None, with a notice, if there are none."""
+    """Return the terms by which a table's event counts; None, with a notice, if no terms apply."""
     terms = entry.terms_at(at)
     if terms is None or terms.authorisation is None:
         why = "the jackpot has no authorisation"

@@ -410,8 +410,8 @@ def lock_ledger(path: Path) -> int:
     except OSError:
         os.close(descriptor)
         raise LedgerError(
-            f"{path}: another controller uses this ledger; stop it, or give this one a ledger of "
-            "its own"
+            f"{path}: another controller uses this ledger; stop it, or configure another ledger "
+            "here"
         ) from None
     return descriptor
 

@@ -70,7 +70,7 @@ class TrackedTable:
         self.recall_again = False
         """Whether to recall again after the reply."""
         self.up_to_date = False
-        """Whether a reply since the last connection said that there is nothing more."""
+        """Whether a reply since the last connection stated that no more events follow."""
         self.memory_changed = False
         """Whether its memory must be saved."""
         self.recall_error: str | None = None
@@ -217,8 +217,8 @@ class NodeDirectory:
         return False
 
     def _clock(self, node: str, ahead: float) -> bool:
-        """Record how far a node's clock is ahead. It counts as wrong if two messages in a row say
-        so.
+        """Record how far a node's clock is ahead. It counts as wrong after two consecutive messages
+        with a wrong time.
         """
         is_wrong = ahead > self._bound or ahead < -self._bound - MAX_HEALTH_DELAY_SECONDS
         before = node in self._wrong_clocks

@@ -254,7 +254,7 @@ def check_states(file: LedgerReader, replay: Replay | None) -> Iterator[LedgerFi
 
 
 def _decode_state(saved: tuple[int, bytes] | None) -> JackpotLedgerState | None:
-    """Return a saved state; None if there is none or it cannot be decoded."""
+    """Return a saved state; None if it is missing or cannot be decoded."""
     try:
         return None if saved is None else msgspec.json.decode(saved[1], type=JackpotLedgerState)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -60,8 +60,8 @@ class Denied(msgspec.Struct, frozen=True):
 
 
 class SignInUnavailableError(Exception):
-    """Nobody can sign in because a file cannot be read. The message states which, and
-    what to do.
+    """Sign-in is impossible because a file cannot be read. The message states which, and what to
+    do.
     """
 
 

@@ -34,7 +34,7 @@ class Attempts:
     """The counters, in a file. ``salt``: key for their names. ``ahead``: seconds by which the
     disk's clock (since 1970) is ahead of that of ``now``, which may be monotonic. A lock read from
     disk lasts at most :data:`LOCK_SECONDS`, even if the clock was changed. Raise ``OSError`` or
-    ``ValueError`` if the file cannot be read; then nobody may sign in.
+    ``ValueError`` if the file cannot be read; the caller must then refuse every sign-in.
     """
 
     def __init__(self, path: Path, salt: bytes, ahead: Callable[[], float] = lambda: 0.0) -> None:

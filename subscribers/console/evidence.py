@@ -1,4 +1,4 @@
-"""What a person needs to know of a table to decide: its latest irregularities, and why a round is
+"""Evidence for a person's decision at a table: its latest irregularities, and why a round is
 unresolved. Folded from its events. No clock, no I/O.
 """
 
@@ -9,7 +9,7 @@ import msgspec
 from controller.contract.events import Irregularity, RoundUnresolved
 
 MAX_EVIDENCE = 40
-"""Irregularities, and unresolved rounds, kept per table."""
+"""Maximum number of irregularities, and of unresolved rounds, stored per table."""
 
 
 class TableEvidence(msgspec.Struct, frozen=True):

@@ -262,7 +262,7 @@ class CommandSender:
         )
 
     def query_outcomes(self, sessions: Sequence[Session]) -> None:
-        """Once connected, ask the daemon what became of commands without a reply."""
+        """Query the daemon for the outcomes of commands without a reply, if connected."""
         if not self.up:
             return
         for touch in [

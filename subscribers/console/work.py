@@ -67,7 +67,7 @@ class AnswerButton(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     fixed: tuple[str, ...] = ()
     """Set fields that the person cannot change."""
     about: str = ""
-    """What it concerns, repeated where it is confirmed."""
+    """Its subject, repeated where it is confirmed."""
 
 
 class WorkItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -122,7 +122,7 @@ class TouchOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     wait: int | None = None
     """Seconds after which it may be given again, if the daemon has just started."""
     found: str | None = None
-    """What is known of a command without a reply."""
+    """The known outcome of a command without a reply."""
     receipt: str | None = None
     """The number of the receipt and how to print it, as text."""
     undo: AnswerButton | None = None
@@ -252,7 +252,7 @@ EXTRA_HANDS: Mapping[str, tuple[str, ...]] = {
     "trijoker": ("common:1", "common:2", "common"),
     "pai-gow": ("dealer",),
 }
-"""What else cards belong to, by view, even while there are none."""
+"""Further owners of cards by view, listed even without cards."""
 DEFAULT_SEATS = 10
 """Number of seats of a circle if the decree names none."""
 

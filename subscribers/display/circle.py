@@ -30,7 +30,7 @@ STATUS_TEXTS = {
     "annulled": "display.void",
     "away": "decision.out",
 }
-"""Text keys of a seat's statuses; ``in`` has none."""
+"""Text keys of a seat's statuses; ``in`` has no text."""
 
 
 class Seat(msgspec.Struct, frozen=True, kw_only=True):

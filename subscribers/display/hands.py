@@ -40,7 +40,7 @@ class HandPicture(msgspec.Struct, frozen=True, kw_only=True):
     points: str | None = None
     """The points of the cards if all are face up; None in poker."""
     makes: tuple[str, ...] = ()
-    """What the hand makes: in poker its rank, and that of its low hand."""
+    """Text of the hand: in poker its rank, and that of its low hand."""
     said: str | None = None
     """Its last decision."""
     outcome: Label | None = None

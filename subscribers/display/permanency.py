@@ -59,7 +59,7 @@ class Permanency(msgspec.Struct, frozen=True, kw_only=True):
     simulated: bool
     entries: tuple[PermanencyEntry, ...]
     checkpoint: Checkpoint | None
-    """The latest checkpoint of the daemon's chain; None if there is none."""
+    """The latest checkpoint of the daemon's chain, if any."""
     covered: int
     """Number of rounds decided before the checkpoint."""
 

@@ -120,7 +120,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     linked: PicturedJackpot | None
     """None if there is no link, or if not reported."""
     waits: tuple[Word, ...]
-    """What the table waits for a person to do."""
+    """The commands that the table waits for."""
     alerts: tuple[Word, ...]
     rounds_left: int | None
     """Valid rounds left before closing, if announced."""
@@ -328,7 +328,7 @@ def _undecided(
 
 
 def _decided(snapshot: TableSnapshot, rounds: tuple[PlayedRound, ...], session: int) -> int:
-    """Return the latest round of the session with a result; 0 if there is none."""
+    """Return the number of the session's latest round with a result, or 0."""
     last = snapshot.result
     numbers = [
         round_.round for round_ in rounds if round_.session == session and round_.kind == "result"

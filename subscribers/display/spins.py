@@ -19,7 +19,7 @@ MAX_LATEST_SPINS = 20
 ZERO_COLOUR = "green"
 """The colour of zero, which is neither red nor black."""
 NO_COLOUR = "plain"
-"""The colour of the middle number of boule, which has none."""
+"""The colour of the middle number of boule, which is neither red nor black."""
 WheelOutcome = RouletteOutcome | BouleOutcome | FortuneOutcome
 
 
@@ -35,7 +35,7 @@ class SpinPicture(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WheelBody(msgspec.Struct, frozen=True, kw_only=True):
-    """What the pictures of all wheels have in common."""
+    """Common fields of the pictures of all wheels."""
 
     last: SpinPicture | None
     """The last valid number, or symbol, of the session."""
@@ -85,9 +85,7 @@ def _colour(outcome: WheelOutcome) -> str | None:
 
 
 def last_spin(context: PictureContext, shown: WheelShown, colour: str | None) -> SpinPicture | None:
-    """Return the last valid number of the session, according to the state; None if
-    there is none.
-    """
+    """Return the last valid number of the session, according to the state, if any."""
     number = shown.last_number
     if number is None:
         return None

@@ -1,6 +1,6 @@
 """Frequencies: pure functions over the results of a table, newest first.
 
-Only results count. A void round has none, an unresolved one has none yet, and a corrected one
+Only results count: not void rounds, nor unresolved ones until they are decided. A corrected round
 counts as corrected. Shares are relative to the number of counted results, which every picture
 states.
 """

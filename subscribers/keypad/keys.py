@@ -20,8 +20,8 @@ Slot = Literal["enter", "plus", "minus", "times", "divide", "point", "clear"]
 """The keys besides the digits, named as on a numeric keypad."""
 SLOTS: tuple[Slot, ...] = get_args(Slot)
 Needs = Literal["nothing", "box", "seat", "dice", "count"]
-"""What is typed before the key: nothing, the number of a box or seat, the values of both dice, or a
-number of cards.
+"""Input before the key: nothing, the number of a box or seat, the values of both dice, or a number
+of cards.
 """
 MIN_STABLE_SECONDS = 0.7
 """Time for which a meaning must not have changed before its key is acted on."""

@@ -33,7 +33,7 @@ class KeypadView(msgspec.Struct, frozen=True, kw_only=True):
     last: str
     """The id of the last key received from the page."""
     usb: str | None
-    """Empty if the USB keypad works, otherwise the problem; None: the table has none."""
+    """Empty if the USB keypad works, otherwise the problem; None: the table has no USB keypad."""
 
 
 def keypad_view(

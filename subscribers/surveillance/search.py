@@ -193,7 +193,7 @@ def _round(archive: RecordArchive, options: argparse.Namespace, site: str) -> li
 
 
 def _with_card(rows: Iterable[ArchiveRow], card: str | None, limit: int) -> Iterable[ArchiveRow]:
-    """Yield the rows that name the card in clear; all rows if ``card`` is None."""
+    """Yield the rows that name the card in clear; without a card, yield all rows."""
     count = 0
     for row in rows:
         if card is None or (row.record.kind == "event" and _names(row.record.body, card)):

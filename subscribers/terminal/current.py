@@ -22,7 +22,7 @@ SILENT = ("stale", "lost", "unintelligible", "open")
 
 
 class Greyed:
-    """The same picture without colours."""
+    """A picture drawn in grey, without its colours."""
 
     def __init__(self, drawn: RenderableType) -> None:
         self._drawn = drawn

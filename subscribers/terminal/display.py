@@ -49,14 +49,14 @@ ABREAST, FEW = 4, 2
 SHOT = (80, 40)
 """Columns per table, and lines, of a screenshot."""
 CONNECTS = 2.0
-"""Seconds for which nothing is drawn, not even that there is no connection yet."""
+"""Seconds from the start for which nothing is drawn, not even a missing connection."""
 LINGER = 2.0
-"""Seconds that the last picture stays on the terminal after the last round."""
+"""Seconds for which the last picture remains after the last round."""
 
 
 class Display:
-    """One table as far as we know it. ``rounds``: stop after this many results; ``heard``: time of
-    the last message; ``language``: as in :class:`TableView`.
+    """The display of one table. ``rounds``: number of results after which it is done;
+    ``language``: as in :class:`TableView`.
     """
 
     def __init__(self, table: str, rounds: int | None = None, language: str | None = None) -> None:

@@ -34,7 +34,7 @@ PLAIN_LETTERS = str.maketrans(
 
 
 class Bookmark(msgspec.Struct, frozen=True, kw_only=True):
-    """What a video system receives of one event."""
+    """One event as sent to a video system."""
 
     site: str
     table: str

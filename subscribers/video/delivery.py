@@ -145,7 +145,7 @@ class BookmarkDelivery:
         return progress
 
     def _send_batch(self, archive: RecordArchive) -> None:
-        """Send the next records of the archive; wait if there are none."""
+        """Send the next records of the archive; wait if the archive has no more."""
         progress = self.progress
         query = Query(
             kinds=("event",), order="number", after=progress.after, limit=MAX_RECORDS_PER_READ

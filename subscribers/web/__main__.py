@@ -77,9 +77,8 @@ def main(argv: list[str] | None = None) -> int:
     if isinstance(web.pit, str):
         if settings.signed_in:
             print(  # noqa: T201
-                "novamas web: nobody could look at the displays, as nobody can sign in: "
-                f'{web.pit}. Write displays = "open" in [web] if everybody who reaches the server '
-                "may look",
+                f"novamas web: displays require a sign-in, which is impossible: {web.pit}. "
+                'Set displays = "open" in [web] to show them to everyone who can reach the server',
                 file=sys.stderr,
             )
             listening.close()
@@ -252,7 +251,7 @@ def _log(settings: WebSettings) -> None:
     """One line per event on standard error, as the daemon's."""
     log_lines(settings.log)
     logging.basicConfig(level=logging.WARNING)
-    # what becomes of a stream whose browser takes nothing any more: /metrics counts them
+    # logged when a stream ends because its browser reads no more; /metrics counts these
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: "without completing response" not in record.getMessage()
     )

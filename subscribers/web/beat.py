@@ -43,5 +43,5 @@ def age(sent: str | None) -> float:
 
 
 def _milliseconds() -> int:
-    # this clock goes on while the machine is suspended
+    # this clock keeps running while the machine is suspended
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000

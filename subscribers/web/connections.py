@@ -53,7 +53,7 @@ class BrowserConnection(H11Protocol):
         self.connections = set()
         self._deadline: asyncio.TimerHandle | None = None
         self._network: str | None = None
-        """What it is counted for, while it is."""
+        """The network for which it is counted, if any."""
 
     def connection_made(self, transport: Any) -> None:
         """Wait for its first request."""

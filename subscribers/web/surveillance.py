@@ -376,7 +376,7 @@ class SurveillancePages:
         """The tables that are looked at where none is named; empty: whatever there is."""
         if ALL_TABLES in person.tables:
             return ()
-        # one that there is not: nothing, for somebody who has no table here
+        # a person without a table here sees nothing: "/" names no table
         return self._tables(person) or ("/",)
 
     def _whole(self, session: Session) -> Query:

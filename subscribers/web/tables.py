@@ -69,7 +69,7 @@ class Pictures:
                 found = self._missed(table, msgspec.json.decode(body, type=History))
             else:
                 return
-        except (ValueError, RecursionError):  # another event, or not ours to read
+        except (ValueError, RecursionError):  # another event, or unreadable
             return
         self._keep(table, [each for each in found if each is not None])
 
