@@ -8,14 +8,13 @@ when the device goes down, one when it is back.
 from __future__ import annotations
 
 import asyncio
-import random
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 
 import msgspec
 
+from devices import clock, randomness
 from devices.blocking import in_thread, opening_slot
 from devices.calls import (
     AnyCall,
@@ -84,7 +83,7 @@ class DeviceSupervisor:
         codec: Codec,
         on_readings: Callable[[list[AnyReading]], None],
         stale_after: float = 5.0,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = clock.monotonic,
         speed: float = 1.0,
         recorder: RecordingWriter | None = None,
         commands_enabled: bool = False,
@@ -144,9 +143,9 @@ class DeviceSupervisor:
                 self._error = reason
                 self._apply(LinkClosed(now, reason))
                 opened, self._open_since = self._open_since, None
-                lasted = opened is not None and time.monotonic() - opened >= STABLE_LINK_SECONDS
+                lasted = opened is not None and clock.monotonic() - opened >= STABLE_LINK_SECONDS
                 self._failures = 1 if lasted else self._failures + 1
-                await asyncio.sleep(reconnect_pause(self._failures, random.random()))  # noqa: S311 - not a secret
+                await clock.sleep(reconnect_pause(self._failures, randomness.fraction()))
         finally:
             if self._recorder is not None:
                 await in_thread(self._recorder.close, f"recorder {self.id}: close")
@@ -220,10 +219,10 @@ class DeviceSupervisor:
                 )
             self._facts = opened[0].describe()
             self._opened += 1
-            self._open_since = time.monotonic()
+            self._open_since = clock.monotonic()
             now = self._clock()
             if self._opened == 1:
-                self._since_1970 = time.time() - now
+                self._since_1970 = clock.wall() - now
             else:
                 self._gap = LINK_OPENED
             self._apply(LinkOpened(now, kept=True))
@@ -272,7 +271,7 @@ class DeviceSupervisor:
         if self._recorder is None:
             return
         if self._speed == 1.0:  # the clock of a simulated table does not follow the machine's
-            self._since_1970 = time.time() - self._clock()
+            self._since_1970 = clock.wall() - self._clock()
         gap, self._gap = self._gap, ""
         self._recorder.enqueue(self._since_1970 + now, data, sent=sent, read=now, gap=gap)
 
@@ -425,7 +424,7 @@ async def _poll(outbox: asyncio.Queue[Request], every: float, data: bytes) -> No
     """Queue a poll every ``every`` seconds; 0: once. Wait while the queue is full."""
     await outbox.put(Request(None, data))
     while every > 0:
-        await asyncio.sleep(every)
+        await clock.sleep(every)
         await outbox.put(Request(None, data))
 
 

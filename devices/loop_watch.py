@@ -8,9 +8,10 @@ that. The loop's clock stops while the machine is suspended, so bytes may be old
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from weakref import WeakKeyDictionary
+
+from devices import clock
 
 TICK_SECONDS, MIN_TICK_SECONDS = 0.02, 0.005
 """Time between two polls of an idle loop: at the speed of a real device, and the minimum."""
@@ -39,8 +40,8 @@ def suspended_seconds() -> float:
     point.
     """
     while True:
-        before, with_sleep = time.monotonic(), time.clock_gettime(time.CLOCK_BOOTTIME)
-        if time.monotonic() - before < SAME_TIME_SECONDS:
+        before, with_sleep = clock.monotonic(), clock.boottime()
+        if clock.monotonic() - before < SAME_TIME_SECONDS:
             return with_sleep - before
 
 

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
+from devices import clock
 from devices.blocking import in_thread
 from devices.links.holders import Holder, other_holders
 
@@ -46,11 +47,11 @@ class PortWatch:
 
     async def _run(self) -> None:
         while True:
-            await asyncio.sleep(SCAN_INTERVAL_SECONDS)
+            await clock.sleep(SCAN_INTERVAL_SECONDS)
             suspects = await self._scan([*self._ports])
             if not suspects:
                 continue
-            await asyncio.sleep(CONFIRM_DELAY_SECONDS)
+            await clock.sleep(CONFIRM_DELAY_SECONDS)
             for node, seen in (await self._scan([*suspects])).items():
                 still = tuple(holder for holder in seen if holder in suspects[node])
                 if still and node in self._ports:

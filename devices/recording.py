@@ -29,11 +29,9 @@ import os
 import re
 import shutil
 import threading
-import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -41,6 +39,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from devices import clock
 from devices.errors import NovamasError
 from devices.new_file import PRIVATE_MODE, new_file
 from devices.readings import escape
@@ -510,7 +509,7 @@ class RecordingWriter:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         self._file = os.open(self.path, flags, PRIVATE_MODE)
         self._size = os.fstat(self._file).st_size
-        started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        started = clock.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
         header = {"started": started, **self._header, "framing": self._framing, "check": CHECK_KIND}
         if self._size == 0:
             self._latest = None
@@ -564,7 +563,7 @@ class RecordingWriter:
                     older.replace(self._numbered_path(number, end if number > 1 else ""))
         self.path.unlink(missing_ok=True)
         if self._max_days is not None:
-            self._drop_old(time.time() - self._max_days * 86400)
+            self._drop_old(clock.wall() - self._max_days * 86400)
         closed = self._numbered_path(1, "")
         if closed.exists():
             self._compressing = threading.Thread(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import select
-import time
 from abc import ABC, abstractmethod
 
+from devices import clock
 from devices.links.link import WRITE_TIMEOUT_SECONDS, LinkFailedError
 
 MAX_READ_BYTES = 4096
@@ -69,9 +69,9 @@ class DescriptorLink(ABC):
 
     def write(self, data: bytes) -> None:
         """See :class:`devices.links.link.Link`."""
-        until = time.monotonic() + WRITE_TIMEOUT_SECONDS
+        until = clock.monotonic() + WRITE_TIMEOUT_SECONDS
         while data := data[self.send(data) :]:
-            left = until - time.monotonic()
+            left = until - clock.monotonic()
             if left <= 0 or not self._writable.poll(left * 1000):
                 raise self.timed_out()
 

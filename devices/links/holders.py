@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import stat
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -20,6 +19,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from devices import clock
 from devices.links.line import PTY_MAJORS
 
 PROC = Path("/proc")
@@ -71,7 +71,7 @@ class _ProcessScans:
         """Return the result of a scan that began after ``moment`` on the monotonic clock."""
         with self._lock:
             if self._began < moment:
-                self._began = time.monotonic()
+                self._began = clock.monotonic()
                 self._seen = _scan_processes()
             return self._seen
 
@@ -81,14 +81,14 @@ _PROCESS_SCANS = _ProcessScans()
 
 def holders(node: str) -> tuple[Holder, ...]:
     """Return all visible processes that have a port open or have locked it."""
-    return tuple(seen.holder for seen in _port_users(node, time.monotonic()))
+    return tuple(seen.holder for seen in _port_users(node, clock.monotonic()))
 
 
 def other_holders(*nodes: str) -> dict[str, tuple[Holder, ...]]:
     """Return for each port the other visible processes that may read it. Takes some
     milliseconds.
     """
-    now = time.monotonic()
+    now = clock.monotonic()
     return {
         node: tuple(
             seen.holder

@@ -6,11 +6,11 @@ are discarded. At the end the link fails; a device that reopens it starts the re
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 import msgspec
 
+from devices import clock
 from devices.links.link import Address, Link, LinkFailedError, parse_options
 from devices.recording import Recording, RecordingError, read_recording
 
@@ -52,7 +52,7 @@ class ReplayLink:
         self._next = 0
         self._speed = speed
         self._first = self._chunks[0].at if self._chunks else 0.0
-        self._opened = time.monotonic()
+        self._opened = clock.monotonic()
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`."""
@@ -60,11 +60,11 @@ class ReplayLink:
             raise LinkFailedError("the recording has ended")
         chunk = self._chunks[self._next]
         if self._speed:
-            wait = self._opened + (chunk.at - self._first) / self._speed - time.monotonic()
+            wait = self._opened + (chunk.at - self._first) / self._speed - clock.monotonic()
             if wait > timeout:
-                time.sleep(timeout)
+                clock.block(timeout)
                 return b""
-            time.sleep(max(wait, 0.0))
+            clock.block(max(wait, 0.0))
         self._next += 1
         return chunk.data
 

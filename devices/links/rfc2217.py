@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from contextlib import suppress
 from queue import Empty, Queue
 
 import serial.rfc2217
 
+from devices import clock
 from devices.codec import STABLE_LINK_SECONDS
 from devices.links.line import LINE_ERRORS
 from devices.links.link import (
@@ -120,7 +120,7 @@ class Rfc2217Link:
         with suppress(OSError):
             enable_keepalive(connection)
         self._ended = False
-        self._opened = time.monotonic()
+        self._opened = clock.monotonic()
         self._first = b""
 
     def read(self, timeout: float) -> bytes:
@@ -134,7 +134,7 @@ class Rfc2217Link:
         except Empty:
             self._ended = not data and not self._client.is_alive()
         if self._ended and not data:
-            at_once = time.monotonic() - self._opened < STABLE_LINK_SECONDS
+            at_once = clock.monotonic() - self._opened < STABLE_LINK_SECONDS
             raise LinkFailedError(
                 f"{self._name}: the connection ended", self._first if at_once else b""
             )

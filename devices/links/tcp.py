@@ -5,11 +5,11 @@ converter).
 from __future__ import annotations
 
 import socket
-import time
 from contextlib import suppress
 
 import msgspec
 
+from devices import clock
 from devices.codec import STABLE_LINK_SECONDS
 from devices.links.descriptor import DescriptorLink
 from devices.links.link import (
@@ -65,7 +65,7 @@ class TcpLink(DescriptorLink):
             raise LinkFailedError(
                 f"{self._name}: cannot connect: {error.strerror or error}"
             ) from error
-        self._opened = time.monotonic()
+        self._opened = clock.monotonic()
         self._first = b""
         """The first bytes received."""
         with suppress(OSError):
@@ -110,5 +110,5 @@ class TcpLink(DescriptorLink):
         return self._ended(f"cannot write: {error.strerror or error}")
 
     def _ended(self, reason: str) -> LinkFailedError:
-        at_once = time.monotonic() - self._opened < STABLE_LINK_SECONDS
+        at_once = clock.monotonic() - self._opened < STABLE_LINK_SECONDS
         return LinkFailedError(f"{self._name}: {reason}", self._first if at_once else b"")

@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import select
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import LogCapture
 
+from devices import clock
 from devices.device import (
     MAX_RECONNECT_PAUSE_SECONDS,
     MIN_RECONNECT_PAUSE_SECONDS,
@@ -399,8 +399,8 @@ async def test_what_arrives_is_recorded_across_reconnections(pty: Pty, tmp_path:
 async def test_a_recording_follows_a_clock_that_is_set_and_says_where_the_link_was_lost(
     pty: Pty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, fast, time_of_day = tmp_path / "wheel.rec", 0.0, time.time
-    monkeypatch.setattr("devices.device.time.time", lambda: time_of_day() + fast)
+    path, fast, time_of_day = tmp_path / "wheel.rec", 0.0, clock.wall
+    monkeypatch.setattr(clock, "wall", lambda: time_of_day() + fast)
     async with running(pty.url, recorder=RecordingWriter(path, {"device": "wheel"})) as floor:
         for number in range(4):
             if number in (0, 3):
