@@ -39,14 +39,16 @@ class Game(Protocol):
         """The initial state."""
         ...
 
-    def step(self, state: Any, given: AnyReading | AnyCommand) -> tuple[Any, tuple[AnyEvent, ...]]:
+    def step(
+        self, state: Any, received: AnyReading | AnyCommand
+    ) -> tuple[Any, tuple[AnyEvent, ...]]:
         """Take one input. Raises ``RejectedError`` for a command that cannot be followed; a reading
         is never rejected.
         """
         ...
 
     def confidential(
-        self, state: Any, given: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]
+        self, state: Any, received: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]
     ) -> bool:
         """True if this input names a card that may not be seen at the table yet; it then goes to
         surveillance alone.

@@ -45,20 +45,20 @@ class JackpotTurn(Protocol):
         ...
 
 
-def take_standing(turn: JackpotTurn, given: JackpotStanding) -> None:
+def take_standing(turn: JackpotTurn, reading: JackpotStanding) -> None:
     """The jackpot is in play from here on, or is not. Bets that are placed stay as they are."""
     now = None
-    if given.in_play is not None:
-        why = None if given.in_play else given.why or "unheard"
-        now = LinkedJackpot(given.jackpot, given.in_play, why)
+    if reading.in_play is not None:
+        why = None if reading.in_play else reading.why or "unheard"
+        now = LinkedJackpot(reading.jackpot, reading.in_play, why)
     if now == turn.state.jackpot:
         return
     turn.change(jackpot=now)
     turn.say(
         JackpotInPlay(
             round=turn.number,
-            jackpot=given.jackpot,
-            in_play=given.in_play,
+            jackpot=reading.jackpot,
+            in_play=reading.in_play,
             why=now.why if now else None,
         )
     )

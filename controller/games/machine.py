@@ -166,27 +166,27 @@ class Machine(ABC, Generic[B, S, T, M]):
         """One step of the game from this state."""
         return self.turn_type(self.book, self.settings, state)
 
-    def taker(self, turn: M, given: AnyReading | AnyCommand) -> Callable[[M, Any], None] | None:  # noqa: ARG002 - some games look
+    def taker(self, turn: M, received: AnyReading | AnyCommand) -> Callable[[M, Any], None] | None:  # noqa: ARG002 - some games look
         """Who takes this input now."""
-        return self._takes.get(type(given))
+        return self._takes.get(type(received))
 
-    def step(self, state: T, given: AnyReading | AnyCommand) -> tuple[T, tuple[AnyEvent, ...]]:
+    def step(self, state: T, received: AnyReading | AnyCommand) -> tuple[T, tuple[AnyEvent, ...]]:
         """Take one input."""
         turn = self.turn(state)
-        if isinstance(given, Command):
-            allow(given, self.may)
-            self._allow_kind(turn, given)
-        take = self.taker(turn, given)
+        if isinstance(received, Command):
+            allow(received, self.may)
+            self._allow_kind(turn, received)
+        take = self.taker(turn, received)
         if take is not None:
-            take(turn, given)
+            take(turn, received)
             turn.carry_on()
         return turn.state, tuple(turn.events)
 
-    def kind_of(self, turn: M, given: AnyCommand) -> str:  # noqa: ARG002 - some games look
+    def kind_of(self, turn: M, command: AnyCommand) -> str:  # noqa: ARG002 - some games look
         """The kind of a command that a decree may reserve for a role of its own: a reason to void a
         round.
         """
-        return given.reason if isinstance(given, RoundVoid) else ""
+        return command.reason if isinstance(command, RoundVoid) else ""
 
     def roles_by_reason(self, command: str) -> dict[str, tuple[Role, ...]]:
         """The roles that the decree names for values of the command's field ``reason``."""
@@ -198,11 +198,11 @@ class Machine(ABC, Generic[B, S, T, M]):
             if cell.of and cell.command == command
         }
 
-    def _allow_kind(self, turn: M, given: AnyCommand) -> None:
+    def _allow_kind(self, turn: M, command: AnyCommand) -> None:
         """Reject a role that the decree does not name for this kind of the command."""
-        kind = self.kind_of(turn, given)
-        if kind and (cell := self.deciders.get(f"{tag_of(type(given))} {kind}")):
-            allow_role(given.role, cell.roles)
+        kind = self.kind_of(turn, command)
+        if kind and (cell := self.deciders.get(f"{tag_of(type(command))} {kind}")):
+            allow_role(command.role, cell.roles)
 
     def takes(self, state: T) -> tuple[str, ...]:
         """The commands that the table accepts in its present state, regardless of their fields and
@@ -221,24 +221,24 @@ class Machine(ABC, Generic[B, S, T, M]):
         return when is None or when(turn)
 
     def confidential(
-        self, state: T, given: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]
+        self, state: T, received: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]
     ) -> bool:
         """Inputs that name a card that neither the events of their step nor the table show; a fault
         that is about a card may name it. Only a person names an open card again: a reader that does
         was wrong about another.
         """
-        if isinstance(given, ShoeFault):
-            return given.fault in CARD_FAULTS
-        open_cards = self.seen(state) if isinstance(given, Command) else set()
-        return not self.named(given) <= told(events) | open_cards
+        if isinstance(received, ShoeFault):
+            return received.fault in CARD_FAULTS
+        open_cards = self.seen(state) if isinstance(received, Command) else set()
+        return not self.named(received) <= told(events) | open_cards
 
-    def named(self, given: AnyReading | AnyCommand) -> set[str]:
+    def named(self, received: AnyReading | AnyCommand) -> set[str]:
         """The cards that an input names."""
-        if isinstance(given, ShufflerVerdict):
-            return {*given.missing, *given.extra}
+        if isinstance(received, ShufflerVerdict):
+            return {*received.missing, *received.extra}
         return (
-            {given.card}
-            if isinstance(given, CardDrawn | CardDecide) and given.card is not None
+            {received.card}
+            if isinstance(received, CardDrawn | CardDecide) and received.card is not None
             else set()
         )
 

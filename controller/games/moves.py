@@ -61,25 +61,25 @@ class Moves(ABC, Generic[Book, Settings, State]):
     def carry_on(self) -> None:
         """Moves that follow by themselves after an input."""
 
-    def open_session(self, given: SessionOpen) -> None:
+    def open_session(self, command: SessionOpen) -> None:
         """The table opens, with no round so far. Rejects what cannot be opened."""
         was = self.state
         if was.open:
             raise RejectedError("session_already_open", session=was.session)
-        if given.minimum is not None:
-            allow_minimum(given.minimum)
-            self.require_highest(given.minimum)
+        if command.minimum is not None:
+            allow_minimum(command.minimum)
+            self.require_highest(command.minimum)
         self.change(
             session=was.session + 1,
             open=True,
-            minimum=given.minimum,
-            currency=given.currency,
+            minimum=command.minimum,
+            currency=command.currency,
             round=0,
             entries=(),
         )
         self.say(
             SessionOpened(
-                by=given.by, role=given.role, minimum=given.minimum, currency=given.currency
+                by=command.by, role=command.role, minimum=command.minimum, currency=command.currency
             )
         )
 
@@ -87,7 +87,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
         """Reject a minimum with which the table's highest stakes are not what the decree allows."""
 
     def raise_alert(
-        self, what: str, given: Reading | None = None, detail: str | None = None
+        self, what: str, reading: Reading | None = None, detail: str | None = None
     ) -> None:
         """Raise an alert, once until it is cleared."""
         if what not in self.state.alerts:
@@ -96,7 +96,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
                 AlertRaised(
                     alert=what,
                     what=what,
-                    device=given.device or None if given else None,
+                    device=reading.device or None if reading else None,
                     detail=detail,
                 )
             )
@@ -108,13 +108,13 @@ class Moves(ABC, Generic[Book, Settings, State]):
             self.say(AlertCleared(alert=what))
 
 
-def frames_of(given: Reading | None) -> tuple[Frame, ...]:
+def frames_of(reading: Reading | None) -> tuple[Frame, ...]:
     """The frame behind a reading of a wheel or of dice, as evidence."""
-    if given is None or given.frame is None:
+    if reading is None or reading.frame is None:
         return ()
-    return (Frame(at=given.at, frame=given.frame, device=given.device),)
+    return (Frame(at=reading.at, frame=reading.frame, device=reading.device),)
 
 
-def readings_of(given: Reading) -> tuple[int, ...]:
+def readings_of(reading: Reading) -> tuple[int, ...]:
     """The number of a reading where cards are dealt, as evidence."""
-    return () if given.reading is None else (given.reading,)
+    return () if reading.reading is None else (reading.reading,)

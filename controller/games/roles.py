@@ -27,17 +27,17 @@ def may_command(command: str) -> tuple[Role, ...]:
     return ("croupier", *COMMANDS_DEVICES) if command in LAUNCHES else COMMANDS_DEVICES
 
 
-def allow(given: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]]) -> None:
+def allow(command: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]]) -> None:
     """Reject a command that the game does not take, or from a role that may not give it.
 
     ``may``: the game's commands and their roles.
     """
-    roles = may.get(type(given))
+    roles = may.get(type(command))
     if roles is None:
         raise RejectedError(
-            "unknown_command", command=level(str(type(given).__struct_config__.tag))
+            "unknown_command", command=level(str(type(command).__struct_config__.tag))
         )
-    allow_role(given.role, roles)
+    allow_role(command.role, roles)
 
 
 def allow_role(role: Role, roles: tuple[Role, ...]) -> None:

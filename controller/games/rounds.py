@@ -84,14 +84,14 @@ class LawfulMoves(Moves[Book, Settings, Table]):
         what: str,
         law: Law | None = None,
         *,
-        given: Reading | None = None,
+        reading: Reading | None = None,
         asks: tuple[str, ...] = (),
         detail: str | None = None,
         readings: tuple[int, ...] = (),
     ) -> None:
         """Report an irregularity and the law behind it, by default the one under its own name.
 
-        ``given``: the reading whose frame is evidence, of a wheel or of dice; ``readings``: the
+        ``reading``: the reading whose frame is evidence, of a wheel or of dice; ``readings``: the
         evidence where cards are dealt.
         """
         law = law or self.book.laws[what]
@@ -103,9 +103,9 @@ class LawfulMoves(Moves[Book, Settings, Table]):
                 article=law.article,
                 detail=detail,
                 asks=asks,
-                frames=frames_of(given),
+                frames=frames_of(reading),
                 readings=readings,
-                **self.about(given),
+                **self.about(reading),
             )
         )
 
@@ -135,7 +135,7 @@ class LawfulMoves(Moves[Book, Settings, Table]):
             )
         )
 
-    def about(self, given: Reading | None) -> dict[str, Any]:  # noqa: ARG002 - at most games the round says it all
+    def about(self, reading: Reading | None) -> dict[str, Any]:  # noqa: ARG002 - at most games the round says it all
         """Further fields of an irregularity."""
         return {}
 

@@ -85,7 +85,7 @@ def another_round(turn: Any, left: int | None) -> None:
 
 
 def announce_last_rounds(
-    turn: LastRoundsTable, given: LastRoundsAnnounce, unsaid: int | None = None
+    turn: LastRoundsTable, command: LastRoundsAnnounce, unsaid: int | None = None
 ) -> None:
     """Announce the last rounds before closing; the round in progress is one of them.
     ``book.last_rounds``: how many by the decree; ``unsaid``: how many if the decree is silent.
@@ -101,7 +101,7 @@ def announce_last_rounds(
         LastRounds(
             purpose="close",
             left=left,
-            by=given.by,
+            by=command.by,
             announcement=turn.book.announcements.get("last_rounds"),
         )
     )
@@ -161,10 +161,10 @@ CORRECTION_FIELDS = ("number", "winner", "dice", "hands", "decisions")
 """The fields that correct a result, over all games."""
 
 
-def corrects(given: ResultCorrect, own: str) -> None:
+def corrects(command: ResultCorrect, own: str) -> None:
     """Reject fields that do not correct a result of this game. ``own``: the one that does."""
     others = [
-        name for name in CORRECTION_FIELDS if name != own and getattr(given, name) is not None
+        name for name in CORRECTION_FIELDS if name != own and getattr(command, name) is not None
     ]
     if others:
         raise RejectedError("correct_one_field", own=own, others=tuple(others))
@@ -176,12 +176,12 @@ def no_round(turn: Any) -> None:
         raise RejectedError("round_in_progress", round=turn.state.current.round)
 
 
-def void_law(turn: Any, given: RoundVoid) -> Law:
+def void_law(turn: Any, command: RoundVoid) -> Law:
     """The law that voids a round for this reason. Raises ``RejectedError`` for any other reason."""
-    law: Law | None = turn.book.void.get(given.reason)
+    law: Law | None = turn.book.void.get(command.reason)
     if law is None:
         raise RejectedError(
-            "void_reason_not_allowed", reason=given.reason, reasons=tuple(turn.book.void)
+            "void_reason_not_allowed", reason=command.reason, reasons=tuple(turn.book.void)
         )
     return law
 
@@ -191,6 +191,6 @@ def sent(commands: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(level, commands))
 
 
-def confirmer(given: Command) -> str:
+def confirmer(command: Command) -> str:
     """Who confirms it, as ``name (role)``."""
-    return f"{given.by} ({given.role})"
+    return f"{command.by} ({command.role})"

@@ -3,9 +3,9 @@
 All pure. A game keeps a :class:`Shoe` in its state (None between tallas) and the shoes of its last
 sessions; it says the events and cites the law. In the order of a talla:
 
-- ``objections(rules, settings, given)``: what is wrong with what ``shoe.start`` says of shoe and
+- ``objections(rules, settings, command)``: what is wrong with what ``shoe.start`` says of shoe and
   cards;
-- ``put_in(rules, settings, given)``: the shoe, ``started(shoe, given)``: the event
+- ``put_in(rules, settings, command)``: the shoe, ``started(shoe, command)``: the event
   ``shoe.started``;
 - ``assign(past, number)`` and ``systematic(past, number, sessions)``: the same shoe at the same
   table, session after session;
@@ -113,37 +113,41 @@ class Shoe(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.cards - self.drawn if self.counted and not self.continuous else None
 
 
-def own_word(given: ShoeFault) -> str | None:
+def own_word(reading: ShoeFault) -> str | None:
     """A device's own words about its fault. None if they concern or name a card: then they are not
     shown.
     """
-    return None if given.fault in CARD_FAULTS or _CARD.search(given.detail or "") else given.detail
+    return (
+        None
+        if reading.fault in CARD_FAULTS or _CARD.search(reading.detail or "")
+        else reading.detail
+    )
 
 
-def objections(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> tuple[str, ...]:
+def objections(rules: ShoeRules, settings: ShoeSettings, command: ShoeStart) -> tuple[str, ...]:
     """Breaches of the decree by the shoe and its cards, as far as they are reported."""
-    allowed_cut = given.cut is None or (
-        given.cut == rules.behind if rules.behind_exact else given.cut >= rules.behind
+    allowed_cut = command.cut is None or (
+        command.cut == rules.behind if rules.behind_exact else command.cut >= rules.behind
     )
     wrong = {
-        "shoe_model": bool(settings.models) and given.model not in settings.models,
-        "shoe_count": given.cards not in (None, rules.decks * DECK),
-        "cards_backs": given.backs is not None and sorted(given.backs) != sorted(rules.backs),
-        "cards_index": None not in (given.index, rules.index) and given.index != rules.index,
-        "cards_new": given.new is False and rules.new is True,
+        "shoe_model": bool(settings.models) and command.model not in settings.models,
+        "shoe_count": command.cards not in (None, rules.decks * DECK),
+        "cards_backs": command.backs is not None and sorted(command.backs) != sorted(rules.backs),
+        "cards_index": None not in (command.index, rules.index) and command.index != rules.index,
+        "cards_new": command.new is False and rules.new is True,
         "cut_card": not settings.continuous and not allowed_cut,
     }
     return tuple(name for name, is_wrong in wrong.items() if is_wrong)
 
 
 def put_in(
-    rules: ShoeRules, settings: ShoeSettings, given: ShoeStart, first_round: int | None = None
+    rules: ShoeRules, settings: ShoeSettings, command: ShoeStart, first_round: int | None = None
 ) -> Shoe:
     """The shoe with its cards."""
-    behind = rules.behind if given.cut is None else given.cut
+    behind = rules.behind if command.cut is None else command.cut
     return Shoe(
-        number=given.shoe,
-        model=given.model,
+        number=command.shoe,
+        model=command.model,
         decks=rules.decks,
         behind=behind,
         continuous=settings.continuous,
@@ -151,7 +155,9 @@ def put_in(
     )
 
 
-def started(shoe: Shoe, given: ShoeStart, announcement: Announcement | None = None) -> ShoeStarted:
+def started(
+    shoe: Shoe, command: ShoeStart, announcement: Announcement | None = None
+) -> ShoeStarted:
     """The event that a shoe begins."""
     return ShoeStarted(
         shoe=shoe.number,
@@ -159,8 +165,8 @@ def started(shoe: Shoe, given: ShoeStart, announcement: Announcement | None = No
         decks=shoe.decks,
         cards=shoe.cards,
         cut=0 if shoe.continuous else shoe.behind,
-        by=given.by,
-        role=given.role,
+        by=command.by,
+        role=command.role,
         announcement=announcement,
     )
 

@@ -95,26 +95,28 @@ class StakedTable(Protocol):
         ...
 
 
-def place_bet(turn: StakedTable, given: BetPlace, kind: str | None = None) -> None:
+def place_bet(turn: StakedTable, command: BetPlace, kind: str | None = None) -> None:
     """Place a bet. After no more bets it is refused and the chips are returned. ``kind``: the
     offered bet, if its name differs.
     """
     session(turn)
-    between = of(kind or given.bet, turn.offered())
-    current = open_round(turn.state.current, turn.book.laws, given)
+    between = of(kind or command.bet, turn.offered())
+    current = open_round(turn.state.current, turn.book.laws, command)
     laws = turn.book.laws
-    within(given.bet, given.amount, between, laws.get("bet_limit"), minimum=laws.get("bet_minimum"))
-    turn.change_current(bets=with_bet(current.bets, given))
-    turn.say(said(turn.number, given))
+    within(
+        command.bet, command.amount, between, laws.get("bet_limit"), minimum=laws.get("bet_minimum")
+    )
+    turn.change_current(bets=with_bet(current.bets, command))
+    turn.say(said(turn.number, command))
 
 
-def withdraw_bet(turn: StakedTable, given: BetWithdraw, kind: str | None = None) -> None:
+def withdraw_bet(turn: StakedTable, command: BetWithdraw, kind: str | None = None) -> None:
     """Withdraw a bet while bets are open."""
     session(turn)
-    of(kind or given.bet, turn.offered())
-    current = open_round(turn.state.current, turn.book.laws, given)
-    turn.change_current(bets=without_bet(current.bets, given))
-    turn.say(said(turn.number, given))
+    of(kind or command.bet, turn.offered())
+    current = open_round(turn.state.current, turn.book.laws, command)
+    turn.change_current(bets=without_bet(current.bets, command))
+    turn.say(said(turn.number, command))
 
 
 def bounds(minimum: int | None, multiples: Iterable[int], highest: int | None = None) -> Bounds:
@@ -216,25 +218,25 @@ def of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
 
 
 def open_round(
-    current: StakedRound | None, laws: Mapping[str, Law], given: BetPlace | BetWithdraw
+    current: StakedRound | None, laws: Mapping[str, Law], command: BetPlace | BetWithdraw
 ) -> StakedRound:
     """The round that takes bets. Raises ``RejectedError`` once bets are closed."""
     if current is None or current.closed:
-        raise RejectedError(too_late(given), law=cited(laws.get("bet_after_close")))
+        raise RejectedError(too_late(command), law=cited(laws.get("bet_after_close")))
     return current
 
 
-def too_late(given: BetPlace | BetWithdraw) -> str:
+def too_late(command: BetPlace | BetWithdraw) -> str:
     """The refusal after no more bets: chips that are placed late go back to their player, but those
     that were placed in time stay.
     """
-    return "bet_withdrawn_too_late" if isinstance(given, BetWithdraw) else "bet_too_late"
+    return "bet_withdrawn_too_late" if isinstance(command, BetWithdraw) else "bet_too_late"
 
 
-def with_bet(bets: tuple[Stake, ...], given: BetPlace) -> tuple[Stake, ...]:
+def with_bet(bets: tuple[Stake, ...], command: BetPlace) -> tuple[Stake, ...]:
     """The bets with this one. Sent again, the last amount counts."""
-    others = (each for each in bets if (each.who, each.bet) != (given.who, given.bet))
-    return (*others, Stake(given.who, given.bet, given.amount))
+    others = (each for each in bets if (each.who, each.bet) != (command.who, command.bet))
+    return (*others, Stake(command.who, command.bet, command.amount))
 
 
 def also(bets: tuple[Stake, ...], later: tuple[Stake, ...]) -> tuple[Stake, ...]:
@@ -243,24 +245,24 @@ def also(bets: tuple[Stake, ...], later: tuple[Stake, ...]) -> tuple[Stake, ...]
     return (*(each for each in bets if (each.who, each.bet) not in anew), *later)
 
 
-def without_bet(bets: tuple[Stake, ...], given: BetWithdraw) -> tuple[Stake, ...]:
+def without_bet(bets: tuple[Stake, ...], command: BetWithdraw) -> tuple[Stake, ...]:
     """The bets without this one. Raises ``RejectedError`` if it is not placed."""
-    left = tuple(each for each in bets if (each.who, each.bet) != (given.who, given.bet))
+    left = tuple(each for each in bets if (each.who, each.bet) != (command.who, command.bet))
     if left == bets:
-        raise RejectedError("bet_not_placed", who=given.who, bet=given.bet)
+        raise RejectedError("bet_not_placed", who=command.who, bet=command.bet)
     return left
 
 
-def said(number: int, given: BetPlace | BetWithdraw) -> BetPlaced:
+def said(number: int, command: BetPlace | BetWithdraw) -> BetPlaced:
     """The event of it."""
-    amount = given.amount if isinstance(given, BetPlace) else None
+    amount = command.amount if isinstance(command, BetPlace) else None
     return BetPlaced(
         round=number,
-        who=given.who,
-        bet=given.bet,
-        withdrawn=isinstance(given, BetWithdraw),
+        who=command.who,
+        bet=command.bet,
+        withdrawn=isinstance(command, BetWithdraw),
         amount=amount,
-        by=given.by,
+        by=command.by,
     )
 
 

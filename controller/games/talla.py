@@ -51,7 +51,7 @@ class AtTheShoe(Protocol):
         ...
 
     def raise_alert(
-        self, what: str, given: Reading | None = None, detail: str | None = None
+        self, what: str, reading: Reading | None = None, detail: str | None = None
     ) -> None:
         """Raise an alert, once until it is cleared."""
         ...
@@ -77,42 +77,44 @@ class Dealt(AtTheShoe, Protocol):
         ...
 
 
-def begin(turn: AtTheShoe, given: ShoeStart, call: Announcement | None = None) -> None:
+def begin(turn: AtTheShoe, command: ShoeStart, call: Announcement | None = None) -> None:
     """Put the cards in the shoe, announce it, and report what is wrong with shoe and cards.
     ``fields``: what else begins with it.
     """
     past, sessions = turn.state.past, turn.settings.same_shoe_sessions
     current = turn.state.current
     first = turn.state.round + 1 if current is None else current.round
-    now = shoe.put_in(turn.book.shoe, turn.settings, given, first)
-    fresh = given.shoe not in (past or ((),))[-1]
-    past = shoe.assign(past, given.shoe)
+    now = shoe.put_in(turn.book.shoe, turn.settings, command, first)
+    fresh = command.shoe not in (past or ((),))[-1]
+    past = shoe.assign(past, command.shoe)
     turn.change(shoe=now, past=past)
     turn.clear_alert("shoe_missing")
-    turn.say(shoe.started(now, given, call))
-    for what in shoe.objections(turn.book.shoe, turn.settings, given):
+    turn.say(shoe.started(now, command, call))
+    for what in shoe.objections(turn.book.shoe, turn.settings, command):
         turn.irregular(what)
-    if fresh and shoe.systematic(past, given.shoe, sessions):
-        turn.irregular("shoe_systematic", detail=f"shoe {given.shoe}, {sessions} sessions running")
+    if fresh and shoe.systematic(past, command.shoe, sessions):
+        turn.irregular(
+            "shoe_systematic", detail=f"shoe {command.shoe}, {sessions} sessions running"
+        )
 
 
-def numbered(given: ShoeStart, where: str) -> None:
+def numbered(command: ShoeStart, where: str) -> None:
     """Reject a shoe without a number. ``where``: the law."""
-    if not given.shoe.strip():
+    if not command.shoe.strip():
         raise RejectedError("shoe_unnumbered", law=where)
 
 
-def end(turn: Dealt, given: ShoeEnd) -> None:
+def end(turn: Dealt, command: ShoeEnd) -> None:
     """Take the cards out of the shoe; if they were counted, check the count against the
     composition.
     """
     if turn.state.shoe is None:
         raise RejectedError("no_shoe")
-    turn.clear_shoe(given.left)
+    turn.clear_shoe(command.left)
     turn.expect()
 
 
-def close_session(turn: Dealt, given: SessionClose) -> None:
+def close_session(turn: Dealt, command: SessionClose) -> None:
     """Close the table. A round that has begun is left unresolved, and the shoe is over."""
     session(turn)
     coup = turn.state.current
@@ -123,14 +125,14 @@ def close_session(turn: Dealt, given: SessionClose) -> None:
     turn.clear_alert("shoe_missing")
     turn.change(open=False)
     turn.expect()
-    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
-def missing(turn: AtTheShoe, given: CardDrawn) -> None:
+def missing(turn: AtTheShoe, drawn: CardDrawn) -> None:
     """A card came while no shoe is at the table."""
     if "shoe_missing" not in turn.state.alerts:
         turn.irregular("shoe_missing", asks=("shoe.start",))
-    turn.raise_alert("shoe_missing", given)
+    turn.raise_alert("shoe_missing", drawn)
 
 
 def cut(turn: AtTheShoe, number: int, rounds_left: int, call: Announcement | None = None) -> None:
@@ -145,26 +147,26 @@ def cut(turn: AtTheShoe, number: int, rounds_left: int, call: Announcement | Non
         turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
 
 
-def read_card(given: CardDecide) -> str:
+def read_card(command: CardDecide) -> str:
     """The card that a person has read; anything else is rejected."""
-    if given.card is None:
+    if command.card is None:
         raise RejectedError("card_missing")
-    if not is_card(given.card):
-        raise RejectedError("not_a_card", card=given.card)
-    return given.card
+    if not is_card(command.card):
+        raise RejectedError("not_a_card", card=command.card)
+    return command.card
 
 
-def take_fault(turn: AtTheShoe, given: ShoeFault) -> None:
+def take_fault(turn: AtTheShoe, reading: ShoeFault) -> None:
     """The shoe reports a fault, or its end; two cards at once are also an irregularity."""
-    if given.active and given.fault == "overdraw":
+    if reading.active and reading.fault == "overdraw":
         turn.irregular("overdraw")
-    heed_fault(turn, given)
+    heed_fault(turn, reading)
 
 
-def heed_fault(turn: AtTheShoe, given: ShoeFault) -> None:
+def heed_fault(turn: AtTheShoe, reading: ShoeFault) -> None:
     """The shoe reports a fault, or its end. The card that it reports is not published."""
-    alert = f"shoe_{given.fault}"
-    if given.active:
-        turn.raise_alert(alert, given, shoe.own_word(given))
+    alert = f"shoe_{reading.fault}"
+    if reading.active:
+        turn.raise_alert(alert, reading, shoe.own_word(reading))
     else:
         turn.clear_alert(alert)

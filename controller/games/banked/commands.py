@@ -45,43 +45,43 @@ CONTINUABLE_STOPS = (
 # Sessions
 
 
-def open_session(turn: Turn, given: SessionOpen) -> None:
+def open_session(turn: Turn, command: SessionOpen) -> None:
     """The table opens, with no boxes so far."""
-    turn.open_session(given)
+    turn.open_session(command)
     turn.change(boxes=(), played=(), last=None, held=(), doubt=None, about=None, shown=None)
 
 
-def close_session(turn: Turn, given: SessionClose) -> None:
+def close_session(turn: Turn, command: SessionClose) -> None:
     """The table closes. A round whose bets are closed is left unresolved."""
     session(turn)
     if turn.state.current is not None and turn.state.current.closed:
         turn.unresolved()
     turn.change(open=False, current=None, held=(), doubt=None, about=None, shown=None)
     turn.expect()
-    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
 # Bets
 
 
-def set_boxes(turn: Turn, given: BoxesSet) -> None:
+def set_boxes(turn: Turn, command: BoxesSet) -> None:
     """Set the boxes in play, from the next round on; also of a round whose bets are open."""
     session(turn)
     deal, most = turn.state.current, turn.book.boxes
     if deal is not None and deal.closed:
         raise RejectedError("boxes_after_close", round=deal.round)
     if (
-        not given.boxes
-        or len(set(given.boxes)) < len(given.boxes)
-        or not set(given.boxes) <= set(range(1, most + 1))
+        not command.boxes
+        or len(set(command.boxes)) < len(command.boxes)
+        or not set(command.boxes) <= set(range(1, most + 1))
     ):
         raise RejectedError("boxes_out_of_range", most=most, law=turn.book.article)
-    turn.change(boxes=tuple(sorted(given.boxes)))
+    turn.change(boxes=tuple(sorted(command.boxes)))
     if deal is not None:
         turn.change_current(boxes=turn.state.boxes)
 
 
-def open_bets(turn: Turn, given: BetsOpen) -> None:
+def open_bets(turn: Turn, command: BetsOpen) -> None:
     """Bets open for a new round."""
     another_round(turn, turn.state.last)
     state = turn.state
@@ -92,21 +92,21 @@ def open_bets(turn: Turn, given: BetsOpen) -> None:
     turn.may_play()
     if not state.checked and "deck_unchecked" in turn.book.laws:
         turn.irregular("deck_unchecked")
-    turn.open_bets(given.by)
+    turn.open_bets(command.by)
 
 
-def close_bets(turn: Turn, given: BetsClose) -> None:
+def close_bets(turn: Turn, command: BetsClose) -> None:
     """No more bets."""
     if turn.state.shuffler is not None:
         raise RejectedError("shuffler_not_ready", state=turn.state.shuffler)
     turn.may_play()
-    turn.close_bets(given.by)
+    turn.close_bets(command.by)
 
 
 # Cards
 
 
-def deal_cards(turn: Turn, given: CardsDeal) -> None:
+def deal_cards(turn: Turn, command: CardsDeal) -> None:
     """Cards were dealt by hand, or came unseen in a silence."""
     deal = dealing(turn)
     held = turn.state.held
@@ -121,46 +121,48 @@ def deal_cards(turn: Turn, given: CardsDeal) -> None:
         raise RejectedError("card_too_early", law=turn.book.laws[why].cited)
     if not deal.due:
         raise RejectedError("no_more_cards_due")
-    to = given.who if given.who is not None else deal.due[0]
-    if given.count < 1 or given.count > deal.due.count(to):
-        raise RejectedError("cards_due_to", due=deal.due.count(to), who=to, count=given.count)
-    if len(given.cards) > given.count or on_table.trouble(deal.cards, given.cards, turn.deck):
-        raise RejectedError("dealt_cards_wrong", count=given.count)
-    for card in given.cards:
+    to = command.who if command.who is not None else deal.due[0]
+    if command.count < 1 or command.count > deal.due.count(to):
+        raise RejectedError("cards_due_to", due=deal.due.count(to), who=to, count=command.count)
+    if len(command.cards) > command.count or on_table.trouble(deal.cards, command.cards, turn.deck):
+        raise RejectedError("dealt_cards_wrong", count=command.count)
+    for card in command.cards:
         turn.place_card(to, card, up=True)
         if turn.state.current is None:
             return
-    if given.count > len(given.cards):
-        turn.place_card(to, count=given.count - len(given.cards))
+    if command.count > len(command.cards):
+        turn.place_card(to, count=command.count - len(command.cards))
     turn.advance()
 
 
-def show_cards(turn: Turn, given: CardsShow) -> None:
+def show_cards(turn: Turn, command: CardsShow) -> None:
     """A hand is face up, and these are its cards."""
     before = turn.state
-    _showing(turn, given.who)
-    turn.show(given)
+    _showing(turn, command.who)
+    turn.show(command)
     go_on(turn)
     if turn.state == before:
-        raise RejectedError("cards_unchanged", who=given.who)
+        raise RejectedError("cards_unchanged", who=command.who)
 
 
-def turn_cards(turn: Turn, given: CardsTurn) -> None:
+def turn_cards(turn: Turn, command: CardsTurn) -> None:
     """A hand whose cards were read is face up."""
     deal, before = dealing(turn), turn.state
-    if given.who is None:
+    if command.who is None:
         raise RejectedError("who_required")
-    _showing(turn, given.who)
-    own = on_table.dealt(deal.cards, given.who)
-    if given.index is not None and not (0 < given.index <= len(own) and own[given.index - 1].card):
-        raise RejectedError("card_unknown", who=given.who, index=given.index)
-    if given.index is None and not on_table.is_known(deal.cards, given.who):
-        raise RejectedError("hand_cards_unknown", who=given.who)
-    turn.put(on_table.turn(deal.cards, given.who, given.index))
-    turn.faced(given.who)
+    _showing(turn, command.who)
+    own = on_table.dealt(deal.cards, command.who)
+    if command.index is not None and not (
+        0 < command.index <= len(own) and own[command.index - 1].card
+    ):
+        raise RejectedError("card_unknown", who=command.who, index=command.index)
+    if command.index is None and not on_table.is_known(deal.cards, command.who):
+        raise RejectedError("hand_cards_unknown", who=command.who)
+    turn.put(on_table.turn(deal.cards, command.who, command.index))
+    turn.faced(command.who)
     go_on(turn)
     if turn.state == before:
-        raise RejectedError("cards_already_up", who=given.who)
+        raise RejectedError("cards_already_up", who=command.who)
 
 
 def _showing(turn: Turn, who: str) -> None:
@@ -179,22 +181,22 @@ def _showing(turn: Turn, who: str) -> None:
         raise RejectedError("table_waits_for_cards", who=turn.state.about)
 
 
-def check_deck(turn: Turn, given: DeckCheck) -> None:
+def check_deck(turn: Turn, command: DeckCheck) -> None:
     """A person counted and checked the deck. If it is right, it may be dealt whatever the shuffler
     says.
     """
     session(turn)
-    count_right = given.cards == turn.counted()
+    count_right = command.cards == turn.counted()
     number = turn.state.current.round if turn.state.current else 0
-    right = given.right and count_right
+    right = command.right and count_right
     turn.say(
         DeckChecked(
             round=number,
             right=right,
-            count=given.cards,
+            count=command.cards,
             count_right=count_right,
-            set_right=given.right,
-            by=given.by,
+            set_right=command.right,
+            by=command.by,
         )
     )
     turn.judge(right)
@@ -205,28 +207,28 @@ def check_deck(turn: Turn, given: DeckCheck) -> None:
 # Decisions
 
 
-def report_error(turn: Turn, given: DealError) -> None:
+def report_error(turn: Turn, command: DealError) -> None:
     """An error of dealing: the rules void the round, let it continue, or leave it to a person."""
-    if not given.valid:
+    if not command.valid:
         raise RejectedError("deal_error_not_withdrawn")
     deal = dealing(turn)
-    kind = given.who.split(":")[0] if given.who else ""
-    reason = turn.book.errors.get(f"{given.error} {kind}", turn.book.errors.get(given.error))
-    put_right = given.recoverable and reason == "wrong_count" and turn.correctable()
+    kind = command.who.split(":")[0] if command.who else ""
+    reason = turn.book.errors.get(f"{command.error} {kind}", turn.book.errors.get(command.error))
+    put_right = command.recoverable and reason == "wrong_count" and turn.correctable()
     if reason is not None and not put_right:
-        turn.void(deal.round, reason, turn.book.void[reason], given)
+        turn.void(deal.round, reason, turn.book.void[reason], command)
     elif turn.state.doubt is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
     else:
-        turn.error(given)
+        turn.error(command)
     go_on(turn)
 
 
-def void(turn: Turn, given: RoundVoid) -> None:
+def void(turn: Turn, command: RoundVoid) -> None:
     """The round is void by decision of the person in charge."""
-    law = void_law(turn, given)
+    law = void_law(turn, command)
     deal, waiting = turn.state.current, turn.state.unresolved()
-    number = given.round
+    number = command.round
     if number is None:
         if deal is None and not waiting:
             raise RejectedError("no_round_to_decide")
@@ -235,43 +237,43 @@ def void(turn: Turn, given: RoundVoid) -> None:
         number = deal.round if deal is not None else waiting[0].round
     if (deal is None or deal.round != number) and number not in [entry.round for entry in waiting]:
         raise RejectedError("round_not_open", round=number)
-    turn.void(number, given.reason, law, given)
+    turn.void(number, command.reason, law, command)
 
 
-def confirm(turn: Turn, given: RoundConfirm) -> None:
+def confirm(turn: Turn, command: RoundConfirm) -> None:
     """A person lets a suspended round continue, or confirms that an unresolved one was settled at
     the table.
     """
-    if given.winner is not None or given.number is not None or given.dice is not None:
+    if command.winner is not None or command.number is not None or command.dice is not None:
         raise RejectedError("result_from_cards")
     state, waiting = turn.state, turn.state.unresolved()
     alone = waiting[0].round if state.current is None and len(waiting) == 1 else None
-    left = next((entry for entry in waiting if entry.round == (given.round or alone)), None)
+    left = next((entry for entry in waiting if entry.round == (command.round or alone)), None)
     if left is not None:
-        turn.confirmed(left, f"{given.by} ({given.role})")
+        turn.confirmed(left, f"{command.by} ({command.role})")
         return
     deal = dealing(turn)
-    if given.round not in (None, deal.round):
-        raise RejectedError("round_not_in_progress", round=given.round)
+    if command.round not in (None, deal.round):
+        raise RejectedError("round_not_in_progress", round=command.round)
     if turn.state.doubt not in CONTINUABLE_STOPS:
         raise RejectedError("nothing_to_confirm", round=deal.round)
     turn.let_pass()
     turn.resolve(*CONTINUABLE_STOPS)
-    stand(turn, given)
+    stand(turn, command)
     go_on(turn)
 
 
-def correct(turn: Turn, given: ResultCorrect) -> None:
+def correct(turn: Turn, command: ResultCorrect) -> None:
     """Correct wrong cards or decisions of a published result: every bet is settled again."""
-    entry = published(turn.state, given, decisions=turn.decides)
+    entry = published(turn.state, command, decisions=turn.decides)
     deal = turn.state.round_of(entry.round)
     if deal is None:  # a person's word settled it
-        correct_settled(turn, entry, given, turn.deck)
+        correct_settled(turn, entry, command, turn.deck)
         return
-    amended, there, said = turn.amended(deal, entry, given)
+    amended, there, said = turn.amended(deal, entry, command)
     right = right_cards(there, said, turn.deck, [each.card for each in deal.cards])
     before = turn.outcome(deal, {each.who: each.cards for each in entry.hands})
-    tell(turn, entry, before, turn.outcome(amended, right), given)
+    tell(turn, entry, before, turn.outcome(amended, right), command)
     turn.change(played=tuple(amended if each is deal else each for each in turn.state.played))
 
 
@@ -279,14 +281,14 @@ DECISIONS = ("accept", "read", "for", "exposed", "remove")
 """What ``card.decide`` may do with a card that waits."""
 
 
-def decide(turn: Turn, given: CardDecide) -> None:
+def decide(turn: Turn, command: CardDecide) -> None:
     """A person decides about what waits: cards shown that were not dealt, cards hidden by a
     silence, a card.
     """
     session(turn)
     state = turn.state
     if state.doubt == "shown_differs":
-        if given.action != "accept" or state.shown is None:
+        if command.action != "accept" or state.shown is None:
             raise RejectedError(
                 "shown_cards_need_decision", commands=sent(("cards.show", "round.void"))
             )
@@ -294,7 +296,7 @@ def decide(turn: Turn, given: CardDecide) -> None:
     elif state.doubt is not None:
         raise RejectedError("table_waits_for", commands=sent(state.asks))
     elif state.current is not None and state.current.gap:
-        if given.action != "accept":
+        if command.action != "accept":
             raise RejectedError(
                 "accept_nothing_missing", commands=sent(("cards.deal", "round.void"))
             )
@@ -305,40 +307,40 @@ def decide(turn: Turn, given: CardDecide) -> None:
         )  # those outside a round leave together
         turn.change(held=state.held[together:])
         for each in state.held[:together]:
-            _waiting(turn, given, each)
+            _waiting(turn, command, each)
     else:
         raise RejectedError("nothing_to_decide")
-    stand(turn, given)
+    stand(turn, command)
     go_on(turn)
 
 
-def _waiting(turn: Turn, given: CardDecide, held: Held) -> None:
+def _waiting(turn: Turn, command: CardDecide, held: Held) -> None:
     """The waiting card leaves the game, or is dealt where it belongs, as read by the device or by
     the person.
 
     It is face up if the rules require it, or if the person states ``exposed``.
     """
     deal, card = turn.state.current, held.given.card
-    if given.action == "remove":
+    if command.action == "remove":
         number, why = deal.round if deal else 0, held.trouble or "decided"
         for _ in range(held.packet or 1):
             turn.say(CardRemoved(round=number, why=why, card=None))
         return
-    if given.action not in DECISIONS:
-        raise RejectedError("action_not_allowed", action=given.action, actions=DECISIONS)
+    if command.action not in DECISIONS:
+        raise RejectedError("action_not_allowed", action=command.action, actions=DECISIONS)
     if deal is None or not deal.closed or turn.too_early() or not deal.due:
         raise RejectedError("waiting_card_not_due")
-    if given.action == "read" or given.card is not None:
-        card = given.card
+    if command.action == "read" or command.card is not None:
+        card = command.card
     if card is not None and on_table.trouble(deal.cards, [card], turn.deck):
         raise RejectedError("card_impossible")
-    to = given.who if given.action == "for" and given.who is not None else deal.due[0]
+    to = command.who if command.action == "for" and command.who is not None else deal.due[0]
     if to not in deal.due:
         raise RejectedError("no_card_due_to", who=to)
     count = held.packet or 1
     if count > deal.due.count(to) or (count > 1 and card is not None):
         raise RejectedError("waiting_card_not_due")
-    up, reading = given.action == "exposed", held.given.reading
+    up, reading = command.action == "exposed", held.given.reading
     turn.place_card(to, card, up=up and count == 1, reading=reading, count=count)
 
 
@@ -356,7 +358,7 @@ def dealing(turn: Turn) -> BankedDeal:
     return deal
 
 
-def stand(turn: Turn, given: Command) -> None:
+def stand(turn: Turn, command: Command) -> None:
     """Record who decided."""
     if turn.state.current is not None:
-        turn.change_current(confirmed_by=f"{given.by} ({given.role})")
+        turn.change_current(confirmed_by=f"{command.by} ({command.role})")

@@ -93,9 +93,9 @@ class BankedGame(DealtGame[Any, Any, Any, Any]):
             "hands": _hands(deal) if deal else {},
         }
 
-    def named(self, given: AnyReading | AnyCommand) -> set[str]:
+    def named(self, received: AnyReading | AnyCommand) -> set[str]:
         """The cards that an input names."""
-        return named(given) or super().named(given)
+        return named(received) or super().named(received)
 
 
 def _hands(deal: BankedDeal) -> dict[str, Cards]:

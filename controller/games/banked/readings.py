@@ -45,55 +45,60 @@ def go_on(turn: Turn) -> None:
         follow(turn, first)
 
 
-def take_packet(turn: Turn, given: ShufflerPacket) -> None:
+def take_packet(turn: Turn, reading: ShufflerPacket) -> None:
     """Cards came for an unknown hand. They go where the next ones belong; another claim asks. A
     packet before its time waits for a person, and later ones wait behind it.
     """
     deal = turn.state.current
     if deal is None:
-        turn.refuse(given)
-    elif not given.late and turn.state.held:
-        turn.wait(_held(given))
-    elif not given.late and turn.state.stop is None and (not deal.closed or turn.too_early()):
-        follow(turn, _held(given))
+        turn.refuse(reading)
+    elif not reading.late and turn.state.held:
+        turn.wait(_held(reading))
+    elif not reading.late and turn.state.stop is None and (not deal.closed or turn.too_early()):
+        follow(turn, _held(reading))
     elif not deal.closed or turn.too_early() or not deal.due:
-        turn.irregular("card_out_of_round", detail=f"a packet of {given.size}")
-    elif given.late or turn.state.stop is not None:
+        turn.irregular("card_out_of_round", detail=f"a packet of {reading.size}")
+    elif reading.late or turn.state.stop is not None:
         turn.lose_place()
     else:
         to = deal.due[0]
-        if turn.heeds_places and given.to not in (None, to):
-            turn.doubt("packet_wrong", detail=f"a packet for {given.to}, and {to} is next")
-        elif given.size > deal.due.count(to):
+        due = deal.due.count(to)
+        if turn.heeds_places and reading.to not in (None, to):
+            turn.doubt("packet_wrong", detail=f"a packet for {reading.to}, and {to} is next")
+        elif reading.size > due:
             turn.doubt(
                 "packet_wrong",
-                detail=f"a packet of {given.size} for {to}, to which {deal.due.count(to)} are due",
+                detail=f"a packet of {reading.size} for {to}, to which {due} are due",
             )
         else:
-            turn.place_card(to, count=given.size)
+            turn.place_card(to, count=reading.size)
             turn.advance()
 
 
-def _held(given: ShufflerPacket) -> Held:
+def _held(reading: ShufflerPacket) -> Held:
     """The packet, as a card that waits."""
     card = CardDrawn(
-        at=given.at, device=given.device, frame=given.frame, card=None, reading=given.reading
+        at=reading.at,
+        device=reading.device,
+        frame=reading.frame,
+        card=None,
+        reading=reading.reading,
     )
-    return Held(given=card, packet=given.size)
+    return Held(given=card, packet=reading.size)
 
 
 # Silences
 
 
-def take_silence(turn: Turn, given: AnyReading) -> None:
+def take_silence(turn: Turn, reading: AnyReading) -> None:
     """A device is or was silent: a card may have come unseen while cards were due."""
-    if not isinstance(given, LinkLate | LinkGap):
-        others = tuple(each for each in turn.state.silent if each != given.device)
-        turn.change(silent=others if isinstance(given, LinkUp) else (*others, given.device))
+    if not isinstance(reading, LinkLate | LinkGap):
+        others = tuple(each for each in turn.state.silent if each != reading.device)
+        turn.change(silent=others if isinstance(reading, LinkUp) else (*others, reading.device))
     turn.lose_place()
 
 
-def take_reset(turn: Turn, _given: ShoeReset) -> None:
+def take_reset(turn: Turn, _reading: ShoeReset) -> None:
     """The shoe started afresh."""
     turn.lose_place()
 
@@ -101,35 +106,37 @@ def take_reset(turn: Turn, _given: ShoeReset) -> None:
 # The deck, and what the devices say of themselves
 
 
-def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
+def take_verdict(turn: Turn, reading: ShufflerVerdict) -> None:
     """A shuffler looked at a deck."""
-    if given.late:
+    if reading.late:
         return
     whole = (
-        given.count == turn.counted()
-        if given.count is not None and given.decks in (None, 1)
+        reading.count == turn.counted()
+        if reading.count is not None and reading.decks in (None, 1)
         else None
     )
-    count_right = whole if given.count_right is None else given.count_right
-    right = False not in (count_right, given.set_right) and not given.missing and not given.extra
+    count_right = whole if reading.count_right is None else reading.count_right
+    right = (
+        False not in (count_right, reading.set_right) and not reading.missing and not reading.extra
+    )
     turn.say(
         DeckChecked(
             right=right,
-            count=given.count,
+            count=reading.count,
             count_right=count_right,
-            set_right=given.set_right,
-            device=given.device or None,
+            set_right=reading.set_right,
+            device=reading.device or None,
         )
     )
     turn.judge(right)
     go_on(turn)
 
 
-def take_state(turn: Turn, given: ShufflerState) -> None:
+def take_state(turn: Turn, reading: ShufflerState) -> None:
     """A shuffler needs a person, or does so no longer. While cards are due, one may have come
     unreported; no deal begins until the device is ready or the cards are found right.
     """
-    unready, deal = heed_shuffler(turn, given), turn.state.current
+    unready, deal = heed_shuffler(turn, reading), turn.state.current
     turn.change(shuffler=unready)
     if (
         unready is not None

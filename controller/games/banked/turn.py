@@ -69,7 +69,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         return None
 
     @abstractmethod
-    def error(self, given: DealError) -> None:
+    def error(self, command: DealError) -> None:
         """Act on a dealing error that does not by itself void the round."""
 
     def correctable(self) -> bool:
@@ -94,12 +94,12 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
     """Whether hands play or fold in this game, so that a wrong decision can be corrected."""
 
     def amended(
-        self, deal: Any, entry: DealtEntry, given: ResultCorrect
+        self, deal: Any, entry: DealtEntry, command: ResultCorrect
     ) -> tuple[Any, DealtEntry, ResultCorrect]:
         """The round, its outcome and the correction, completed with what the correction implies.
         Raises ``RejectedError`` if it cannot be made.
         """
-        return deal, entry, given
+        return deal, entry, command
 
     def counted(self) -> int:
         """The number of cards that a count must find now."""
@@ -174,22 +174,22 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         """Why this card may not simply go where the next one belongs. A device's word turns no
         card.
         """
-        given, stage = held.given, self.stage()
+        drawn, stage = held.given, self.stage()
         early = PHASES[stage].card
         if stage in (Phase.WAITING, Phase.BETS_OPEN) and early is not None:
             return early, None
-        to, why = self.belongs(), None if given.unsure else self.too_early()
-        claimed = self.heeds_places and given.to is not None and given.to.startswith(PLACES)
-        if given.unsure or (why is None and to is not None and claimed and given.to != to):
+        to, why = self.belongs(), None if drawn.unsure else self.too_early()
+        claimed = self.heeds_places and drawn.to is not None and drawn.to.startswith(PLACES)
+        if drawn.unsure or (why is None and to is not None and claimed and drawn.to != to):
             return "card_unsure", None
         if why is not None or to is None:
             return why or "card_extra", None
         if (held.packet or 1) > self.current.due.count(to):
             return "packet_wrong", f"a packet of {held.packet} for {to}"
-        cards = () if given.card is None else (given.card,)
+        cards = () if drawn.card is None else (drawn.card,)
         if wrong := on_table.trouble(self.current.cards, cards, self.deck):
             return wrong, None
-        return ("card_exposed", to) if given.exposed and not self.faces_up(to) else None
+        return ("card_exposed", to) if drawn.exposed and not self.faces_up(to) else None
 
     def hold(self, held: Held, what: str, detail: str | None = None) -> None:
         """The card stops the table; an exposed one may void the round."""
@@ -200,9 +200,9 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         self.irregular(what, detail=detail)
         self.void(self.number, "card_exposed", law)
 
-    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:
+    def place(self, drawn: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:
         """Deal a card that was read, or was not: it stays unknown."""
-        self.place_card(to, given.card, up=seen, reading=given.reading, count=count)
+        self.place_card(to, drawn.card, up=seen, reading=drawn.reading, count=count)
         if self.state.current is not None:
             self.advance()
 
@@ -247,27 +247,27 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         if up and not by_rule:
             self.exposed(to)
 
-    def show(self, given: CardsShow, *, trust: bool = False) -> None:
+    def show(self, command: CardsShow, *, trust: bool = False) -> None:
         """Show a hand with these cards. Cards that contradict the deal wait for a person, unless
         ``trust`` says that a person confirmed them.
         """
-        table, who = self.current.cards, given.who
+        table, who = self.current.cards, command.who
         if trust:
-            table = on_table.unread(table, who, given.cards)
-        wrong = on_table.trouble(table, given.cards, self.deck, but=who)
-        if wrong == "card_foreign" or len(set(given.cards)) < len(given.cards):
+            table = on_table.unread(table, who, command.cards)
+        wrong = on_table.trouble(table, command.cards, self.deck, but=who)
+        if wrong == "card_foreign" or len(set(command.cards)) < len(command.cards):
             raise RejectedError("cards_not_of_deck")
-        if given.index is not None and len(given.cards) != 1:
-            raise RejectedError("one_card_with_index", count=len(given.cards))
-        if given.index is None:
-            after = on_table.show(table, who, given.cards, trust=trust)
+        if command.index is not None and len(command.cards) != 1:
+            raise RejectedError("one_card_with_index", count=len(command.cards))
+        if command.index is None:
+            after = on_table.show(table, who, command.cards, trust=trust)
         else:
-            [card] = given.cards
-            after = on_table.show_one(table, who, given.index, card, trust=trust)
+            [card] = command.cards
+            after = on_table.show_one(table, who, command.index, card, trust=trust)
         if wrong is not None or isinstance(after, str):
             if trust:
                 raise RejectedError("card_up_elsewhere")
-            self.change(shown=given)
+            self.change(shown=command)
             self.doubt("shown_differs", about=who, detail=f"{who}, there twice" if wrong else who)
             return
         self.resolve("shown_differs", "card_unread")

@@ -18,35 +18,35 @@ from controller.games.session import session
 from controller.games.stakes import Bounds
 
 
-def place(turn: BlackjackTurn, given: BetPlace) -> None:
+def place(turn: BlackjackTurn, command: BetPlace) -> None:
     """Place a bet. All bets on a box together must keep within the limits of one hand."""
     session(turn)
-    box = _box(turn, given)
-    between = stakes.of(given.bet, offered(turn, given.who))
-    deal = _taking(turn, given)
-    if given.bet == "accumulated":
+    box = _box(turn, command)
+    between = stakes.of(command.bet, offered(turn, command.who))
+    deal = _taking(turn, command)
+    if command.bet == "accumulated":
         require_in_play(turn)
     beside = [
-        each for each in deal.bets if each.bet == given.bet == "bet" and each.who != given.who
+        each for each in deal.bets if each.bet == command.bet == "bet" and each.who != command.who
     ]
     others = sum(each.amount or 0 for each in beside if each.who.partition("/")[0] == f"box:{box}")
     most = None if between.most is None else between.most - others
-    laws, insurance = turn.book.laws, given.bet == "insurance"
+    laws, insurance = turn.book.laws, command.bet == "insurance"
     stakes.within(
-        given.bet,
-        given.amount,
+        command.bet,
+        command.amount,
         between._replace(most=most),
         laws["insurance_limit" if insurance else "bet_limit"],
         minimum=laws["insurance_limit" if insurance else "bet_minimum"],
         box=f"box:{box}",
     )
-    if given.bet == "accumulated":
-        _agreed(turn, given.amount)
-    turn.change_current(bets=stakes.with_bet(deal.bets, given))
-    marked = given.bet == "accumulated" and out_of_play(turn.state) is not None
-    if given.bet == "accumulated":
-        _mark(turn, given.who, marked=marked)
-    turn.say(replace(stakes.said(deal.round, given), out_of_play=marked))
+    if command.bet == "accumulated":
+        _agreed(turn, command.amount)
+    turn.change_current(bets=stakes.with_bet(deal.bets, command))
+    marked = command.bet == "accumulated" and out_of_play(turn.state) is not None
+    if command.bet == "accumulated":
+        _mark(turn, command.who, marked=marked)
+    turn.say(replace(stakes.said(deal.round, command), out_of_play=marked))
 
 
 def _mark(turn: BlackjackTurn, who: str, *, marked: bool) -> None:
@@ -70,34 +70,34 @@ def _agreed(turn: BlackjackTurn, amount: int | None) -> None:
         raise RejectedError("jackpot_amount_required")
 
 
-def withdraw(turn: BlackjackTurn, given: BetWithdraw) -> None:
+def withdraw(turn: BlackjackTurn, command: BetWithdraw) -> None:
     """Withdraw a bet while it may be placed."""
     session(turn)
-    _box(turn, given)
-    stakes.of(given.bet, offered(turn, given.who))
-    deal = _taking(turn, given)
-    turn.change_current(bets=stakes.without_bet(deal.bets, given))
-    if given.bet == "accumulated":
-        _mark(turn, given.who, marked=False)
-    turn.say(stakes.said(deal.round, given))
+    _box(turn, command)
+    stakes.of(command.bet, offered(turn, command.who))
+    deal = _taking(turn, command)
+    turn.change_current(bets=stakes.without_bet(deal.bets, command))
+    if command.bet == "accumulated":
+        _mark(turn, command.who, marked=False)
+    turn.say(stakes.said(deal.round, command))
 
 
-def _box(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> int:
+def _box(turn: BlackjackTurn, command: BetPlace | BetWithdraw) -> int:
     return stakes.bettor(
-        given.who, turn.rules.boxes, turn.book.bets_per_box, turn.book.laws.get("box_bettors")
+        command.who, turn.rules.boxes, turn.book.bets_per_box, turn.book.laws.get("box_bettors")
     )
 
 
-def _taking(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> BlackjackDeal:
+def _taking(turn: BlackjackTurn, command: BetPlace | BetWithdraw) -> BlackjackDeal:
     """The round that takes this bet: before its cards or, for insurance, while that is offered. At
     any other time it is rejected.
     """
     deal = turn.state.current
-    if given.bet != "insurance":
-        stakes.open_round(deal, turn.book.laws, given)
+    if command.bet != "insurance":
+        stakes.open_round(deal, turn.book.laws, command)
     elif deal is None or not deal.insurance:
         raise RejectedError("insurance_not_offered", law=turn.book.article)
-    elif (seat := deal.seat(given.who.partition("/")[0])) is not None and seat.even_money:
+    elif (seat := deal.seat(command.who.partition("/")[0])) is not None and seat.even_money:
         law = turn.book.laws["even_money"]
         raise RejectedError("insurance_paid_at_par", who=seat.who, law=law.cited)
     assert deal is not None

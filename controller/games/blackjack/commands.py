@@ -32,13 +32,13 @@ from controller.games.session import another_round, confirmer, session, void_law
 # Sessions
 
 
-def open_session(turn: BlackjackTurn, given: SessionOpen) -> None:
+def open_session(turn: BlackjackTurn, command: SessionOpen) -> None:
     """Open the table, without a shoe."""
-    turn.open_session(given)
+    turn.open_session(command)
     turn.change(past=shoe.new_session(turn.state.past), limit=None, last=None, last_shoe=None)
 
 
-def close_session(turn: BlackjackTurn, given: SessionClose) -> None:
+def close_session(turn: BlackjackTurn, command: SessionClose) -> None:
     """Close the table. A round that was dealt and has no result is left unresolved, and the shoe is
     over.
     """
@@ -47,33 +47,33 @@ def close_session(turn: BlackjackTurn, given: SessionClose) -> None:
     turn.clear_alert("shoe_missing")
     turn.change(open=False)
     turn.settle()
-    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
 # The shoe
 
 
-def start_shoe(turn: BlackjackTurn, given: ShoeStart) -> None:
+def start_shoe(turn: BlackjackTurn, command: ShoeStart) -> None:
     """Start a shoe; its burn cards come first."""
     _no_round(turn)
-    talla.numbered(given, turn.book.article)
+    talla.numbered(command, turn.book.article)
     _end_talla(turn)
     _another_shoe(turn)
     burned = not turn.settings.continuous or turn.settings.burn_continuous == "yes"
     assert isinstance(turn.book.shoe.burn, int)
     burn = turn.book.shoe.burn if burned else 0
     turn.change(burn=burn, held=(), doubt=None)
-    talla.begin(turn, given, turn.book.announcements.get("shoe"))
+    talla.begin(turn, command, turn.book.announcements.get("shoe"))
 
 
-def end_shoe(turn: BlackjackTurn, given: ShoeEnd) -> None:
+def end_shoe(turn: BlackjackTurn, command: ShoeEnd) -> None:
     """Take the cards out of the shoe; if they were counted, check the count against the
     composition.
     """
     _no_round(turn)
     if turn.state.shoe is None:
         raise RejectedError("no_shoe")
-    _end_talla(turn, given.left)
+    _end_talla(turn, command.left)
 
 
 def _end_talla(turn: BlackjackTurn, left: int | None = None) -> None:
@@ -96,14 +96,14 @@ def _end_talla(turn: BlackjackTurn, left: int | None = None) -> None:
 # Rounds
 
 
-def set_boxes(turn: BlackjackTurn, given: BoxesSet) -> None:
+def set_boxes(turn: BlackjackTurn, command: BoxesSet) -> None:
     """Set the boxes with a bet in this round. They may be set again until its first card is
     dealt.
     """
-    boxes, most, least = tuple(sorted(given.boxes)), turn.rules.boxes, turn.book.least_hands
+    boxes, most, least = tuple(sorted(command.boxes)), turn.rules.boxes, turn.book.least_hands
     if not boxes or len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
         raise RejectedError("boxes_out_of_range", most=most)
-    _begin(turn, given)
+    _begin(turn, command)
     turn.change_current(hands=tuple(BlackjackSeat(who=f"box:{box}") for box in boxes))
     if len(boxes) < least:
         turn.change(doubt="hands_too_few")
@@ -111,31 +111,31 @@ def set_boxes(turn: BlackjackTurn, given: BoxesSet) -> None:
         turn.change(doubt=None)
 
 
-def open_bets(turn: BlackjackTurn, given: BetsOpen) -> None:
+def open_bets(turn: BlackjackTurn, command: BetsOpen) -> None:
     """Open bets for a new round."""
     deal = turn.state.current
     if deal is not None and not deal.begun:
         raise RejectedError("bets_open_already", round=deal.round)
-    _begin(turn, given)
+    _begin(turn, command)
 
 
-def close_bets(turn: BlackjackTurn, given: BetsClose) -> None:
+def close_bets(turn: BlackjackTurn, command: BetsClose) -> None:
     """No more bets: the cards may come."""
     deal = turn.state.current
     if deal is not None and deal.closed and turn.settings.keys and not between_plays(deal):
         raise RejectedError("bets_closed_already", round=deal.round)
-    _begin(turn, given)
-    turn.close_bets(given.by)
+    _begin(turn, command)
+    turn.close_bets(command.by)
 
 
-def _begin(turn: BlackjackTurn, given: Command) -> None:
+def _begin(turn: BlackjackTurn, command: Command) -> None:
     """Ensure that a round without cards is in progress; begin one if necessary."""
     another_round(turn, turn.state.last)
     _another_shoe(turn)
     state, deal = turn.state, turn.state.current
     if state.shoe is None:
         raise RejectedError("no_shoe")
-    if deal is not None and not deal.begun and not (deal.closed and isinstance(given, BetsClose)):
+    if deal is not None and not deal.begun and not (deal.closed and isinstance(command, BetsClose)):
         return
     if deal is not None and between_plays(deal):
         turn.change(current=None)
@@ -152,31 +152,31 @@ def _begin(turn: BlackjackTurn, given: Command) -> None:
         raise RejectedError("table_in_doubt", doubt=state.doubt)
     if turn.state.current is not None:
         turn.conclude_unkeyed()
-    turn.open_bets(given.by)
+    turn.open_bets(command.by)
 
 
-def void(turn: BlackjackTurn, given: RoundVoid) -> None:
+def void(turn: BlackjackTurn, command: RoundVoid) -> None:
     """Void the round in progress. The decrees list no reasons: the person in charge decides, for a
     reason that can come up at this game.
     """
     session(turn)
-    _in_progress(turn, given.round)
-    law = void_law(turn, given)
+    _in_progress(turn, command.round)
+    law = void_law(turn, command)
     turn.change(held=() if turn.state.burn == 0 else turn.state.held)
-    turn.void(turn.number, given.reason, law, given)
+    turn.void(turn.number, command.reason, law, command)
 
 
-def confirm(turn: BlackjackTurn, given: RoundConfirm) -> None:
+def confirm(turn: BlackjackTurn, command: RoundConfirm) -> None:
     """Let a round begin with too few hands, or end a round whose course was not reported."""
     session(turn)
-    deal = _in_progress(turn, given.round)
-    if given.number is not None or given.winner is not None:
+    deal = _in_progress(turn, command.round)
+    if command.number is not None or command.winner is not None:
         raise RejectedError("result_from_cards")
     if turn.state.doubt == "hands_too_few":
         turn.change(doubt="silence" if turn.state.silent else None)
-        turn.change_current(confirmed_by=confirmer(given))
+        turn.change_current(confirmed_by=confirmer(command))
     elif not turn.settings.keys and deal.begun:
-        turn.change_current(confirmed_by=confirmer(given))
+        turn.change_current(confirmed_by=confirmer(command))
         turn.conclude_unkeyed()
     else:
         raise RejectedError("nothing_to_confirm", round=deal.round)
@@ -192,33 +192,33 @@ def _leave_round(turn: BlackjackTurn) -> None:
 # Announcements
 
 
-def announce_limit(turn: BlackjackTurn, given: LimitAnnounce) -> None:
+def announce_limit(turn: BlackjackTurn, command: LimitAnnounce) -> None:
     """Announce a new minimum, which holds after what the decree requires: the last rounds at the
     old one, or its last shoe.
     """
     session(turn)
     state, allowed, now = turn.state, turn.book.limit_change, turn.state.minimum
-    allow_minimum(given.minimum)
-    turn.require_highest(given.minimum)
+    allow_minimum(command.minimum)
+    turn.require_highest(command.minimum)
     if allowed == "none":
         raise RejectedError("minimum_fixed", law=turn.book.article)
     if state.limit is not None:
         raise RejectedError("minimum_announced", minimum=state.limit.minimum)
-    if given.minimum == now:
+    if command.minimum == now:
         raise RejectedError("minimum_already", minimum=now)
     if allowed == "upward" and now is None:
         raise RejectedError("minimum_not_given", law=turn.book.article)
-    if allowed == "upward" and now is not None and given.minimum < now:
+    if allowed == "upward" and now is not None and command.minimum < now:
         raise RejectedError("minimum_may_only_rise", minimum=now, law=turn.book.article)
     left = turn.book.last_rounds if turn.book.limit_after == "rounds" else None
-    turn.change(limit=BlackjackLimit(minimum=given.minimum, left=left))
+    turn.change(limit=BlackjackLimit(minimum=command.minimum, left=left))
     if left is not None:
-        turn.say(LastRounds(purpose="limit", left=left, by=given.by))
+        turn.say(LastRounds(purpose="limit", left=left, by=command.by))
     elif state.shoe is None:
         turn.change_limit()
 
 
-def announce_last_rounds(turn: BlackjackTurn, given: LastRoundsAnnounce) -> None:
+def announce_last_rounds(turn: BlackjackTurn, command: LastRoundsAnnounce) -> None:
     """Announce the last rounds before closing or, if the decree provides for it, the last shoe: the
     current one, or else the next.
     """
@@ -232,7 +232,7 @@ def announce_last_rounds(turn: BlackjackTurn, given: LastRoundsAnnounce) -> None
     else:
         turn.change(last=left)
     call = turn.book.announcements.get("last_shoe" if by_shoe else "last_rounds")
-    turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=call))
+    turn.say(LastRounds(purpose="close", left=left, by=command.by, announcement=call))
 
 
 # Preconditions of commands

@@ -44,7 +44,7 @@ DECISION_MOVES: dict[type[Key], tuple[Decision, Callable[[BlackjackSeat], Blackj
 """The decision of each key, and its effect on the hand."""
 
 
-def take_key(turn: BlackjackTurn, given: Key) -> None:
+def take_key(turn: BlackjackTurn, command: Key) -> None:
     """Take a hand's decision."""
     session(turn)
     if not turn.settings.keys:
@@ -52,46 +52,46 @@ def take_key(turn: BlackjackTurn, given: Key) -> None:
     deal = turn.state.current
     if deal is None or turn.state.doubt == "hands_too_few":
         raise RejectedError("hands_none_in_play")
-    seat = _seat(turn, deal, given)
-    if why := course.refusal(turn.rules, deal, seat, type(given)):
-        law = turn.book.laws.get("even_money") if isinstance(given, HandEvenMoney) else None
+    seat = _seat(turn, deal, command)
+    if why := course.refusal(turn.rules, deal, seat, type(command)):
+        law = turn.book.laws.get("even_money") if isinstance(command, HandEvenMoney) else None
         key, fields = why
         raise RejectedError(key, law=law.cited if law else turn.book.article, **fields)
-    decision, done = DECISION_MOVES[type(given)]
+    decision, done = DECISION_MOVES[type(command)]
     turn.change(
-        current=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat))
+        current=_split(deal, seat) if isinstance(command, HandSplit) else deal.with_seat(done(seat))
     )
-    turn.say(HandDecided(round=deal.round, who=seat.who, decision=decision, by=given.by))
+    turn.say(HandDecided(round=deal.round, who=seat.who, decision=decision, by=command.by))
     if decision == "even_money":
-        _end_insurance(turn, seat.who, given)
+        _end_insurance(turn, seat.who, command)
 
 
-def _end_insurance(turn: BlackjackTurn, box: str, given: Key) -> None:
+def _end_insurance(turn: BlackjackTurn, box: str, command: Key) -> None:
     """Give back the insurance of a hand that is paid at par: no bet is left that it insures."""
     deal = turn.state.current
     assert deal is not None
-    ends = [
-        each for each in deal.bets if each.bet == "insurance" and each.who.partition("/")[0] == box
-    ]
-    turn.change_current(bets=tuple(each for each in deal.bets if each not in ends))
-    for each in ends:
-        back = BetWithdraw(at=given.at, by=given.by, role=given.role, who=each.who, bet=each.bet)
+    ends = [bet for bet in deal.bets if bet.bet == "insurance" and bet.who.partition("/")[0] == box]
+    turn.change_current(bets=tuple(bet for bet in deal.bets if bet not in ends))
+    for bet in ends:
+        back = BetWithdraw(
+            at=command.at, by=command.by, role=command.role, who=bet.who, bet=bet.bet
+        )
         turn.say(stakes.said(deal.round, back))
 
 
-def _seat(turn: BlackjackTurn, deal: BlackjackDeal, given: Key) -> BlackjackSeat:
+def _seat(turn: BlackjackTurn, deal: BlackjackDeal, command: Key) -> BlackjackSeat:
     """The hand that the key concerns: the one to act; any hand that still may, if it surrenders or
     takes even money.
     """
     now = course.turn(turn.rules, deal)
-    named = deal.seat(given.who) if given.who is not None else now
+    named = deal.seat(command.who) if command.who is not None else now
     if named is None:
-        if given.who is not None:
+        if command.who is not None:
             raise RejectedError(
-                "who_not_in_play", who=given.who, hands=tuple(seat.who for seat in deal.seats)
+                "who_not_in_play", who=command.who, hands=tuple(seat.who for seat in deal.seats)
             )
         raise RejectedError("no_hand_to_act")
-    if isinstance(given, HandSurrender | HandEvenMoney) or named == now:
+    if isinstance(command, HandSurrender | HandEvenMoney) or named == now:
         return named
     if now is not None:
         raise RejectedError("hand_acts_now", who=now.who)
@@ -124,25 +124,25 @@ def _split(deal: BlackjackDeal, seat: BlackjackSeat) -> BlackjackDeal:
 # Decisions about a card
 
 
-def decide(turn: BlackjackTurn, given: CardDecide) -> None:
+def decide(turn: BlackjackTurn, command: CardDecide) -> None:
     """Decide about the first waiting card, about what a silence hid, or remove the latest card."""
     session(turn)
-    decision = DECISIONS.get(given.action)
+    decision = DECISIONS.get(command.action)
     if decision is None:
-        raise RejectedError("action_not_allowed", action=given.action, actions=tuple(DECISIONS))
+        raise RejectedError("action_not_allowed", action=command.action, actions=tuple(DECISIONS))
     if turn.state.shoe is None:
         raise RejectedError("no_shoe")
-    if turn.question() is None and given.action != "remove":
+    if turn.question() is None and command.action != "remove":
         raise RejectedError("no_card_to_decide")
-    decision(turn, given)
-    turn.anew |= given.action in ("remove", "exposed")
+    decision(turn, command)
+    turn.anew |= command.action in ("remove", "exposed")
     if turn.state.current is not None:
-        turn.change_current(confirmed_by=confirmer(given))
+        turn.change_current(confirmed_by=confirmer(command))
 
 
-def _read(turn: BlackjackTurn, given: CardDecide) -> None:
+def _read(turn: BlackjackTurn, command: CardDecide) -> None:
     """Read the unread card, or one that came in a silence and goes where the next one belongs."""
-    state, card = turn.state, talla.read_card(given)
+    state, card = turn.state, talla.read_card(command)
     assert state.shoe is not None
     if state.doubt in ("silence", "shoe_reset"):
         to = turn.belongs()
@@ -150,7 +150,7 @@ def _read(turn: BlackjackTurn, given: CardDecide) -> None:
             raise RejectedError("decision_before_card")
         counted, trouble = shoe.draw(state.shoe, card)
         turn.change(shoe=counted)
-        turn.place(CardDrawn(at=given.at, card=card), to)
+        turn.place(CardDrawn(at=command.at, card=card), to)
         if trouble is not None:
             turn.irregular(trouble)
         return
@@ -166,7 +166,7 @@ def _read(turn: BlackjackTurn, given: CardDecide) -> None:
     _replace_head(turn, replace(head, given=replace(head.given, card=card), trouble=trouble))
 
 
-def _accept(turn: BlackjackTurn, _given: CardDecide) -> None:
+def _accept(turn: BlackjackTurn, _command: CardDecide) -> None:
     """Accept the card as it came, or that none was missed. While the shoe is silent, that is
     certain only where no card is due.
     """
@@ -186,7 +186,7 @@ def _accept(turn: BlackjackTurn, _given: CardDecide) -> None:
     _replace_head(turn, replace(head, trouble=None))
 
 
-def _remove(turn: BlackjackTurn, _given: CardDecide) -> None:
+def _remove(turn: BlackjackTurn, _command: CardDecide) -> None:
     """Remove the first waiting card, else the latest one dealt, which was face up in the shoe."""
     state, why = turn.state, turn.question()
     if state.held and (not state.burn or why == "card_exposed"):
@@ -203,24 +203,24 @@ def _remove(turn: BlackjackTurn, _given: CardDecide) -> None:
     turn.remove("card_exposed", turn.take_back(deal.latest))
 
 
-def _exposed(turn: BlackjackTurn, given: CardDecide) -> None:
+def _exposed(turn: BlackjackTurn, command: CardDecide) -> None:
     """The first waiting card is indeed face up, as the shoe reported: it is published, and leaves
     the game.
     """
     state = turn.state
     if turn.question() != "card_exposed":
         raise RejectedError("face_up_none")
-    card = state.held[0].given.card if given.card is None else given.card
-    if given.card is not None and card != state.held[0].given.card:
+    card = state.held[0].given.card if command.card is None else command.card
+    if command.card is not None and card != state.held[0].given.card:
         assert state.shoe is not None
         turn.change(
-            shoe=shoe.reread(state.shoe, state.held[0].given.card, talla.read_card(given))[0]
+            shoe=shoe.reread(state.shoe, state.held[0].given.card, talla.read_card(command))[0]
         )
     turn.change(held=state.held[1:])
     turn.remove("card_exposed", card)
 
 
-def _next_round(turn: BlackjackTurn, _given: CardDecide) -> None:
+def _next_round(turn: BlackjackTurn, _command: CardDecide) -> None:
     """After a silence in the burn: end it; the next card is the first of a round."""
     state = turn.state
     if not state.burn or state.doubt is None:
@@ -230,7 +230,7 @@ def _next_round(turn: BlackjackTurn, _given: CardDecide) -> None:
     turn.change(burn=0, doubt=None)
 
 
-def _for(turn: BlackjackTurn, given: CardDecide) -> None:
+def _for(turn: BlackjackTurn, command: CardDecide) -> None:
     """Give the first waiting card to this hand: the person in charge decides, whatever the order
     is.
     """
@@ -241,15 +241,15 @@ def _for(turn: BlackjackTurn, given: CardDecide) -> None:
         raise RejectedError("table_in_doubt", doubt=turn.state.doubt)
     if head.given.card is None or not is_card(head.given.card):
         raise RejectedError("card_not_read")
-    seat = deal.seat(given.who or "")
-    if seat is None and given.who != DEALER:
+    seat = deal.seat(command.who or "")
+    if seat is None and command.who != DEALER:
         raise RejectedError(
-            "who_not_in_play", who=given.who or "", hands=tuple(seat.who for seat in deal.seats)
+            "who_not_in_play", who=command.who or "", hands=tuple(seat.who for seat in deal.seats)
         )
     if seat is not None and (seat.surrendered or course.worth(turn.rules, seat) >= 21):
         raise RejectedError("hand_out", who=seat.who, law=turn.book.article)
     turn.change(held=turn.state.held[1:])
-    turn.place(head.given, given.who or "")
+    turn.place(head.given, command.who or "")
 
 
 DECISIONS: dict[str, Callable[[BlackjackTurn, CardDecide], None]] = {

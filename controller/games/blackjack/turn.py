@@ -137,32 +137,32 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         """A card waits behind another, and behind whatever stops the table."""
         return bool(self.state.held) or self.stop is not None
 
-    def arrived(self, given: CardDrawn) -> Held | None:
+    def arrived(self, drawn: CardDrawn) -> Held | None:
         """Count a card that left the shoe, wherever it goes. None where it goes to no hand."""
         state = self.state
         if not state.open:
-            return super().arrived(given)
+            return super().arrived(drawn)
         if state.shoe is None:
-            talla.missing(self, given)
+            talla.missing(self, drawn)
             return None
-        counted, trouble = shoe.draw(state.shoe, given.card)
+        counted, trouble = shoe.draw(state.shoe, drawn.card)
         self.change(shoe=counted)
         why: str | None = trouble or (
-            "silence" if given.late else "card_unsure" if given.unsure else None
+            "silence" if drawn.late else "card_unsure" if drawn.unsure else None
         )
         burned = state.burn > 0 and not state.doubt
-        if given.exposed and why is None:
+        if drawn.exposed and why is None:
             # One that is burned or waits is unseen, and not disclosed on a device's word.
             if not (state.burn or self.holds) and self.belongs() is not None:
-                self.remove("card_exposed", given.card)
+                self.remove("card_exposed", drawn.card)
                 return None
             why = "card_exposed"
         if burned and trouble not in (None, "card_unread"):
             self.irregular(str(trouble))  # the burn card itself stays unknown
-        if burned and not (given.exposed or state.held):
-            self.place(given, BURN)
+        if burned and not (drawn.exposed or state.held):
+            self.place(drawn, BURN)
             return None
-        return Held(given=given, trouble="card_exposed" if burned and given.exposed else why)
+        return Held(given=drawn, trouble="card_exposed" if burned and drawn.exposed else why)
 
     def objection(self, held: Held) -> tuple[str, str | None] | None:
         """Its trouble."""
@@ -241,7 +241,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         """After every input: the moves that follow from it."""
         self.settle()
 
-    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002
+    def place(self, drawn: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002
         """Put the card there face up; or burn it unseen."""
         if to == BURN:
             self.change(burn=self.state.burn - 1)
@@ -249,7 +249,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
                 assert isinstance(self.book.shoe.burn, int)
                 self.say(CardsBurned(count=self.book.shoe.burn))
             return
-        card, deal, self.anew = given.card, self.state.current, True
+        card, deal, self.anew = drawn.card, self.state.current, True
         assert card is not None
         if deal is None:  # the beginning of a round is not reported
             assert self.state.shoe is not None
@@ -263,7 +263,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         if deal.play > 1 and len(deal.dealer) == 1:
             self.change(round=deal.round)
         self.change_current(latest=to)
-        self.put(place_card(deal.cards, to, card, up=True, reading=given.reading))
+        self.put(place_card(deal.cards, to, card, up=True, reading=drawn.reading))
         if (seat := deal.seat(to)) is not None:
             self.seat(replace(seat, asked=False))
         self._after(to)

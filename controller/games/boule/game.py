@@ -95,25 +95,25 @@ class BouleTurn(CellsTurn):
         return settled(int(number), bets, self.book)
 
 
-def open_session(turn: BouleTurn, given: SessionOpen) -> None:
+def open_session(turn: BouleTurn, command: SessionOpen) -> None:
     """Open the table at an allowed minimum."""
-    _authorised(turn, given.minimum)
-    wheel_commands.open_session(turn, given)
+    _authorised(turn, command.minimum)
+    wheel_commands.open_session(turn, command)
 
 
-def close_bets(turn: BouleTurn, given: BetsClose) -> None:
+def close_bets(turn: BouleTurn, command: BetsClose) -> None:
     """No more bets, called by the croupier who threw the ball. Croupiers must take turns; none may
     throw always.
     """
-    wheel_commands.close_bets(turn, given)
-    running = turn.state.throws + 1 if given.by == turn.state.thrower else 1
-    turn.change(thrower=given.by, throws=running)
+    wheel_commands.close_bets(turn, command)
+    running = turn.state.throws + 1 if command.by == turn.state.thrower else 1
+    turn.change(thrower=command.by, throws=running)
 
 
-def announce_limit(turn: BouleTurn, given: LimitAnnounce) -> None:
+def announce_limit(turn: BouleTurn, command: LimitAnnounce) -> None:
     """Announce a new allowed minimum, which holds after the last balls at the old one."""
-    _authorised(turn, given.minimum)
-    wheel_commands.announce_limit(turn, given)
+    _authorised(turn, command.minimum)
+    wheel_commands.announce_limit(turn, command)
 
 
 def _authorised(turn: BouleTurn, minimum: int | None) -> None:

@@ -7,10 +7,10 @@ from controller.games.cells.turn import CellsTurn
 from controller.games.wheels import commands as wheel_commands
 
 
-def open_bets(turn: CellsTurn, given: BetsOpen) -> None:
+def open_bets(turn: CellsTurn, command: BetsOpen) -> None:
     """Open bets for a new round, before the wheel is set going."""
     moving = turn.moving
-    wheel_commands.open_bets(turn, given)
+    wheel_commands.open_bets(turn, command)
     if moving:
         turn.change_current(launched=True, spin=turn.state.spin)
         turn.irregular("out_of_order", detail="bets opened after the launch")

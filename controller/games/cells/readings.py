@@ -17,58 +17,63 @@ from controller.games.wheels.turn import DECISIONS
 from devices.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 
 
-def take_phase(turn: CellsTurn, given: WheelPhase) -> None:
+def take_phase(turn: CellsTurn, reading: WheelPhase) -> None:
     """The wheel says what it is doing. While it still runs in a round that has its outcome, nothing
     follows from it.
     """
-    entry, was = turn.over(given.spin), turn.state.phase
-    set_going = given.phase == "launched" and was not in (
+    entry, was = turn.over(reading.spin), turn.state.phase
+    set_going = reading.phase == "launched" and was not in (
         None,
         "launched",
         "settling",
         "no_more_bets",
     )
-    if _another_launch(turn, given):
-        wheel.lost(turn, given)
+    if _another_launch(turn, reading):
+        wheel.lost(turn, reading)
     if (
         entry is None
-        or given.late
+        or reading.late
         or set_going
-        or given.phase not in ("launched", "settling", "no_more_bets")
+        or reading.phase not in ("launched", "settling", "no_more_bets")
     ):
-        wheel.take_phase(turn, given, COURSES)
+        wheel.take_phase(turn, reading, COURSES)
         return
-    turn.change(phase=given.phase, spin=given.spin)
-    if given.phase == "launched" and was is None and entry.kind == "result" and turn.state.current:
+    turn.change(phase=reading.phase, spin=reading.spin)
+    if (
+        reading.phase == "launched"
+        and was is None
+        and entry.kind == "result"
+        and turn.state.current
+    ):
         turn.change_current(
             launched=True
         )  # after a silence; the same spin still, or another with its count: a person will say
 
 
-def _another_launch(turn: CellsTurn, given: WheelPhase) -> bool:
+def _another_launch(turn: CellsTurn, reading: WheelPhase) -> bool:
     """Whether the wheel counts a launch, live, while one that it did not count is in hand."""
     current = turn.state.current
     uncounted = current is not None and current.launched and current.spin is None
     return (
         uncounted
-        and given.phase == "launched"
-        and given.spin is not None
-        and not given.late
+        and reading.phase == "launched"
+        and reading.spin is not None
+        and not reading.late
         and turn.settings.phases == "device"
     )
 
 
-def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
+def take_place(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:
     """The wheel reports a place; while it still moves, the place is not final and waits."""
-    if entry := turn.over(given.spin):
-        _afterwards(turn, entry, given)
-    elif turn.state.current and turn.moving and not given.late:
-        turn.change(held=given)
+    if entry := turn.over(reading.spin):
+        _afterwards(turn, entry, reading)
+    elif turn.state.current and turn.moving and not reading.late:
+        turn.change(held=reading)
     else:
-        _land(turn, given)
+        _land(turn, reading)
 
 
-def take_fault(turn: CellsTurn, given: WheelFault) -> None:
+def take_fault(turn: CellsTurn, reading: WheelFault) -> None:
     """The wheel reports a fault. If a spin produced only the fault, the fault also proves that a
     spin hidden by a silence took place.
     """
@@ -78,55 +83,60 @@ def take_fault(turn: CellsTurn, given: WheelFault) -> None:
         and turn.settings.phases == "device"
         and current
         and not current.begun
-        and turn.over(given.spin) is None
+        and turn.over(reading.spin) is None
     )
-    wheel.take_fault(turn, given)
+    wheel.take_fault(turn, reading)
     if (
         hidden
         and current
-        and given.active
-        and given.fault in turn.breaches
-        and given.fault in OUTCOMES
+        and reading.active
+        and reading.fault in turn.breaches
+        and reading.fault in OUTCOMES
     ):
-        turn.irregular(given.fault, given=given, asks=DECISIONS)
+        turn.irregular(reading.fault, reading=reading, asks=DECISIONS)
         turn.unresolved(
-            replace(current, spin=given.spin, frames=current.frames + frames_of(given)), "silence"
+            replace(current, spin=reading.spin, frames=current.frames + frames_of(reading)),
+            "silence",
         )
 
 
-def _seen(turn: CellsTurn, given: WheelCell | WheelNumber) -> WheelSeen:
+def _seen(turn: CellsTurn, reading: WheelCell | WheelNumber) -> WheelSeen:
     """The value of the place, or the value that the device claims."""
-    if isinstance(given, WheelNumber):
-        return WheelSeen(given, given.number, f"number {given.number}", conflict=given.conflict)
-    return WheelSeen(given, turn.symbols().get(given.cell), f"cell {given.cell}", given.cell)
+    if isinstance(reading, WheelNumber):
+        return WheelSeen(
+            reading, reading.number, f"number {reading.number}", conflict=reading.conflict
+        )
+    return WheelSeen(
+        reading, turn.symbols().get(reading.cell), f"cell {reading.cell}", reading.cell
+    )
 
 
-def _land(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
+def _land(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:
     """The result."""
     turn.change(held=None)
     current = turn.state.current
-    turns = given.turns if isinstance(given, WheelCell) else None
+    turns = reading.turns if isinstance(reading, WheelCell) else None
     if (
         turns is not None
         and turns < turn.settings.turns
         and current
         and turn.concerns("too_few_turns", current)
-        and not given.late
+        and not reading.late
     ):
-        turn.breach("too_few_turns", given)
-    wheel.take_number(turn, _seen(turn, given))
+        turn.breach("too_few_turns", reading)
+    wheel.take_number(turn, _seen(turn, reading))
 
 
-def _afterwards(turn: CellsTurn, entry: WheelEntry, given: WheelCell | WheelNumber) -> None:
+def _afterwards(turn: CellsTurn, entry: WheelEntry, reading: WheelCell | WheelNumber) -> None:
     """A place of a spin that has its outcome: it repeats it, or it is the candidate of a round
     without one; or, after the count has wrapped, it may belong to another spin.
     """
-    seen, current, gap = _seen(turn, given), turn.state.current, turn.state.gap
+    seen, current, gap = _seen(turn, reading), turn.state.current, turn.state.gap
     begun = current is not None and current.begun
     if entry.kind == "unresolved" and entry.candidate is None and turn.has(seen.number):
-        entry = replace(entry, frames=entry.frames + frames_of(given))
+        entry = replace(entry, frames=entry.frames + frames_of(reading))
         turn.unresolved(entry, "silence", seen.number, seen.cell)
-    elif (gap and begun) if entry.kind == "void" else (gap or begun or given.late):
+    elif (gap and begun) if entry.kind == "void" else (gap or begun or reading.late):
         turn.change(held=None)
         wheel.take_number(turn, seen)
     else:
@@ -136,63 +146,63 @@ def _afterwards(turn: CellsTurn, entry: WheelEntry, given: WheelCell | WheelNumb
 # Phases where the wheel says when bets open and close
 
 
-def _launched(turn: CellsTurn, given: WheelPhase, was: WheelState) -> None:
+def _launched(turn: CellsTurn, reading: WheelPhase, was: WheelState) -> None:
     """The ball or the wheel is set going: bets are open still."""
-    if (given.phase, given.spin) == (was.phase, was.spin):
+    if (reading.phase, reading.spin) == (was.phase, was.spin):
         return
     current = turn.state.current
-    if current and given.spin is None and (current.launched or current.closed):
-        wheel.lost(turn, given)
+    if current and reading.spin is None and (current.launched or current.closed):
+        wheel.lost(turn, reading)
     turn.change(spent=False, held=None)
-    wheel.opened_unseen(turn, given)
-    _set_going(turn, given)
+    wheel.opened_unseen(turn, reading)
+    _set_going(turn, reading)
     turn.change(gap=False)
 
 
-def _settling(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
+def _settling(turn: CellsTurn, reading: WheelPhase, _was: WheelState) -> None:
     """It is about to come to rest: the last call, and no more bets; or a silence has hidden when
     both would have been in time.
     """
     if not turn.state.gap:
         turn.last_call()
-    wheel.no_more_bets(turn, given, "launched", unobserved=turn.state.gap)
+    wheel.no_more_bets(turn, reading, "launched", unobserved=turn.state.gap)
 
 
-def _settled(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
+def _settled(turn: CellsTurn, reading: WheelPhase, _was: WheelState) -> None:
     """The wheel has stopped: the place reported before counts now. If its round was void, the next
     one begins.
     """
-    _release(turn, given)
-    if turn.bets_open_at_wheel and (turn.state.spent or turn.over(given.spin)):
+    _release(turn, reading)
+    if turn.bets_open_at_wheel and (turn.state.spent or turn.over(reading.spin)):
         turn.open_bets(None)
 
 
-def _no_more_bets(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
-    wheel.no_more_bets(turn, given, "launched", unobserved=turn.state.gap)
+def _no_more_bets(turn: CellsTurn, reading: WheelPhase, _was: WheelState) -> None:
+    wheel.no_more_bets(turn, reading, "launched", unobserved=turn.state.gap)
 
 
 # Phases where a person does
 
 
-def _launched_by_person(turn: CellsTurn, given: WheelPhase, was: WheelState) -> None:
+def _launched_by_person(turn: CellsTurn, reading: WheelPhase, was: WheelState) -> None:
     """The wheel is set going. That comes before the last call, so bets closed before it were closed
     too early.
     """
-    if (given.phase, given.spin) == (was.phase, was.spin):
+    if (reading.phase, reading.spin) == (was.phase, was.spin):
         return
     turn.change(spent=False, held=None)
     current = turn.state.current
     if current is None:
         return
-    if current.launched and (given.spin is None or given.spin != current.spin):
-        turn.breach("launched_again", given)
-    _set_going(turn, given)
+    if current.launched and (reading.spin is None or reading.spin != current.spin):
+        turn.breach("launched_again", reading)
+    _set_going(turn, reading)
     if current.closed and not current.launched and not turn.state.gap:
-        turn.irregular("out_of_order", given=given, detail="bets closed before the launch")
+        turn.irregular("out_of_order", reading=reading, detail="bets closed before the launch")
     turn.change(gap=False)
 
 
-def _settling_by_person(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
+def _settling_by_person(turn: CellsTurn, reading: WheelPhase, _was: WheelState) -> None:
     """The wheel is about to stop: the last call, and after it the croupier closes the bets. Bets
     that were closed since the launch were closed without it.
     """
@@ -207,11 +217,11 @@ def _settling_by_person(turn: CellsTurn, given: WheelPhase, _was: WheelState) ->
         and not turn.state.gap
     ):
         turn.change_current(said=(*current.said, "last_call"))
-        turn.irregular("out_of_order", given=given, detail="bets closed without the last call")
+        turn.irregular("out_of_order", reading=reading, detail="bets closed without the last call")
 
 
-def _settled_by_person(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
-    _release(turn, given)
+def _settled_by_person(turn: CellsTurn, reading: WheelPhase, _was: WheelState) -> None:
+    _release(turn, reading)
 
 
 COURSES = WheelCourses(
@@ -232,14 +242,14 @@ COURSES = WheelCourses(
 )
 
 
-def _set_going(turn: CellsTurn, given: WheelPhase) -> None:
+def _set_going(turn: CellsTurn, reading: WheelPhase) -> None:
     if current := turn.state.current:
         turn.change_current(
-            launched=True, spin=given.spin, frames=current.frames + frames_of(given)
+            launched=True, spin=reading.spin, frames=current.frames + frames_of(reading)
         )
 
 
-def _release(turn: CellsTurn, given: WheelPhase) -> None:
+def _release(turn: CellsTurn, reading: WheelPhase) -> None:
     """A place reported while the wheel moved counts now, in the round in which it was reported, if
     no silence and no spin came between.
     """
@@ -251,8 +261,8 @@ def _release(turn: CellsTurn, given: WheelPhase) -> None:
         _afterwards(turn, entry, held)
     elif current and turn.state.gap:
         wheel.candidate(turn, current, _seen(turn, held), "silence")
-    elif current and None not in (held.spin, given.spin) and held.spin != given.spin:
-        turn.irregular("not_definitive", given=given, asks=DECISIONS)
+    elif current and None not in (held.spin, reading.spin) and held.spin != reading.spin:
+        turn.irregular("not_definitive", reading=reading, asks=DECISIONS)
         wheel.candidate(turn, current, _seen(turn, held), "undecided")
     elif current:
         _land(turn, held)

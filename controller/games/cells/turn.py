@@ -73,9 +73,9 @@ class CellsTurn(WheelTurn):
             and self.over(state.spin) is None
         )
 
-    def silence(self, given: Reading) -> None:
+    def silence(self, reading: Reading) -> None:
         """The past and present movement of the wheel are unknown."""
-        super().silence(given)
+        super().silence(reading)
         self.change(phase=None)
 
     def forget(self) -> None:

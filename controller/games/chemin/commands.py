@@ -29,82 +29,82 @@ from controller.games.session import another_round, confirmer, sent, undecided, 
 # Sessions and shoes
 
 
-def open_session(turn: CheminTurn, given: SessionOpen) -> None:
+def open_session(turn: CheminTurn, command: SessionOpen) -> None:
     """Open the table, without a shoe."""
-    turn.open_session(given)
+    turn.open_session(command)
     turn.change(past=shoe.new_session(turn.state.past), last=None)
 
 
-def close_session(turn: CheminTurn, given: SessionClose) -> None:
+def close_session(turn: CheminTurn, command: SessionClose) -> None:
     """Close the table. A round of which a card came is left unresolved, and the shoe is over."""
     if turn.begun:
         turn.unresolved(turn.current, "undecided")
-    talla.close_session(turn, given)
+    talla.close_session(turn, command)
 
 
-def start_shoe(turn: CheminTurn, given: ShoeStart) -> None:
+def start_shoe(turn: CheminTurn, command: ShoeStart) -> None:
     """Start a shoe."""
     law = turn.book.laws["shoe_systematic"]
-    talla.numbered(given, f"{law.rule}, {law.article}")
+    talla.numbered(command, f"{law.rule}, {law.article}")
     turn.change(current=None)
     turn.clear_shoe()
-    talla.begin(turn, given, turn.call("cards_pass"))
+    talla.begin(turn, command, turn.call("cards_pass"))
 
 
-def end_shoe(turn: CheminTurn, given: ShoeEnd) -> None:
+def end_shoe(turn: CheminTurn, command: ShoeEnd) -> None:
     """Take the cards out of the shoe; if they were counted, the count is checked."""
     turn.change(current=None)
-    turn.clear_shoe(given.left)
+    turn.clear_shoe(command.left)
 
 
 # Bets
 
 
-def open_bets(turn: CheminTurn, given: BetsOpen) -> None:
+def open_bets(turn: CheminTurn, command: BetsOpen) -> None:
     """Call the bank: bets are open up to its amount."""
     another_round(turn, turn.state.last)
     if turn.stage() is Phase.SHOE_OVER:
         raise RejectedError("shoe_over", law=turn.book.laws["shoe_over"].cited)
-    turn.open_bets(given.by)
+    turn.open_bets(command.by)
 
 
-def close_bets(turn: CheminTurn, given: BetsClose) -> None:
+def close_bets(turn: CheminTurn, command: BetsClose) -> None:
     """No more bets: the banker may draw."""
     if turn.stop is not None:
         raise RejectedError("card_early")
-    turn.change_current(banco=given.banco)
-    turn.close_bets(given.by)
+    turn.change_current(banco=command.banco)
+    turn.close_bets(command.by)
     if turn.state.silent:
         turn.miss()
 
 
-def follow_table(turn: CheminTurn, given: TableFollow) -> None:
+def follow_table(turn: CheminTurn, command: TableFollow) -> None:
     """Hold the bank to the table of plays in this round."""
     coup = _round(turn)
     if turn.book.bank in coup.words:
         raise RejectedError("bank_acted")
-    if coup.table and not given.advice:
+    if coup.table and not command.advice:
         raise RejectedError("bank_follows_table")
     turn.change_current(table=True)
-    if given.advice:
+    if command.advice:
         turn.irregular("table_followed")
 
 
 # Decisions about a round
 
 
-def void(turn: CheminTurn, given: RoundVoid) -> None:
+def void(turn: CheminTurn, command: RoundVoid) -> None:
     """Void the round: no bet wins or loses, and its cards are out of the game."""
-    law = void_law(turn, given)
-    turn.void(_undecided(turn, given.round).round, given.reason, law, given)
+    law = void_law(turn, command)
+    turn.void(_undecided(turn, command.round).round, command.reason, law, command)
 
 
-def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
+def confirm(turn: CheminTurn, command: RoundConfirm) -> None:
     """Confirm the round as it is, or give its winner where the cards are not known."""
-    of = _undecided(turn, given.round)
-    who = confirmer(given)
+    of = _undecided(turn, command.round)
+    who = confirmer(command)
     if isinstance(of, DealtEntry) or of.question == "silence":
-        turn.told_result(of.round, _winners(turn, given.winner), who)
+        turn.told_result(of.round, _winners(turn, command.winner), who)
         return
     if "round.confirm" not in turn.asks():
         raise RejectedError("nothing_to_confirm", round=of.round)
@@ -116,21 +116,21 @@ def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
     turn.change_current(question=None, confirmed_by=who)
 
 
-def _winners(turn: CheminTurn, said: str | None) -> tuple[str, ...]:
+def _winners(turn: CheminTurn, winners: str | None) -> tuple[str, ...]:
     """The winner: a hand's name, the bank's or ``tie``. At two cloths, one for each, separated by a
     comma.
     """
-    given = (said or "").split(",")
-    if len(given) != len(turn.book.hands) or any(
-        each not in (who, turn.book.bank, "tie")
-        for each, who in zip(given, turn.book.hands, strict=True)
+    names = (winners or "").split(",")
+    if len(names) != len(turn.book.hands) or any(
+        name not in (who, turn.book.bank, "tie")
+        for name, who in zip(names, turn.book.hands, strict=True)
     ):
         example = ",".join(turn.book.hands)
         raise RejectedError("which_winners", hands=example, bank=turn.book.bank)
-    return tuple(given)
+    return tuple(names)
 
 
-def correct(turn: CheminTurn, given: ResultCorrect) -> None:  # noqa: ARG001 - whatever is claimed
+def correct(turn: CheminTurn, command: ResultCorrect) -> None:  # noqa: ARG001 - whatever is claimed
     """Reject every correction: settled rounds are final."""
     law = turn.book.laws["no_claim"]
     raise RejectedError("no_claim", law=law.cited)
@@ -148,26 +148,26 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | DealtEntry:
 # Bets
 
 
-def place_bet(turn: CheminTurn, given: BetPlace) -> None:
+def place_bet(turn: CheminTurn, command: BetPlace) -> None:
     """Place a bet on a hand; or on the bank, if the decree lets this many players do so."""
     coup, bank, most = turn.state.current, turn.book.bank, turn.book.bank_bets
-    if coup is not None and given.bet == bank and most:
-        others = {each.who for each in coup.bets if each.bet == bank} - {given.who}
+    if coup is not None and command.bet == bank and most:
+        others = {each.who for each in coup.bets if each.bet == bank} - {command.who}
         if len(others) >= most:
             law = turn.book.laws["bank_bets"]
             raise RejectedError("too_many_on_bank", most=most, law=law.cited)
-    stakes.place_bet(turn, given)
+    stakes.place_bet(turn, command)
 
 
-def withdraw_bet(turn: CheminTurn, given: BetWithdraw) -> None:
+def withdraw_bet(turn: CheminTurn, command: BetWithdraw) -> None:
     """Withdraw a bet while bets are open, or after the bank has laid down too early."""
     coup = turn.state.current
     if coup is None or BANK_EARLY not in coup.said:
-        stakes.withdraw_bet(turn, given)
+        stakes.withdraw_bet(turn, command)
         return
-    stakes.of(given.bet, turn.offered())
-    turn.change_current(bets=stakes.without_bet(coup.bets, given))
-    turn.say(stakes.said(turn.number, given))
+    stakes.of(command.bet, turn.offered())
+    turn.change_current(bets=stakes.without_bet(coup.bets, command))
+    turn.say(stakes.said(turn.number, command))
 
 
 # Preconditions of commands

@@ -97,18 +97,18 @@ class CheminTurn(CheminMoves):
         bank = self.book.bank if self.to_act() == self.book.bank else None
         return next_place(self.book, coup) or bank
 
-    def arrived(self, given: CardDrawn) -> Held | None:
+    def arrived(self, drawn: CardDrawn) -> Held | None:
         """Count a card that left the shoe, wherever it goes. None where the table takes none."""
         state = self.state
         if not state.open:
-            return super().arrived(given)
+            return super().arrived(drawn)
         if state.shoe is None:
-            talla.missing(self, given)
+            talla.missing(self, drawn)
             return None
-        counted, trouble = shoe.draw(state.shoe, given.card)
+        counted, trouble = shoe.draw(state.shoe, drawn.card)
         self.change(shoe=counted)
-        other = "card_unsure" if given.unsure else "shoe_over" if state.shoe.over else None
-        return Held(given=given, trouble=trouble or other)
+        other = "card_unsure" if drawn.unsure else "shoe_over" if state.shoe.over else None
+        return Held(given=drawn, trouble=trouble or other)
 
     @property
     def holds(self) -> bool:
@@ -158,10 +158,10 @@ class CheminTurn(CheminMoves):
         if early := PHASES[self.stage()].card:
             self.irregular(early)
 
-    def expose(self, given: CardDrawn) -> None:
+    def expose(self, drawn: CardDrawn) -> None:
         """A card that came face up is discarded."""
         self.irregular("card_exposed")
-        self.discard(given, "card_exposed", up=True)
+        self.discard(drawn, "card_exposed", up=True)
 
     def late(self, held: Held) -> None:  # noqa: ARG002 - its place is unknown
         """A person knows where a card went that is known only after a silence."""

@@ -25,24 +25,24 @@ from controller.rulebooks.law import Law
 IN_BASKET = "card_in_basket"
 
 
-def decide(turn: CheminTurn, given: CardDecide) -> None:
+def decide(turn: CheminTurn, command: CardDecide) -> None:
     """Decide about a fact that people saw; else about the first card in doubt, the question, or the
     last card.
     """
-    act, state = _SEEN.get(given.action), turn.state
+    act, state = _SEEN.get(command.action), turn.state
     held = state.held[state.doubt] if state.doubt is not None else None
-    if given.action == "exposed" and held is not None and held.trouble == "card_exposed":
-        _came_face_up(turn, given, held)
+    if command.action == "exposed" and held is not None and held.trouble == "card_exposed":
+        _came_face_up(turn, command, held)
     elif act is not None:
-        act(turn, given)
+        act(turn, command)
     elif held is not None and state.current is None:
-        _between_rounds(turn, given, held)
+        _between_rounds(turn, command, held)
     elif held is not None:
-        _DOUBTED[given.action](turn, given, held)
+        _DOUBTED[command.action](turn, command, held)
     elif state.current is not None and turn.current.question is not None:
-        _question(turn, given)
+        _question(turn, command)
     else:
-        _last(turn, given)
+        _last(turn, command)
 
 
 # A card in doubt
@@ -59,34 +59,34 @@ def _waits_on(turn: CheminTurn, now: Held) -> None:
     turn.keep(turn.state.doubt, now)
 
 
-def _came_face_up(turn: CheminTurn, given: CardDecide, held: Held) -> None:
+def _came_face_up(turn: CheminTurn, command: CardDecide, held: Held) -> None:
     """The shoe was right: discard the card, the one it reported or the one that the person
     names.
     """
-    if given.card not in (None, held.given.card):
-        held = _sound(turn, replace(given, action="read"), held)
+    if command.card not in (None, held.given.card):
+        held = _sound(turn, replace(command, action="read"), held)
     _taken(turn)
-    turn.change_current(confirmed_by=confirmer(given))
+    turn.change_current(confirmed_by=confirmer(command))
     turn.discard(held.given, "card_exposed", up=True)
 
 
-def _between_rounds(turn: CheminTurn, given: CardDecide, held: Held) -> None:
+def _between_rounds(turn: CheminTurn, command: CardDecide, held: Held) -> None:
     """Keep the card as the first of the next round, or remove it."""
-    if given.action == "remove":
+    if command.action == "remove":
         turn.discard(_taken(turn).given, held.trouble or "card_out_of_round")
-    elif given.action in ("accept", "next_round", "read"):
-        _waits_on(turn, _sound(turn, given, held))
+    elif command.action in ("accept", "next_round", "read"):
+        _waits_on(turn, _sound(turn, command, held))
     else:
         raise RejectedError("no_round_for_card")
 
 
-def _sound(turn: CheminTurn, given: CardDecide, held: Held) -> Held:
+def _sound(turn: CheminTurn, command: CardDecide, held: Held) -> Held:
     """The card as it came, or as the person read it, out of doubt."""
     now, was = turn.state.shoe, held.given
     if held.trouble == "shoe_over":
         raise RejectedError("shoe_over_remove_card")
-    if given.action == "read":
-        name = read_card(given)
+    if command.action == "read":
+        name = read_card(command)
         if now is not None:
             turn.change(shoe=shoe.reread(now, was.card, name)[0])
         if was.card is not None:  # the reading and its frame are those of the misread card
@@ -97,22 +97,22 @@ def _sound(turn: CheminTurn, given: CardDecide, held: Held) -> Held:
     return Held(given=was)
 
 
-def _accept(turn: CheminTurn, given: CardDecide, held: Held) -> None:
+def _accept(turn: CheminTurn, command: CardDecide, held: Held) -> None:
     """Accept the card as it came, or as the person read it."""
-    if held.trouble == "card_surplus" and given.action != "read":
+    if held.trouble == "card_surplus" and command.action != "read":
         raise RejectedError("card_unplaced")
     still = {"card_surplus": "card_surplus", "irregular_deal": EARLY_CARD}.get(held.trouble or "")
-    _waits_on(turn, replace(_sound(turn, given, held), trouble=still))
-    turn.change_current(confirmed_by=confirmer(given))
+    _waits_on(turn, replace(_sound(turn, command, held), trouble=still))
+    turn.change_current(confirmed_by=confirmer(command))
 
 
-def _remove(turn: CheminTurn, given: CardDecide, held: Held) -> None:
+def _remove(turn: CheminTurn, command: CardDecide, held: Held) -> None:
     """Remove the card."""
     turn.discard(_taken(turn).given, held.trouble or "card_exposed")
-    turn.change_current(confirmed_by=confirmer(given))
+    turn.change_current(confirmed_by=confirmer(command))
 
 
-def _next_round(turn: CheminTurn, given: CardDecide, held: Held) -> None:
+def _next_round(turn: CheminTurn, command: CardDecide, held: Held) -> None:
     """Keep the card as the first of the next round."""
     now = turn.state.shoe
     if now is None or now.over or now.cut_at is not None:
@@ -121,15 +121,15 @@ def _next_round(turn: CheminTurn, given: CardDecide, held: Held) -> None:
         raise RejectedError("card_of_this_round")
     turn.change(carried=(*turn.state.carried, Held(given=_taken(turn).given)))
     cards = (*turn.current.cards, TableCard(to="", gone=True))
-    turn.change_current(cards=cards, confirmed_by=confirmer(given))
+    turn.change_current(cards=cards, confirmed_by=confirmer(command))
 
 
-def _for(turn: CheminTurn, given: CardDecide, held: Held) -> None:
+def _for(turn: CheminTurn, command: CardDecide, held: Held) -> None:
     """Give the card to a hand."""
     if held.trouble not in ("card_surplus", "irregular_deal"):
         raise RejectedError("card_first_decided")
     _taken(turn)
-    _give(turn, given, _laid(turn, held))
+    _give(turn, command, _laid(turn, held))
 
 
 _DOUBTED: Mapping[str, Callable[[CheminTurn, CardDecide, Held], None]] = {
@@ -144,7 +144,7 @@ _DOUBTED: Mapping[str, Callable[[CheminTurn, CardDecide, Held], None]] = {
 # The question of the round
 
 
-def _question(turn: CheminTurn, given: CardDecide) -> None:
+def _question(turn: CheminTurn, command: CardDecide) -> None:
     coup = turn.current
     what, words = (
         coup.question,
@@ -154,20 +154,20 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
     if "card.decide" not in turn.asks():
         raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     if what == "two_third_cards":
-        _which(turn, given)
-    elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
-        turn.change_current(question=None, confirmed_by=confirmer(given))
+        _which(turn, command)
+    elif what in ("silence", "overdraw", IN_BASKET) and command.action == "accept":
+        turn.change_current(question=None, confirmed_by=confirmer(command))
     elif (
         what in ("player_word", "bank_word", "natural_forgotten")
-        and given.action == "remove"
+        and command.action == "remove"
         and thirds(coup, whose)
     ):
         law = bank_bound_by(turn.book, coup) if what == "bank_word" else None
         for at in coup.third:
             if coup.cards[at].to == whose:
                 turn.remove(at, what, law)
-        turn.change_current(question=None, confirmed_by=confirmer(given))
-        turn.decide(whose, "stand", given.by)
+        turn.change_current(question=None, confirmed_by=confirmer(command))
+        turn.decide(whose, "stand", command.by)
     elif what == "cards_shown":
         raise RejectedError("exposed_unsaid")
     elif what in ("silence", "overdraw", IN_BASKET):
@@ -179,19 +179,19 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
 # The last card
 
 
-def _last(turn: CheminTurn, given: CardDecide) -> None:
+def _last(turn: CheminTurn, command: CardDecide) -> None:
     """The last card came face up, or went to the wrong hand."""
     coup, held = closed_round(turn), turn.state.held
     lie = [at for at, card in enumerate(coup.cards) if not card.gone]
-    if given.action not in ("remove", "for") or not (held or lie):
+    if command.action not in ("remove", "for") or not (held or lie):
         raise RejectedError("no_card_to_decide")
-    if given.action == "for":
-        _give(turn, given, _laid(turn, turn.take(len(held) - 1)) if held else lie[-1])
+    if command.action == "for":
+        _give(turn, command, _laid(turn, turn.take(len(held) - 1)) if held else lie[-1])
         return
     to = "" if held else coup.cards[lie[-1]].to
     if to and coup.words and lie[-1] not in coup.third:
         raise RejectedError("hands_have_acted")
-    if given.who not in (None, to or None):
+    if command.who not in (None, to or None):
         raise RejectedError("last_card_with", who=to)
     if held:
         turn.expose(turn.take(len(held) - 1).given)
@@ -209,9 +209,9 @@ def _laid(turn: CheminTurn, held: Held) -> int:
     return at
 
 
-def _give(turn: CheminTurn, given: CardDecide, at: int) -> None:
+def _give(turn: CheminTurn, command: CardDecide, at: int) -> None:
     """Give the card to another hand than the order says."""
-    coup, who, bank = turn.current, given.who, turn.book.bank
+    coup, who, bank = turn.current, command.who, turn.book.bank
     to = coup.cards[at].to
     if who not in turn.book.everyone or who is None:
         raise RejectedError("who_one_of", players=turn.book.everyone)
@@ -229,7 +229,7 @@ def _give(turn: CheminTurn, given: CardDecide, at: int) -> None:
     if to == bank:
         turn.unsay(bank)
     if who == bank and coup.words.get(bank) != "draw":
-        turn.decide(bank, "draw", given.by)
+        turn.decide(bank, "draw", command.by)
     turn.move(at, who)
     two = tuple(each for each in coup.third if turn.current.cards[each].to == who)
     if len(two) > 1:  # the law leaves it one; which, its cards say when turned, or a person
@@ -249,15 +249,15 @@ def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
         turn.once("bank_overdealt", lambda: turn.irregular("bank_overdealt"))
 
 
-def _which(turn: CheminTurn, given: CardDecide) -> None:
+def _which(turn: CheminTurn, command: CardDecide) -> None:
     """A person says which of two third cards counts."""
     coup = turn.current
     two = [who for who in turn.book.everyone if len(thirds(coup, who)) > 1]
     places = [at for at in coup.third if coup.cards[at].to in two]
-    named = [at for at in places if coup.cards[at].card == given.card]
-    if given.action != "accept" or not named or len(places) < 2:
+    named = [at for at in places if coup.cards[at].card == command.card]
+    if command.action != "accept" or not named or len(places) < 2:
         raise RejectedError("which_third_card")
-    turn.change_current(question=None, confirmed_by=confirmer(given))
+    turn.change_current(question=None, confirmed_by=confirmer(command))
     for at in places:
         if at != named[0]:
             turn.remove(at, "two_third_cards")
@@ -266,48 +266,48 @@ def _which(turn: CheminTurn, given: CardDecide) -> None:
 # What only people see
 
 
-def _whose(turn: CheminTurn, given: CardDecide) -> tuple[str, list[int]]:
+def _whose(turn: CheminTurn, command: CardDecide) -> tuple[str, list[int]]:
     """The named hand, and the positions of the cards meant."""
-    who = given.who
+    who = command.who
     if who is None or who not in turn.book.everyone:
         raise RejectedError("who_one_of", players=turn.book.everyone)
     mine = [at for at, card in enumerate(turn.current.cards) if card.to == who]
     meant = (
         mine
-        if given.index is None
-        else mine[given.index - 1 : given.index]
-        if given.index > 0
+        if command.index is None
+        else mine[command.index - 1 : command.index]
+        if command.index > 0
         else []
     )
-    if not meant and given.index is None:
+    if not meant and command.index is None:
         raise RejectedError("no_cards", who=who)
     if not meant:
-        raise RejectedError("no_card_at_index", who=who, index=given.index or 0)
+        raise RejectedError("no_card_at_index", who=who, index=command.index or 0)
     return who, meant
 
 
-def _fault(given: CardDecide) -> str:
-    if given.fault is None:
+def _fault(command: CardDecide) -> str:
+    if command.fault is None:
         raise RejectedError("fault_missing")
-    return given.fault
+    return command.fault
 
 
-def _floor(turn: CheminTurn, given: CardDecide) -> None:
+def _floor(turn: CheminTurn, command: CardDecide) -> None:
     """A card on the floor keeps its value; the house's staff pick it up."""
     closed_round(turn)
-    who, _ = _whose(turn, given)
+    who, _ = _whose(turn, command)
     turn.irregular("card_on_floor", detail=who)
 
 
-def _exposed(turn: CheminTurn, given: CardDecide) -> None:
+def _exposed(turn: CheminTurn, command: CardDecide) -> None:
     """Cards were exposed too early."""
     coup = closed_round(turn, unasked=False)
     if turn.stop is not None and turn.stop.what != "cards_shown":
         raise RejectedError("table_waits_for", commands=sent(turn.asks()))
-    who, _ = _whose(turn, given)
-    fault = _fault(given)
+    who, _ = _whose(turn, command)
+    fault = _fault(command)
     turn.change_current(question=None)
-    turn.turn_up(who, given.index)
+    turn.turn_up(who, command.index)
     shown = tuple(index for index, card in enumerate(first(turn.current, who), 1) if card.up)
     turn.change_current(shown={**turn.current.shown, who: shown})
     by_bank = fault == "banker" and len(turn.book.hands) == 1
@@ -330,11 +330,11 @@ def _exposed(turn: CheminTurn, given: CardDecide) -> None:
         turn.change_current(owed=shown, table=both or coup.table)
 
 
-def _basket(turn: CheminTurn, given: CardDecide) -> None:
+def _basket(turn: CheminTurn, command: CardDecide) -> None:
     """Cards fell or were thrown into the basket before they were seen."""
     coup = closed_round(turn)
-    who, meant = _whose(turn, given)
-    fault = _fault(given)
+    who, meant = _whose(turn, command)
+    fault = _fault(command)
     last = meant[-1]
     seen = all(coup.cards[at].up for at in meant)
     fate = _fate(turn, who, fault, last, seen=seen)

@@ -87,13 +87,17 @@ class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
             )
         super().__init__(book, settings)
 
-    def kind_of(self, turn: CheminTurn, given: person.AnyCommand) -> str:
+    def kind_of(self, turn: CheminTurn, command: person.AnyCommand) -> str:
         """Also the rejection of a card that was drawn before the bets were closed."""
         doubt = turn.state.doubt
-        if isinstance(given, person.CardDecide) and given.action == "remove" and doubt is not None:
+        if (
+            isinstance(command, person.CardDecide)
+            and command.action == "remove"
+            and doubt is not None
+        ):
             early = turn.state.held[doubt].trouble == "card_before_close"
             return "early" if early else ""
-        return super().kind_of(turn, given)
+        return super().kind_of(turn, command)
 
     def choices(self) -> Choices:
         """The hands that take bets."""
@@ -107,13 +111,13 @@ class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
     def confidential(
         self,
         state: CheminState,
-        given: device.AnyReading | person.AnyCommand,
+        received: device.AnyReading | person.AnyCommand,
         events: tuple[AnyEvent, ...],
     ) -> bool:
         """The shoe's verdict on a round in progress is confidential too."""
-        if isinstance(given, device.ShoeResult | device.ShoeFault):
+        if isinstance(received, device.ShoeResult | device.ShoeFault):
             return state.current is not None
-        return super().confidential(state, given, events)
+        return super().confidential(state, received, events)
 
     def show(self, state: CheminState) -> CheminShown:
         """The retained state: of the cards, those face up."""

@@ -7,7 +7,7 @@ from controller.games.chemin.course import CheminTurn
 from devices.readings import CardCut, ShoeFault, ShoeReset
 
 
-def take_cut(turn: CheminTurn, _given: CardCut) -> None:
+def take_cut(turn: CheminTurn, _reading: CardCut) -> None:
     """The cut card came: the round in progress is the last; with none in progress the shoe is
     over.
     """
@@ -24,7 +24,7 @@ def take_cut(turn: CheminTurn, _given: CardCut) -> None:
         turn.void(coup.round, "inspector", turn.book.laws["shoe_over"])
 
 
-def take_reset(turn: CheminTurn, _given: ShoeReset) -> None:
+def take_reset(turn: CheminTurn, _reading: ShoeReset) -> None:
     """The shoe restarted: only a person knows what is in it now."""
     state = turn.state
     if state.shoe is None or state.shoe.over or not (state.shoe.drawn or state.current):
@@ -36,16 +36,16 @@ def take_reset(turn: CheminTurn, _given: ShoeReset) -> None:
     turn.end_shoe("reset")
 
 
-def take_fault(turn: CheminTurn, given: ShoeFault) -> None:
+def take_fault(turn: CheminTurn, reading: ShoeFault) -> None:
     """The shoe reports a fault, or its end. The croupier deals with two cards at once."""
-    alert = f"shoe_{given.fault}"
-    if not given.active:
+    alert = f"shoe_{reading.fault}"
+    if not reading.active:
         turn.clear_alert(alert)
         return
     coup = turn.state.current
-    if given.fault == "overdraw" and coup is not None and coup.closed and coup.question is None:
+    if reading.fault == "overdraw" and coup is not None and coup.closed and coup.question is None:
         turn.ask("overdraw")
         turn.expect()
-    elif given.fault == "overdraw":
+    elif reading.fault == "overdraw":
         turn.irregular("overdraw")
-    turn.raise_alert(alert, given)
+    turn.raise_alert(alert, reading)

@@ -72,12 +72,12 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
 
     # The cards
 
-    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002
+    def place(self, drawn: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002
         """Deal the card: one of the deal face down, a third one face up."""
         coup, third = self.current, next_dealt(self.book, self.current) is None
         if third:
             self.change_current(third=(*coup.third, len(coup.cards)))
-        self.put(place_card(coup.cards, to, given.card, up=third, reading=given.reading))
+        self.put(place_card(coup.cards, to, drawn.card, up=third, reading=drawn.reading))
 
     def move(self, at: int, to: str, *, third: bool = True) -> None:
         """Deal a card of the table to another hand: face up, if it is a third one."""
@@ -126,10 +126,10 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self.say_removed(why, card, card.to or coup.left[at], law)
 
     def discard(
-        self, given: CardDrawn, why: str, *, up: bool = False, law: str | None = None
+        self, drawn: CardDrawn, why: str, *, up: bool = False, law: str | None = None
     ) -> None:
         """A card that no hand has had leaves the game."""
-        card = TableCard(to="", card=given.card, up=up, gone=True, reading=given.reading)
+        card = TableCard(to="", card=drawn.card, up=up, gone=True, reading=drawn.reading)
         if self.state.current is not None:
             self.change_current(cards=(*self.current.cards, card))
         self.say_removed(why, card, law=law)

@@ -13,14 +13,14 @@ from controller.games.chemin.state import WRONG_POINT, Word
 from controller.games.session import sent
 
 
-def draw(turn: CheminTurn, given: HandDraw) -> None:
+def draw(turn: CheminTurn, command: HandDraw) -> None:
     """A hand asks for a card."""
-    _say(turn, given.who, "draw", given.by)
+    _say(turn, command.who, "draw", command.by)
 
 
-def stand(turn: CheminTurn, given: HandStand) -> None:
+def stand(turn: CheminTurn, command: HandStand) -> None:
     """A hand stands."""
-    _say(turn, given.who, "stand", given.by)
+    _say(turn, command.who, "stand", command.by)
 
 
 def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
@@ -90,15 +90,15 @@ def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
 def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
     """The hand's decision contradicts the one before."""
     coup = turn.current
-    given = bool(turn.state.held) or any(not coup.cards[at].gone for at in coup.third)
+    late = bool(turn.state.held) or any(not coup.cards[at].gone for at in coup.third)
     if "restored" in turn.book.errors:
-        if given:
+        if late:
             turn.restore(who, word)
         else:
             turn.change_current(said=(*coup.said, f"contradict {who}"))
             law = turn.law_of_word(who, "words_contradict")
             turn.ask("words_contradict", turn.book.laws[law], detail=who)
-    elif not given:
+    elif not late:
         turn.decide(who, word, by)
     elif word == "stand" and thirds(coup, who):
         _false_card(turn, who, by)
@@ -118,17 +118,17 @@ def _false_card(turn: CheminTurn, who: str, by: str) -> None:
     turn.decide(who, "stand", by)
 
 
-def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
+def turn_cards(turn: CheminTurn, command: CardsTurn) -> None:
     """Cards are face up. Before all have decided, that is a natural shown, or they were exposed too
     early.
     """
     coup, before = closed_round(turn, unasked=False), turn.state
-    if given.who is not None and given.who not in turn.book.everyone:
+    if command.who is not None and command.who not in turn.book.everyone:
         raise RejectedError("who_one_of", players=turn.book.everyone)
     if turn.state.doubt is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.asks()))
-    for who in turn.book.everyone if given.who is None else (given.who,):
-        turn.turn_up(who, given.index)
+    for who in turn.book.everyone if command.who is None else (command.who,):
+        turn.turn_up(who, command.index)
     if coup.question == "words_contradict" and all(
         is_open(turn.current, who) for who in turn.book.hands if f"contradict {who}" in coup.said
     ):

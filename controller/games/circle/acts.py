@@ -11,22 +11,22 @@ from controller.games.circle.state import CirclePlace, CircleSeat, SeatStatus
 from controller.games.circle.turn import CircleTurn
 
 
-def act(turn: CircleTurn, given: HandAct) -> None:
+def act(turn: CircleTurn, command: HandAct) -> None:
     """One action of a player, reported by the croupier."""
-    does = ACTS.get(given.action)
+    does = ACTS.get(command.action)
     if does is None:
-        raise RejectedError("action_not_allowed", action=given.action, actions=tuple(ACTS))
-    allow_no_return(given)
-    does(turn, given)
+        raise RejectedError("action_not_allowed", action=command.action, actions=tuple(ACTS))
+    allow_no_return(command)
+    does(turn, command)
 
 
-def allow_no_return(given: HandAct) -> None:
+def allow_no_return(command: HandAct) -> None:
     """Reject the withdrawal of an action; a wrong one is corrected by sending the right one."""
-    if not given.valid:
+    if not command.valid:
         raise RejectedError("action_not_withdrawn")
 
 
-def close(turn: CircleTurn, given: BettingClose) -> None:
+def close(turn: CircleTurn, command: BettingClose) -> None:
     """Close the betting interval: the bets are equal, or all others folded and ``winner`` takes the
     pot without showing.
     """
@@ -34,50 +34,55 @@ def close(turn: CircleTurn, given: BettingClose) -> None:
     if hand is None or not hand.open:
         raise RejectedError("betting_not_open")
     turn.no_stop()
-    if given.winner is None:
-        turn.close_betting(given.by)
+    if command.winner is None:
+        turn.close_betting(command.by)
         return
-    seat = turn.player(given.winner)
+    seat = turn.player(command.winner)
     for other in hand.live:
         if other != seat:
             turn.change_seat(other.who, status="folded")
     turn.win(seat.who)
 
 
-def _bets(turn: CircleTurn, given: HandAct) -> None:
+def _bets(turn: CircleTurn, command: HandAct) -> None:
     """An action in the betting interval. It counts even if the player acts out of turn."""
-    seat = _speaker(turn, given)
+    seat = _speaker(turn, command)
     hand = turn.current
-    if given.action == "check" and hand.bet:
+    if command.action == "check" and hand.bet:
         raise RejectedError("check_after_bet", who=seat.who)
-    if given.action == "bet" and hand.bet:
+    if command.action == "bet" and hand.bet:
         raise RejectedError("bet_after_bet")
     turn.change_current(bets_begun=True, spoken=True)
-    if given.action == "raise":
+    if command.action == "raise":
         turn.change_seat(seat.who, raises=seat.raises + 1)
-    if given.action == "all_in":
+    if command.action == "all_in":
         turn.change_seat(seat.who, status="all_in")
-    if given.action in ("bet", "raise", "all_in"):
+    if command.action in ("bet", "raise", "all_in"):
         turn.change_current(bet=True, bettor=seat.number)
-    _say(turn, given)
+    _say(turn, command)
     most = turn.book.raises
-    if given.action == "raise" and most is not None and seat.raises >= most and len(hand.live) > 2:
+    if (
+        command.action == "raise"
+        and most is not None
+        and seat.raises >= most
+        and len(hand.live) > 2
+    ):
         turn.irregular(
             "raise_limit", detail=f"{seat.who}, {seat.raises + 1} raises; {most} are allowed"
         )
 
 
-def _folds(turn: CircleTurn, given: HandAct) -> None:
+def _folds(turn: CircleTurn, command: HandAct) -> None:
     """A player folds, also if betting was closed too early. The last live player wins."""
     hand = turn.state.current
     if hand is not None and hand.showdown:
         raise RejectedError("fold_at_showdown")
     if hand is None or hand.open or not hand.bets_begun:
-        _speaker(turn, given)
+        _speaker(turn, command)
         turn.change_current(bets_begun=True, spoken=True)
-    turn.player(given.who)
-    leave(turn, given.who, "folded")
-    _say(turn, given)
+    turn.player(command.who)
+    leave(turn, command.who, "folded")
+    _say(turn, command)
     settle(turn)
 
 
@@ -100,35 +105,35 @@ def settle(turn: CircleTurn) -> None:
         turn.dealt()
 
 
-def _mucks(turn: CircleTurn, given: HandAct) -> None:
+def _mucks(turn: CircleTurn, command: HandAct) -> None:
     """A player mucks: he does not show and has no share of the pot."""
     hand = turn.state.current
     if hand is None or not hand.showdown:
         raise RejectedError("muck_before_showdown")
-    seat = turn.player(given.who)
+    seat = turn.player(command.who)
     if seat.shown:
         raise RejectedError("cards_already_up", who=seat.who)
     turn.change_seat(seat.who, status="mucked")
-    _say(turn, given)
+    _say(turn, command)
     turn.advance()
 
 
-def _sits_out(turn: CircleTurn, given: HandAct) -> None:
+def _sits_out(turn: CircleTurn, command: HandAct) -> None:
     """A player sits out from the next round on and keeps the seat."""
-    number = _place(turn, given.who)
+    number = _place(turn, command.who)
     if str(number) in turn.state.resting:
-        raise RejectedError("already_sitting_out", who=given.who)
+        raise RejectedError("already_sitting_out", who=command.who)
     turn.change(resting={**turn.state.resting, str(number): 0})
-    _say(turn, given)
+    _say(turn, command)
 
 
-def _is_back(turn: CircleTurn, given: HandAct) -> None:
+def _is_back(turn: CircleTurn, command: HandAct) -> None:
     """A player who sat out is back from the next round on; otherwise a hand of this round that was
     wrongly reported as folded is restored.
     """
     hand = turn.state.current
-    seat = hand.seat(given.who) if hand is not None else None
-    rests = given.who.removeprefix("seat:") in turn.state.resting
+    seat = hand.seat(command.who) if hand is not None else None
+    rests = command.who.removeprefix("seat:") in turn.state.resting
     if (
         not rests
         and hand is not None
@@ -146,15 +151,15 @@ def _is_back(turn: CircleTurn, given: HandAct) -> None:
         turn.change_seat(seat.who, status="in")
         if due:
             _is_due(turn, seat.who, all(place.up for place in due))
-        _say(turn, given)
+        _say(turn, command)
         return
-    number = str(_place(turn, given.who))
+    number = str(_place(turn, command.who))
     if number not in turn.state.resting:
-        raise RejectedError("not_sitting_out", who=given.who)
+        raise RejectedError("not_sitting_out", who=command.who)
     turn.change(
         resting={name: rounds for name, rounds in turn.state.resting.items() if name != number}
     )
-    _say(turn, given)
+    _say(turn, command)
 
 
 def _is_due(turn: CircleTurn, who: str, up: bool) -> None:
@@ -182,11 +187,11 @@ ACTS: Mapping[str, Callable[[CircleTurn, HandAct], None]] = {
 """The function for each action."""
 
 
-def _speaker(turn: CircleTurn, given: HandAct) -> CircleSeat:
+def _speaker(turn: CircleTurn, command: HandAct) -> CircleSeat:
     hand = turn.state.current
     if hand is None or not hand.open:
         raise RejectedError("betting_not_open")
-    seat = turn.player(given.who)
+    seat = turn.player(command.who)
     if seat.status != "in":
         raise RejectedError("nothing_left_to_bet", who=seat.who)
     return seat
@@ -201,11 +206,11 @@ def _place(turn: CircleTurn, who: str) -> int:
     return number
 
 
-def _say(turn: CircleTurn, given: HandAct) -> None:
+def _say(turn: CircleTurn, command: HandAct) -> None:
     number = turn.state.current.round if turn.state.current is not None else 0
-    call = turn.book.announcements.get(given.action)
+    call = turn.book.announcements.get(command.action)
     turn.say(
         HandDecided(
-            round=number, who=given.who, decision=given.action, by=given.by, announcement=call
+            round=number, who=command.who, decision=command.action, by=command.by, announcement=call
         )
     )

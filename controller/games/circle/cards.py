@@ -12,61 +12,61 @@ from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.cards import TableCard
 
 
-def deal(turn: CircleTurn, given: CardsDeal) -> None:
+def deal(turn: CircleTurn, command: CardsDeal) -> None:
     """Cards were dealt by hand: to one receiver, or where the next ones go. Face-up cards are
     named.
     """
-    proper(given.cards)
+    proper(command.cards)
     _begin(turn)
-    count = max(given.count, len(given.cards))
-    if given.who is not None:
-        if given.who.startswith("board"):
+    count = max(command.count, len(command.cards))
+    if command.who is not None:
+        if command.who.startswith("board"):
             _skip_burn(turn)
-        _first(turn, given.who, count)
+        _first(turn, command.who, count)
     if count < 1 or count > len(turn.current.due):
         raise RejectedError("cards_due", due=len(turn.current.due), count=count)
-    _put(turn, count, given.cards)
+    _put(turn, count, command.cards)
 
 
-def burn(turn: CircleTurn, given: CardsBurn) -> None:
+def burn(turn: CircleTurn, command: CardsBurn) -> None:
     """Cards were burned, unseen."""
     _begin(turn)
-    if given.count < 1 or not all(
-        place.to in ("burn", "dead") for place in turn.current.due[: given.count]
+    if command.count < 1 or not all(
+        place.to in ("burn", "dead") for place in turn.current.due[: command.count]
     ):
         raise RejectedError("next_card_not_burned", who=turn.current.due[0].to)
-    _put(turn, given.count, ())
+    _put(turn, command.count, ())
 
 
-def show(turn: CircleTurn, given: CardsShow) -> None:
+def show(turn: CircleTurn, command: CardsShow) -> None:
     """A hand or a board is face up, with these cards."""
-    proper(given.cards)
-    if given.low:
+    proper(command.cards)
+    if command.low:
         raise RejectedError("no_low_hand")
-    if given.who.startswith("board"):
-        _show_board(turn, given)
+    if command.who.startswith("board"):
+        _show_board(turn, command)
     else:
-        turn.player(given.who)
-        _show_seat(turn, given)
+        turn.player(command.who)
+        _show_seat(turn, command)
     turn.settle()
 
 
-def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
+def turn_up(turn: CircleTurn, command: CardsTurn) -> None:
     """Turn face up cards that were read when they were dealt."""
     hand = turn.current
-    if given.who is not None and given.who.startswith("board"):
-        _turn_board(turn, given.who)
+    if command.who is not None and command.who.startswith("board"):
+        _turn_board(turn, command.who)
     else:
-        if given.who is None and not hand.showdown:
+        if command.who is None and not hand.showdown:
             raise RejectedError("who_required")
-        seats = [seat for seat in hand.live if given.who in (None, seat.who) and not seat.shown]
-        if not seats and given.who is None:
+        seats = [seat for seat in hand.live if command.who in (None, seat.who) and not seat.shown]
+        if not seats and command.who is None:
             raise RejectedError("nothing_to_turn")
         if not seats:
-            raise RejectedError("no_cards_down", who=given.who or "")
+            raise RejectedError("no_cards_down", who=command.who or "")
         for seat in seats:
-            own = _own(hand, seat.who, given.index)
-            if given.who is not None or _is_known(own):
+            own = _own(hand, seat.who, command.index)
+            if command.who is not None or _is_known(own):
                 turn_known(turn, seat.who, own)
                 opened(turn, seat.who)
                 _shown_in_betting(turn, hand, seat.who)
@@ -86,65 +86,67 @@ def _shown_in_betting(turn: CircleTurn, before: CircleRound, who: str) -> None:
 # Boards
 
 
-def _show_board(turn: CircleTurn, given: CardsShow) -> None:
-    lying = turn.current.by_index(given.who)
-    if given.index is not None:
-        _correct(turn, given)
+def _show_board(turn: CircleTurn, command: CardsShow) -> None:
+    lying = turn.current.by_index(command.who)
+    if command.index is not None:
+        _correct(turn, command)
         return
-    if not given.cards:
-        raise RejectedError("no_cards", who=given.who)
+    if not command.cards:
+        raise RejectedError("no_cards", who=command.who)
     if unread := _unread(lying):
-        if len(unread) != len(given.cards):
+        if len(unread) != len(command.cards):
             raise RejectedError(
-                "cards_unread", who=given.who, unread=len(unread), count=len(given.cards)
+                "cards_unread", who=command.who, unread=len(unread), count=len(command.cards)
             )
-        reveal(turn, given.who, unread, given.cards)
+        reveal(turn, command.who, unread, command.cards)
         return
     due = turn.current.due
-    if due and due[0].turn and due[0].to == given.who:
-        _uncover(turn, given)
+    if due and due[0].turn and due[0].to == command.who:
+        _uncover(turn, command)
         return
     _begin(turn)
     _skip_burn(turn)
-    _first(turn, given.who, len(given.cards))
-    _put(turn, len(given.cards), given.cards)
+    _first(turn, command.who, len(command.cards))
+    _put(turn, len(command.cards), command.cards)
 
 
-def _correct(turn: CircleTurn, given: CardsShow) -> None:
+def _correct(turn: CircleTurn, command: CardsShow) -> None:
     """Correct a face-up common card that was read or reported wrongly."""
-    index = given.index or 0
-    card = turn.current.by_index(given.who).get(index)
-    if len(given.cards) != 1:
-        raise RejectedError("one_card_with_index", count=len(given.cards))
+    index = command.index or 0
+    card = turn.current.by_index(command.who).get(index)
+    if len(command.cards) != 1:
+        raise RejectedError("one_card_with_index", count=len(command.cards))
     if card is None or not card.up:
-        raise RejectedError("no_such_card_up", who=given.who, index=index)
-    if card.card == given.cards[0]:
-        raise RejectedError("card_unchanged", who=given.who, index=index, card=card.card)
+        raise RejectedError("no_such_card_up", who=command.who, index=index)
+    if card.card == command.cards[0]:
+        raise RejectedError("card_unchanged", who=command.who, index=index, card=card.card)
     if card.card is not None:
-        turn.doubt("shown_differs", who=given.who)
-    reveal(turn, given.who, {index: card}, given.cards)
+        turn.doubt("shown_differs", who=command.who)
+    reveal(turn, command.who, {index: card}, command.cards)
 
 
-def _uncover(turn: CircleTurn, given: CardsShow) -> None:
+def _uncover(turn: CircleTurn, command: CardsShow) -> None:
     """Turn common cards: one in an interval; extra ones do not count."""
-    lying = turn.current.by_index(given.who)
+    lying = turn.current.by_index(command.who)
     covered = sorted(index for index, each in lying.items() if not each.up)
-    if len(given.cards) > len(covered):
-        raise RejectedError("cards_down", who=given.who, down=len(covered), count=len(given.cards))
-    indexes = covered[: len(given.cards)]
+    if len(command.cards) > len(covered):
+        raise RejectedError(
+            "cards_down", who=command.who, down=len(covered), count=len(command.cards)
+        )
+    indexes = covered[: len(command.cards)]
     own = [lying[index] for index in indexes]
-    if any(card.card not in (None, value) for card, value in zip(own, given.cards, strict=True)):
-        turn.doubt("shown_differs", who=given.who)
-    if contradicted(turn, given.who, given.cards, own):
+    if any(card.card not in (None, value) for card, value in zip(own, command.cards, strict=True)):
+        turn.doubt("shown_differs", who=command.who)
+    if contradicted(turn, command.who, command.cards, own):
         return
     turn.change_current(due=turn.current.due[1:])
-    for index, value in zip(indexes, given.cards, strict=True):
-        turn.turn_up(given.who, index, value)
+    for index, value in zip(indexes, command.cards, strict=True):
+        turn.turn_up(command.who, index, value)
     if len(own) > 1:
         law = turn.book.laws["deal_extra_common"]
-        turn.irregular("deal_extra_common", detail=f"{len(own)} cards of {given.who}")
+        turn.irregular("deal_extra_common", detail=f"{len(own)} cards of {command.who}")
         for index in indexes[1:]:
-            turn.remove(given.who, index, "extra_common", law)
+            turn.remove(command.who, index, "extra_common", law)
     turn.dealt()
 
 
@@ -162,25 +164,27 @@ def _turn_board(turn: CircleTurn, who: str) -> None:
 # Hands
 
 
-def _show_seat(turn: CircleTurn, given: CardsShow) -> None:
-    lying = _own(turn.current, given.who, given.index)
-    if not lying and given.index is None:
-        raise RejectedError("no_cards", who=given.who)
+def _show_seat(turn: CircleTurn, command: CardsShow) -> None:
+    lying = _own(turn.current, command.who, command.index)
+    if not lying and command.index is None:
+        raise RejectedError("no_cards", who=command.who)
     if not lying:
-        raise RejectedError("no_card_at_index", who=given.who, index=given.index or 0)
-    if len(unread := _unread(lying)) == len(given.cards):
+        raise RejectedError("no_card_at_index", who=command.who, index=command.index or 0)
+    if len(unread := _unread(lying)) == len(command.cards):
         lying = unread
     own = list(lying.values())
-    if all(each.told for each in own) and {each.card for each in own} == {*given.cards}:
-        raise RejectedError("cards_already_up", who=given.who)
-    if len(own) != len(given.cards):
-        raise RejectedError("cards_counted", who=given.who, cards=len(own), count=len(given.cards))
-    if {each.card for each in own} - {None, *given.cards}:
-        turn.doubt("shown_differs", who=given.who)
+    if all(each.told for each in own) and {each.card for each in own} == {*command.cards}:
+        raise RejectedError("cards_already_up", who=command.who)
+    if len(own) != len(command.cards):
+        raise RejectedError(
+            "cards_counted", who=command.who, cards=len(own), count=len(command.cards)
+        )
+    if {each.card for each in own} - {None, *command.cards}:
+        turn.doubt("shown_differs", who=command.who)
     before = turn.current
-    if reveal(turn, given.who, lying, given.cards):
-        opened(turn, given.who)
-        _shown_in_betting(turn, before, given.who)
+    if reveal(turn, command.who, lying, command.cards):
+        opened(turn, command.who)
+        _shown_in_betting(turn, before, command.who)
 
 
 def reveal(turn: CircleTurn, who: str, lying: dict[int, TableCard], cards: tuple[str, ...]) -> bool:

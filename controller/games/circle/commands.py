@@ -45,9 +45,9 @@ from controller.games.session import (
 # Sessions
 
 
-def open_session(turn: CircleTurn, given: SessionOpen) -> None:
+def open_session(turn: CircleTurn, command: SessionOpen) -> None:
     """A match begins; no seat is taken yet."""
-    turn.open_session(given)
+    turn.open_session(command)
     turn.change(
         played=(),
         seated=(),
@@ -64,7 +64,7 @@ def open_session(turn: CircleTurn, given: SessionOpen) -> None:
     _limits(turn)
 
 
-def close_session(turn: CircleTurn, given: SessionClose) -> None:
+def close_session(turn: CircleTurn, command: SessionClose) -> None:
     """The match is over. A round in progress is left unresolved."""
     hand = turn.state.current
     if hand is not None and hand.closed:
@@ -75,15 +75,15 @@ def close_session(turn: CircleTurn, given: SessionClose) -> None:
     turn.change(open=False, anew=False)
     turn.clear_alert("card_out_of_round")
     turn.expect()
-    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
-def announce_limit(turn: CircleTurn, given: LimitAnnounce) -> None:
+def announce_limit(turn: CircleTurn, command: LimitAnnounce) -> None:
     """Another minimum holds from the next round on."""
     session(turn)
-    allow_minimum(given.minimum)
-    turn.change(raised=given.minimum)
-    turn.say(LastRounds(purpose="limit", left=1 if turn.state.current else 0, by=given.by))
+    allow_minimum(command.minimum)
+    turn.change(raised=command.minimum)
+    turn.say(LastRounds(purpose="limit", left=1 if turn.state.current else 0, by=command.by))
 
 
 def _limits(turn: CircleTurn) -> None:
@@ -110,11 +110,11 @@ def _limits(turn: CircleTurn) -> None:
 # Places, the hand, the pack
 
 
-def set_seats(turn: CircleTurn, given: BoxesSet) -> None:
+def set_seats(turn: CircleTurn, command: BoxesSet) -> None:
     """Set the taken seats, from the next round on. A player who leaves is no longer sitting out."""
     session(turn)
-    seats = tuple(sorted({*given.boxes}))
-    if not seats or seats[0] < 1 or len(seats) < len(given.boxes):
+    seats = tuple(sorted({*command.boxes}))
+    if not seats or seats[0] < 1 or len(seats) < len(command.boxes):
         raise RejectedError("boxes_not_seats")
     most = turn.book.most
     law = turn.book.laws["players_too_many"]
@@ -125,34 +125,34 @@ def set_seats(turn: CircleTurn, given: BoxesSet) -> None:
     turn.change(seated=seats, resting=resting, rested=rested)
 
 
-def set_button(turn: CircleTurn, given: ButtonSet) -> None:
+def set_button(turn: CircleTurn, command: ButtonSet) -> None:
     """Place the button; without a seat it moves on."""
     session(turn)
     no_round(turn)
-    if given.seat is None:
+    if command.seat is None:
         if turn.state.button is None:
             raise RejectedError("no_button")
-        turn.move_button(given.by)
-    elif given.seat in turn.state.seated:
-        turn.set_button(given.seat, given.by)
+        turn.move_button(command.by)
+    elif command.seat in turn.state.seated:
+        turn.set_button(command.seat, command.by)
     else:
         raise RejectedError(
             "not_seated",
-            who=f"seat:{given.seat}",
+            who=f"seat:{command.seat}",
             seated=tuple(f"seat:{each}" for each in turn.state.seated),
         )
     turn.change(fresh=True)
 
 
-def check_deck(turn: CircleTurn, given: DeckCheck) -> None:
+def check_deck(turn: CircleTurn, command: DeckCheck) -> None:
     """A person counted the deck and checked it."""
-    look_at_deck(turn, counted(given, len(turn.pack)))
+    look_at_deck(turn, counted(command, len(turn.pack)))
 
 
 # Rounds
 
 
-def open_bets(turn: CircleTurn, given: BetsOpen) -> None:
+def open_bets(turn: CircleTurn, command: BetsOpen) -> None:
     """A round begins: the button moves on and the antes are due."""
     another_round(turn, turn.state.last)
     state, book = turn.state, turn.book
@@ -183,14 +183,14 @@ def open_bets(turn: CircleTurn, given: BetsOpen) -> None:
         turn.say(LimitChanged(minimum=state.raised, was=state.minimum, currency=state.currency))
         _limits(turn)
     _rest(turn)
-    turn.open_bets(given.by, relaunch=state.anew)
+    turn.open_bets(command.by, relaunch=state.anew)
     turn.change(anew=False, fresh=False)
 
 
-def close_bets(turn: CircleTurn, given: BetsClose) -> None:
+def close_bets(turn: CircleTurn, command: BetsClose) -> None:
     """The antes are in."""
     turn.no_stop()
-    turn.close_bets(given.by)
+    turn.close_bets(command.by)
 
 
 def _miss_deck_check(turn: CircleTurn) -> None:
@@ -217,31 +217,31 @@ def _rest(turn: CircleTurn) -> None:
 # Outcomes
 
 
-def void(turn: CircleTurn, given: RoundVoid) -> None:
+def void(turn: CircleTurn, command: RoundVoid) -> None:
     """The round is void by decision of the person in charge."""
-    of = undecided(turn.state, turn.state.current, given.round)
-    turn.void(of.round, given.reason, void_law(turn, given), given)
+    of = undecided(turn.state, turn.state.current, command.round)
+    turn.void(of.round, command.reason, void_law(turn, command), command)
 
 
-def confirm(turn: CircleTurn, given: RoundConfirm) -> None:
+def confirm(turn: CircleTurn, command: RoundConfirm) -> None:
     """A person confirms a result that the table cannot know; it may not contradict face-up
     cards.
     """
-    of = undecided(turn.state, turn.state.current, given.round)
+    of = undecided(turn.state, turn.state.current, command.round)
     allowed = [seat.who for seat in (of.live if isinstance(of, CircleRound) else of.hands)]
-    if given.winner not in (*allowed, TIE):
+    if command.winner not in (*allowed, TIE):
         raise RejectedError("winner_one_of", winners=(*allowed, TIE))
     if isinstance(of, CircleRound):
         if not of.showdown:
             raise RejectedError("round_being_played")
-        against_cards(turn, of, given.winner)
-    marks = ("split",) if given.winner == TIE else ()
+        against_cards(turn, of, command.winner)
+    marks = ("split",) if command.winner == TIE else ()
     hands = (
         tuple(each for each in (*open_hands(of), *open_boards(of)) if each.cards)
         if isinstance(of, CircleRound)
         else ()
     )
-    turn.result(of, CircleShown(hands, given.winner, marks), confirmer(given))
+    turn.result(of, CircleShown(hands, command.winner, marks), confirmer(command))
 
 
 def against_cards(turn: CircleTurn, hand: CircleRound, winner: str | None) -> None:

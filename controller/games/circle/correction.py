@@ -20,16 +20,16 @@ from controller.games.dealt.state import DealtEntry
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
 
 
-def correct(turn: CircleTurn, given: ResultCorrect) -> None:
+def correct(turn: CircleTurn, command: ResultCorrect) -> None:
     """Replace a published result that was wrong; it is never erased."""
-    entry = published(turn.state, given)
+    entry = published(turn.state, command)
     hand: CircleRound | None = turn.state.round_of(entry.round)
     if hand is not None and any(each.settled for each in entry.hands):
-        right = _right(turn, entry, given, hand)
+        right = _right(turn, entry, command, hand)
         before = _made(turn, hand, {each.who: each.cards for each in entry.hands})
-        tell(turn, entry, before, _made(turn, hand, right), given)
+        tell(turn, entry, before, _made(turn, hand, right), command)
     else:
-        _by_word(turn, entry, hand, given)
+        _by_word(turn, entry, hand, command)
 
 
 def _made(turn: CircleTurn, hand: CircleRound, lie: dict[str, tuple[str, ...]]) -> PokerOutcome:
@@ -38,42 +38,44 @@ def _made(turn: CircleTurn, hand: CircleRound, lie: dict[str, tuple[str, ...]]) 
 
 
 def _right(
-    turn: CircleTurn, entry: DealtEntry, given: ResultCorrect, hand: CircleRound | None
+    turn: CircleTurn, entry: DealtEntry, command: ResultCorrect, hand: CircleRound | None
 ) -> dict[str, tuple[str, ...]]:
     cards = pack(turn.book, hand.players) if hand is not None else ()
     return right_cards(
-        entry, given, cards, [each.told for each in hand.cards] if hand is not None else ()
+        entry, command, cards, [each.told for each in hand.cards] if hand is not None else ()
     )
 
 
 def _by_word(
-    turn: CircleTurn, entry: DealtEntry, hand: CircleRound | None, given: ResultCorrect
+    turn: CircleTurn, entry: DealtEntry, hand: CircleRound | None, command: ResultCorrect
 ) -> None:
     """Nothing was compared: a person names the winner, and corrects cards that were face up."""
     was = entry.winner
-    if given.winner is None and not given.hands:
+    if command.winner is None and not command.hands:
         raise RejectedError("winner_or_hands_required")
     if "blank" in entry.marks:
         raise RejectedError("pot_was_not_opened", round=entry.round)
     hands = (
-        relaid(entry.hands, _right(turn, entry, replace(given, winner=None), hand))
-        if given.hands
+        relaid(entry.hands, _right(turn, entry, replace(command, winner=None), hand))
+        if command.hands
         else entry.hands
     )
     before = PokerOutcome(hands=entry.hands, marks=entry.marks, winner=entry.winner)
-    if given.winner is None:
-        tell(turn, entry, before, replace(before, hands=hands), given)
+    if command.winner is None:
+        tell(turn, entry, before, replace(before, hands=hands), command)
         return
-    _may_win(given.winner, hand)
-    if given.winner == was:
+    _may_win(command.winner, hand)
+    if command.winner == was:
         raise RejectedError("winner_unchanged", round=entry.round, winner=was)
     if hand is not None:
-        against_cards(turn, laid_open(hand, {each.who: each.cards for each in hands}), given.winner)
+        against_cards(
+            turn, laid_open(hand, {each.who: each.cards for each in hands}), command.winner
+        )
     told = ("no_showdown",) if {"no_showdown", "pot_stays"} & {*entry.marks} else ()
     after = PokerOutcome(
-        hands=hands, marks=("split",) if given.winner == TIE else told, winner=given.winner
+        hands=hands, marks=("split",) if command.winner == TIE else told, winner=command.winner
     )
-    tell(turn, entry, before, after, given, was)
+    tell(turn, entry, before, after, command, was)
 
 
 def _may_win(who: str, hand: CircleRound | None) -> None:

@@ -24,67 +24,67 @@ reader (``CircleTurn.mistrust``).
 """
 
 
-def decide(turn: CircleTurn, given: CardDecide) -> None:
+def decide(turn: CircleTurn, command: CardDecide) -> None:
     """Decide about the waiting card, or else about the first doubt."""
     if turn.state.held:
-        _about_card(turn, given)
+        _about_card(turn, command)
     else:
-        _about_doubt(turn, given)
+        _about_doubt(turn, command)
     turn.settle()
 
 
-def _about_card(turn: CircleTurn, given: CardDecide) -> None:
+def _about_card(turn: CircleTurn, command: CardDecide) -> None:
     """It is face down after all, it is face up, or it leaves the game; then others follow."""
     (held, *others), card, to = turn.state.held, turn.state.held[0].given, turn.current.due[0].to
     turn.resumed = turn.current.street
     turn.change(held=())
-    turn.change_current(confirmed_by=confirmer(given))
-    match given.action:
+    turn.change_current(confirmed_by=confirmer(command))
+    match command.action:
         case "accept":
             turn.deal(card.card, card.reading, unread=card.card is None)
         case "exposed":
-            _is_face_up(turn, card, given, to)
+            _is_face_up(turn, card, command, to)
         case "remove":
             turn.leave_out(held)
             turn.say_removed("exposed", turn.book.laws["deal_exposed"], to)
         case _:
-            _refuse(given, "accept", "exposed", "remove")
+            _refuse(command, "accept", "exposed", "remove")
     follow_all(turn, others)
 
 
-def _is_face_up(turn: CircleTurn, card: CardDrawn, given: CardDecide, to: str) -> None:
+def _is_face_up(turn: CircleTurn, card: CardDrawn, command: CardDecide, to: str) -> None:
     """Publish it, as the person reads it if a card is named, and apply the decree's consequence."""
-    named = given.card
+    named = command.card
     if named is not None and not is_card(named):
         raise RejectedError("not_a_card", card=named)
     if named not in (None, card.card):
         card = replace(card, card=named)
     turn.deal(card.card, card.reading, exposed=True, unread=card.card is None)
     if turn.state.current is not None:
-        error = "shown_by_player" if given.fault == "player" else "exposed"
+        error = "shown_by_player" if command.fault == "player" else "exposed"
         turn.apply(CircleDealError(name=error, who=to))
 
 
-def _about_doubt(turn: CircleTurn, given: CardDecide) -> None:
+def _about_doubt(turn: CircleTurn, command: CardDecide) -> None:
     """The trouble was put right, or the cards that came too early leave the game."""
     if not turn.state.doubts:
         raise RejectedError("nothing_to_decide")
     doubt = turn.state.doubts[0]
     if "card.decide" not in doubt.asks:
         raise RejectedError("decide_first", what=doubt.what, commands=sent(doubt.asks))
-    if given.action not in ("accept", "remove"):
-        _refuse(given, "accept", "remove")
+    if command.action not in ("accept", "remove"):
+        _refuse(command, "accept", "remove")
     hand = turn.state.current
-    if given.action == "remove":
+    if command.action == "remove":
         if hand is None or not hand.early:
             raise RejectedError("no_card_waiting")
         turn.take_out(EARLY_PLACE)
     turn.resolve(doubt)
     if hand is not None:
-        turn.change_current(confirmed_by=confirmer(given))
+        turn.change_current(confirmed_by=confirmer(command))
         if doubt.what in DISBELIEVED_TROUBLES:
             turn.disbelieve()
 
 
-def _refuse(given: CardDecide, *actions: str) -> None:
-    raise RejectedError("action_not_allowed", action=given.action, actions=actions)
+def _refuse(command: CardDecide, *actions: str) -> None:
+    raise RejectedError("action_not_allowed", action=command.action, actions=actions)

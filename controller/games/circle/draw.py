@@ -29,33 +29,33 @@ from controller.rulebooks.circle import DrawRules
 # What players say
 
 
-def act(turn: DrawTurn, given: HandAct) -> None:
+def act(turn: DrawTurn, command: HandAct) -> None:
     """``open`` and ``discard``; all else as in the base game, but betting begins only when the pot
     is opened.
     """
-    acts.allow_no_return(given)
-    if given.action == "open":
-        _opens(turn, given)
-    elif given.action == "discard":
-        _discards(turn, given)
-    elif given.action in ("bet", "raise", "call", "all_in") and turn.unopened:
+    acts.allow_no_return(command)
+    if command.action == "open":
+        _opens(turn, command)
+    elif command.action == "discard":
+        _discards(turn, command)
+    elif command.action in ("bet", "raise", "call", "all_in") and turn.unopened:
         raise RejectedError("pot_not_open")
     else:
-        if given.action == "check":
-            _has_not_opened(turn, given.who)
-        acts.act(turn, given)
+        if command.action == "check":
+            _has_not_opened(turn, command.who)
+        acts.act(turn, command)
 
 
-def _opens(turn: DrawTurn, given: HandAct) -> None:
+def _opens(turn: DrawTurn, command: HandAct) -> None:
     if not turn.unopened:
         raise RejectedError("no_pot_to_open")
-    seat = turn.player(given.who)
+    seat = turn.player(command.who)
     if seat.status != "in":
-        raise RejectedError("not_in_the_pot", who=given.who, players=turn.current.live_names)
+        raise RejectedError("not_in_the_pot", who=command.who, players=turn.current.live_names)
     turn.change_current(
         opener=seat.number, bet=True, bettor=seat.number, bets_begun=True, spoken=True
     )
-    turn.say(HandDecided(round=turn.current.round, who=seat.who, decision="open", by=given.by))
+    turn.say(HandDecided(round=turn.current.round, who=seat.who, decision="open", by=command.by))
 
 
 def _has_not_opened(turn: DrawTurn, who: str) -> None:
@@ -68,14 +68,14 @@ def _has_not_opened(turn: DrawTurn, who: str) -> None:
         turn.change_current(opener=None, bet=False, bettor=None)
 
 
-def _discards(turn: DrawTurn, given: HandAct) -> None:
+def _discards(turn: DrawTurn, command: HandAct) -> None:
     """A player draws as many cards as he discards; of four, the last one after all others are
     served, if the decree requires it.
 
     The number may be sent again before betting opens.
     """
     hand, draw = turn.state.current, turn.draw
-    seat = hand.seat(given.who) if hand is not None else None
+    seat = hand.seat(command.who) if hand is not None else None
     if (
         hand is None
         or hand.street < 1
@@ -91,38 +91,38 @@ def _discards(turn: DrawTurn, given: HandAct) -> None:
         raise RejectedError("discards_not_due")
     if first.to != seat.who and CirclePlace(to=seat.who, turn=True) in hand.due:
         raise RejectedError("discards_first", who=first.to)
-    if given.count is None or not 0 <= given.count <= draw.most:
+    if command.count is None or not 0 <= command.count <= draw.most:
         raise RejectedError("discards_counted", most=draw.most)
-    left = given.count - (
+    left = command.count - (
         len(hand.of(seat.who)) - FIRST_DEAL_CARDS
     )  # a number stated again means that cards are already there
     if left < 0:
-        raise RejectedError("discards_replaced", who=seat.who, count=given.count - left)
-    call = turn.book.announcements.get("served") if given.count == 0 else None
-    turn.change_seat(seat.who, discards=given.count, shown=False)
+        raise RejectedError("discards_replaced", who=seat.who, count=command.count - left)
+    call = turn.book.announcements.get("served") if command.count == 0 else None
+    turn.change_seat(seat.who, discards=command.count, shown=False)
     turn.say(
         HandDecided(
             round=hand.round,
             who=seat.who,
             decision="discard",
-            by=given.by,
-            count=given.count,
+            by=command.by,
+            count=command.count,
             announcement=call,
         ),
     )
     rest = tuple(place for place in hand.due if place.to != seat.who)
-    later = min(left, 1) if given.count == draw.last_apart else 0
+    later = min(left, 1) if command.count == draw.last_apart else 0
     card = CirclePlace(to=seat.who)
     turn.change_current(due=(*[card] * (left - later), *rest, *[card] * later))
     turn.dealt()
 
 
-def set_seats(turn: DrawTurn, given: BoxesSet) -> None:
+def set_seats(turn: DrawTurn, command: BoxesSet) -> None:
     """As in the base game; if the number of players calls for another deck, that deck counts as
     unchecked.
     """
     was = pack(turn.book, len(turn.state.seated))
-    commands.set_seats(turn, given)
+    commands.set_seats(turn, command)
     if pack(turn.book, len(turn.state.seated)) != was:
         turn.change(deck=None, unchecked=None)
 

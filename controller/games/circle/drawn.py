@@ -13,39 +13,39 @@ from controller.games.circle.turn import CircleTurn
 from controller.games.dealt.cards import TableCard
 
 
-def show(turn: CircleTurn, given: CardsShow) -> None:
+def show(turn: CircleTurn, command: CardsShow) -> None:
     """As in the base game; of a hand that has drawn, and of the opener's ``discards``."""
     hand = turn.state.current
-    seat = hand.seat(given.who) if hand is not None else None
-    if hand is not None and given.who == DISCARD_PILE:
-        _show_pile(turn, given)
+    seat = hand.seat(command.who) if hand is not None else None
+    if hand is not None and command.who == DISCARD_PILE:
+        _show_pile(turn, command)
     elif (
         hand is not None
         and seat is not None
         and seat in hand.live
         and seat.discards
-        and given.index is None
+        and command.index is None
     ):
-        _show_hand(turn, given, seat)
+        _show_hand(turn, command, seat)
     else:
-        cards.show(turn, given)
+        cards.show(turn, command)
         return
     turn.settle()
 
 
-def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
+def turn_up(turn: CircleTurn, command: CardsTurn) -> None:
     """As in the base game for a player who kept all cards; for another, only a person can state
     which he kept.
     """
     hand = turn.state.current
-    if hand is not None and given.who == DISCARD_PILE:
+    if hand is not None and command.who == DISCARD_PILE:
         _turn_pile(turn)
         return
-    if hand is None or given.who is not None:
-        seat = None if hand is None else hand.seat(given.who)
+    if hand is None or command.who is not None:
+        seat = None if hand is None else hand.seat(command.who)
         if seat is not None and seat.discards:
             raise RejectedError("kept_cards_unknown", who=seat.who)
-        cards.turn_up(turn, given)
+        cards.turn_up(turn, command)
         return
     ready = [
         seat
@@ -56,25 +56,25 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
         raise RejectedError("nothing_to_turn")
     for seat in ready:
         if turn.state.current is not None:
-            cards.turn_up(turn, replace(given, who=seat.who))
+            cards.turn_up(turn, replace(command, who=seat.who))
 
 
 # Hands
 
 
-def _show_hand(turn: CircleTurn, given: CardsShow, seat: CircleSeat) -> None:
+def _show_hand(turn: CircleTurn, command: CardsShow, seat: CircleSeat) -> None:
     own = turn.current.by_index(seat.who)
     if any(place.to == seat.who for place in turn.current.due):
         raise RejectedError("cards_still_due", who=seat.who)
-    cards.proper(given.cards)
-    forget(turn, given.cards, but=seat.who)
-    if len(given.cards) != len(own) - seat.discards:
+    cards.proper(command.cards)
+    forget(turn, command.cards, but=seat.who)
+    if len(command.cards) != len(own) - seat.discards:
         raise RejectedError(
-            "cards_counted", who=seat.who, cards=len(own) - seat.discards, count=len(given.cards)
+            "cards_counted", who=seat.who, cards=len(own) - seat.discards, count=len(command.cards)
         )
-    if cards.contradicted(turn, seat.who, given.cards, own.values()):
+    if cards.contradicted(turn, seat.who, command.cards, own.values()):
         return
-    laid = _laid(own, given.cards)
+    laid = _laid(own, command.cards)
     if laid is None:
         turn.doubt("shown_differs", who=seat.who)
         return
@@ -132,17 +132,17 @@ def forget(turn: CircleTurn, named: tuple[str | None, ...], but: str | None = No
 # The discards of the opener
 
 
-def _show_pile(turn: CircleTurn, given: CardsShow) -> None:
+def _show_pile(turn: CircleTurn, command: CardsShow) -> None:
     pile = _pile(turn)
-    cards.proper(given.cards)
-    if len(given.cards) != len(pile):
+    cards.proper(command.cards)
+    if len(command.cards) != len(pile):
         raise RejectedError(
-            "cards_counted", who=DISCARD_PILE, cards=len(pile), count=len(given.cards)
+            "cards_counted", who=DISCARD_PILE, cards=len(pile), count=len(command.cards)
         )
-    if {each.card for each in pile.values()} - {None, *given.cards}:
+    if {each.card for each in pile.values()} - {None, *command.cards}:
         turn.doubt("shown_differs", who=DISCARD_PILE)
     else:
-        cards.reveal(turn, DISCARD_PILE, pile, given.cards)
+        cards.reveal(turn, DISCARD_PILE, pile, command.cards)
 
 
 def _turn_pile(turn: CircleTurn) -> None:

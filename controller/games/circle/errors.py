@@ -42,49 +42,51 @@ RESTARTS: Mapping[str, Callable[[CircleDealError], bool]] = {
 """The errors after which the round is dealt again, by the name of the remedy."""
 
 
-def report(turn: CircleTurn, given: DealError) -> None:
+def report(turn: CircleTurn, command: DealError) -> None:
     """A person reports an error."""
-    name = named(given)
-    if not given.valid:
-        _take_back(turn, given, f"deal_{name}")
+    name = named(command)
+    if not command.valid:
+        _take_back(turn, command, f"deal_{name}")
         return
     if name not in turn.book.errors:
         raise RejectedError("deal_error_without_rule", error=name, errors=tuple(turn.book.errors))
     turn.apply(
         CircleDealError(
             name=name,
-            who=given.who,
-            index=given.index,
-            count=given.count,
-            seen=given.seen,
-            by=given,
+            who=command.who,
+            index=command.index,
+            count=command.count,
+            seen=command.seen,
+            by=command,
         )
     )
 
 
-def named(given: DealError) -> str:
+def named(command: DealError) -> str:
     """The rulebook's name of the error: one more common card, and cards that a player shows by
     mistake, have their own.
     """
-    if given.error == "too_many" and (given.who or "").startswith("board"):
+    if command.error == "too_many" and (command.who or "").startswith("board"):
         return "extra_common"
     return (
-        "shown_by_player" if given.error == "exposed" and given.fault == "player" else given.error
+        "shown_by_player"
+        if command.error == "exposed" and command.fault == "player"
+        else command.error
     )
 
 
-def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
+def _take_back(turn: CircleTurn, command: DealError, what: str) -> None:
     """Withdraw an error that did not happen: the person in charge confirms it, and the table
     continues.
     """
-    allow_role(given.role, IN_CHARGE)
-    about = (each for each in turn.state.doubts if given.who in (None, each.who))
+    allow_role(command.role, IN_CHARGE)
+    about = (each for each in turn.state.doubts if command.who in (None, each.who))
     doubt = next((each for each in about if each.what == what), None)
     if doubt is None:
-        raise RejectedError("no_such_deal_error", error=given.error)
+        raise RejectedError("no_such_deal_error", error=command.error)
     turn.resolve(doubt)
     if turn.state.current is not None:
-        turn.change_current(confirmed_by=confirmer(given))
+        turn.change_current(confirmed_by=confirmer(command))
     turn.settle()
 
 

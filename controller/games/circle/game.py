@@ -138,15 +138,15 @@ class CircleGame(DealtGame[Circle, CircleSettings, CircleState, CircleTurn]):
             )
 
     def taker(
-        self, turn: CircleTurn, given: device.AnyReading | person.AnyCommand
+        self, turn: CircleTurn, received: device.AnyReading | person.AnyCommand
     ) -> Callable[[CircleTurn, Any], None] | None:
         """Variants may take an input in their own way."""
-        taker = super().taker(turn, given)
-        return turn.takes.get(type(given), taker)
+        taker = super().taker(turn, received)
+        return turn.takes.get(type(received), taker)
 
-    def named(self, given: device.AnyReading | person.AnyCommand) -> set[str]:
+    def named(self, received: device.AnyReading | person.AnyCommand) -> set[str]:
         """The cards that an input names."""
-        return named(given) or super().named(given)
+        return named(received) or super().named(received)
 
     def choices(self) -> Choices:
         """The errors of which the decree says what follows, and who may have won."""
@@ -162,11 +162,13 @@ class CircleGame(DealtGame[Circle, CircleSettings, CircleState, CircleTurn]):
     def confidential(
         self,
         state: CircleState,
-        given: device.AnyReading | person.AnyCommand,
+        received: device.AnyReading | person.AnyCommand,
         events: tuple[AnyEvent, ...],
     ) -> bool:
         """So is any fault of a shoe."""
-        return isinstance(given, device.ShoeFault) or super().confidential(state, given, events)
+        return isinstance(received, device.ShoeFault) or super().confidential(
+            state, received, events
+        )
 
     def show(self, state: CircleState) -> CirclePokerShown:
         """The retained state; of cards, only those face up."""

@@ -19,20 +19,20 @@ from devices.readings import (
 )
 
 
-def take_silence(turn: CircleTurn, given: AnyReading) -> None:
+def take_silence(turn: CircleTurn, reading: AnyReading) -> None:
     """The device is or was silent, or restarted: a card may have gone unseen."""
     was = turn.state.silent
-    if not isinstance(given, LinkLate | LinkGap | ShoeReset):
-        others = tuple(each for each in was if each != given.device)
-        turn.change(silent=others if isinstance(given, LinkUp) else (*others, given.device))
-    if not isinstance(given, LinkUp) or given.device in was:
+    if not isinstance(reading, LinkLate | LinkGap | ShoeReset):
+        others = tuple(each for each in was if each != reading.device)
+        turn.change(silent=others if isinstance(reading, LinkUp) else (*others, reading.device))
+    if not isinstance(reading, LinkUp) or reading.device in was:
         turn.lose_place()
 
 
-def take_verdict(turn: CircleTurn, given: ShufflerVerdict) -> None:
+def take_verdict(turn: CircleTurn, reading: ShufflerVerdict) -> None:
     """A shuffler has counted the pack."""
-    if not given.late:
-        look_at_deck(turn, verdict(given, len(turn.pack)))
+    if not reading.late:
+        look_at_deck(turn, verdict(reading, len(turn.pack)))
 
 
 def look_at_deck(turn: CircleTurn, found: DeckChecked) -> None:
@@ -46,15 +46,15 @@ def look_at_deck(turn: CircleTurn, found: DeckChecked) -> None:
         turn.raise_alert("deck_defective")
 
 
-def take_shuffler(turn: CircleTurn, given: ShufflerState) -> None:
+def take_shuffler(turn: CircleTurn, reading: ShufflerState) -> None:
     """A shuffler reports its state."""
-    heed_shuffler(turn, given)
+    heed_shuffler(turn, reading)
 
 
-def take_fault(turn: CircleTurn, given: ShoeFault) -> None:
+def take_fault(turn: CircleTurn, reading: ShoeFault) -> None:
     """A reader reports or clears a fault. Card details in it are not published."""
-    alert = f"shoe_{given.fault}"
-    if given.active:
-        turn.raise_alert(alert, given)
+    alert = f"shoe_{reading.fault}"
+    if reading.active:
+        turn.raise_alert(alert, reading)
     else:
         turn.clear_alert(alert)

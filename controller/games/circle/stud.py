@@ -139,10 +139,10 @@ def _index(turn: StudTurn, error: CircleDealError, seat: CircleSeat | None) -> i
     return next((index for index in reversed(tuple(own)) if error.index in (None, index)), 0)
 
 
-def show(turn: StudTurn, given: CardsShow) -> None:
+def show(turn: StudTurn, command: CardsShow) -> None:
     """Show cards; announce again who acts first if it changed and betting has not begun."""
     before = turn.speaker
-    _show(turn, given)
+    _show(turn, command)
     after = turn.speaker
     if before is not None and after not in (None, before):
         turn.say(
@@ -150,53 +150,55 @@ def show(turn: StudTurn, given: CardsShow) -> None:
         )
 
 
-def _show(turn: StudTurn, given: CardsShow) -> None:
+def _show(turn: StudTurn, command: CardsShow) -> None:
     """As in the base game; if as many face-up cards of a player were not read, these are they."""
     hand = turn.state.current
-    lying = hand.by_index(given.who) if hand is not None else {}
+    lying = hand.by_index(command.who) if hand is not None else {}
     unread = [index for index, each in lying.items() if each.up and each.card is None]
     covered = any(not each.up for each in lying.values())
-    if given.index is not None or not covered or len(unread) != len(given.cards):
-        cards.show(turn, given)
+    if command.index is not None or not covered or len(unread) != len(command.cards):
+        cards.show(turn, command)
         return
-    for index, value in zip(unread, given.cards, strict=True):
+    for index, value in zip(unread, command.cards, strict=True):
         if turn.state.current is not None:
-            cards.show(turn, replace(given, index=index, cards=(value,)))
+            cards.show(turn, replace(command, index=index, cards=(value,)))
 
 
-def act(turn: StudTurn, given: HandAct) -> None:
+def act(turn: StudTurn, command: HandAct) -> None:
     """A player whose last card was exposed answers ``go`` (it is turned down again) or ``pass`` (no
     more bets). All else as in the base game.
     """
-    if given.action not in ("go", "pass"):
-        acts.act(turn, given)
+    if command.action not in ("go", "pass"):
+        acts.act(turn, command)
         return
-    acts.allow_no_return(given)
+    acts.allow_no_return(command)
     doubt = next(
         (
             each
             for each in turn.state.doubts
-            if (each.what, each.who) == ("deal_last_card", given.who)
+            if (each.what, each.who) == ("deal_last_card", command.who)
         ),
         None,
     )
     if doubt is None:
-        raise RejectedError("not_asked_to_go_on", who=given.who)
+        raise RejectedError("not_asked_to_go_on", who=command.who)
     turn.resolve(doubt)
     turn.say(
-        HandDecided(round=turn.current.round, who=given.who, decision=given.action, by=given.by)
+        HandDecided(
+            round=turn.current.round, who=command.who, decision=command.action, by=command.by
+        )
     )
-    if given.action == "pass":
-        turn.change_seat(given.who, status="side")
+    if command.action == "pass":
+        turn.change_seat(command.who, status="side")
     else:
-        *_, last = turn.current.positions(given.who)
-        turn.change_card(given.who, last, up=False)
+        *_, last = turn.current.positions(command.who)
+        turn.change_card(command.who, last, up=False)
     if (
         turn.current.open
         and not turn.current.spoken
         and sum(seat.status == "in" for seat in turn.current.live) <= 1
     ):
-        turn.close_unspoken(given.by)
+        turn.close_unspoken(command.by)
     turn.dealt()
 
 

@@ -166,19 +166,23 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
 
     # A card comes
 
-    def arrived(self, given: CardDrawn | ShufflerPacket) -> Held | None:
+    def arrived(self, reading: CardDrawn | ShufflerPacket) -> Held | None:
         """A card or a packet came. None where no card may come."""
         shut = any(each.what == "deal_exposed_in_cut" for each in self.state.doubts)
         none = self.state.current is None or shut
-        if not self.state.open or (none and not given.late):
-            self.refuse(given)
+        if not self.state.open or (none and not reading.late):
+            self.refuse(reading)
             return None
-        if isinstance(given, CardDrawn):
-            return Held(given=given)
+        if isinstance(reading, CardDrawn):
+            return Held(given=reading)
         unread = CardDrawn(
-            at=given.at, device=given.device, reading=given.reading, card=None, late=given.late
+            at=reading.at,
+            device=reading.device,
+            reading=reading.reading,
+            card=None,
+            late=reading.late,
         )
-        return Held(given=unread, packet=given.size)
+        return Held(given=unread, packet=reading.size)
 
     def late(self, held: Held) -> None:  # noqa: ARG002 - it reports only that a card came unseen
         """Cards that came in a silence are never acted upon."""
@@ -226,10 +230,10 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.irregular(what, asks=self.state.asks, detail=detail)
         self.expect()
 
-    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002 - a packet is diverted
+    def place(self, drawn: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002 - a packet is diverted
         """Deal a card."""
-        burned = given.exposed and not self.current.due[0].up
-        self.deal(given.card, given.reading, exposed=seen, unread=given.card is None)
+        burned = drawn.exposed and not self.current.due[0].up
+        self.deal(drawn.card, drawn.reading, exposed=seen, unread=drawn.card is None)
         if burned and self.state.current is not None:
             self.apply(CircleDealError(name="exposed", who=to))
 

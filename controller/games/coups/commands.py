@@ -29,38 +29,38 @@ from controller.games.session import another_round, confirmer, corrects, undecid
 # Sessions and shoes
 
 
-def open_session(turn: Turn, given: SessionOpen) -> None:
+def open_session(turn: Turn, command: SessionOpen) -> None:
     """Open the table, without a shoe."""
-    turn.open_session(given)
+    turn.open_session(command)
     turn.change(past=shoe.new_session(turn.state.past), last=None)
 
 
-def start_shoe(turn: Turn, given: ShoeStart) -> None:
+def start_shoe(turn: Turn, command: ShoeStart) -> None:
     """Start a shoe."""
     law = turn.book.laws["shoe_unnumbered"]
-    talla.numbered(given, f"{law.rule}, {law.article}")
+    talla.numbered(command, f"{law.rule}, {law.article}")
     turn.clear_shoe()
     turn.new_shoe()
-    talla.begin(turn, given, turn.call("shoe"))
+    talla.begin(turn, command, turn.call("shoe"))
 
 
-def end_shoe(turn: Turn, given: ShoeEnd) -> None:
+def end_shoe(turn: Turn, command: ShoeEnd) -> None:
     """Take the cards out of the shoe; if they were counted, the count is checked."""
-    turn.clear_shoe(given.left)
+    turn.clear_shoe(command.left)
 
 
 # Bets
 
 
-def open_bets(turn: Turn, given: BetsOpen) -> None:
+def open_bets(turn: Turn, command: BetsOpen) -> None:
     """Open bets for a new round."""
     another_round(turn, turn.state.last)
-    turn.open_bets(given.by)
+    turn.open_bets(command.by)
 
 
-def close_bets(turn: Turn, given: BetsClose) -> None:
+def close_bets(turn: Turn, command: BetsClose) -> None:
     """No more bets; cards carried over to this round are its first."""
-    turn.close_bets(given.by)
+    turn.close_bets(command.by)
     carried = turn.state.carried
     turn.change(carried=())
     follow_all(turn, carried)
@@ -69,19 +69,19 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
 # The outcome of a round
 
 
-def void(turn: Turn, given: RoundVoid) -> None:
+def void(turn: Turn, command: RoundVoid) -> None:
     """Void the round on the word of the person in charge."""
-    of = undecided(turn.state, turn.state.current, given.round)
-    turn.void(of.round, given.reason, void_law(turn, given), given)
+    of = undecided(turn.state, turn.state.current, command.round)
+    turn.void(of.round, command.reason, void_law(turn, command), command)
 
 
-def confirm(turn: Turn, given: RoundConfirm) -> None:
+def confirm(turn: Turn, command: RoundConfirm) -> None:
     """Confirm the result of an unresolved round, by the cards that were seen or by the person's
     word.
     """
     before, coup = turn.state, turn.state.current
-    of = undecided(before, coup, given.round, first=coup is not None and coup.gap)
-    said = turn.said(given.winner) if given.winner is not None else None
+    of = undecided(before, coup, command.round, first=coup is not None and coup.gap)
+    said = turn.said(command.winner) if command.winner is not None else None
     if isinstance(of, DealtRound):
         turn.may_confirm(of)
     made = turn.whole(of.cards)
@@ -89,47 +89,47 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
         made = (said, (), turn.marks_said(said))
     if made is None:
         raise RejectedError("round_cards_unknown", round=of.round)
-    turn.result(of, made, confirmer(given))
-    turn.revise(before, of.round, given)
+    turn.result(of, made, confirmer(command))
+    turn.revise(before, of.round, command)
     if isinstance(of, DealtRound):
         turn.change(out_of_sync=True)  # its last cards may still come
 
 
-def correct(turn: Turn, given: ResultCorrect) -> None:
+def correct(turn: Turn, command: ResultCorrect) -> None:
     """Correct a published result: another hand has won, or none. It is replaced, never erased. Its
     cards are not repeated: they made another result.
     """
-    corrects(given, "winner")
+    corrects(command, "winner")
     before = turn.state
-    entry: DealtEntry | None = before.entry(given.round)
+    entry: DealtEntry | None = before.entry(command.round)
     if entry is None:
-        raise RejectedError("round_not_remembered", round=given.round)
+        raise RejectedError("round_not_remembered", round=command.round)
     if entry.kind != "result":
-        raise RejectedError("no_result_to_correct", round=given.round)
-    won = turn.said(given.winner)
+        raise RejectedError("no_result_to_correct", round=command.round)
+    won = turn.said(command.winner)
     if won == entry.winner:
-        raise RejectedError("winner_unchanged", round=given.round, winner=won)
+        raise RejectedError("winner_unchanged", round=command.round, winner=won)
     now = replace(entry, winner=won, hands=(), marks=turn.marks_said(won), corrected=True)
     turn.record(now)
-    turn.say_corrected(now, entry.winner, given)
-    turn.revise(before, entry.round, given)
+    turn.say_corrected(now, entry.winner, command)
+    turn.revise(before, entry.round, command)
 
 
 # Cards that stop the table
 
 
-def decide(turn: Turn, given: CardDecide) -> None:
+def decide(turn: Turn, command: CardDecide) -> None:
     """Decide about the first thing that waits: the shoe's contents, an unread card, the held
     card.
     """
     if turn.state.reset:
-        if given.action != "accept":
+        if command.action != "accept":
             raise RejectedError("shoe_restarted")
         turn.change(reset=False)
-    elif not turn.decide_unread(given):
+    elif not turn.decide_unread(command):
         if not turn.state.held:
             raise RejectedError("no_card_to_decide")
-        turn.decide_held(given, turn.state.held[0])
+        turn.decide_held(command, turn.state.held[0])
         release(turn)
 
 
@@ -153,21 +153,21 @@ def of_the_game(held: Held) -> None:
         raise RejectedError("card_of_another_game", card=card)
 
 
-def read(turn: Turn, given: CardDecide, held: Held) -> Held:
+def read(turn: Turn, command: CardDecide, held: Held) -> Held:
     """It is another card than the shoe reported."""
-    card, was = talla.read_card(given), held.given
+    card, was = talla.read_card(command), held.given
     assert turn.state.shoe is not None
     turn.change(shoe=shoe.reread(turn.state.shoe, was.card, card)[0])
     return Held(given=replace(was, card=card))
 
 
-def remove(turn: Turn, given: CardDecide, why: str, card: str | None) -> None:
+def remove(turn: Turn, command: CardDecide, why: str, card: str | None) -> None:
     """The held card leaves the game; the next one takes its place. ``card``: it is face up."""
     turn.say(CardRemoved(round=turn.number, why=why, card=card))
-    stand(turn, given)
+    stand(turn, command)
 
 
-def stand(turn: Turn, given: CardDecide) -> None:
+def stand(turn: Turn, command: CardDecide) -> None:
     """Remember who decided about a card of the round."""
     if turn.state.current is not None:
-        turn.change_current(confirmed_by=confirmer(given))
+        turn.change_current(confirmed_by=confirmer(command))

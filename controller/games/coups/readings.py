@@ -7,18 +7,18 @@ from controller.games.coups.turn import Turn
 from devices.readings import AnyReading, LinkGap, LinkLate, LinkUp, ShoeReset
 
 
-def take_silence(turn: Turn, given: AnyReading) -> None:
+def take_silence(turn: Turn, reading: AnyReading) -> None:
     """The shoe is silent, or was: a card may be missing."""
-    if not isinstance(given, LinkLate | LinkGap):
+    if not isinstance(reading, LinkLate | LinkGap):
         turn.change(
-            silent=() if isinstance(given, LinkUp) else turn.state.silent or (given.device,)
+            silent=() if isinstance(reading, LinkUp) else turn.state.silent or (reading.device,)
         )
-    if turn.state.shoe is not None and not isinstance(given, LinkUp):
+    if turn.state.shoe is not None and not isinstance(reading, LinkUp):
         turn.change(shoe=shoe.lose_count(turn.state.shoe))
         turn.miss()
 
 
-def take_reset(turn: Turn, _given: ShoeReset) -> None:
+def take_reset(turn: Turn, _reading: ShoeReset) -> None:
     """The shoe restarted: the round in progress is a person's, and so is what the shoe holds."""
     state = turn.state
     if state.shoe is None or state.reset or not (state.shoe.drawn or state.current):

@@ -87,15 +87,15 @@ class CoupTurn(DealtTurn[B, S, T]):
 
     # Arrivals
 
-    def arrived(self, given: CardDrawn) -> Held | None:
+    def arrived(self, drawn: CardDrawn) -> Held | None:
         """Count a card that left the shoe, wherever it goes. None where the table takes none."""
         state, trouble = self.state, None
         if state.shoe is not None:
-            counted, trouble = shoe.draw(state.shoe, given.card)
+            counted, trouble = shoe.draw(state.shoe, drawn.card)
             self.change(shoe=counted)
-        held = super().arrived(given)
+        held = super().arrived(drawn)
         if held is not None and state.shoe is None:
-            talla.missing(self, given)
+            talla.missing(self, drawn)
             return None
         return held and replace(held, trouble=None if trouble == "card_unread" else trouble)
 
@@ -115,7 +115,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         """
         self.change(overflowed=True)
 
-    def found(self, given: CardDrawn) -> bool:  # noqa: ARG002 - not every shoe knows a round
+    def found(self, drawn: CardDrawn) -> bool:  # noqa: ARG002 - not every shoe knows a round
         """Whether the shoe itself says that this is the first card of a round."""
         return False
 
@@ -230,11 +230,11 @@ class CoupTurn(DealtTurn[B, S, T]):
     # Decisions
 
     @abstractmethod
-    def decide_unread(self, given: CardDecide) -> bool:
+    def decide_unread(self, command: CardDecide) -> bool:
         """Decide about an unread card on the table. Whether there was one."""
 
     @abstractmethod
-    def decide_held(self, given: CardDecide, held: Held) -> None:
+    def decide_held(self, command: CardDecide, held: Held) -> None:
         """Decide about the first held card."""
 
     def may_confirm(self, coup: Any) -> None:

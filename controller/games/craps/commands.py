@@ -29,20 +29,20 @@ from controller.rulebooks.law import Law
 # Sessions
 
 
-def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
+def open_session(turn: CrapsTurn, command: SessionOpen) -> None:
     """Open the table, with other dice, no point, no shooter, and a minimum that fits its highest
     stake.
     """
     highest, (low, high) = turn.settings.highest_simple, turn.book.simple_limits
     if (
-        given.minimum
+        command.minimum
         and highest is not None
-        and not low * given.minimum <= highest <= high * given.minimum
+        and not low * command.minimum <= highest <= high * command.minimum
     ):
         raise refuse(
             turn, "bet_maximum_simple", "highest_stake", highest=highest, low=low, high=high
         )
-    turn.open_session(given)
+    turn.open_session(command)
     turn.change(
         current=None,
         before=None,
@@ -59,7 +59,7 @@ def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
     )
 
 
-def close_session(turn: CrapsTurn, given: SessionClose) -> None:
+def close_session(turn: CrapsTurn, command: SessionClose) -> None:
     """Close the table. A throw without a result stays unresolved; today's dice are not
     tomorrow's.
     """
@@ -75,13 +75,13 @@ def close_session(turn: CrapsTurn, given: SessionClose) -> None:
         *(dice.serials if dice else ()),
     ) or turn.state.past  # a session without dice used none
     turn.change(open=False, current=None, set=None, used=(), past=past, relaunch=False)
-    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
 # Bets, if a person opens and closes them
 
 
-def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
+def open_bets(turn: CrapsTurn, command: BetsOpen) -> None:
     """Open bets for the next throw."""
     session(turn)
     _person(turn)
@@ -95,10 +95,10 @@ def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
     if lacking := turn.lacking():
         raise refuse(turn, "dice_unregistered", "dice_not_ready", command=sent((lacking,))[0])
     turn.change(gap=False, airborne=None, moved=False)
-    turn.open_bets(by=given.by)
+    turn.open_bets(by=command.by)
 
 
-def close_bets(turn: CrapsTurn, given: BetsClose) -> None:
+def close_bets(turn: CrapsTurn, command: BetsClose) -> None:
     """No more bets: the shooter throws at once."""
     session(turn)
     _person(turn)
@@ -109,16 +109,16 @@ def close_bets(turn: CrapsTurn, given: BetsClose) -> None:
     if turn.settings.early_throw == "ignored" and turn.state.dice != "moving":
         turn.change(moved=False)
         turn.change_current(throw=None, frames=())
-    turn.close_bets(by=given.by)
+    turn.close_bets(by=command.by)
 
 
 # Throws
 
 
-def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
+def tell_dice(turn: CrapsTurn, command: DiceTell) -> None:
     """Take the croupier's word for what the dice show."""
     session(turn)
-    dice, current = _dice(given.values), turn.state.current
+    dice, current = _dice(command.values), turn.state.current
     if current is None:
         raise RejectedError("dice_not_due")
     _in_order(turn, current.round)
@@ -127,30 +127,30 @@ def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
     if not current.closed:
         if not turn.by_itself:
             raise refuse(turn, "throw_before_close", "bets_still_open")
-        turn.close_bets(by=given.by)
+        turn.close_bets(by=command.by)
     if turn.state.current and turn.state.current.asks != DECISIONS:
         turn.change_current(asks=())
-    land(turn, dice, confirmer(given))
+    land(turn, dice, confirmer(command))
 
 
-def void(turn: CrapsTurn, given: RoundVoid) -> None:
+def void(turn: CrapsTurn, command: RoundVoid) -> None:
     """Declare the throw void, for a reason of the decree or on the word of the person in charge."""
-    of = _undecided(turn, given.round, "round.void")
-    law = turn.book.void.get(given.reason)
+    of = _undecided(turn, command.round, "round.void")
+    law = turn.book.void.get(command.reason)
     if law is None:
         raise RejectedError(
-            "void_reason_not_allowed", reason=given.reason, reasons=tuple(turn.book.void)
+            "void_reason_not_allowed", reason=command.reason, reasons=tuple(turn.book.void)
         )
-    turn.void(of, given.reason, law, given)
+    turn.void(of, command.reason, law, command)
 
 
-def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
+def confirm(turn: CrapsTurn, command: RoundConfirm) -> None:
     """Confirm the result of a throw, or let the round in progress continue."""
-    of = _undecided(turn, given.round, "round.confirm")
+    of = _undecided(turn, command.round, "round.confirm")
     _in_order(turn, of.round)
-    who = confirmer(given)
+    who = confirmer(command)
     seen = of.dice if isinstance(of, CrapsRound) else of.candidate
-    dice = seen if given.dice is None else _dice(given.dice)
+    dice = seen if command.dice is None else _dice(command.dice)
     if isinstance(of, CrapsRound):
         if not of.asks:
             raise RejectedError("nothing_to_confirm", round=of.round)
@@ -165,37 +165,37 @@ def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
     turn.result(of, dice, confirmed_by=who)
 
 
-def correct(turn: CrapsTurn, given: ResultCorrect) -> None:
+def correct(turn: CrapsTurn, command: ResultCorrect) -> None:
     """Correct a published result. It is replaced, never erased, and so is every later one that
     depended on its point.
     """
-    corrects(given, "dice")
-    entry = turn.state.entry(given.round)
+    corrects(command, "dice")
+    entry = turn.state.entry(command.round)
     if entry is None:
-        raise RejectedError("round_not_remembered", round=given.round)
+        raise RejectedError("round_not_remembered", round=command.round)
     if entry.kind != "result":
-        raise RejectedError("no_result_to_correct", round=given.round)
-    if given.dice is None:
+        raise RejectedError("no_result_to_correct", round=command.round)
+    if command.dice is None:
         raise RejectedError("dice_missing")
-    dice = _dice(given.dice)
+    dice = _dice(command.dice)
     if dice == entry.dice:
         raise RejectedError("dice_unchanged")
     was, latest = turn.point, turn.state.results()[-1]
-    _replace(turn, replace(entry, dice=dice, corrected=True), given)
+    _replace(turn, replace(entry, dice=dice, corrected=True), command)
     for later in turn.state.results():
         point = turn.state.point(turn.book.points, before_round=later.round)
         if later.round > entry.round and later.point != point:
-            _replace(turn, replace(later, point=point), given)
+            _replace(turn, replace(later, point=point), command)
     turn.tell_point(latest.round, was, turn.point)
     now = turn.state.entry(latest.round)
     assert now is not None
     if now != latest and turn.state.open:
         since = [each for each in turn.state.bets if each not in turn.left_lying(latest)]
         turn.change(bets=(*turn.left_lying(now), *since))
-        _give_back(turn, latest, now, given)
+        _give_back(turn, latest, now, command)
 
 
-def _replace(turn: CrapsTurn, entry: CrapsEntry, given: ResultCorrect) -> None:
+def _replace(turn: CrapsTurn, entry: CrapsEntry, command: ResultCorrect) -> None:
     turn.state = turn.state.after(entry, turn.book.points)
     turn.say(
         ResultCorrected(
@@ -204,13 +204,13 @@ def _replace(turn: CrapsTurn, entry: CrapsEntry, given: ResultCorrect) -> None:
             replaces_boot=None,
             outcome=entry.outcome,
             bets=turn.settled(entry),
-            by=given.by,
-            role=given.role,
+            by=command.by,
+            role=command.role,
         )
     )
 
 
-def _give_back(turn: CrapsTurn, was: CrapsEntry, now: CrapsEntry, given: ResultCorrect) -> None:
+def _give_back(turn: CrapsTurn, was: CrapsEntry, now: CrapsEntry, command: ResultCorrect) -> None:
     """Pass the dice on after all, or give them back, after a correction of the last throw."""
     assert was.dice is not None
     assert now.dice is not None
@@ -221,15 +221,17 @@ def _give_back(turn: CrapsTurn, was: CrapsEntry, now: CrapsEntry, given: ResultC
         if turn.state.last is not None:
             turn.change(last=turn.state.last + 1)
             turn.say(
-                LastRounds(round=now.round, purpose="close", left=turn.state.last or 0, by=given.by)
+                LastRounds(
+                    round=now.round, purpose="close", left=turn.state.last or 0, by=command.by
+                )
             )
-        turn.give_dice(now.shooter, "corrected", number=now.round, by=given.by)
+        turn.give_dice(now.shooter, "corrected", number=now.round, by=command.by)
 
 
 # Announcements
 
 
-def announce_last_rounds(turn: CrapsTurn, given: LastRoundsAnnounce) -> None:
+def announce_last_rounds(turn: CrapsTurn, command: LastRoundsAnnounce) -> None:
     """Announce the present shooter as the last one before closing."""
     session(turn)
     left = turn.book.last_rounds
@@ -239,7 +241,7 @@ def announce_last_rounds(turn: CrapsTurn, given: LastRoundsAnnounce) -> None:
         raise RejectedError("last_shooter_announced")
     turn.change(last=left)
     call = turn.book.announcements.get("last_rounds")
-    turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=call))
+    turn.say(LastRounds(purpose="close", left=left, by=command.by, announcement=call))
 
 
 # Preconditions of commands

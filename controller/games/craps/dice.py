@@ -14,12 +14,12 @@ from controller.games.craps.turn import CrapsTurn
 from controller.games.session import session
 
 
-def set_dice(turn: CrapsTurn, given: SetCommand) -> None:
+def set_dice(turn: CrapsTurn, command: SetCommand) -> None:
     """Register the dice of the session by serial number. Those that may not be used are reported,
     and others asked for.
     """
     session(turn)
-    serials, was = given.serials, turn.state.set
+    serials, was = command.serials, turn.state.set
     if len(set(serials)) != turn.book.dice or len(serials) != turn.book.dice or not all(serials):
         raise refuse(turn, "dice_number", "dice_serials", count=turn.book.dice)
     _not_thrown(turn)
@@ -31,19 +31,19 @@ def set_dice(turn: CrapsTurn, given: SetCommand) -> None:
     low, high = turn.book.side
     wrong = {
         "dice_reused": ", ".join(again),
-        "dice_size": f"{given.side / 10:g} mm"
-        if given.side is not None and not low <= given.side <= high
+        "dice_size": f"{command.side / 10:g} mm"
+        if command.side is not None and not low <= command.side <= high
         else "",
-        "dice_colour": "not of the same colour" if given.same_colour is False else "",
+        "dice_colour": "not of the same colour" if command.same_colour is False else "",
     }
     unfit = tuple(what for what, detail in wrong.items() if detail)
     turn.change(set=CrapsDiceSet(serials=serials, unfit=unfit), used=used)
-    turn.say(DiceRegistered(serials=serials, by=given.by))
+    turn.say(DiceRegistered(serials=serials, by=command.by))
     for what in unfit:
         turn.irregular(what, asks=("dice.set",), detail=wrong[what])
 
 
-def choose_dice(turn: CrapsTurn, given: DiceChoose) -> None:
+def choose_dice(turn: CrapsTurn, command: DiceChoose) -> None:
     """Let the shooter choose two of the six, or, if a die fell to the floor during a series, two of
     the four left. A broken one may be replaced.
     """
@@ -52,7 +52,7 @@ def choose_dice(turn: CrapsTurn, given: DiceChoose) -> None:
     if dice is None or dice.unfit:
         raise refuse(turn, "dice_unregistered", "dice_unregistered")
     _not_thrown(turn)
-    chosen, offered = given.serials, turn.on_offer(dice)
+    chosen, offered = command.serials, turn.on_offer(dice)
     if len(chosen) != 2 or len(set(chosen)) != 2:
         raise refuse(turn, "dice_count", "two_dice")
     if turn.point is not None and len(dice.playing) == 2 and not _broken(turn):
@@ -62,30 +62,30 @@ def choose_dice(turn: CrapsTurn, given: DiceChoose) -> None:
     call = turn.book.announcements.get("change") if dice.playing or dice.lost else None
     dice = replace(dice, playing=chosen)
     turn.change(set=dice)
-    turn.say(DiceChosen(playing=chosen, reserve=dice.reserve, by=given.by, announcement=call))
+    turn.say(DiceChosen(playing=chosen, reserve=dice.reserve, by=command.by, announcement=call))
 
 
-def report_die(turn: CrapsTurn, given: DieReport) -> None:
+def report_die(turn: CrapsTurn, command: DieReport) -> None:
     """Report a die that fell to the floor, or one that was found again."""
     session(turn)
-    dice, current, serial = turn.state.set, turn.state.current, given.serial
-    fell = not given.found and (dice is None or serial is None or serial in dice.playing)
+    dice, current, serial = turn.state.set, turn.state.current, command.serial
+    fell = not command.found and (dice is None or serial is None or serial in dice.playing)
     if dice is not None:
-        serial = serial or _the_only(dice.lost if given.found else dice.playing)
+        serial = serial or _the_only(dice.lost if command.found else dice.playing)
         if serial not in dice.serials:
             raise RejectedError("die_unknown", serial=serial, dice=dice.serials)
-        if given.found == (serial not in dice.lost):
+        if command.found == (serial not in dice.lost):
             raise RejectedError(
-                "die_not_lost" if given.found else "die_lost_already", serial=serial
+                "die_not_lost" if command.found else "die_lost_already", serial=serial
             )
         others = tuple(each for each in dice.lost if each != serial)
         playing = tuple(each for each in dice.playing if each != serial)
-        lost = others if given.found else (*others, serial)
+        lost = others if command.found else (*others, serial)
         unfit = tuple(why for why in dice.unfit if why != "die_lost" or lost)
         turn.change(set=replace(dice, lost=lost, playing=playing, unfit=unfit))
     turn.say(
         DieLost(
-            round=current.round if current else 0, serial=serial, found=given.found, by=given.by
+            round=current.round if current else 0, serial=serial, found=command.found, by=command.by
         )
     )
     if current and current.closed and fell:

@@ -103,7 +103,7 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
     def confidential(
         self,
         state: CrapsState,  # noqa: ARG002 - dice hide nothing
-        given: device.AnyReading | person.AnyCommand,  # noqa: ARG002
+        received: device.AnyReading | person.AnyCommand,  # noqa: ARG002
         events: tuple[AnyEvent, ...],  # noqa: ARG002
     ) -> bool:
         """Nothing that dice say is confidential."""

@@ -20,15 +20,15 @@ from controller.rulebooks.craps import CrapsBet
 _SEAT = re.compile("seat:[1-9][0-9]{0,2}")
 
 
-def set_seats(turn: CrapsTurn, given: BoxesSet) -> None:
+def set_seats(turn: CrapsTurn, command: BoxesSet) -> None:
     """The seats in play, numbered clockwise from the croupiers' left."""
     session(turn)
-    if not given.boxes or len(set(given.boxes)) != len(given.boxes) or min(given.boxes) < 1:
+    if not command.boxes or len(set(command.boxes)) != len(command.boxes) or min(command.boxes) < 1:
         raise RejectedError("boxes_not_seats")
-    turn.change(seats=tuple(sorted(given.boxes)))
+    turn.change(seats=tuple(sorted(command.boxes)))
 
 
-def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
+def set_shooter(turn: CrapsTurn, command: ShooterSet) -> None:
     """Give the dice to a seat: the next one clockwise, if it is known who sits where."""
     session(turn)
     state, now = turn.state, turn.state.shooter
@@ -36,72 +36,77 @@ def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
         raise RejectedError("dice_thrown", round=state.current.round)
     if state.last == 0:
         raise RejectedError("last_shooter_thrown")
-    if state.seats and given.seat not in state.seats:
+    if state.seats and command.seat not in state.seats:
         raise RejectedError(
             "not_seated",
-            who=f"seat:{given.seat}",
+            who=f"seat:{command.seat}",
             seated=tuple(f"seat:{seat}" for seat in state.seats),
         )
-    if given.seat < 1:
+    if command.seat < 1:
         raise RejectedError("seat_wrong")
-    if now is not None and given.why is None:
+    if now is not None and command.why is None:
         raise RejectedError("shooter_has_dice", seat=now)
-    if given.why == "withdrawn" and given.role not in IN_CHARGE:
-        raise refuse(turn, "shooter_withdrawn", "shooter_not_withdrawn", role=given.role)
-    if turn.point is not None and given.why == "refused" and now is not None:
+    if command.why == "withdrawn" and command.role not in IN_CHARGE:
+        raise refuse(turn, "shooter_withdrawn", "shooter_not_withdrawn", role=command.role)
+    if turn.point is not None and command.why == "refused" and now is not None:
         raise RejectedError("dice_refused_in_series")
     due = turn.next_seat()
-    why = given.why or ("first" if state.thrown is None else "seven")
-    if due is not None and given.seat != due:
-        turn.irregular("shooter_order", detail=f"seat {given.seat} before seat {due}")
-    turn.give_dice(given.seat, why, by=given.by)
+    why = command.why or ("first" if state.thrown is None else "seven")
+    if due is not None and command.seat != due:
+        turn.irregular("shooter_order", detail=f"seat {command.seat} before seat {due}")
+    turn.give_dice(command.seat, why, by=command.by)
     turn.change(taken_over=turn.point is not None)
 
 
-def place_bet(turn: CrapsTurn, given: BetPlace) -> None:
+def place_bet(turn: CrapsTurn, command: BetPlace) -> None:
     """Place a bet. Sent again with another amount, it has the new amount."""
-    bet, number = _bet(turn, given.bet)
-    _seat(given.who)
+    bet, number = _bet(turn, command.bet)
+    _seat(command.who)
     _bets_open(turn)
     point = turn.point
     if bet.kind == "simple" and bet.on == "own" and number is not None:
-        raise RejectedError("bet_moved_by_throw", bet=given.bet, base=given.bet.split(":")[0])
+        raise RejectedError("bet_moved_by_throw", bet=command.bet, base=command.bet.split(":")[0])
     if bet.when != "any" and (bet.when == "come_out") != (point is None):
         key = "bet_before_first_throw" if bet.when == "come_out" else "bet_after_first_throw"
-        raise refuse(turn, _time(bet), key, bet=given.bet)
+        raise refuse(turn, _time(bet), key, bet=command.bet)
     stakes.within(
-        given.bet, given.amount, Bounds(turn.state.minimum), turn.book.laws["bet_minimum"]
+        command.bet, command.amount, Bounds(turn.state.minimum), turn.book.laws["bet_minimum"]
     )
     if bet.base:
-        _beside_its_base(turn, given, bet.base, number)
+        _beside_its_base(turn, command, bet.base, number)
     else:
-        _not_above(turn, given, bet, number)
-    placed = turn.holds(given.who, given.bet)
-    if bet.locked and placed and placed.amount is not None and (given.amount or 0) < placed.amount:
-        raise refuse(turn, "bet_locked", "bet_locked_lower", bet=given.bet, amount=placed.amount)
-    turn.change(bets=stakes.with_bet(turn.state.bets, given))
-    turn.say(stakes.said(turn.number, given))
+        _not_above(turn, command, bet, number)
+    placed = turn.holds(command.who, command.bet)
+    if (
+        bet.locked
+        and placed
+        and placed.amount is not None
+        and (command.amount or 0) < placed.amount
+    ):
+        raise refuse(turn, "bet_locked", "bet_locked_lower", bet=command.bet, amount=placed.amount)
+    turn.change(bets=stakes.with_bet(turn.state.bets, command))
+    turn.say(stakes.said(turn.number, command))
 
 
-def withdraw_bet(turn: CrapsTurn, given: BetWithdraw) -> None:
+def withdraw_bet(turn: CrapsTurn, command: BetWithdraw) -> None:
     """Withdraw a bet, which may not be one on Win. Bets associated with it go too."""
-    bet, _ = _bet(turn, given.bet)
+    bet, _ = _bet(turn, command.bet)
     _bets_open(turn)
-    if turn.holds(given.who, given.bet) is None:
-        raise RejectedError("bet_not_placed", who=given.who, bet=given.bet)
+    if turn.holds(command.who, command.bet) is None:
+        raise RejectedError("bet_not_placed", who=command.who, bet=command.bet)
     if bet.locked:
-        raise refuse(turn, "bet_locked", "bet_locked", bet=given.bet)
-    word, colon, number = given.bet.partition(":")
+        raise refuse(turn, "bet_locked", "bet_locked", bet=command.bet)
+    word, colon, number = command.bet.partition(":")
     gone = {
-        given.bet,
+        command.bet,
         *(f"{other}{colon}{number}" for other, each in turn.bets.items() if each.base == word),
     }
     for each in turn.state.bets:
-        if each.who == given.who and each.bet in gone:
-            turn.say(stakes.said(turn.number, replace(given, bet=each.bet)))
+        if each.who == command.who and each.bet in gone:
+            turn.say(stakes.said(turn.number, replace(command, bet=each.bet)))
     turn.change(
         bets=tuple(
-            each for each in turn.state.bets if each.who != given.who or each.bet not in gone
+            each for each in turn.state.bets if each.who != command.who or each.bet not in gone
         )
     )
 
@@ -113,29 +118,29 @@ def _time(bet: CrapsBet) -> str:
     return "bet_time" if bet.when == "come_out" else "bet_time_come"
 
 
-def _beside_its_base(turn: CrapsTurn, given: BetPlace, base: str, number: int | None) -> None:
+def _beside_its_base(turn: CrapsTurn, command: BetPlace, base: str, number: int | None) -> None:
     beside = base if number is None else f"{base}:{number}"
-    placed = turn.holds(given.who, beside)
+    placed = turn.holds(command.who, beside)
     if placed is None:
         raise refuse(
             turn,
             "bet_time_associated",
             "bet_beside",
-            bet=given.bet,
+            bet=command.bet,
             base=beside,
-            who=given.who,
+            who=command.who,
         )
     if placed.amount is not None:
-        most = highest(turn.bets, given.bet, turn.point, placed.amount)
+        most = highest(turn.bets, command.bet, turn.point, placed.amount)
         stakes.within(
-            given.bet,
-            given.amount,
+            command.bet,
+            command.amount,
             Bounds(None, most),
             turn.book.laws["bet_maximum"],
         )
 
 
-def _not_above(turn: CrapsTurn, given: BetPlace, bet: CrapsBet, number: int | None) -> None:
+def _not_above(turn: CrapsTurn, command: BetPlace, bet: CrapsBet, number: int | None) -> None:
     simple = turn.settings.highest_simple
     if simple is None and turn.state.minimum is not None:
         simple = turn.state.minimum * turn.book.simple_limits[1]
@@ -143,7 +148,7 @@ def _not_above(turn: CrapsTurn, given: BetPlace, bet: CrapsBet, number: int | No
         None if simple is None else highest_alone(bet, number, simple, turn.book.multiple_gain[1])
     )
     stakes.within(
-        given.bet, given.amount, Bounds(None, most), turn.book.laws[f"bet_maximum_{bet.kind}"]
+        command.bet, command.amount, Bounds(None, most), turn.book.laws[f"bet_maximum_{bet.kind}"]
     )
 
 

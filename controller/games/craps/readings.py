@@ -25,26 +25,26 @@ FAULT_TROUBLES: Mapping[DiceFaultName, str] = {
 """The faults that leave a throw without a reading, and the irregularity of each."""
 
 
-def take_state(turn: CrapsTurn, given: DiceState) -> None:
+def take_state(turn: CrapsTurn, reading: DiceState) -> None:
     """The dice are at rest, move, or have come to rest."""
-    if given.late:
-        take_silence(turn, given)
+    if reading.late:
+        take_silence(turn, reading)
         return
     was = turn.state
-    turn.change(dice=given.state, tells=True)
-    if was.gap and _nothing_missed(turn, given):
-        turn.change(gap=False, airborne=None, throw=given.throw)
-    if given.state == "idle" and was.open:
-        _taken_up(turn, given, was)
+    turn.change(dice=reading.state, tells=True)
+    if was.gap and _nothing_missed(turn, reading):
+        turn.change(gap=False, airborne=None, throw=reading.throw)
+    if reading.state == "idle" and was.open:
+        _taken_up(turn, reading, was)
     if (
-        given.state != "moving"
+        reading.state != "moving"
         or not was.open
-        or (was.dice == "moving" and given.throw in (None, was.current and was.current.throw))
+        or (was.dice == "moving" and reading.throw in (None, was.current and was.current.throw))
     ):
         return
     turn.change(moved=True)
-    if _thrown_again(turn, given):
-        _leave_undecided(turn, given)
+    if _thrown_again(turn, reading):
+        _leave_undecided(turn, reading)
         turn.change(moved=True)
     current = turn.state.current
     if current is None or current.dice is not None:
@@ -53,110 +53,112 @@ def take_state(turn: CrapsTurn, given: DiceState) -> None:
     if (
         current.closed
         and current.throw is not None
-        and given.throw not in (None, current.throw)
+        and reading.throw not in (None, current.throw)
         and not known
     ):
-        turn.ask("dice_unread", TELLING_COMMANDS, given=given, detail=f"throw {current.throw}")
+        turn.ask("dice_unread", TELLING_COMMANDS, reading=reading, detail=f"throw {current.throw}")
     early = current.early or (not current.closed and not turn.by_itself)
-    turn.change_current(throw=given.throw, early=early, frames=current.frames + frames_of(given))
+    turn.change_current(
+        throw=reading.throw, early=early, frames=current.frames + frames_of(reading)
+    )
     if not current.closed and turn.by_itself:
         turn.close_bets(unobserved=True)
 
 
-def _taken_up(turn: CrapsTurn, given: DiceState, was: CrapsState) -> None:
+def _taken_up(turn: CrapsTurn, reading: DiceState, was: CrapsState) -> None:
     """There are no dice to read, though the device counted a throw: only a person knows what they
     showed.
     """
     current = was.current
     thrown = (
-        was.moved if given.throw is None else given.throw != was.throw and was.throw is not None
+        was.moved if reading.throw is None else reading.throw != was.throw and was.throw is not None
     )
     if current and current.closed and current.dice is None and not current.asks and thrown:
         turn.ask(
             "dice_unread",
             TELLING_COMMANDS,
-            given=given,
-            detail=None if given.throw is None else f"throw {given.throw}",
+            reading=reading,
+            detail=None if reading.throw is None else f"throw {reading.throw}",
         )
 
 
-def take_read(turn: CrapsTurn, given: DiceRead) -> None:
+def take_read(turn: CrapsTurn, reading: DiceRead) -> None:
     """The dice show a total: a result only if a round is in progress, its bets are closed and
     nothing is in doubt.
     """
-    if not given.late:
+    if not reading.late:
         turn.change(dice="settled")
     state = turn.state
     if not state.open:
         return
-    if not are_dice(given.values):
-        _invalid(turn, given)
-    elif given.late:
-        _late_read(turn, given)
-    elif not _said_again(turn, given):
-        if _thrown_again(turn, given):
-            _leave_undecided(turn, given)
+    if not are_dice(reading.values):
+        _invalid(turn, reading)
+    elif reading.late:
+        _late_read(turn, reading)
+    elif not _said_again(turn, reading):
+        if _thrown_again(turn, reading):
+            _leave_undecided(turn, reading)
         current = turn.state.current
         if current is None and _behind_others(turn):
             current = turn.begin()
         if current is None:
-            _stray(turn, given)
+            _stray(turn, reading)
         elif current.dice is None:
-            _thrown(turn, current, given)
+            _thrown(turn, current, reading)
 
 
-def take_fault(turn: CrapsTurn, given: DiceFault) -> None:
+def take_fault(turn: CrapsTurn, reading: DiceFault) -> None:
     """The dice cannot be read, or can again. The round waits if it concerns its throw."""
-    current, trouble = turn.state.current, FAULT_TROUBLES.get(given.fault)
+    current, trouble = turn.state.current, FAULT_TROUBLES.get(reading.fault)
     if trouble is None:
-        if given.active:
-            turn.raise_alert(given.fault, given, detail=given.detail)
+        if reading.active:
+            turn.raise_alert(reading.fault, reading, detail=reading.detail)
         else:
-            turn.clear_alert(given.fault)
-    elif given.active and current and current.closed and current.dice is None:
-        turn.change_current(frames=current.frames + frames_of(given))
-        turn.ask(trouble, TELLING_COMMANDS, given=given, detail=given.detail or given.fault)
-    elif given.active and current is None and turn.state.moved and _behind_others(turn):
+            turn.clear_alert(reading.fault)
+    elif reading.active and current and current.closed and current.dice is None:
+        turn.change_current(frames=current.frames + frames_of(reading))
+        turn.ask(trouble, TELLING_COMMANDS, reading=reading, detail=reading.detail or reading.fault)
+    elif reading.active and current is None and turn.state.moved and _behind_others(turn):
         turn.begin()
-        turn.change_current(throw=given.throw)
-        turn.close_bets(frames_of(given), unobserved=True)
-        _leave_undecided(turn, given, trouble)
+        turn.change_current(throw=reading.throw)
+        turn.close_bets(frames_of(reading), unobserved=True)
+        _leave_undecided(turn, reading, trouble)
 
 
-def take_silence(turn: CrapsTurn, _given: AnyReading) -> None:
+def take_silence(turn: CrapsTurn, _reading: AnyReading) -> None:
     """The device was silent for a while: what the dice did meanwhile is unknown."""
     state = turn.state
     now = None if state.current is None else state.current.throw
     turn.change(gap=True, airborne=state.airborne if state.gap else now, dice=None)
 
 
-def _thrown(turn: CrapsTurn, current: CrapsRound, given: DiceRead) -> None:
+def _thrown(turn: CrapsTurn, current: CrapsRound, reading: DiceRead) -> None:
     """The dice have come to rest where they were thrown."""
     if not current.closed and not turn.by_itself and turn.settings.early_throw == "ignored":
         turn.change(moved=False)
         return
-    in_doubt = turn.state.gap and not _next(turn, given)
-    throw = current.throw if given.throw is None else given.throw
+    in_doubt = turn.state.gap and not _next(turn, reading)
+    throw = current.throw if reading.throw is None else reading.throw
     early = (current.early or not current.closed) and not turn.by_itself
-    turn.change_current(throw=throw, early=early, frames=current.frames + frames_of(given))
+    turn.change_current(throw=throw, early=early, frames=current.frames + frames_of(reading))
     if not current.closed and turn.by_itself:
         turn.close_bets(unobserved=True)
     now = turn.state.current
     assert now is not None
     if turn.state.unresolved():
-        turn.unresolved(now, "undecided", given.values)
+        turn.unresolved(now, "undecided", reading.values)
     elif in_doubt and now.closed:
-        turn.unresolved(now, "silence", given.values)
+        turn.unresolved(now, "silence", reading.values)
     elif early and turn.settings.early_throw == "void":
-        turn.irregular("throw_before_close", given=given)
+        turn.irregular("throw_before_close", reading=reading)
         turn.void(now, "bad_throw", turn.book.void["bad_throw"])
     else:
         if early and turn.settings.early_throw == "ask":
-            turn.ask("throw_before_close", given=given)
-        land(turn, given.values)
+            turn.ask("throw_before_close", reading=reading)
+        land(turn, reading.values)
 
 
-def _thrown_again(turn: CrapsTurn, given: DiceState | DiceRead) -> bool:
+def _thrown_again(turn: CrapsTurn, reading: DiceState | DiceRead) -> bool:
     """Whether the dice are thrown again before the throw in progress has a result. Where people
     open the bets, none are open.
     """
@@ -164,7 +166,7 @@ def _thrown_again(turn: CrapsTurn, given: DiceState | DiceRead) -> bool:
     counted = (
         current is not None
         and current.throw is not None
-        and given.throw not in (None, current.throw)
+        and reading.throw not in (None, current.throw)
     )
     return turn.by_itself and current is not None and current.closed and counted
 
@@ -177,7 +179,7 @@ def _behind_others(turn: CrapsTurn) -> bool:
 
 
 def _leave_undecided(
-    turn: CrapsTurn, given: DiceState | DiceRead | DiceFault, what: str = "dice_unread"
+    turn: CrapsTurn, reading: DiceState | DiceRead | DiceFault, what: str = "dice_unread"
 ) -> None:
     """Make the throw in progress wait for a person, and those after it with it."""
     current = turn.state.current
@@ -186,7 +188,7 @@ def _leave_undecided(
     if not current.asks and not hidden:
         turn.irregular(
             what,
-            given=given,
+            reading=reading,
             asks=DECISIONS,
             detail=None if current.throw is None else f"throw {current.throw}",
         )
@@ -205,36 +207,40 @@ def land(turn: CrapsTurn, dice: tuple[int, ...], told_by: str | None = None) -> 
         turn.result(current, dice, told_by or current.confirmed_by)
 
 
-def _nothing_missed(turn: CrapsTurn, given: DiceState) -> bool:
+def _nothing_missed(turn: CrapsTurn, reading: DiceState) -> bool:
     """Whether dice at rest show that nothing that could count was thrown in the silence."""
     state = turn.state
-    if given.state == "moving" or given.throw is None:
+    if reading.state == "moving" or reading.throw is None:
         return False
     new = (
-        given.state == "idle" and not state.entries and not (state.current and state.current.closed)
+        reading.state == "idle"
+        and not state.entries
+        and not (state.current and state.current.closed)
     )
-    return new or given.throw == state.throw
+    return new or reading.throw == state.throw
 
 
-def _next(turn: CrapsTurn, given: DiceRead) -> bool:
+def _next(turn: CrapsTurn, reading: DiceRead) -> bool:
     """Whether the device's own count shows that the silence hid no throw."""
     before, airborne = turn.state.throw, turn.state.airborne
-    return given.throw is not None and (
-        given.throw == airborne or (before is not None and given.throw == before + 1)
+    return reading.throw is not None and (
+        reading.throw == airborne or (before is not None and reading.throw == before + 1)
     )
 
 
-def _said_again(turn: CrapsTurn, given: DiceRead) -> bool:
+def _said_again(turn: CrapsTurn, reading: DiceRead) -> bool:
     """Whether the dice are as they were after the last throw. If the result was another, a person
     must check.
     """
     state = turn.state
     last = state.entries[-1] if state.entries else None
-    same = last is not None and last.dice is not None and sorted(last.dice) == sorted(given.values)
+    same = (
+        last is not None and last.dice is not None and sorted(last.dice) == sorted(reading.values)
+    )
     counted = (
-        given.throw is not None
-        and given.throw == state.throw
-        and not (state.current and state.current.throw == given.throw)
+        reading.throw is not None
+        and reading.throw == state.throw
+        and not (state.current and state.current.throw == reading.throw)
     )
     lying = not state.moved and state.tells and (same or not state.gap)
     if not counted and not lying:
@@ -242,16 +248,16 @@ def _said_again(turn: CrapsTurn, given: DiceRead) -> bool:
     if last and last.dice and not same:
         turn.irregular(
             "dice_reread",
-            given=given,
+            reading=reading,
             asks=("result.correct",),
-            detail=" ".join(map(str, given.values)),
+            detail=" ".join(map(str, reading.values)),
         )
     return True
 
 
-def _stray(turn: CrapsTurn, given: DiceRead) -> None:
+def _stray(turn: CrapsTurn, reading: DiceRead) -> None:
     """A throw for which no bets were open; it does not count."""
-    turn.change(moved=False, throw=turn.state.throw if given.throw is None else given.throw)
+    turn.change(moved=False, throw=turn.state.throw if reading.throw is None else reading.throw)
     handled = turn.settings.early_throw == "ignored" and not turn.by_itself
     if not turn.state.stray and not handled:
         turn.change(stray=True)
@@ -259,30 +265,30 @@ def _stray(turn: CrapsTurn, given: DiceRead) -> None:
         what = "dice_unregistered" if lacking else "throw_out_of_round"
         turn.irregular(
             what,
-            given=given,
+            reading=reading,
             asks=(lacking,) if lacking else (),
-            detail=" ".join(map(str, given.values)),
+            detail=" ".join(map(str, reading.values)),
         )
 
 
-def _late_read(turn: CrapsTurn, given: DiceRead) -> None:
+def _late_read(turn: CrapsTurn, reading: DiceRead) -> None:
     """Dice known only after a silence: a candidate for the round in which they were thrown."""
-    of = _round_of_late(turn, given)
+    of = _round_of_late(turn, reading)
     if of is not None:
-        throw = of.throw if given.throw is None else given.throw
-        of = replace(of, frames=of.frames + frames_of(given), throw=throw)
+        throw = of.throw if reading.throw is None else reading.throw
+        of = replace(of, frames=of.frames + frames_of(reading), throw=throw)
         if isinstance(of, CrapsRound):
             turn.change(current=of)
-        turn.unresolved(of, "silence", given.values)
-    take_silence(turn, given)
+        turn.unresolved(of, "silence", reading.values)
+    take_silence(turn, reading)
 
 
-def _round_of_late(turn: CrapsTurn, given: DiceRead) -> CrapsRound | CrapsEntry | None:
+def _round_of_late(turn: CrapsTurn, reading: DiceRead) -> CrapsRound | CrapsEntry | None:
     """The round of a late throw, begun now if it was unknown; None where it has its dice, or
     belongs to no round.
     """
     state, current = turn.state, turn.state.current
-    if given.throw is not None and given.throw == state.throw:
+    if reading.throw is not None and reading.throw == state.throw:
         return None
     if current and (current.closed or turn.by_itself):
         return current if current.dice is None else None
@@ -290,14 +296,14 @@ def _round_of_late(turn: CrapsTurn, given: DiceRead) -> CrapsRound | CrapsEntry 
         return waiting[-1]
     if turn.by_itself and not turn.lacking() and not turn.state.full:
         return turn.begin()
-    _stray(turn, given)
+    _stray(turn, reading)
     return None
 
 
-def _invalid(turn: CrapsTurn, given: DiceRead) -> None:
-    detail = " ".join(map(str, given.values))
+def _invalid(turn: CrapsTurn, reading: DiceRead) -> None:
+    detail = " ".join(map(str, reading.values))
     current = turn.state.current
     if current and current.closed and current.dice is None:
-        turn.ask("dice_invalid", TELLING_COMMANDS, given=given, detail=detail)
+        turn.ask("dice_invalid", TELLING_COMMANDS, reading=reading, detail=detail)
     else:
-        turn.irregular("dice_invalid", given=given, detail=detail)
+        turn.irregular("dice_invalid", reading=reading, detail=detail)

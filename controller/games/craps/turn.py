@@ -278,7 +278,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         what: str,
         asks: tuple[str, ...] = DECISIONS,
         *,
-        given: Reading | None = None,
+        reading: Reading | None = None,
         detail: str | None = None,
     ) -> None:
         """Report a breach in the round in progress, once: the round waits for a person; the gravest
@@ -290,7 +290,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         self.change_current(
             said=(*current.said, what), asks=current.asks if current.asks == DECISIONS else asks
         )
-        self.irregular(what, given=given, asks=asks, detail=detail)
+        self.irregular(what, reading=reading, asks=asks, detail=detail)
 
 
 def are_dice(values: Dice) -> bool:

@@ -9,12 +9,12 @@ from controller.games.dealt.turn import Turn
 from devices.readings import AnyReading, CardDrawn, LinkGap, LinkLate, LinkUp
 
 
-def take_card(turn: Turn, given: CardDrawn) -> None:
+def take_card(turn: Turn, drawn: CardDrawn) -> None:
     """A card came."""
-    held = turn.arrived(given)
+    held = turn.arrived(drawn)
     if held is None:
         return
-    if given.late:
+    if drawn.late:
         turn.late(held)
     elif turn.holds:
         turn.wait(held)
@@ -46,11 +46,11 @@ def follow_all(turn: Turn, cards: Iterable[Held]) -> None:
             follow(turn, each)
 
 
-def take_silence(turn: Turn, given: AnyReading) -> None:
+def take_silence(turn: Turn, reading: AnyReading) -> None:
     """A device is silent, or was: a card may be missing. A person knows what is on the table."""
-    again = isinstance(given, LinkUp)
+    again = isinstance(reading, LinkUp)
     if again and not turn.state.silent:
         return  # received for the first time
-    if not isinstance(given, LinkLate | LinkGap):
-        turn.change(silent=() if again else turn.state.silent or (given.device,))
+    if not isinstance(reading, LinkLate | LinkGap):
+        turn.change(silent=() if again else turn.state.silent or (reading.device,))
     turn.lose_place()

@@ -142,9 +142,9 @@ class DealtTurn(RoundMoves[B, S, T]):
             key = stop.refusal if kind in PHASES[Phase.DECISION].refuses else None
         return key
 
-    def accept(self, given: Command) -> None:
+    def accept(self, command: Command) -> None:
         """Refuse a command that the phase does not take."""
-        if (key := self.refusal(type(given))) is not None:
+        if (key := self.refusal(type(command))) is not None:
             raise RejectedError(key, **self._named(key))
 
     def _named(self, key: str) -> Mapping[str, Any]:
@@ -179,9 +179,9 @@ class DealtTurn(RoundMoves[B, S, T]):
         self.say(RoundOpened(round=number, by=by, relaunch=relaunch, announcement=call))
         self.clear_alert("card_out_of_round")
 
-    def open_session(self, given: SessionOpen) -> None:
+    def open_session(self, command: SessionOpen) -> None:
         """Open the table: earlier cards belong to no round."""
-        super().open_session(given)
+        super().open_session(command)
         self.clear_alert("card_while_closed")
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
@@ -199,21 +199,21 @@ class DealtTurn(RoundMoves[B, S, T]):
         """Whether a card that comes now waits behind another."""
         return bool(self.state.held)
 
-    def arrived(self, given: CardDrawn) -> Held | None:
+    def arrived(self, drawn: CardDrawn) -> Held | None:
         """A card came. None where the table takes none."""
         if self.state.open:
-            return Held(given=given)
-        self.refuse(given)
+            return Held(given=drawn)
+        self.refuse(drawn)
         return None
 
-    def refuse(self, given: AnyReading) -> None:
+    def refuse(self, reading: AnyReading) -> None:
         """A card or a packet came that belongs to no round: reported once until a session opens or,
         within one, a round.
         """
         closed = not self.state.open
         if ("card_while_closed" if closed else "card_out_of_round") not in self.state.alerts:
             self.irregular("card_out_of_round")
-        self.raise_alert("card_while_closed" if closed else "card_out_of_round", given)
+        self.raise_alert("card_while_closed" if closed else "card_out_of_round", reading)
 
     def wait(self, held: Held) -> None:
         """The card waits until a person decides."""
@@ -242,7 +242,7 @@ class DealtTurn(RoundMoves[B, S, T]):
         for event in events:
             self.say(replace(event, round=self.number))
 
-    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:
+    def place(self, drawn: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:
         """Deal the card, or ``count`` unread ones. ``seen``: it is face up out of turn, on a
         person's word, never a device's.
         """
@@ -250,11 +250,11 @@ class DealtTurn(RoundMoves[B, S, T]):
         before: Table = self.state.current.cards
         up = self.faces_up(to) or seen
         self.put(
-            (*before, *(TableCard(to=to, card=given.card, up=up, reading=given.reading),) * count)
+            (*before, *(TableCard(to=to, card=drawn.card, up=up, reading=drawn.reading),) * count)
         )
-        if given.card is None:
+        if drawn.card is None:
             index = len(dealt(before, to)) + 1
-            readings, asks = readings_of(given), self.state.asks
+            readings, asks = readings_of(drawn), self.state.asks
             self.irregular("card_unread", asks=asks, detail=f"{to} {index}", readings=readings)
         self.settle()
 

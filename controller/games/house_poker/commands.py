@@ -63,13 +63,13 @@ ERRORS: Mapping[str, VoidReason] = {
 # Sessions
 
 
-def open_session(turn: HousePokerTurn, given: SessionOpen) -> None:
+def open_session(turn: HousePokerTurn, command: SessionOpen) -> None:
     """The table opens."""
-    turn.open_session(given)
+    turn.open_session(command)
     turn.change(last=None, played=())
 
 
-def close_session(turn: HousePokerTurn, given: SessionClose) -> None:
+def close_session(turn: HousePokerTurn, command: SessionClose) -> None:
     """The table closes. A round whose bets are closed is left unresolved."""
     hand = turn.state.current
     if hand is not None and hand.closed:
@@ -77,14 +77,14 @@ def close_session(turn: HousePokerTurn, given: SessionClose) -> None:
     turn.leave()
     turn.change(open=False)
     turn.expect()
-    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
-def check_cards(turn: HousePokerTurn, given: DeckCheck) -> None:
+def check_cards(turn: HousePokerTurn, command: DeckCheck) -> None:
     """A person counted and checked the deck. If it is right, it may be dealt whatever the shuffler
     says.
     """
-    found = counted(given, CARDS)
+    found = counted(command, CARDS)
     turn.change(shuffler=None if found.right else turn.state.shuffler)
     check_deck(turn, found)
 
@@ -92,73 +92,75 @@ def check_cards(turn: HousePokerTurn, given: DeckCheck) -> None:
 # Bets
 
 
-def open_bets(turn: HousePokerTurn, given: BetsOpen) -> None:
+def open_bets(turn: HousePokerTurn, command: BetsOpen) -> None:
     """Bets open for a new round."""
     another_round(turn, turn.state.last)
-    turn.open_bets(given.by)
+    turn.open_bets(command.by)
 
 
-def set_boxes(turn: HousePokerTurn, given: BoxesSet) -> None:
+def set_boxes(turn: HousePokerTurn, command: BoxesSet) -> None:
     """Set the boxes with an ante in this round. They may be sent again until bets close."""
     _bets_open(turn)
-    boxes, most = tuple(sorted(given.boxes)), turn.rules.boxes
+    boxes, most = tuple(sorted(command.boxes)), turn.rules.boxes
     if not boxes or len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
         raise RejectedError("boxes_out_of_range", most=most)
     turn.change_current(seats=tuple(HousePokerSeat(who=f"box:{box}") for box in boxes))
 
 
-def place_bet(turn: HousePokerTurn, given: BetPlace) -> None:
+def place_bet(turn: HousePokerTurn, command: BetPlace) -> None:
     """Place a bet beside the ante, or record the ante's amount."""
     hand = _bets_open(turn)
-    _known(turn, given.bet)
-    if "/" in given.who:
-        _beside(turn, given)
+    _known(turn, command.bet)
+    if "/" in command.who:
+        _beside(turn, command)
         return
-    if given.who not in {f"box:{box}" for box in range(1, turn.rules.boxes + 1)}:
-        raise RejectedError("no_such_box", who=given.who, boxes=turn.rules.boxes)
-    if given.bet == "jackpot":
+    if command.who not in {f"box:{box}" for box in range(1, turn.rules.boxes + 1)}:
+        raise RejectedError("no_such_box", who=command.who, boxes=turn.rules.boxes)
+    if command.bet == "jackpot":
         require_in_play(turn)
-    _allow_stake(turn, given)
-    if given.bet == "jackpot" and (why := turn.no_jackpot(given.amount)):
+    _allow_stake(turn, command)
+    if command.bet == "jackpot" and (why := turn.no_jackpot(command.amount)):
         raise why
-    held = hand.amounts.get(given.who, {}).get(given.bet)
-    turn.bet(given.who, given.bet, held if given.amount is None else given.amount, given.by)
+    held = hand.amounts.get(command.who, {}).get(command.bet)
+    turn.bet(
+        command.who, command.bet, held if command.amount is None else command.amount, command.by
+    )
 
 
-def withdraw_bet(turn: HousePokerTurn, given: BetWithdraw) -> None:
+def withdraw_bet(turn: HousePokerTurn, command: BetWithdraw) -> None:
     """Withdraw a bet before the deal."""
     hand = _bets_open(turn)
-    if "/" in given.who:
-        turn.change_current(bets=stakes.without_bet(hand.bets, given))
-        turn.say(stakes.said(hand.round, given))
+    if "/" in command.who:
+        turn.change_current(bets=stakes.without_bet(hand.bets, command))
+        turn.say(stakes.said(hand.round, command))
         return
-    if not hand.has_bet(given.who, given.bet):
-        raise RejectedError("bet_not_placed", who=given.who, bet=given.bet)
-    turn.bet(given.who, given.bet, by=given.by, withdrawn=True)
+    if not hand.has_bet(command.who, command.bet):
+        raise RejectedError("bet_not_placed", who=command.who, bet=command.bet)
+    turn.bet(command.who, command.bet, by=command.by, withdrawn=True)
 
 
-def _beside(turn: HousePokerTurn, given: BetPlace) -> None:
+def _beside(turn: HousePokerTurn, command: BetPlace) -> None:
     """Place another player's bet on a box. All antes on a box together may not exceed the limit of
     one.
     """
     book, hand = turn.book, turn.current
     most = book.bets_per_box if turn.settings.others_bet or not book.others_optional else 1
-    box = f"box:{stakes.bettor(given.who, turn.rules.boxes, most, book.laws.get('box_bettors'))}"
-    if given.bet != "ante":
-        raise RejectedError("others_bet_ante_only", bet=given.bet)
-    lie = (hand.amounts.get(box, {}).get("ante") or 0) + _others(turn, box, given.who)
+    box = f"box:{stakes.bettor(command.who, turn.rules.boxes, most, book.laws.get('box_bettors'))}"
+    if command.bet != "ante":
+        raise RejectedError("others_bet_ante_only", bet=command.bet)
+    lie = (hand.amounts.get(box, {}).get("ante") or 0) + _others(turn, box, command.who)
     least, highest = turn.stakes("ante")
     between = stakes.Bounds(least, None if highest is None else highest - lie)
     stakes.within(
         "ante",
-        given.amount,
+        command.amount,
         between,
         book.laws["ante_limit"],
         minimum=book.laws["bet_minimum"],
         box=box,
     )
-    turn.change_current(bets=stakes.with_bet(hand.bets, given))
-    turn.say(stakes.said(hand.round, given))
+    turn.change_current(bets=stakes.with_bet(hand.bets, command))
+    turn.say(stakes.said(hand.round, command))
 
 
 def _bets_open(turn: HousePokerTurn) -> HousePokerRound:
@@ -173,14 +175,14 @@ def _known(turn: HousePokerTurn, bet: str) -> None:
         raise RejectedError("unknown_bet", bet=bet, bets=names)
 
 
-def _allow_stake(turn: HousePokerTurn, given: BetPlace) -> None:
-    ante, laws = given.bet == "ante", turn.book.laws
-    least, most = turn.stakes(given.bet)
+def _allow_stake(turn: HousePokerTurn, command: BetPlace) -> None:
+    ante, laws = command.bet == "ante", turn.book.laws
+    least, most = turn.stakes(command.bet)
     if ante and most is not None:
-        most -= _others(turn, given.who)
+        most -= _others(turn, command.who)
     stakes.within(
-        given.bet,
-        given.amount,
+        command.bet,
+        command.amount,
         stakes.Bounds(least, most),
         laws.get("ante_limit" if ante else "stake_limit"),
         minimum=laws["bet_minimum"] if ante else None,
@@ -196,7 +198,7 @@ def _others(turn: HousePokerTurn, box: str, but: str | None = None) -> int:
     )
 
 
-def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
+def close_bets(turn: HousePokerTurn, command: BetsClose) -> None:
     """Close the bets. A bet without an ante is returned."""
     hand = _bets_open(turn)
     if not hand.seats:
@@ -207,12 +209,12 @@ def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
         raise RejectedError("deck_not_whole")
     early = turn.state.held
     turn.change(held=())
-    turn.close_bets(given.by)
+    turn.close_bets(command.by)
     for who, bets in hand.amounts.items():
         if hand.seat(who) is None:
             for bet in bets:
                 turn.irregular("bet_without_ante", detail=f"{who}: {bet}")
-                turn.bet(who, bet, by=given.by, withdrawn=True)
+                turn.bet(who, bet, by=command.by, withdrawn=True)
     if hand.gap:
         turn.irregular("silence", asks=turn.state.asks)
     elif set(turn.state.silent) - set(turn.state.slots):
@@ -223,23 +225,23 @@ def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
 # Rounds
 
 
-def void(turn: HousePokerTurn, given: RoundVoid) -> None:
+def void(turn: HousePokerTurn, command: RoundVoid) -> None:
     """The round is void by decision of the person in charge."""
-    of = undecided(turn.state, turn.state.current, given.round)
-    turn.void(of.round, given.reason, void_law(turn, given), given)
+    of = undecided(turn.state, turn.state.current, command.round)
+    turn.void(of.round, command.reason, void_law(turn, command), command)
 
 
-def deal_error(turn: HousePokerTurn, given: DealError) -> None:
+def deal_error(turn: HousePokerTurn, command: DealError) -> None:
     """Void the whole play for an error of the deal; a player who shows cards loses all bets."""
-    if not given.valid:
+    if not command.valid:
         raise RejectedError("deal_error_not_withdrawn")
     hand = turn.current
-    if given.fault == "player" and given.error == "exposed":
-        seat = hand.seat(given.who)
+    if command.fault == "player" and command.error == "exposed":
+        seat = hand.seat(command.who)
         if seat is None or seat.told or not hand.closed:
             raise RejectedError(
                 "who_not_in_play",
-                who=given.who or "",
+                who=command.who or "",
                 hands=tuple(each.who for each in hand.seats),
             )
         if "hand_told" not in turn.book.laws:
@@ -250,18 +252,18 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
             )
         )
         turn.irregular("hand_told", detail=seat.who)
-    elif given.error not in ERRORS:
-        raise RejectedError("deal_error_without_rule", error=given.error, errors=tuple(ERRORS))
+    elif command.error not in ERRORS:
+        raise RejectedError("deal_error_without_rule", error=command.error, errors=tuple(ERRORS))
     else:
-        reason = ERRORS[given.error]
-        turn.void(hand.round, reason, turn.book.void[reason], given)
+        reason = ERRORS[command.error]
+        turn.void(hand.round, reason, turn.book.void[reason], command)
 
 
-def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
+def confirm(turn: HousePokerTurn, command: RoundConfirm) -> None:
     """A person confirms a round: it is over and settled by the face-up cards; the rest was settled
     at the table.
     """
-    of, by = undecided(turn.state, turn.state.current, given.round), confirmer(given)
+    of, by = undecided(turn.state, turn.state.current, command.round), confirmer(command)
     if isinstance(of, HousePokerRound):
         if course.stage(turn.rules, of) not in (Phase.DEALER, Phase.SHOWDOWN):
             raise RejectedError("round_not_over", round=of.round)
@@ -270,24 +272,24 @@ def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
         turn.confirmed(of, by)
 
 
-def correct(turn: HousePokerTurn, given: ResultCorrect) -> None:
+def correct(turn: HousePokerTurn, command: ResultCorrect) -> None:
     """Correct wrong cards or decisions of a published result: every bet is settled again. A round
     that a person confirmed is not settled again.
     """
-    entry = published(turn.state, given, decisions=True)
+    entry = published(turn.state, command, decisions=True)
     hand = turn.state.round_of(entry.round)
     if hand is None:
-        correct_settled(turn, entry, given, turn.rules.deck)
+        correct_settled(turn, entry, command, turn.rules.deck)
         return
-    after, there = decided_otherwise(turn.rules, hand, entry, given)
-    right = right_cards(there, given, turn.rules.deck, [each.card for each in hand.cards])
+    after, there = decided_otherwise(turn.rules, hand, entry, command)
+    right = right_cards(there, command, turn.rules.deck, [each.card for each in hand.cards])
     judged = bool(entry.marks) or (
-        bool(given.decisions) and len(right.get(DEALER, ())) == turn.book.hand
+        bool(command.decisions) and len(right.get(DEALER, ())) == turn.book.hand
     )
-    if given.decisions and not judged and any(seat.decision == "go" for seat in after.seats):
+    if command.decisions and not judged and any(seat.decision == "go" for seat in after.seats):
         raise RejectedError("hands_also_required", hands=(DEALER,))
     was = outcome(
         turn.rules, hand, {each.who: each.cards for each in entry.hands}, judged=bool(entry.marks)
     )
-    tell(turn, entry, was, outcome(turn.rules, after, right, judged=judged), given)
+    tell(turn, entry, was, outcome(turn.rules, after, right, judged=judged), command)
     turn.change(played=tuple(after if each is hand else each for each in turn.state.played))

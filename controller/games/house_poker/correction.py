@@ -18,14 +18,14 @@ from controller.games.poker.correction import came_to_lie
 
 
 def decided_otherwise(
-    rules: HousePokerRules, hand: HousePokerRound, entry: DealtEntry, given: ResultCorrect
+    rules: HousePokerRules, hand: HousePokerRound, entry: DealtEntry, command: ResultCorrect
 ) -> tuple[HousePokerRound, DealtEntry]:
     """The round and its result with the true decisions and the cards that were face up. Raises
     ``RejectedError`` for impossible decisions.
     """
     complete = {each.who for each in entry.hands if len(each.cards) == rules.book.hand}
     after, anew = hand, set() if DEALER in complete else {DEALER}
-    for who, decision in (given.decisions or {}).items():
+    for who, decision in (command.decisions or {}).items():
         seat = hand.seat(who)
         if seat is None or seat.told or seat.decision in (None, decision):
             raise RejectedError("decision_not_wrong", who=who, round=hand.round, decision=decision)
@@ -35,5 +35,5 @@ def decided_otherwise(
             raise RejectedError("discards_unknown", who=who)
         after = after.with_seat(replace(seat, decision=decision))
         anew |= {who} if decision == "go" else set()
-    sizes = dict.fromkeys(sorted(anew), rules.book.hand) if given.decisions else {}
-    return after, came_to_lie(entry, given, sizes)
+    sizes = dict.fromkeys(sorted(anew), rules.book.hand) if command.decisions else {}
+    return after, came_to_lie(entry, command, sizes)

@@ -38,36 +38,36 @@ from controller.rulebooks.house_poker import HousePoker
 # What hands do
 
 
-def act(turn: HousePokerTurn, given: HandAct) -> None:
+def act(turn: HousePokerTurn, command: HandAct) -> None:
     """A hand goes, passes, buys a card, or discards."""
     hand = turn.current
-    if given.who == DEALER:
+    if command.who == DEALER:
         raise RejectedError("bank_has_no_choice")
-    seat = hand.seat(given.who)
+    seat = hand.seat(command.who)
     if seat is None:
         raise RejectedError(
-            "who_not_in_play", who=given.who, hands=tuple(each.who for each in hand.seats)
+            "who_not_in_play", who=command.who, hands=tuple(each.who for each in hand.seats)
         )
     _no_stop(turn)
     if not course.is_dealt(turn.rules, hand):
         raise RejectedError("cards_not_dealt")
     if seat.told:
         raise RejectedError("hand_lost", who=seat.who)
-    if not given.valid:
-        _take_back(turn, given, seat)
+    if not command.valid:
+        _take_back(turn, command, seat)
         return
     if seat.who in course.to_come(turn.rules, hand):
         raise RejectedError("cards_still_due", who=seat.who)
-    match given.action:
+    match command.action:
         case "go" | "pass":
-            _go_or_pass(turn, given, seat)
+            _go_or_pass(turn, command, seat)
         case "buy":
-            _buy(turn, given, seat)
+            _buy(turn, command, seat)
         case "discard":
-            _discard(turn, given, seat)
+            _discard(turn, command, seat)
         case _:
             raise RejectedError(
-                "action_not_allowed", action=given.action, actions=actions(turn.book)
+                "action_not_allowed", action=command.action, actions=actions(turn.book)
             )
 
 
@@ -77,28 +77,28 @@ def actions(book: HousePoker) -> tuple[str, ...]:
     return ("go", "pass", *buys, *(("discard",) if book.discards else ()))
 
 
-def _go_or_pass(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
+def _go_or_pass(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> None:
     _not_decided(seat)
     ante = turn.current.amounts.get(seat.who, {}).get("ante")
     second = None if ante is None else ante * turn.book.second
-    if given.action == "go" and second is not None and given.amount not in (None, second):
+    if command.action == "go" and second is not None and command.amount not in (None, second):
         raise RejectedError(
             "second_bet_amount", second=second, times=turn.book.second, ante=ante or 0
         )
-    assert given.action in ("go", "pass")
-    turn.decide(replace(seat, decision=given.action), given.action, given.by)
+    assert command.action in ("go", "pass")
+    turn.decide(replace(seat, decision=command.action), command.action, command.by)
 
 
-def _buy(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
+def _buy(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> None:
     if turn.book.purchase is None:
         raise RejectedError("no_purchase")
     _not_decided(seat)
     if seat.bought:
         raise RejectedError("already_bought", who=seat.who)
-    turn.decide(replace(seat, bought=True), "buy", given.by)
+    turn.decide(replace(seat, bought=True), "buy", command.by)
 
 
-def _discard(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
+def _discard(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> None:
     most, hand = turn.book.discards, turn.current
     if not most:
         raise RejectedError("no_discards")
@@ -106,12 +106,12 @@ def _discard(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None
         raise RejectedError("discards_too_early")
     if seat.discards is not None:
         raise RejectedError("already_discarded", who=seat.who)
-    if given.count is None or not 0 <= given.count <= most:
+    if command.count is None or not 0 <= command.count <= most:
         raise RejectedError("discards_counted", most=most)
-    turn.decide(replace(seat, discards=given.count), "discard", given.by, given.count)
+    turn.decide(replace(seat, discards=command.count), "discard", command.by, command.count)
 
 
-def _take_back(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
+def _take_back(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> None:
     """Withdraw the last decision of a hand that was sent by mistake; what followed from it cannot
     be undone.
     """
@@ -121,13 +121,13 @@ def _take_back(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> No
         if seat.discards is not None
         else seat.decision or ("buy" if seat.bought else None)
     )
-    if last is None or last != given.action:
-        raise RejectedError("not_the_last_action", who=seat.who, action=given.action)
+    if last is None or last != command.action:
+        raise RejectedError("not_the_last_action", who=seat.who, action=command.action)
     if course.begun_to_show(turn.rules, turn.current):
         raise RejectedError("too_late_to_withdraw")
     if last in ("buy", "discard") and len(dealt(cards, seat.who)) > turn.book.hand:
         raise RejectedError("card_came_for_it", who=seat.who)
-    turn.take_back(seat, last, given.by)
+    turn.take_back(seat, last, command.by)
 
 
 def _not_decided(seat: HousePokerSeat) -> None:
@@ -138,119 +138,121 @@ def _not_decided(seat: HousePokerSeat) -> None:
 # Dealt cards, and those face up
 
 
-def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
+def deal(turn: HousePokerTurn, command: CardsDeal) -> None:
     """A person reports dealt cards: without a device, or after a silence."""
     hand = turn.current
     if not hand.closed:
         raise RejectedError("bets_still_open")
     _no_stop(turn, but="silence")
     to_come = course.to_come(turn.rules, hand)
-    due = to_come if given.who is None else tuple(who for who in to_come if who == given.who)
-    if not 0 < given.count <= len(due):
-        if given.who is None:
-            raise RejectedError("cards_due", due=len(due), count=given.count)
-        raise RejectedError("cards_due_to", due=len(due), who=given.who, count=given.count)
+    due = to_come if command.who is None else tuple(who for who in to_come if who == command.who)
+    if not 0 < command.count <= len(due):
+        if command.who is None:
+            raise RejectedError("cards_due", due=len(due), count=command.count)
+        raise RejectedError("cards_due_to", due=len(due), who=command.who, count=command.count)
     faced: list[tuple[str, int]] = []
-    for who in due[: given.count]:
+    for who in due[: command.count]:
         if course.faces_up(turn.rules, turn.current, who):
             faced.append((who, len(dealt(turn.current.cards, who)) + 1))
         turn.place_card(who)
-    if len(given.cards) > len(faced):
-        raise RejectedError("cards_faced_up", up=len(faced), count=len(given.cards))
+    if len(command.cards) > len(faced):
+        raise RejectedError("cards_faced_up", up=len(faced), count=len(command.cards))
     if hand.gap:
         turn.change(held=())
         if not course.to_come(turn.rules, turn.current):
             turn.change_current(gap=False)
-    for (who, index), card in zip(faced, given.cards, strict=False):
+    for (who, index), card in zip(faced, command.cards, strict=False):
         if turn.state.doubt is None:
             one = CardsShow(
-                at=given.at, by=given.by, role=given.role, who=who, cards=(card,), index=index
+                at=command.at, by=command.by, role=command.role, who=who, cards=(card,), index=index
             )
             _reveal(turn, one)
 
 
-def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
+def turn_up(turn: HousePokerTurn, command: CardsTurn) -> None:
     """Turn known cards face up."""
     hand = turn.current
     _no_stop(turn)
-    names = [DEALER, *(seat.who for seat in hand.seats)] if given.who is None else [given.who]
+    names = [DEALER, *(seat.who for seat in hand.seats)] if command.who is None else [command.who]
     ready = [
-        who for who in names if may_lie_open(turn, who, given.index) and is_known(hand.cards, who)
+        who for who in names if may_lie_open(turn, who, command.index) and is_known(hand.cards, who)
     ]
     ready = [
         who for who in ready if not is_up(hand.cards, who) and not course.unseen_discards(hand, who)
     ]
     if not ready:
-        if given.who is None:
+        if command.who is None:
             raise RejectedError("nothing_to_turn")
-        raise RejectedError("cannot_be_turned", who=given.who)
+        raise RejectedError("cannot_be_turned", who=command.who)
     for who in ready:
-        turn.put(on_table.turn(turn.current.cards, who, given.index))
+        turn.put(on_table.turn(turn.current.cards, who, command.index))
     if turn.current == hand:
         raise RejectedError("no_cards_down", who=tuple(ready))
 
 
-def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
+def show_cards(turn: HousePokerTurn, command: CardsShow) -> None:
     """A person shows a hand, or one of its cards."""
     hand = turn.current
-    if given.index is not None and len(given.cards) != 1:
-        raise RejectedError("one_card_with_index", count=len(given.cards))
+    if command.index is not None and len(command.cards) != 1:
+        raise RejectedError("one_card_with_index", count=len(command.cards))
     if turn.state.shown is None:
         _no_stop(turn)
-    if _bank_anew(turn, given):
+    if _bank_anew(turn, command):
         turn.undo_discards()
-    elif not may_lie_open(turn, given.who, given.index):
-        raise RejectedError("cannot_be_shown", who=given.who)
+    elif not may_lie_open(turn, command.who, command.index):
+        raise RejectedError("cannot_be_shown", who=command.who)
     hand = turn.current
     lie = (
-        given.index is None
-        and not course.unseen_discards(hand, given.who)
-        and set(up(hand.cards, given.who)) == set(given.cards)
+        command.index is None
+        and not course.unseen_discards(hand, command.who)
+        and set(up(hand.cards, command.who)) == set(command.cards)
     )
     if lie and turn.state.stop is None:
-        raise RejectedError("cards_already_up", who=given.who)
+        raise RejectedError("cards_already_up", who=command.who)
     turn.change(doubt=None, shown=None)
-    _reveal(turn, given)
+    _reveal(turn, command)
     _go_on(turn)
 
 
-def _bank_anew(turn: HousePokerTurn, given: CardsShow) -> bool:
+def _bank_anew(turn: HousePokerTurn, command: CardsShow) -> bool:
     """Whether the bank's first cards are shown again before a card came for its discards."""
     hand, first = turn.current, turn.book.hand
-    if given.who != DEALER or hand.discards is None or len(dealt(hand.cards, DEALER)) > first:
+    if command.who != DEALER or hand.discards is None or len(dealt(hand.cards, DEALER)) > first:
         return False
-    return len(given.cards) == first if given.index is None else 0 < given.index <= first
+    return len(command.cards) == first if command.index is None else 0 < command.index <= first
 
 
-def _reveal(turn: HousePokerTurn, given: CardsShow) -> None:
-    found = _shown(turn, given, trust=False)
+def _reveal(turn: HousePokerTurn, command: CardsShow) -> None:
+    found = _shown(turn, command, trust=False)
     if isinstance(found, str):
-        turn.doubt(found, shown=given, detail=given.who)
+        turn.doubt(found, shown=command, detail=command.who)
     else:
         turn.put(found)
 
 
-def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Trouble:
+def _shown(turn: HousePokerTurn, command: CardsShow, *, trust: bool) -> Table | Trouble:
     """The table with these cards face up, or the trouble with them. ``trust``: believe the person
     against the reader.
     """
-    cards, seat = turn.current.cards, turn.current.seat(given.who)
-    cards = unread(cards, given.who, given.cards) if trust else cards
-    if given.index is None:
-        if why := trouble(cards, given.cards, turn.rules.deck, but=given.who):
+    cards, seat = turn.current.cards, turn.current.seat(command.who)
+    cards = unread(cards, command.who, command.cards) if trust else cards
+    if command.index is None:
+        if why := trouble(cards, command.cards, turn.rules.deck, but=command.who):
             return why
         dropped = (
             seat.dropped
-            if seat is not None and course.unseen_discards(turn.current, given.who)
+            if seat is not None and course.unseen_discards(turn.current, command.who)
             else 0
         )
         return show(
-            cards, given.who, given.cards, dropped=dropped, first=turn.book.hand, trust=trust
+            cards, command.who, command.cards, dropped=dropped, first=turn.book.hand, trust=trust
         )
-    [card] = given.cards
-    found = show_one(cards, given.who, given.index, card, trust=trust)
-    others = tuple(each for each in cards if each is not dealt(cards, given.who)[given.index - 1])
-    return trouble(others, given.cards, turn.rules.deck) or found
+    [card] = command.cards
+    found = show_one(cards, command.who, command.index, card, trust=trust)
+    others = tuple(
+        each for each in cards if each is not dealt(cards, command.who)[command.index - 1]
+    )
+    return trouble(others, command.cards, turn.rules.deck) or found
 
 
 def may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
@@ -272,22 +274,22 @@ def may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
 # What waits
 
 
-def decide(turn: HousePokerTurn, given: CardDecide) -> None:
+def decide(turn: HousePokerTurn, command: CardDecide) -> None:
     """A person decides about what stopped the round."""
     hand, state, stop = turn.current, turn.state, turn.state.stop
     if stop is None:
         raise RejectedError("nothing_to_decide")
-    turn.change_current(confirmed_by=confirmer(given))
+    turn.change_current(confirmed_by=confirmer(command))
     if state.shown is not None:
         found = _shown(turn, state.shown, trust=True)
-        if given.action != "accept" or isinstance(found, str):
+        if command.action != "accept" or isinstance(found, str):
             raise RejectedError("shown_cards_impossible", commands=sent(stop.asks))
         turn.change(doubt=None, shown=None)
         turn.put(found)
     elif state.doubt is None and state.held and state.held[0].trouble is not None:
         turn.change(held=state.held[1:])
-        _about(turn, given, state.held[0])
-    elif given.action != "accept":
+        _about(turn, command, state.held[0])
+    elif command.action != "accept":
         raise RejectedError("accept_nothing_missing", commands=sent(stop.asks))
     else:
         turn.change(doubt=None)
@@ -308,10 +310,10 @@ def _go_on(turn: HousePokerTurn) -> None:
     follow_all(turn, state.held)
 
 
-def _about(turn: HousePokerTurn, given: CardDecide, held: Held) -> None:
+def _about(turn: HousePokerTurn, command: CardDecide, held: Held) -> None:
     """A card or a packet: it counts, it is another card, or it leaves the game."""
     hand, came = turn.current, held.given
-    if given.action == "remove":
+    if command.action == "remove":
         count = 1 if held.packet is None else min(held.packet, len(turn.rules.deck))
         for _ in range(count):
             turn.say(CardRemoved(round=hand.round, why=held.trouble or "", card=None))
@@ -322,12 +324,12 @@ def _about(turn: HousePokerTurn, given: CardDecide, held: Held) -> None:
     if not to_come:
         raise RejectedError("waiting_card_not_due")
     actions = ("accept", "remove") if held.packet is not None else ("accept", "read", "remove")
-    if given.action not in actions:
-        raise RejectedError("action_not_allowed", action=given.action, actions=actions)
+    if command.action not in actions:
+        raise RejectedError("action_not_allowed", action=command.action, actions=actions)
     if held.packet is not None:
         turn.place(came, to_come[0], count=packet(to_come))
         return
-    card = given.card if given.action == "read" else came.card
+    card = command.card if command.action == "read" else came.card
     if card is None and turn.faces_up(to_come[0]):
         raise RejectedError("card_needs_reading")
     if card is not None and trouble(hand.cards, [card], turn.rules.deck):

@@ -130,9 +130,9 @@ class HousePokerGame(DealtGame[HousePoker, HousePokerSettings, HousePokerState, 
             person.BetWithdraw: {"bet": bets},
         }
 
-    def named(self, given: AnyReading | AnyCommand) -> set[str]:
+    def named(self, received: AnyReading | AnyCommand) -> set[str]:
         """The cards that an input names."""
-        return named(given) or super().named(given)
+        return named(received) or super().named(received)
 
     def seen(self, state: HousePokerState) -> set[str]:
         """The cards of the round in progress that are face up."""

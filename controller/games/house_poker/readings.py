@@ -30,24 +30,24 @@ CARDS = 52
 # Silences
 
 
-def take_silence(turn: HousePokerTurn, given: AnyReading) -> None:
+def take_silence(turn: HousePokerTurn, reading: AnyReading) -> None:
     """A device is or was silent, or restarted: a card may have come unseen. The slots deal none."""
-    device, silent = given.device, turn.state.silent
-    if not isinstance(given, LinkLate | LinkGap | ShoeReset):
+    device, silent = reading.device, turn.state.silent
+    if not isinstance(reading, LinkLate | LinkGap | ShoeReset):
         others = tuple(each for each in silent if each != device)
-        turn.change(silent=others if isinstance(given, LinkUp) else (*others, device))
-    if device not in turn.state.slots and not isinstance(given, LinkUp):
+        turn.change(silent=others if isinstance(reading, LinkUp) else (*others, device))
+    if device not in turn.state.slots and not isinstance(reading, LinkUp):
         turn.lose_place()
 
 
 # The shuffler
 
 
-def take_state(turn: HousePokerTurn, given: ShufflerState) -> None:
+def take_state(turn: HousePokerTurn, reading: ShufflerState) -> None:
     """A shuffler that is not ready stops a deal in progress, and none begins until it is or the
     deck is found right.
     """
-    before, hand, unready = turn.state.shuffler, turn.state.current, heed_shuffler(turn, given)
+    before, hand, unready = turn.state.shuffler, turn.state.current, heed_shuffler(turn, reading)
     turn.change(shuffler=unready)
     if unready is None or before == unready:
         return
@@ -55,10 +55,10 @@ def take_state(turn: HousePokerTurn, given: ShufflerState) -> None:
         turn.doubt("shuffler_unready", detail=unready)
 
 
-def take_verdict(turn: HousePokerTurn, given: ShufflerVerdict) -> None:
+def take_verdict(turn: HousePokerTurn, reading: ShufflerVerdict) -> None:
     """The shuffler has counted the deck and looked at it: two facts."""
-    if not given.late:
-        check_deck(turn, verdict(given, CARDS * (given.decks or 1)))
+    if not reading.late:
+        check_deck(turn, verdict(reading, CARDS * (reading.decks or 1)))
 
 
 def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
@@ -79,31 +79,31 @@ def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
 # Coins
 
 
-def take_coin(turn: HousePokerTurn, given: SlotCoin) -> None:
+def take_coin(turn: HousePokerTurn, reading: SlotCoin) -> None:
     """A coin before the deal takes part in the jackpot of this round; any other does not count, nor
     one of a wrong value, nor one while the jackpot is not in play.
     """
-    if given.device not in turn.state.slots:
-        turn.change(slots=(*turn.state.slots, given.device))
+    if reading.device not in turn.state.slots:
+        turn.change(slots=(*turn.state.slots, reading.device))
     if "jackpot" not in turn.book.sides:
         return
     hand = turn.state.current
-    if hand is None or hand.closed or given.late:
-        turn.irregular("bet_late", detail=f"box:{given.box}")
+    if hand is None or hand.closed or reading.late:
+        turn.irregular("bet_late", detail=f"box:{reading.box}")
         return
-    who, (_, most) = f"box:{given.box}", turn.stakes("jackpot")
+    who, (_, most) = f"box:{reading.box}", turn.stakes("jackpot")
     if why := refused(turn):
-        turn.irregular("jackpot_not_in_play", detail=f"{who}: {given.amount}; {why}")
-    elif most is not None and given.amount > most:
-        turn.irregular("stake_limit", detail=f"{who}: {given.amount}, the most is {most}")
-    elif turn.no_jackpot(given.amount):
+        turn.irregular("jackpot_not_in_play", detail=f"{who}: {reading.amount}; {why}")
+    elif most is not None and reading.amount > most:
+        turn.irregular("stake_limit", detail=f"{who}: {reading.amount}, the most is {most}")
+    elif turn.no_jackpot(reading.amount):
         decided = turn.settings.jackpot_stake or "nothing"
         turn.irregular(
-            "jackpot_stake", detail=f"{who}: {given.amount}; decided and displayed: {decided}"
+            "jackpot_stake", detail=f"{who}: {reading.amount}; decided and displayed: {decided}"
         )
     elif turn.jackpot_decided and hand.has_bet(who, "jackpot"):
         turn.irregular(
-            "jackpot_stake", detail=f"{who}: it takes part already, {given.amount} more came"
+            "jackpot_stake", detail=f"{who}: it takes part already, {reading.amount} more came"
         )
     else:
-        turn.bet(who, "jackpot", given.amount + (hand.amounts.get(who, {}).get("jackpot") or 0))
+        turn.bet(who, "jackpot", reading.amount + (hand.amounts.get(who, {}).get("jackpot") or 0))

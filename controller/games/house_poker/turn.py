@@ -108,14 +108,14 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         """Whether the next card of this hand is face up."""
         return course.faces_up(self.rules, self.current, to)
 
-    def arrived(self, given: CardDrawn | ShufflerPacket) -> Held | None:
+    def arrived(self, reading: CardDrawn | ShufflerPacket) -> Held | None:
         """A card or a packet came. None where no round is in progress."""
         if not self.state.open or self.state.current is None:
-            self.refuse(given)
+            self.refuse(reading)
             return None
-        if isinstance(given, CardDrawn):
-            return Held(given=given)
-        return Held(given=_unread(given), packet=given.size)
+        if isinstance(reading, CardDrawn):
+            return Held(given=reading)
+        return Held(given=_unread(reading), packet=reading.size)
 
     @property
     def holds(self) -> bool:
@@ -137,18 +137,18 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         return None if why is None else (why, None)
 
     def _wrong(self, held: Held) -> str | None:
-        given, to_come = held.given, course.to_come(self.rules, self.current)
+        drawn, to_come = held.given, course.to_come(self.rules, self.current)
         if held.packet is not None:
             return None if self._fits(held.packet, packet(to_come)) else "packet_wrong"
         faced = self.faces_up(to_come[0])
-        if given.card is None and faced:
+        if drawn.card is None and faced:
             return "card_unread"
-        cards = () if given.card is None else (given.card,)
+        cards = () if drawn.card is None else (drawn.card,)
         if wrong := trouble(self.current.cards, cards, self.rules.deck):
             return wrong
-        if given.unsure:
+        if drawn.unsure:
             return "card_unsure"
-        return "card_exposed" if given.exposed and not faced else None
+        return "card_exposed" if drawn.exposed and not faced else None
 
     def _fits(self, size: int, most: int) -> bool:
         """Whether a packet is as large as it has to be; cards that were asked for may also come one
@@ -156,9 +156,9 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         """
         return size == most or (0 < size < most and course.is_dealt(self.rules, self.current))
 
-    def _elsewhere(self, given: CardDrawn) -> str | None:
-        claimed = (given.to or "").startswith(("box:", DEALER, "burn"))  # it may have its own words
-        return "card_order" if claimed and given.to != self.belongs() else None
+    def _elsewhere(self, drawn: CardDrawn) -> str | None:
+        claimed = (drawn.to or "").startswith(("box:", DEALER, "burn"))  # it may have its own words
+        return "card_order" if claimed and drawn.to != self.belongs() else None
 
     def hold(self, held: Held, what: str, detail: str | None = None) -> None:
         """The card stops the round; a misdeal may void it at once."""
@@ -251,9 +251,9 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
 
     # The course of a round
 
-    def place(self, given: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002 - the rules say it
+    def place(self, drawn: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002 - the rules say it
         """Deal a card, or a packet."""
-        self.place_card(to, given.card, given.reading, count)
+        self.place_card(to, drawn.card, drawn.reading, count)
 
     def place_card(
         self, to: str, card: str | None = None, reading: int | None = None, count: int = 1
@@ -375,15 +375,15 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         self.change(current=None, held=(), doubt=None, shown=None)
 
 
-def _unread(given: CardDrawn | ShufflerPacket) -> CardDrawn:
+def _unread(reading: CardDrawn | ShufflerPacket) -> CardDrawn:
     """A packet is a card that no device has read."""
-    if isinstance(given, CardDrawn):
-        return given
+    if isinstance(reading, CardDrawn):
+        return reading
     return CardDrawn(
-        at=given.at,
-        device=given.device,
-        frame=given.frame,
-        reading=given.reading,
+        at=reading.at,
+        device=reading.device,
+        frame=reading.frame,
+        reading=reading.reading,
         card=None,
-        to=given.to,
+        to=reading.to,
     )

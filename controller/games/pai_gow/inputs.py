@@ -30,20 +30,20 @@ from devices.readings import (
 )
 
 
-def open_session(turn: PaiGowTurn, given: SessionOpen) -> None:
+def open_session(turn: PaiGowTurn, command: SessionOpen) -> None:
     """The table opens; the croupier has the bank."""
-    banked_commands.open_session(turn, given)
+    banked_commands.open_session(turn, command)
     turn.change(bank=None)
 
 
-def set_bank(turn: PaiGowTurn, given: ButtonSet) -> None:
+def set_bank(turn: PaiGowTurn, command: ButtonSet) -> None:
     """Move the bank to a player, or to the croupier, who must accept it in turn."""
     session(turn)
     state, book, here = turn.state, turn.book, croupier(turn.book)
     if state.current is not None:
         raise RejectedError("round_in_progress", round=state.current.round)
     there = (*state.boxes, here)
-    to = given.seat
+    to = command.seat
     if to is None:
         to = next(
             position
@@ -56,77 +56,79 @@ def set_bank(turn: PaiGowTurn, given: ButtonSet) -> None:
         raise RejectedError("bank_unchanged", who=who_at(book, to))
     if here in passed(book, turn.bank, to):
         raise RejectedError("bank_passes_croupier", law=book.laws["bank_passed"].cited)
-    turn.move_bank(to, given.by)
+    turn.move_bank(to, command.by)
 
 
 # Dice
 
 
-def set_dice(turn: PaiGowTurn, given: DiceSet) -> None:
+def set_dice(turn: PaiGowTurn, command: DiceSet) -> None:
     """The dice of the session: their number, one colour, of the size that the decree prescribes."""
     session(turn)
     least, most = turn.book.die
-    turn.say(DiceRegistered(serials=given.serials, by=given.by))
+    turn.say(DiceRegistered(serials=command.serials, by=command.by))
     wrong = {
-        f"{len(given.serials)} dice": len(given.serials) != turn.book.dice
-        or len(set(given.serials)) < len(given.serials),
-        f"side {given.side}": given.side is not None and not least <= given.side <= most,
-        "colours": given.same_colour is False,
+        f"{len(command.serials)} dice": len(command.serials) != turn.book.dice
+        or len(set(command.serials)) < len(command.serials),
+        f"side {command.side}": command.side is not None and not least <= command.side <= most,
+        "colours": command.same_colour is False,
     }
     for what, is_wrong in wrong.items():
         if is_wrong:
             turn.irregular("dice_wrong", detail=what)
 
 
-def read_dice(turn: PaiGowTurn, given: DiceRead) -> None:
+def read_dice(turn: PaiGowTurn, reading: DiceRead) -> None:
     """A device has read a throw. It counts after "no more bets", once, and live."""
-    turn.change(thrower=given.device)
+    turn.change(thrower=reading.device)
     deal = turn.state.current
     if deal is None or not deal.closed:
         turn.irregular("dice_before_close")
-    elif not _right(turn, given.values):
-        turn.irregular("dice_wrong", detail=_spell(given.values))
-    elif given.late:
+    elif not _right(turn, reading.values):
+        turn.irregular("dice_wrong", detail=_spell(reading.values))
+    elif reading.late:
         if not deal.dice and turn.state.stop is None:
-            turn.doubt("dice_late", detail=_spell(given.values))
+            turn.doubt("dice_late", detail=_spell(reading.values))
     elif deal.dice:
-        turn.irregular("dice_again", detail=f"{_spell(given.values)}, after {_spell(deal.dice)}")
+        turn.irregular("dice_again", detail=f"{_spell(reading.values)}, after {_spell(deal.dice)}")
     elif turn.state.doubt != "dice_late":
-        turn.throw(given.values)
+        turn.throw(reading.values)
 
 
-def tell_dice(turn: PaiGowTurn, given: DiceTell) -> None:
+def tell_dice(turn: PaiGowTurn, command: DiceTell) -> None:
     """The croupier reports the dice: without a device, or against its reading."""
     dealing(turn)
     deal = turn.current
-    if not _right(turn, given.values):
+    if not _right(turn, command.values):
         raise RejectedError("dice_values_wrong", dice=turn.book.dice)
     if turn.state.doubt not in (None, "dice_late"):
         raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
     turn.resolve("dice_late")
     if deal.cards:
         raise RejectedError("cards_already_dealt")
-    if deal.dice == given.values:
+    if deal.dice == command.values:
         raise RejectedError("dice_unchanged")
     if deal.dice:
-        turn.irregular("dice_differ", detail=f"{_spell(given.values)}, and not {_spell(deal.dice)}")
-    turn.throw(given.values)
+        turn.irregular(
+            "dice_differ", detail=f"{_spell(command.values)}, and not {_spell(deal.dice)}"
+        )
+    turn.throw(command.values)
     banked_readings.go_on(turn)
 
 
-def take_fault(turn: PaiGowTurn, given: DiceFault) -> None:
+def take_fault(turn: PaiGowTurn, reading: DiceFault) -> None:
     """The dice reader reports or clears a fault."""
-    turn.change(thrower=given.device)
-    if given.active:
-        turn.raise_alert(f"dice_{given.fault}", given, given.detail)
+    turn.change(thrower=reading.device)
+    if reading.active:
+        turn.raise_alert(f"dice_{reading.fault}", reading, reading.detail)
     else:
-        turn.clear_alert(f"dice_{given.fault}")
+        turn.clear_alert(f"dice_{reading.fault}")
 
 
-def take_silence(turn: PaiGowTurn, given: AnyReading) -> None:
+def take_silence(turn: PaiGowTurn, reading: AnyReading) -> None:
     """No card goes unseen while only the dice reader is silent."""
-    if given.device != turn.state.thrower or not given.device:
-        banked_readings.take_silence(turn, given)
+    if reading.device != turn.state.thrower or not reading.device:
+        banked_readings.take_silence(turn, reading)
 
 
 def _right(turn: PaiGowTurn, values: tuple[int, ...]) -> bool:
@@ -140,18 +142,18 @@ def _spell(values: tuple[int, ...]) -> str:
 # Hands
 
 
-def act(turn: PaiGowTurn, given: HandAct) -> None:
+def act(turn: PaiGowTurn, command: HandAct) -> None:
     """A player has set the hand, or withdraws that."""
     dealing(turn)
     if turn.state.stop is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
-    if given.action != "set":
-        raise RejectedError("action_not_allowed", action=given.action, actions=("set",))
-    (turn.set_hand if given.valid else turn.unset_hand)(given.who, given.by)
+    if command.action != "set":
+        raise RejectedError("action_not_allowed", action=command.action, actions=("set",))
+    (turn.set_hand if command.valid else turn.unset_hand)(command.who, command.by)
     banked_readings.go_on(turn)
 
 
-def turn_cards(_turn: PaiGowTurn, _given: CardsTurn) -> None:
+def turn_cards(_turn: PaiGowTurn, _command: CardsTurn) -> None:
     """Reject turning: a hand is shown set in two."""
     raise RejectedError("show_with_low_hand")
 

@@ -144,15 +144,15 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         """No section foresees it: the person in charge decides."""
         self.doubt("card_exposed", detail=who)
 
-    def error(self, given: DealError) -> None:
+    def error(self, command: DealError) -> None:
         """No section foresees an error of dealing: the person in charge decides."""
-        who = given.who or ""
-        if given.error == "exposed" and on_table.hand(self.current.cards, who):
-            if given.index is not None:
-                self.put(on_table.turn(self.current.cards, who, given.index))
+        who = command.who or ""
+        if command.error == "exposed" and on_table.hand(self.current.cards, who):
+            if command.index is not None:
+                self.put(on_table.turn(self.current.cards, who, command.index))
             self.doubt("dealer_early" if who == DEALER else "card_exposed", detail=who)
         else:
-            self.doubt("deal_error", detail=given.error)
+            self.doubt("deal_error", detail=command.error)
 
     # The cards that are over
 
@@ -215,24 +215,24 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
                 "hands_not_set", hands=tuple(waits), law=self.book.laws["dealer_early"].cited
             )
 
-    def show(self, given: CardsShow, *, trust: bool = False) -> None:
+    def show(self, command: CardsShow, *, trust: bool = False) -> None:
         """Show a hand: its cards, and which of them are the low hand."""
-        if given.index is not None:
+        if command.index is not None:
             raise RejectedError("show_whole_hand")
-        if not given.cards and on_table.is_known(self.current.cards, given.who):
-            given = replace(given, cards=on_table.known(self.current.cards, given.who))
+        if not command.cards and on_table.is_known(self.current.cards, command.who):
+            command = replace(command, cards=on_table.known(self.current.cards, command.who))
         if (
-            not given.low
-            or not set(given.low) < set(given.cards)
-            or len(set(given.low)) < len(given.low)
+            not command.low
+            or not set(command.low) < set(command.cards)
+            or len(set(command.low)) < len(command.low)
         ):
-            raise RejectedError("low_hand_required", who=given.who)
+            raise RejectedError("low_hand_required", who=command.who)
         bank = who_at(self.book, self.current.bank)
-        if given.who not in (DEALER, bank, *self.current.low) and bank not in self.current.low:
-            self.irregular("hand_early", detail=given.who)
-        super().show(given, trust=trust)
+        if command.who not in (DEALER, bank, *self.current.low) and bank not in self.current.low:
+            self.irregular("hand_early", detail=command.who)
+        super().show(command, trust=trust)
         if self.state.doubt != "shown_differs":
-            self.change_current(low={**self.current.low, given.who: given.low})
+            self.change_current(low={**self.current.low, command.who: command.low})
 
     def missing(self) -> tuple[str, ...]:
         """When all have set, the hands that do not are face up."""
@@ -307,12 +307,12 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         return replace(shown, outcome="tie" if outcome == "void" else outcome, settled=settled)
 
     def amended(
-        self, deal: PaiGowRound, entry: DealtEntry, given: ResultCorrect
+        self, deal: PaiGowRound, entry: DealtEntry, command: ResultCorrect
     ) -> tuple[PaiGowRound, DealtEntry, ResultCorrect]:
         """``box:3.low`` names the low hand of ``box:3``; required if it, or a card of it, was
         wrong.
         """
-        said, lows = given.hands or {}, dict(deal.low)
+        said, lows = command.hands or {}, dict(deal.low)
         told = {hand.who: hand.cards for hand in entry.hands}
         named = {
             who.removesuffix(LOW_SUFFIX): cards
@@ -327,7 +327,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             if not low or not set(low) < set(cards) or len(set(low)) < len(low):
                 raise RejectedError("low_hand_correction_required", low=f"{who}{LOW_SUFFIX}")
             lows[who] = low
-        return replace(deal, low=lows), entry, replace(given, hands=hands)
+        return replace(deal, low=lows), entry, replace(command, hands=hands)
 
 
 def _set(

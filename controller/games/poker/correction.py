@@ -43,12 +43,12 @@ class PokerAtTheTable(Protocol):
         ...
 
 
-def published(state: Any, given: ResultCorrect, *, decisions: bool = False) -> DealtEntry:
+def published(state: Any, command: ResultCorrect, *, decisions: bool = False) -> DealtEntry:
     """The result that is to be corrected; ``decisions``: whether those may be. Raises
     ``RejectedError``.
     """
-    number = given.round
-    if given.decisions is not None and not decisions:
+    number = command.round
+    if command.decisions is not None and not decisions:
         raise RejectedError("decisions_not_corrected")
     entry: DealtEntry | None = state.entry(number)
     if entry is None:
@@ -63,29 +63,32 @@ def published(state: Any, given: ResultCorrect, *, decisions: bool = False) -> D
 
 
 def right_cards(
-    entry: DealtEntry, given: ResultCorrect, deck: Collection[str], seen: Iterable[str | None] = ()
+    entry: DealtEntry,
+    command: ResultCorrect,
+    deck: Collection[str],
+    seen: Iterable[str | None] = (),
 ) -> dict[str, tuple[str, ...]]:
     """The cards of all hands that lay open, as they are right. Raises ``RejectedError`` for what
     cannot be.
 
     ``seen``: other cards that lay face up in the round.
     """
-    if given.number is not None or given.dice is not None or given.winner is not None:
+    if command.number is not None or command.dice is not None or command.winner is not None:
         raise RejectedError("result_from_cards")
     told = {hand.who: hand.cards for hand in entry.hands if hand.cards}
-    if not given.hands and given.decisions:
+    if not command.hands and command.decisions:
         return told
-    if not given.hands:
+    if not command.hands:
         raise RejectedError("hands_required")
     if not told:
         raise RejectedError("hands_not_remembered", round=entry.round, rounds=HISTORY_ROUNDS)
-    for who, cards in given.hands.items():
+    for who, cards in command.hands.items():
         if who not in told:
             raise RejectedError("hand_not_up", who=who, round=entry.round, hands=tuple(told))
         if len(cards) != len(told[who]):
             raise RejectedError("hand_size", who=who, cards=len(told[who]), count=len(cards))
     right = told | {
-        who: cards for who, cards in given.hands.items() if set(cards) != set(told[who])
+        who: cards for who, cards in command.hands.items() if set(cards) != set(told[who])
     }
     every = [card for cards in right.values() for card in cards]
     if foreign := set(every) - set(deck):
@@ -95,11 +98,11 @@ def right_cards(
     return right
 
 
-def came_to_lie(entry: DealtEntry, given: ResultCorrect, sizes: Mapping[str, int]) -> DealtEntry:
+def came_to_lie(entry: DealtEntry, command: ResultCorrect, sizes: Mapping[str, int]) -> DealtEntry:
     """The result with the cards of hands that lay open after all, as a corrected decision has it;
     ``sizes``: how many each has.
     """
-    hands = given.hands or {}
+    hands = command.hands or {}
     for who, size in sizes.items():
         if len(hands.get(who, ())) not in (0, size):
             raise RejectedError("hand_size", who=who, cards=size, count=len(hands[who]))
@@ -133,7 +136,7 @@ def tell(
     entry: DealtEntry,
     before: PokerOutcome,
     after: PokerOutcome,
-    given: ResultCorrect,
+    command: ResultCorrect,
     was: str | None = None,
 ) -> None:
     """Replace the result. Awards that no longer hold are withdrawn, and new ones are given.
@@ -152,24 +155,24 @@ def tell(
             replaces_boot=None,
             outcome=turn.outcome_of(new),
             was=was,
-            by=given.by,
-            role=given.role,
+            by=command.by,
+            role=command.role,
         )
     )
     say_awards(turn, before.awards, after.awards)
 
 
 def correct_settled(
-    turn: PokerAtTheTable, entry: DealtEntry, given: ResultCorrect, deck: Collection[str]
+    turn: PokerAtTheTable, entry: DealtEntry, command: ResultCorrect, deck: Collection[str]
 ) -> None:
     """Correct the cards of a round that a person settled at the table: its bets are not settled
     again.
     """
-    if given.decisions:
+    if command.decisions:
         raise RejectedError("round_settled_at_table", round=entry.round)
-    right = right_cards(entry, given, deck)
+    right = right_cards(entry, command, deck)
     before, after = PokerOutcome(hands=entry.hands), PokerOutcome(hands=relaid(entry.hands, right))
-    tell(turn, entry, before, after, given)
+    tell(turn, entry, before, after, command)
 
 
 def say_awards(

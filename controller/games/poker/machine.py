@@ -6,9 +6,9 @@ from controller.contract.commands import AnyCommand, CardsDeal, CardsShow, Resul
 from devices.readings import AnyReading
 
 
-def named(given: AnyReading | AnyCommand) -> set[str]:
+def named(received: AnyReading | AnyCommand) -> set[str]:
     """The cards that a command of poker names."""
-    match given:
+    match received:
         case CardsShow(cards=cards, low=low):
             return {*cards, *low}
         case CardsDeal(cards=cards):

@@ -15,43 +15,43 @@ UNREADY_STATES = ("door_open", "jam", "recovering", "count_wrong", "set_wrong", 
 """Shuffler states that need a person."""
 
 
-def heed_shuffler(turn: Moves[Any, Any, Any], given: ShufflerState) -> str | None:
+def heed_shuffler(turn: Moves[Any, Any, Any], reading: ShufflerState) -> str | None:
     """Raise or clear its alerts; gives what it cannot deal for now, None where it is ready."""
     for state in UNREADY_STATES:
-        if state != given.state:
+        if state != reading.state:
             turn.clear_alert(f"shuffler_{state}")
-    if given.state not in UNREADY_STATES:
+    if reading.state not in UNREADY_STATES:
         return None
     turn.raise_alert(
-        f"shuffler_{given.state}", given
+        f"shuffler_{reading.state}", reading
     )  # its own text is not published: it knows the cards
-    return given.state
+    return reading.state
 
 
-def verdict(given: ShufflerVerdict, whole: int) -> DeckChecked:
+def verdict(reading: ShufflerVerdict, whole: int) -> DeckChecked:
     """A shuffler has counted a deck of ``whole`` cards and looked at it: two facts."""
     count_right = (
-        given.count_right
-        if given.count is None
-        else given.count == whole and given.count_right is not False
+        reading.count_right
+        if reading.count is None
+        else reading.count == whole and reading.count_right is not False
     )
-    there = not (given.missing or given.extra)
+    there = not (reading.missing or reading.extra)
     return DeckChecked(
-        right=there and False not in (count_right, given.set_right),
-        count=given.count,
+        right=there and False not in (count_right, reading.set_right),
+        count=reading.count,
         count_right=count_right,
-        set_right=given.set_right,
-        device=given.device or None,
+        set_right=reading.set_right,
+        device=reading.device or None,
     )
 
 
-def counted(given: DeckCheck, whole: int) -> DeckChecked:
+def counted(command: DeckCheck, whole: int) -> DeckChecked:
     """A person has counted a deck of ``whole`` cards and looked at it."""
-    count_right = given.cards == whole
+    count_right = command.cards == whole
     return DeckChecked(
-        right=count_right and given.right,
-        count=given.cards,
+        right=count_right and command.right,
+        count=command.cards,
         count_right=count_right,
-        set_right=given.right,
-        by=given.by,
+        set_right=command.right,
+        by=command.by,
     )

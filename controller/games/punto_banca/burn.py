@@ -75,16 +75,16 @@ def miss(turn: PuntoBancaTurn, now: PuntoBancaBurn) -> None:
     turn.change(burn=replace(now, gap=True))
 
 
-def decide(turn: PuntoBancaTurn, given: CardDecide, now: PuntoBancaBurn) -> None:
+def decide(turn: PuntoBancaTurn, command: CardDecide, now: PuntoBancaBurn) -> None:
     """Read the first burn card, or end the burn on a person's word."""
-    if given.action == "read" and now.drawn and now.shown is None:
-        card = talla.read_card(given)
+    if command.action == "read" and now.drawn and now.shown is None:
+        card = talla.read_card(command)
         if turn.state.shoe is not None:
             turn.change(shoe=shoe.read(turn.state.shoe, card)[0])
         turn.change(burn=replace(now, shown=card))
         turn.say(CardTurned(to="burn", index=1, card=card))
         finish(turn)
-    elif given.action == "accept":
+    elif command.action == "accept":
         finish(turn, anyway=True)
     else:
         raise RejectedError("burn_undecided")

@@ -104,28 +104,28 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             return True
         if super().diverted(held):
             return True
-        coup, given = self.state.current, held.given
+        coup, drawn = self.state.current, held.given
         if coup is None or not coup.gap:
             return False
         to = self.belongs()
-        if to is not None and (given.to, given.index) == (to, len(dealt(coup.cards, to)) + 1):
+        if to is not None and (drawn.to, drawn.index) == (to, len(dealt(coup.cards, to)) + 1):
             self.change_current(gap=False)
             return False
         self.unresolved(coup, "silence")
         self.expect()
         return True
 
-    def found(self, given: CardDrawn) -> bool:
+    def found(self, drawn: CardDrawn) -> bool:
         """Whether the shoe itself says that this is the first card of a round."""
-        if self.by_shoe and (given.to, given.index) == ("player", 1):
+        if self.by_shoe and (drawn.to, drawn.index) == ("player", 1):
             self.change(out_of_sync=False, unseen=False)
             return True
         return False
 
     def objection(self, held: Held) -> tuple[str, str | None] | None:
         """Also where the shoe places it elsewhere, or it came face up when it must be face down."""
-        given, now = held.given, self.state.shoe
-        over = now is not None and now.over and held.trouble is None and not given.unsure
+        drawn, now = held.given, self.state.shoe
+        over = now is not None and now.over and held.trouble is None and not drawn.unsure
         if why := ("shoe_over", None) if over else super().objection(held):
             return why
         to = self.belongs()
@@ -133,10 +133,10 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             natural = any(is_natural(up(self.on_table, side)) for side in SIDES)
             return "card_after_end" if natural else "card_before_turn", None
         index = len(dealt(self.on_table, to)) + 1
-        if given.to not in (None, to) or given.index not in (None, index):
-            said = " ".join(str(each) for each in (given.to, given.index) if each is not None)
-            return "card_misplaced", f"{to} {index} expected, the shoe says {said}"
-        return ("card_exposed", None) if given.exposed and not self.faces_up(to) else None
+        if drawn.to not in (None, to) or drawn.index not in (None, index):
+            named = " ".join(str(each) for each in (drawn.to, drawn.index) if each is not None)
+            return "card_misplaced", f"{to} {index} expected, the shoe says {named}"
+        return ("card_exposed", None) if drawn.exposed and not self.faces_up(to) else None
 
     def faces_up(self, to: str) -> bool:  # noqa: ARG002 - it depends on the card, not on the hand
         """Whether the next card of the round is dealt face up."""
@@ -285,7 +285,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
 
     # Decisions
 
-    def decide_unread(self, given: CardDecide) -> bool:
+    def decide_unread(self, command: CardDecide) -> bool:
         """Read the first unread card on the table, or of the named hand; or decide about the
         burn.
         """
@@ -294,15 +294,15 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             at
             for side in SIDES
             for at, each in enumerate(self.on_table)
-            if each.card is None and each.to == side and given.who in (None, side)
+            if each.card is None and each.to == side and command.who in (None, side)
         ]
-        if given.action == "read" and unread and state.shoe is not None:
-            card, at = read_card(given), unread[0]
+        if command.action == "read" and unread and state.shoe is not None:
+            card, at = read_card(command), unread[0]
             counted, trouble = shoe.read(state.shoe, card)
             self.change(shoe=counted)
             cards = self.on_table
             self.put((*cards[:at], replace(cards[at], card=card), *cards[at + 1 :]))
-            self.change_current(confirmed_by=confirmer(given))
+            self.change_current(confirmed_by=confirmer(command))
             if trouble is not None:
                 self.irregular(trouble)
             self.settle()
@@ -310,39 +310,39 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         if state.held or state.stop is None:
             return False
         if state.burn is not None:
-            burn.decide(self, given, state.burn)
+            burn.decide(self, command, state.burn)
             return True
         if state.current is not None and state.current.unread:
             raise RejectedError("card_not_read_in_round")
         return False
 
-    def decide_held(self, given: CardDecide, held: Held) -> None:
+    def decide_held(self, command: CardDecide, held: Held) -> None:
         """Place the held card, read it, remove it, or keep it for the next round."""
-        match given.action:
+        match command.action:
             case "accept" | "for":
-                self._accept(given, held)
+                self._accept(command, held)
             case "read":
-                self._read(given, held)
+                self._read(command, held)
             case "exposed":
                 if not held.given.exposed:
                     raise RejectedError("card_not_face_up")
-                other = given.card not in (None, held.given.card)
-                (self._read if other else self._accept)(given, held)
+                other = command.card not in (None, held.given.card)
+                (self._read if other else self._accept)(command, held)
             case "remove":
                 self.change(held=self.state.held[1:])
                 why = held.trouble or ("exposed" if held.given.exposed else "decided")
-                commands.remove(self, given, why, None)
+                commands.remove(self, command, why, None)
             case "next_round":
-                self._keep(given, held)
+                self._keep(command, held)
             case _:
-                raise RejectedError("action_not_allowed", action=given.action, actions=ACTIONS)
+                raise RejectedError("action_not_allowed", action=command.action, actions=ACTIONS)
 
-    def _accept(self, given: CardDecide, held: Held) -> None:
+    def _accept(self, command: CardDecide, held: Held) -> None:
         """Place the card where the order requires; face up, out of turn, only on a person's
         statement.
         """
         now, rest = self.state.shoe, self.state.held[1:]
-        if given.action == "for" and given.who is None:
+        if command.action == "for" and command.who is None:
             raise RejectedError("who_one_of", players=SIDES)
         commands.of_the_game(held)
         if self.state.burn is not None:
@@ -357,20 +357,20 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         if to is None:
             whole = len(self.on_table) >= 4 and "card.decide" in self.state.asks
             raise RejectedError("no_card_now_turn" if whole else "no_card_now")
-        if given.who not in (None, to):
+        if command.who not in (None, to):
             raise RejectedError("next_card_to", who=to)
         self.change(held=rest)
         self.ready()
-        self.change_current(confirmed_by=confirmer(given), gap=False)
-        self.place(held.given, to, seen=given.action == "exposed")
+        self.change_current(confirmed_by=confirmer(command), gap=False)
+        self.place(held.given, to, seen=command.action == "exposed")
 
-    def _read(self, given: CardDecide, held: Held) -> None:
+    def _read(self, command: CardDecide, held: Held) -> None:
         """It is another card than the shoe reported."""
-        read = commands.read(self, given, held)
+        read = commands.read(self, command, held)
         self.change(held=(read, *self.state.held[1:]))
-        self._accept(given, read)
+        self._accept(command, read)
 
-    def _keep(self, given: CardDecide, held: Held) -> None:
+    def _keep(self, command: CardDecide, held: Held) -> None:
         """Keep the card as the first of the next round; if cards are being burned, the burn ended
         before it.
         """
@@ -394,7 +394,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             follow(self, kept)
         else:
             self.change(carried=(*self.state.carried, kept))
-        commands.stand(self, given)
+        commands.stand(self, command)
 
     # The shoe
 
@@ -424,11 +424,11 @@ def may_turn(turn: PuntoBancaTurn) -> bool:
     return turn.state.current is not None and len(cards) >= 4 and not all_up(cards)
 
 
-def turn_cards(turn: PuntoBancaTurn, given: CardsTurn) -> None:
+def turn_cards(turn: PuntoBancaTurn, command: CardsTurn) -> None:
     """Turn the cards of a hand face up."""
     if turn.state.current is None:
         raise RejectedError("no_round_in_progress")
-    sides = [side for side in SIDES if given.who in (None, side)]
+    sides = [side for side in SIDES if command.who in (None, side)]
     if not sides:
         raise RejectedError("who_one_of", players=SIDES)
     if len(turn.on_table) < 4:

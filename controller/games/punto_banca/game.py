@@ -57,14 +57,14 @@ class PuntoBancaGame(CoupGame[PuntoBanca, PuntoBancaSettings, PuntoBancaState, P
     def confidential(
         self,
         state: PuntoBancaState,
-        given: device.AnyReading | person.AnyCommand,
+        received: device.AnyReading | person.AnyCommand,
         events: tuple[AnyEvent, ...],
     ) -> bool:
         """The shoe's verdict is confidential too while not all cards are face up."""
-        if isinstance(given, device.ShoeResult):
+        if isinstance(received, device.ShoeResult):
             last = state.entry(state.round)
             return state.current is not None or last is None or last.kind != "result"
-        return super().confidential(state, given, events)
+        return super().confidential(state, received, events)
 
     def show(self, state: PuntoBancaState) -> PuntoBancaShown:
         """The retained state: of the cards, those face up."""

@@ -16,7 +16,7 @@ from controller.games.punto_banca.state import PuntoBancaEntry
 from devices.readings import CardCut, ShoeResult
 
 
-def take_cut(turn: PuntoBancaTurn, _given: CardCut) -> None:
+def take_cut(turn: PuntoBancaTurn, _reading: CardCut) -> None:
     """The cut card came: the round in progress is the last; with none in progress the shoe is
     over.
     """
@@ -36,20 +36,20 @@ def take_cut(turn: PuntoBancaTurn, _given: CardCut) -> None:
         turn.end_shoe(now)
 
 
-def take_verdict(turn: PuntoBancaTurn, given: ShoeResult) -> None:
+def take_verdict(turn: PuntoBancaTurn, reading: ShoeResult) -> None:
     """The shoe's own verdict."""
     coup = turn.state.current
-    if not turn.state.open or given.late:
+    if not turn.state.open or reading.late:
         return
     if coup is None:
         if turn.state.unseen:
             turn.lose()
         else:
-            _compare(turn, given)
+            _compare(turn, reading)
         turn.change(out_of_sync=False)
         return
-    turn.change_current(verdict=given)
-    if len(coup.cards) < 4 or (given.forced and given.winner is None):
+    turn.change_current(verdict=reading)
+    if len(coup.cards) < 4 or (reading.forced and reading.winner is None):
         turn.irregular(
             "witnesses_disagree",
             asks=ROUND_DECISIONS,
@@ -60,19 +60,19 @@ def take_verdict(turn: PuntoBancaTurn, given: ShoeResult) -> None:
         turn.settle()
 
 
-def _compare(turn: PuntoBancaTurn, given: ShoeResult) -> None:
+def _compare(turn: PuntoBancaTurn, reading: ShoeResult) -> None:
     """The verdict on the round whose result was just published."""
     last = turn.state.entry(turn.state.round)
     if last is None or last.kind != "result" or last.compared or not last.hands:
         return
     turn.state = turn.state.with_entry(replace(last, compared=True))
-    if not disagree(given, last.winner or "", last.marks):
+    if not disagree(reading, last.winner or "", last.marks):
         return
-    readings = (*last.readings, *readings_of(given))
+    readings = (*last.readings, *readings_of(reading))
     turn.irregular(
         "witnesses_disagree",
         asks=ROUND_DECISIONS,
-        detail=f"the shoe says {given.winner}",
+        detail=f"the shoe says {reading.winner}",
         readings=readings,
     )
     cards = tuple(TableCard(to="", card=card, up=True) for card in in_order(last))

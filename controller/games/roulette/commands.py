@@ -8,19 +8,19 @@ from controller.games.roulette.turn import RouletteTurn
 from controller.games.wheels import commands as wheel_commands
 
 
-def close_bets(turn: RouletteTurn, given: BetsClose) -> None:
+def close_bets(turn: RouletteTurn, command: BetsClose) -> None:
     """No more bets: the ball was launched and is about to fall, also if the wheel is silent."""
-    wheel_commands.close_bets(turn, given)
+    wheel_commands.close_bets(turn, command)
     turn.change_current(launched=True)
 
 
-def place_bet(turn: RouletteTurn, given: BetPlace) -> None:
+def place_bet(turn: RouletteTurn, command: BetPlace) -> None:
     """Record a bet. What follows the colon says where it is placed (``straight:17``) and is not
     checked.
     """
-    stakes.place_bet(turn, given, given.bet.partition(":")[0])
+    stakes.place_bet(turn, command, command.bet.partition(":")[0])
 
 
-def withdraw_bet(turn: RouletteTurn, given: BetWithdraw) -> None:
+def withdraw_bet(turn: RouletteTurn, command: BetWithdraw) -> None:
     """Withdraw a bet while bets are open."""
-    stakes.withdraw_bet(turn, given, given.bet.partition(":")[0])
+    stakes.withdraw_bet(turn, command, command.bet.partition(":")[0])

@@ -11,44 +11,45 @@ from controller.games.wheels.state import WheelState
 from devices.readings import WheelCell, WheelNumber, WheelPhase
 
 
-def take_phase(turn: RouletteTurn, given: WheelPhase) -> None:
+def take_phase(turn: RouletteTurn, reading: WheelPhase) -> None:
     """The wheel reports its phase."""
-    wheel.take_phase(turn, given, COURSES)
+    wheel.take_phase(turn, reading, COURSES)
 
 
-def take_number(turn: RouletteTurn, given: WheelNumber) -> None:
+def take_number(turn: RouletteTurn, reading: WheelNumber) -> None:
     """The wheel reports where the ball came to rest."""
     wheel.take_number(
-        turn, WheelSeen(given, given.number, f"number {given.number}", conflict=given.conflict)
+        turn,
+        WheelSeen(reading, reading.number, f"number {reading.number}", conflict=reading.conflict),
     )
 
 
-def take_cell(turn: RouletteTurn, given: WheelCell) -> None:
+def take_cell(turn: RouletteTurn, reading: WheelCell) -> None:
     """A place without a number at roulette: the device belongs to another game."""
-    wheel.take_foreign(turn, given, f"cell {given.cell}")
+    wheel.take_foreign(turn, reading, f"cell {reading.cell}")
 
 
-def _ball_in_rim(turn: RouletteTurn, given: WheelPhase, _was: WheelState) -> None:
+def _ball_in_rim(turn: RouletteTurn, reading: WheelPhase, _was: WheelState) -> None:
     """The ball is running in the rim; bets are still open."""
-    wheel.opened_unseen(turn, given)
+    wheel.opened_unseen(turn, reading)
     if current := turn.state.current:
-        _launched(turn, current, given)
-    _standstill(turn, given)
+        _launched(turn, current, reading)
+    _standstill(turn, reading)
 
 
-def _ball_in_rim_by_person(turn: RouletteTurn, given: WheelPhase, was: WheelState) -> None:
+def _ball_in_rim_by_person(turn: RouletteTurn, reading: WheelPhase, was: WheelState) -> None:
     if was.current:
-        if not was.current.launched and not was.gap and turn.over(given.spin):
+        if not was.current.launched and not was.gap and turn.over(reading.spin):
             turn.change_current(
-                spin=given.spin
+                spin=reading.spin
             )  # a separate launch, though the wheel counts it to the previous round
-        _launched(turn, turn.state.current or was.current, given)
+        _launched(turn, turn.state.current or was.current, reading)
 
 
-def _no_more_bets(turn: RouletteTurn, given: WheelPhase, _was: WheelState) -> None:
+def _no_more_bets(turn: RouletteTurn, reading: WheelPhase, _was: WheelState) -> None:
     """The ball is about to fall."""
-    wheel.no_more_bets(turn, given, "ball_in_rim")
-    _standstill(turn, given)
+    wheel.no_more_bets(turn, reading, "ball_in_rim")
+    _standstill(turn, reading)
 
 
 COURSES = WheelCourses(
@@ -64,26 +65,26 @@ COURSES = WheelCourses(
 )
 
 
-def _standstill(turn: RouletteTurn, given: WheelPhase) -> None:
+def _standstill(turn: RouletteTurn, reading: WheelPhase) -> None:
     """The rotor is at rest though the ball has not fallen, which only some decrees deal with."""
-    if given.rpm == 0 and "cylinder_stopped" in turn.book.void:
-        turn.breach("cylinder_stopped", given)
+    if reading.rpm == 0 and "cylinder_stopped" in turn.book.void:
+        turn.breach("cylinder_stopped", reading)
 
 
-def _launched(turn: RouletteTurn, current: WheelRound, given: WheelPhase) -> None:
+def _launched(turn: RouletteTurn, current: WheelRound, reading: WheelPhase) -> None:
     """The ball is running in the rim: the rotor must turn against its direction at the launch
     before, the ball against the rotor.
     """
     if not current.launched:
         before, heard = turn.state.rotor, turn.state.heard
-        turn.change_current(launched=True, frames=current.frames + frames_of(given))
-        launch = RouletteLaunch(given.direction, given.spin) if given.direction else None
+        turn.change_current(launched=True, frames=current.frames + frames_of(reading))
+        launch = RouletteLaunch(reading.direction, reading.spin) if reading.direction else None
         turn.change(rotor=launch, rotor_before=before, heard=True)
         if (
             before
-            and before.direction == given.direction
-            and (heard or before.just_before(given.spin))
+            and before.direction == reading.direction
+            and (heard or before.just_before(reading.spin))
         ):
-            turn.breach("rotor_not_reversed", given)
+            turn.breach("rotor_not_reversed", reading)
     if "ball_with_rotor" in turn.state.faults:
-        turn.breach("ball_with_rotor", given)
+        turn.breach("ball_with_rotor", reading)

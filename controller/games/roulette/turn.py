@@ -71,13 +71,13 @@ class RouletteTurn(WheelTurn):
         """A failed launch has launched nothing."""
         return fault == "failed_launch" or current.launched
 
-    def silence(self, given: Reading) -> None:
+    def silence(self, reading: Reading) -> None:
         """The wheel's movement is unknown, and so is the rotor's last direction. After a short
         silence whose lines came late, the wheel's own counter may still show that no spin was
         missed.
         """
-        super().silence(given)
-        short = isinstance(given, LinkGap | LinkLate | WheelPhase | WheelNumber)
+        super().silence(reading)
+        short = isinstance(reading, LinkGap | LinkLate | WheelPhase | WheelNumber)
         self.change(heard=False, rotor=self.state.rotor if short else None)
 
     def forget(self) -> None:

@@ -24,25 +24,25 @@ from controller.games.texas_house.turn import TexasHouseState, TexasHouseTurn
 from controller.games.when import bets_open
 
 
-def act(turn: TexasHouseTurn, given: HandAct) -> None:
+def act(turn: TexasHouseTurn, command: HandAct) -> None:
     """A player makes the second bet or folds, or withdraws that."""
     dealing(turn)
     if turn.state.stop is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
-    if given.action not in ("go", "pass"):
-        raise RejectedError("action_not_allowed", action=given.action, actions=("go", "pass"))
-    (turn.act if given.valid else turn.take_back)(given.who, given.action, given.by)
+    if command.action not in ("go", "pass"):
+        raise RejectedError("action_not_allowed", action=command.action, actions=("go", "pass"))
+    (turn.act if command.valid else turn.take_back)(command.who, command.action, command.by)
     go_on(turn)
 
 
-def bet(turn: TexasHouseTurn, given: BetPlace | BetWithdraw) -> None:
+def bet(turn: TexasHouseTurn, command: BetPlace | BetWithdraw) -> None:
     """The supplementary bet."""
     session(turn)
     if turn.state.current is None:
         raise RejectedError("bets_not_open")
-    if given.bet != "txb":
-        raise RejectedError("unknown_bet", bet=given.bet, bets=("txb",))
-    turn.bet(given)
+    if command.bet != "txb":
+        raise RejectedError("unknown_bet", bet=command.bet, bets=("txb",))
+    turn.bet(command)
 
 
 def may_act(turn: TexasHouseTurn) -> bool:

@@ -154,25 +154,25 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         else:
             self.irregular("card_exposed", detail=who)
 
-    def error(self, given: DealError) -> None:
+    def error(self, command: DealError) -> None:
         """Act on a player's exposed card or on hands that touched. Play continues after a corrected
         error; a person decides on any other.
         """
-        who = given.who or ""
-        if given.error in ("exposed", "touched") and who in self.boxes:
+        who = command.who or ""
+        if command.error in ("exposed", "touched") and who in self.boxes:
             if not on_table.hand(self.current.cards, who):
                 raise RejectedError("no_cards", who=who)
-            if given.error == "touched":
+            if command.error == "touched":
                 self._withdraw(who, "touched")
                 self.irregular("hands_touched", detail=who)
                 return
-            if given.index is not None:
-                self.put(on_table.turn(self.current.cards, who, given.index))
+            if command.index is not None:
+                self.put(on_table.turn(self.current.cards, who, command.index))
             self.exposed(who)
-        elif given.recoverable and self.correctable():
-            self.irregular("deal_error", detail=f"{given.error}, put right")
+        elif command.recoverable and self.correctable():
+            self.irregular("deal_error", detail=f"{command.error}, put right")
         else:
-            self.doubt("deal_error", detail=given.error)
+            self.doubt("deal_error", detail=command.error)
 
     def correctable(self) -> bool:
         """A dealing error may be corrected until the first player acts."""
@@ -212,13 +212,13 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         self.change_current(spoke=spoke, cards=table, order=self.first)
         self.decided(who, action, by, valid=False)
 
-    def bet(self, given: BetPlace | BetWithdraw) -> None:
+    def bet(self, command: BetPlace | BetWithdraw) -> None:
         """Place or withdraw the supplementary bet before bets close, of the player at a box
         (``box:1``) or of one who bets on his hand (``box:1/2``).
         """
-        who, placed = given.who, isinstance(given, BetPlace)
+        who, placed = command.who, isinstance(command, BetPlace)
         if self.current.closed:
-            raise RejectedError(stakes.too_late(given))
+            raise RejectedError(stakes.too_late(command))
         if hand_of(who) not in self.boxes:
             raise RejectedError("who_not_in_play", who=who, hands=self.boxes)
         stakes.bettor(who, self.book.boxes, self.book.bets_per_box)
@@ -234,8 +234,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
                 who=who,
                 bet="txb",
                 withdrawn=not placed,
-                amount=given.amount if isinstance(given, BetPlace) else None,
-                by=given.by,
+                amount=command.amount if isinstance(command, BetPlace) else None,
+                by=command.by,
             )
         )
 
@@ -305,28 +305,28 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     decides = True
 
     def amended(
-        self, deal: TexasHouseRound, entry: DealtEntry, given: ResultCorrect
+        self, deal: TexasHouseRound, entry: DealtEntry, command: ResultCorrect
     ) -> tuple[TexasHouseRound, DealtEntry, ResultCorrect]:
         """Correct a hand that was reported as folded but played. The correction must name its
         cards, and if no other hand played, also the bank's and all common cards. Raises
         ``RejectedError``.
         """
-        for who, decision in (given.decisions or {}).items():
+        for who, decision in (command.decisions or {}).items():
             if (deal.spoke.get(who), decision) != ("pass", "go"):
                 raise RejectedError(
                     "decision_not_wrong", who=who, round=deal.round, decision=decision
                 )
-        if not given.decisions:
-            return deal, entry, given
+        if not command.decisions:
+            return deal, entry, command
         own = self.book.deal.count("boxes")
-        sizes = dict.fromkeys((DEALER, *given.decisions), own) | {BOARD: sum(self.book.board)}
+        sizes = dict.fromkeys((DEALER, *command.decisions), own) | {BOARD: sum(self.book.board)}
         if "go" in deal.spoke.values():
-            sizes = dict.fromkeys(given.decisions, own)  # all else lay open
-        there = came_to_lie(entry, given, sizes)
+            sizes = dict.fromkeys(command.decisions, own)  # all else lay open
+        there = came_to_lie(entry, command, sizes)
         lie = {each.who: len(each.cards) for each in there.hands}
         if lacking := [who for who, size in sizes.items() if lie.get(who) != size]:
             raise RejectedError("hands_also_required", hands=tuple(lacking))
-        return replace(deal, spoke={**deal.spoke, **given.decisions}), there, given
+        return replace(deal, spoke={**deal.spoke, **command.decisions}), there, command
 
     def _lie(self) -> dict[str, tuple[str, ...]]:
         """The face-up hands and the common cards, by name."""

@@ -16,22 +16,22 @@ from controller.games.stakes import Stake
 from controller.games.trente.course import TrenteTurn
 
 
-def place_bet(turn: TrenteTurn, given: BetPlace) -> None:
+def place_bet(turn: TrenteTurn, command: BetPlace) -> None:
     """Place a bet. Insurance is a fixed part of bets that its player has placed."""
-    if given.bet == "insurance" and given.bet in turn.offered():
+    if command.bet == "insurance" and command.bet in turn.offered():
         session(turn)
-        current = stakes.open_round(turn.state.current, turn.book.laws, given)
-        if not _insures(turn, current.bets, given.who, given.amount):
+        current = stakes.open_round(turn.state.current, turn.book.laws, command)
+        if not _insures(turn, current.bets, command.who, command.amount):
             part, law = "{}/{}".format(*turn.book.insurance), turn.book.insurance_law
-            raise RejectedError("insurance_of_part", who=given.who, part=part, law=law.cited)
-    stakes.place_bet(turn, given)
-    _end_insurance(turn, given)
+            raise RejectedError("insurance_of_part", who=command.who, part=part, law=law.cited)
+    stakes.place_bet(turn, command)
+    _end_insurance(turn, command)
 
 
-def withdraw_bet(turn: TrenteTurn, given: BetWithdraw) -> None:
+def withdraw_bet(turn: TrenteTurn, command: BetWithdraw) -> None:
     """Withdraw a bet, and the insurance that no bet is left for."""
-    stakes.withdraw_bet(turn, given)
-    _end_insurance(turn, given)
+    stakes.withdraw_bet(turn, command)
+    _end_insurance(turn, command)
 
 
 def _insures(turn: TrenteTurn, bets: tuple[Stake, ...], who: str, amount: int | None) -> bool:
@@ -48,15 +48,15 @@ def _insures(turn: TrenteTurn, bets: tuple[Stake, ...], who: str, amount: int | 
     return any(amount in (floor(each), ceil(each)) for each in sums)
 
 
-def _end_insurance(turn: TrenteTurn, given: BetPlace | BetWithdraw) -> None:
+def _end_insurance(turn: TrenteTurn, command: BetPlace | BetWithdraw) -> None:
     """Give back an insurance that is no longer a part of what its player has placed."""
     current = turn.state.current
     assert current is not None
     for each in current.bets:
-        if (each.who, each.bet) == (given.who, "insurance") and not _insures(
+        if (each.who, each.bet) == (command.who, "insurance") and not _insures(
             turn, current.bets, each.who, each.amount
         ):
             back = BetWithdraw(
-                at=given.at, by=given.by, role=given.role, who=each.who, bet=each.bet
+                at=command.at, by=command.by, role=command.role, who=each.who, bet=each.bet
             )
             stakes.withdraw_bet(turn, back)

@@ -58,9 +58,9 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         coup = self.state.current
         return None if coup is None or coup.unread or coup.gap else next_row(coup.known)
 
-    def arrived(self, given: CardDrawn) -> Held | None:
+    def arrived(self, drawn: CardDrawn) -> Held | None:
         """After the cut card come the last five, face down: they are counted."""
-        held = super().arrived(given)
+        held = super().arrived(drawn)
         if held is None or self.state.shoe is None or self.state.shoe.cut_at is None:
             return held
         self.change(tail=self.state.tail + 1)
@@ -132,18 +132,18 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
 
     # Decisions
 
-    def decide_unread(self, given: CardDecide) -> bool:
+    def decide_unread(self, command: CardDecide) -> bool:
         """The unread card, the last of the round: read it, or remove it."""
         coup, held, now = self.state.current, self.state.held, self.state.shoe
         if coup is None or now is None or not coup.unread:
             return False
         *before, last = coup.cards
         self.change(held=())
-        if given.action == "remove":
+        if command.action == "remove":
             self.change_current(cards=tuple(before))
             self.say(CardRemoved(round=coup.round, why="card_unread", card=None))
-        elif given.action == "read":
-            card = talla.read_card(given)
+        elif command.action == "read":
+            card = talla.read_card(command)
             counted, trouble = shoe.read(now, card)
             self.change(shoe=counted)
             self.change_current(cards=(*before, replace(last, card=card)))
@@ -153,37 +153,37 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
                 self.irregular(trouble)
         else:
             raise RejectedError("card_not_read_on_table")
-        self.change_current(confirmed_by=confirmer(given))
+        self.change_current(confirmed_by=confirmer(command))
         self.settle()
         self.change(held=held)
         commands.release(self)
         return True
 
-    def decide_held(self, given: CardDecide, held: Held) -> None:
+    def decide_held(self, command: CardDecide, held: Held) -> None:
         """Accept the held card, read it, remove it, or keep it as the first of the next round."""
         rest = self.state.held[1:]
         self.change(held=())
-        if given.action == "remove":
-            commands.remove(self, given, held.trouble or "decided", held.given.card)
-        elif given.action == "for":
+        if command.action == "remove":
+            commands.remove(self, command, held.trouble or "decided", held.given.card)
+        elif command.action == "for":
             raise RejectedError("card_placed_by_rules")
         else:
             self._accept(
-                given, commands.read(self, given, held) if given.action == "read" else held
+                command, commands.read(self, command, held) if command.action == "read" else held
             )
         self.change(held=rest)
 
-    def _accept(self, given: CardDecide, held: Held) -> None:
+    def _accept(self, command: CardDecide, held: Held) -> None:
         commands.of_the_game(held)
         sound, coup = Held(given=replace(held.given, unsure=False)), self.state.current
-        if (coup is not None and given.action == "next_round") or (
+        if (coup is not None and command.action == "next_round") or (
             not self.by_shoe and (coup is None or not coup.closed)
         ):
             self.change(carried=(*self.state.carried, sound))
-            commands.stand(self, given)
+            commands.stand(self, command)
             return
         self.ready()
-        commands.stand(self, given)
+        commands.stand(self, command)
         coup = self.state.current
         assert coup is not None
         to = next_row(coup.known)
@@ -233,25 +233,25 @@ _CALLS: Mapping[str, Literal["colour_wins", "colour_loses"]] = {
 }
 
 
-def take_cut(turn: TrenteTurn, _given: CardCut) -> None:
+def take_cut(turn: TrenteTurn, _reading: CardCut) -> None:
     """The cut card came."""
     now = turn.state.shoe
     if now is not None and not now.continuous and now.cut_at is None:
         turn.cut()
 
 
-def void(turn: TrenteTurn, given: RoundVoid) -> None:
+def void(turn: TrenteTurn, command: RoundVoid) -> None:
     """Void the round on the word of the person in charge; for the cut card too, where the shoe does
     not see it.
     """
-    of, now = undecided(turn.state, turn.state.current, given.round), turn.state.shoe
-    law = void_law(turn, given)
-    if given.reason != "cut_card" or not isinstance(of, DealtRound):
-        turn.void(of.round, given.reason, law, given)
+    of, now = undecided(turn.state, turn.state.current, command.round), turn.state.shoe
+    law = void_law(turn, command)
+    if command.reason != "cut_card" or not isinstance(of, DealtRound):
+        turn.void(of.round, command.reason, law, command)
     elif now is None or now.continuous:
         raise RejectedError("no_cut_card")
     else:
-        turn.cut(given)
+        turn.cut(command)
 
 
 def may_announce_last(turn: TrenteTurn) -> bool:
@@ -259,11 +259,11 @@ def may_announce_last(turn: TrenteTurn) -> bool:
     return turn.state.last is None
 
 
-def announce_last(turn: TrenteTurn, given: LastRoundsAnnounce) -> None:
+def announce_last(turn: TrenteTurn, command: LastRoundsAnnounce) -> None:
     """Announce the last rounds of the session. Where the decree gives no number, it is the round in
     progress, or the next: in the last one 31-31 leaves no choice.
     """
-    announce_last_rounds(turn, given, unsaid=1)
+    announce_last_rounds(turn, command, unsaid=1)
 
 
 def bands(book: Trente) -> dict[str, stakes.Band]:

@@ -26,14 +26,14 @@ from controller.games.trijoker.turn import COMMON_PLACES, TrijokerState, Trijoke
 from controller.rulebooks.common_poker import Trijoker
 
 
-def act(turn: TrijokerTurn, given: HandAct) -> None:
+def act(turn: TrijokerTurn, command: HandAct) -> None:
     """A player withdraws a bet or leaves it, or withdraws that decision."""
     dealing(turn)
     if turn.state.stop is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
-    if given.action not in ("go", "withdraw"):
-        raise RejectedError("action_not_allowed", action=given.action, actions=("go", "withdraw"))
-    (turn.act if given.valid else turn.take_back)(given.who, given.action, given.by)
+    if command.action not in ("go", "withdraw"):
+        raise RejectedError("action_not_allowed", action=command.action, actions=("go", "withdraw"))
+    (turn.act if command.valid else turn.take_back)(command.who, command.action, command.by)
 
 
 def may_act(turn: TrijokerTurn) -> bool:

@@ -109,21 +109,25 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         if voids(self.book, card):
             self.void(self.current.round, "card_exposed", self.book.laws["common_exposed"])
 
-    def error(self, given: DealError) -> None:
+    def error(self, command: DealError) -> None:
         """A card exposed; all else is for the person in charge."""
-        if given.error == "exposed" and given.fault == "player" and "hand_told" in self.book.laws:
-            self._told(given.who or "")
+        if (
+            command.error == "exposed"
+            and command.fault == "player"
+            and "hand_told" in self.book.laws
+        ):
+            self._told(command.who or "")
             return
-        if given.error != "exposed" or given.who is None:
-            self.doubt("deal_error", detail=given.error)
+        if command.error != "exposed" or command.who is None:
+            self.doubt("deal_error", detail=command.error)
             return
-        if not on_table.hand(self.current.cards, given.who):
-            raise RejectedError("no_cards", who=given.who)
-        if given.who in COMMON_PLACES[: self.current.turned] or self._by_rule(given.who):
-            raise RejectedError("up_by_the_rules", who=given.who)
-        if given.who not in COMMON_PLACES and given.index is not None:
-            self.put(on_table.turn(self.current.cards, given.who, given.index))
-        self.exposed(given.who)
+        if not on_table.hand(self.current.cards, command.who):
+            raise RejectedError("no_cards", who=command.who)
+        if command.who in COMMON_PLACES[: self.current.turned] or self._by_rule(command.who):
+            raise RejectedError("up_by_the_rules", who=command.who)
+        if command.who not in COMMON_PLACES and command.index is not None:
+            self.put(on_table.turn(self.current.cards, command.who, command.index))
+        self.exposed(command.who)
 
     def _told(self, who: str) -> None:
         """A player who shows or names cards loses all bets; the hand need not be shown."""

@@ -38,12 +38,12 @@ from devices.readings import Number
 # Sessions
 
 
-def open_session(turn: WheelTurn, given: SessionOpen) -> None:
+def open_session(turn: WheelTurn, command: SessionOpen) -> None:
     """Open the table. Whatever the wheel is doing at this moment began outside the session, unless
     it only has bets open.
     """
     state = turn.state
-    turn.open_session(given)
+    turn.open_session(command)
     turn.change(
         spent=state.phase is not None and state.phase not in FINISHED_PHASES,
         gap=state.phase is None,
@@ -59,70 +59,70 @@ def open_session(turn: WheelTurn, given: SessionOpen) -> None:
         turn.open_bets(turn.state.spin)
 
 
-def close_session(turn: WheelTurn, given: SessionClose) -> None:
+def close_session(turn: WheelTurn, command: SessionClose) -> None:
     """Close the table. A ball launched without a result leaves its round unresolved."""
     session(turn)
     turn.change(open=False)
     current = turn.state.current
     if current and (current.launched or current.closed):
         turn.unresolved(current, "undecided", current.landed, current.cell)
-    if not given.locked and "session_closed_unlocked" in turn.book.laws:
+    if not command.locked and "session_closed_unlocked" in turn.book.laws:
         turn.change(current=None)
         turn.irregular("session_closed_unlocked")
     turn.change(current=None, relaunch=False, countdowns=())
-    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
 # Bets, if a person opens and closes them
 
 
-def open_bets(turn: WheelTurn, given: BetsOpen) -> None:
+def open_bets(turn: WheelTurn, command: BetsOpen) -> None:
     """Open bets for a new round."""
     another_round(turn, turn.state.left("close"))
     _person(turn)
     no_round(turn)
-    turn.open_bets(None, by=given.by)
+    turn.open_bets(None, by=command.by)
 
 
-def close_bets(turn: WheelTurn, given: BetsClose) -> None:
+def close_bets(turn: WheelTurn, command: BetsClose) -> None:
     """Close the bets: the ball was launched and is about to fall."""
     session(turn)
     _person(turn)
     if turn.state.current is None or turn.state.current.closed:
         raise RejectedError("bets_not_open")
-    turn.close_bets(by=given.by)
+    turn.close_bets(by=command.by)
 
 
 # Decisions
 
 
-def void(turn: WheelTurn, given: RoundVoid) -> None:
+def void(turn: WheelTurn, command: RoundVoid) -> None:
     """Declare the spin void, for a reason of the decree or on the word of the person in charge."""
-    of = _undecided(turn, given.round, voids=True)
-    if given.role in turn.book.void_alone and not given.alone:
+    of = _undecided(turn, command.round, voids=True)
+    if command.role in turn.book.void_alone and not command.alone:
         others = tuple(role for role in turn.book.void_by if role not in turn.book.void_alone)
-        raise RejectedError("void_by_others", role=given.role, others=others)
-    law = turn.book.void.get(given.reason)
-    if law is None and given.reason != "inspector":
+        raise RejectedError("void_by_others", role=command.role, others=others)
+    law = turn.book.void.get(command.reason)
+    if law is None and command.reason != "inspector":
         if not turn.book.void:
-            raise RejectedError("void_reason_none", reason=given.reason)
+            raise RejectedError("void_reason_none", reason=command.reason)
         raise RejectedError(
-            "void_reason_not_allowed", reason=given.reason, reasons=tuple(turn.book.void)
+            "void_reason_not_allowed", reason=command.reason, reasons=tuple(turn.book.void)
         )
-    turn.void(of, given.reason, law or Law(rule="", article=turn.book.article), given)
+    turn.void(of, command.reason, law or Law(rule="", article=turn.book.article), command)
 
 
-def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
+def confirm(turn: WheelTurn, command: RoundConfirm) -> None:
     """Confirm the result of a round, or let the round in progress continue."""
-    of = _undecided(turn, given.round)
-    who = confirmer(given)
+    of = _undecided(turn, command.round)
+    who = confirmer(command)
     seen = of.landed if isinstance(of, WheelRound) else of.candidate
-    number = seen if given.number is None else given.number
+    number = seen if command.number is None else command.number
     if isinstance(of, WheelRound):
         if not of.asks:
             raise RejectedError("nothing_to_confirm", round=of.round)
-        if of.landed is None and not (given.number is not None and turn.may_be_told(of)):
-            if given.number is not None:
+        if of.landed is None and not (command.number is not None and turn.may_be_told(of)):
+            if command.number is not None:
                 raise RejectedError("ball_not_fallen", round=of.round)
             turn.change_current(asks=(), confirmed_by=who)
             return
@@ -130,26 +130,26 @@ def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
         raise RejectedError("number_unknown", round=of.round)
     before = _told(turn)
     turn.result(of, turn.pocket(number), confirmed_by=who, cell=of.cell if number == seen else None)
-    _tell_later(turn, before, of.round, given)
+    _tell_later(turn, before, of.round, command)
 
 
-def correct(turn: WheelTurn, given: ResultCorrect) -> None:
+def correct(turn: WheelTurn, command: ResultCorrect) -> None:
     """Correct a published result. It is replaced, never erased."""
-    corrects(given, "number")
-    entry = turn.state.entry(given.round)
+    corrects(command, "number")
+    entry = turn.state.entry(command.round)
     if entry is None:
-        raise RejectedError("round_not_remembered", round=given.round)
+        raise RejectedError("round_not_remembered", round=command.round)
     if entry.number is None:
-        raise RejectedError("no_result_to_correct", round=given.round)
-    if given.number is None:
+        raise RejectedError("no_result_to_correct", round=command.round)
+    if command.number is None:
         raise RejectedError("number_missing")
-    number = turn.pocket(given.number)
+    number = turn.pocket(command.number)
     if number == entry.number:
-        raise RejectedError("number_already", round=given.round, number=number)
+        raise RejectedError("number_already", round=command.round, number=number)
     before, now = _told(turn), replace(entry, number=number, cell=None, corrected=True)
     turn.state = turn.state.with_entry(now)
-    _corrected(turn, now, entry.number, given)
-    _tell_later(turn, before, entry.round, given)
+    _corrected(turn, now, entry.number, command)
+    _tell_later(turn, before, entry.round, command)
 
 
 def _corrected(turn: WheelTurn, entry: WheelEntry, was: Number, by: Command) -> None:
@@ -191,31 +191,31 @@ def _tell_later(turn: WheelTurn, before: dict[int, AnyOutcome], number: int, by:
 # Announcements
 
 
-def announce_limit(turn: WheelTurn, given: LimitAnnounce) -> None:
+def announce_limit(turn: WheelTurn, command: LimitAnnounce) -> None:
     """Announce a new minimum, which holds after the last balls at the old one."""
     session(turn)
     allowed, minimum = turn.book.limit_change, turn.state.minimum
     if allowed == "none":
         raise RejectedError("minimum_fixed", law=_limit_law(turn))
-    allow_minimum(given.minimum)
-    turn.require_highest(given.minimum)
-    if minimum == given.minimum:
+    allow_minimum(command.minimum)
+    turn.require_highest(command.minimum)
+    if minimum == command.minimum:
         raise RejectedError("minimum_already", minimum=minimum)
     if allowed == "upward" and minimum is None:
         raise RejectedError("minimum_not_given", law=_limit_law(turn))
-    if allowed == "upward" and minimum is not None and given.minimum < minimum:
+    if allowed == "upward" and minimum is not None and command.minimum < minimum:
         raise RejectedError("minimum_may_only_rise", minimum=minimum, law=_limit_law(turn))
-    _announce(turn, "limit", given, given.minimum)
+    _announce(turn, "limit", command, command.minimum)
 
 
-def announce_last_rounds(turn: WheelTurn, given: LastRoundsAnnounce) -> None:
+def announce_last_rounds(turn: WheelTurn, command: LastRoundsAnnounce) -> None:
     """Announce the last balls before closing."""
     session(turn)
-    _announce(turn, "close", given)
+    _announce(turn, "close", command)
 
 
 def _announce(
-    turn: WheelTurn, purpose: Purpose, given: Command, minimum: int | None = None
+    turn: WheelTurn, purpose: Purpose, command: Command, minimum: int | None = None
 ) -> None:
     state, left = turn.state, turn.book.last_rounds
     if state.left(purpose) is not None:
@@ -231,7 +231,7 @@ def _announce(
         LastRounds(
             purpose=purpose,
             left=left,
-            by=given.by,
+            by=command.by,
             announcement=turn.book.announcements.get("last_rounds"),
         )
     )

@@ -66,16 +66,16 @@ class WheelGame(Machine[Any, Any, Any, Any]):
     inputs = INPUTS
 
     def taker(
-        self, turn: WheelTurn, given: AnyReading | person.AnyCommand
+        self, turn: WheelTurn, received: AnyReading | person.AnyCommand
     ) -> Callable[[Any, Any], None] | None:
         """Listen to every device but one that turned out to belong to another game."""
-        foreign = not isinstance(given, person.Command) and given.device in turn.state.foreign
-        return None if foreign else super().taker(turn, given)
+        foreign = not isinstance(received, person.Command) and received.device in turn.state.foreign
+        return None if foreign else super().taker(turn, received)
 
     def confidential(
         self,
         state: WheelState,  # noqa: ARG002 - a wheel hides nothing
-        given: AnyReading | person.AnyCommand,  # noqa: ARG002
+        received: AnyReading | person.AnyCommand,  # noqa: ARG002
         events: tuple[AnyEvent, ...],  # noqa: ARG002
     ) -> bool:
         """Nothing that a wheel says is confidential."""

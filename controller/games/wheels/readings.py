@@ -41,49 +41,49 @@ class WheelSeen(NamedTuple):
     ``place``: what the wheel reported, in words.
     """
 
-    given: WheelNumber | WheelCell
+    reading: WheelNumber | WheelCell
     number: Number | None
     place: str
     cell: int | None = None
     conflict: Number | None = None
 
 
-def take_phase(turn: WheelTurn, given: WheelPhase, courses: WheelCourses) -> None:
+def take_phase(turn: WheelTurn, reading: WheelPhase, courses: WheelCourses) -> None:
     """The wheel reports its phase."""
-    if given.phase not in courses.device:
-        take_foreign(turn, given, f"phase {given.phase}")
+    if reading.phase not in courses.device:
+        take_foreign(turn, reading, f"phase {reading.phase}")
         return
     was = turn.state
-    if given.late:
-        turn.silence(given)
+    if reading.late:
+        turn.silence(reading)
         if (
             was.open
             and turn.settings.phases == "device"
-            and given.phase not in FINISHED_PHASES
-            and given.spin is not None
+            and reading.phase not in FINISHED_PHASES
+            and reading.spin is not None
         ):
-            _ran(turn, given, given.spin)
+            _ran(turn, reading, reading.spin)
         return
-    fresh = (given.phase, given.spin) != (was.phase, was.spin)
-    turn.change(phase=given.phase, spin=given.spin)
+    fresh = (reading.phase, reading.spin) != (was.phase, was.spin)
+    turn.change(phase=reading.phase, spin=reading.spin)
     if not was.open:
         if (
             fresh
-            and given.phase not in FINISHED_PHASES
+            and reading.phase not in FINISHED_PHASES
             and "movement_after_close" not in was.alerts
         ):
-            _moved_after_close(turn, given, given.phase)
+            _moved_after_close(turn, reading, reading.phase)
         return
     if turn.settings.phases == "person":
-        if take := courses.person.get(given.phase):
-            take(turn, given, was)
+        if take := courses.person.get(reading.phase):
+            take(turn, reading, was)
         return
     if fresh and (
-        given.phase in FINISHED_PHASES or was.phase in FINISHED_PHASES or given.spin != was.spin
+        reading.phase in FINISHED_PHASES or was.phase in FINISHED_PHASES or reading.spin != was.spin
     ):
         turn.change(spent=False)
-    _follow(turn, given.spin, given)
-    courses.device[given.phase](turn, given, was)
+    _follow(turn, reading.spin, reading)
+    courses.device[reading.phase](turn, reading, was)
 
 
 def take_number(turn: WheelTurn, seen: WheelSeen) -> None:
@@ -91,11 +91,11 @@ def take_number(turn: WheelTurn, seen: WheelSeen) -> None:
     progress, its bets are closed and nothing is in doubt.
     """
     if not turn.state.open:
-        _moved_after_close(turn, seen.given, seen.place)
-    elif seen.given.late:
+        _moved_after_close(turn, seen.reading, seen.place)
+    elif seen.reading.late:
         _late_number(turn, seen)
     elif not _of_round_before(turn, seen) and not _put_back(turn, seen):
-        _follow(turn, seen.given.spin, seen.given)
+        _follow(turn, seen.reading.spin, seen.reading)
         current = _hand_for_number(turn, seen)
         if current is None:
             if turn.state.entries:  # of a wheel that does not count its spins
@@ -104,101 +104,101 @@ def take_number(turn: WheelTurn, seen: WheelSeen) -> None:
             _live_number(turn, current, seen)
 
 
-def take_fault(turn: WheelTurn, given: WheelFault) -> None:
+def take_fault(turn: WheelTurn, reading: WheelFault) -> None:
     """The wheel reports a fault, or its end."""
-    others = tuple(fault for fault in turn.state.faults if fault != given.fault)
-    if not given.active:
+    others = tuple(fault for fault in turn.state.faults if fault != reading.fault)
+    if not reading.active:
         turn.change(faults=others)
-        turn.clear_alert(given.fault)
+        turn.clear_alert(reading.fault)
         return
-    turn.change(faults=(*others, given.fault))
+    turn.change(faults=(*others, reading.fault))
     current = turn.state.current
-    if turn.over(given.spin):
+    if turn.over(reading.spin):
         current = None  # of the spin before, which has its outcome
-    if given.fault in turn.breaches:
-        if current and turn.concerns(given.fault, current):
-            turn.breach(given.fault, given)
+    if reading.fault in turn.breaches:
+        if current and turn.concerns(reading.fault, current):
+            turn.breach(reading.fault, reading)
         return
-    turn.raise_alert(given.fault, given, detail=given.detail)
-    if given.fault == "number_changed" and turn.state.open:
+    turn.raise_alert(reading.fault, reading, detail=reading.detail)
+    if reading.fault == "number_changed" and turn.state.open:
         asks = ("result.correct",)
-        turn.irregular("number_changed", given=given, asks=asks, detail=given.detail)
+        turn.irregular("number_changed", reading=reading, asks=asks, detail=reading.detail)
     if (
-        given.fault == "number_unknown"
+        reading.fault == "number_unknown"
         and current
         and (current.begun or turn.state.gap or turn.settings.phases == "person")
     ):
-        turn.irregular("number_invalid", given=given, asks=DECISIONS, detail=given.detail)
+        turn.irregular("number_invalid", reading=reading, asks=DECISIONS, detail=reading.detail)
         turn.unresolved(
-            replace(current, frames=current.frames + frames_of(given)), "number_unknown"
+            replace(current, frames=current.frames + frames_of(reading)), "number_unknown"
         )
 
 
-def take_silence(turn: WheelTurn, given: AnyReading) -> None:
+def take_silence(turn: WheelTurn, reading: AnyReading) -> None:
     """The device was silent for a while."""
-    turn.silence(given)
+    turn.silence(reading)
 
 
-def take_foreign(turn: WheelTurn, given: Reading, said: str) -> None:
+def take_foreign(turn: WheelTurn, reading: Reading, said: str) -> None:
     """A device reports what no wheel of this game reports: raise an alert and ignore the device
     from now on.
     """
-    turn.raise_alert(WRONG_DEVICE, given, detail=said)
-    if given.device:
-        turn.change(foreign=(*turn.state.foreign, given.device))
+    turn.raise_alert(WRONG_DEVICE, reading, detail=said)
+    if reading.device:
+        turn.change(foreign=(*turn.state.foreign, reading.device))
 
 
 # Phases
 
 
-def starting(turn: WheelTurn, given: WheelPhase, was: WheelState) -> None:
+def starting(turn: WheelTurn, reading: WheelPhase, was: WheelState) -> None:
     """The wheel has finished the spin before; with bets open the next round begins."""
     current = turn.state.current
     if current and current.begun:
-        lost(turn, given)
+        lost(turn, reading)
     turn.change(gap=False)
-    fresh = (given.phase, given.spin) != (was.phase, was.spin)
+    fresh = (reading.phase, reading.spin) != (was.phase, was.spin)
     if (
-        given.phase in turn.opening
+        reading.phase in turn.opening
         and turn.state.current is None
         and (fresh or not turn.state.spent)
     ):
-        turn.open_bets(given.spin, frames_of(given))
+        turn.open_bets(reading.spin, frames_of(reading))
 
 
-def opened_unseen(turn: WheelTurn, given: WheelPhase) -> None:
+def opened_unseen(turn: WheelTurn, reading: WheelPhase) -> None:
     """The ball is running: bets were opened, though unseen."""
     if turn.state.current is None and not turn.state.spent:
-        turn.open_bets(given.spin)
-        unseen("bets_open", turn, given)
+        turn.open_bets(reading.spin)
+        unseen("bets_open", turn, reading)
 
 
 def no_more_bets(
-    turn: WheelTurn, given: WheelPhase, launching: Phase, *, unobserved: bool = False
+    turn: WheelTurn, reading: WheelPhase, launching: Phase, *, unobserved: bool = False
 ) -> None:
     """The ball is about to fall. ``launching``: the phase that comes before on such a wheel.
     ``unobserved``: the ball may have been falling before we could see it.
     """
     if turn.state.current is None and not turn.state.spent:
-        turn.begin(given.spin)
-        unseen("bets_open", turn, given)
+        turn.begin(reading.spin)
+        unseen("bets_open", turn, reading)
     elif (current := turn.state.current) and not (current.begun or current.relaunch):
-        unseen(launching, turn, given)
+        unseen(launching, turn, reading)
     if (current := turn.state.current) and not current.closed:
-        turn.close_bets(frames_of(given), unobserved=unobserved)
+        turn.close_bets(frames_of(reading), unobserved=unobserved)
 
 
-def settled(_turn: WheelTurn, _given: WheelPhase, _was: WheelState) -> None:
+def settled(_turn: WheelTurn, _reading: WheelPhase, _was: WheelState) -> None:
     """The ball has come to rest, or the wheel has stopped; the number follows."""
 
 
-def unseen(phase: Phase, turn: WheelTurn, given: WheelPhase) -> None:
+def unseen(phase: Phase, turn: WheelTurn, reading: WheelPhase) -> None:
     """The wheel left out a phase, or a silence hid it."""
     if not turn.state.gap:
-        turn.irregular("phase_skipped", given=given, detail=phase)
+        turn.irregular("phase_skipped", reading=reading, detail=phase)
 
 
-def _follow(turn: WheelTurn, spin: int | None, given: Reading) -> None:
+def _follow(turn: WheelTurn, spin: int | None, reading: Reading) -> None:
     """The wheel counts another spin than the round in progress: it never played that one, or its
     end was not seen.
     """
@@ -214,11 +214,11 @@ def _follow(turn: WheelTurn, spin: int | None, given: Reading) -> None:
     if current.spin is None or by_person or not (current.begun or turn.state.gap):
         turn.change_current(spin=spin)
     else:
-        lost(turn, given)
+        lost(turn, reading)
         turn.change(spent=False)
 
 
-def lost(turn: WheelTurn, given: Reading) -> None:
+def lost(turn: WheelTurn, reading: Reading) -> None:
     """The wheel moved on, and the round in progress has no result."""
     current = turn.state.current
     assert current is not None
@@ -227,27 +227,27 @@ def lost(turn: WheelTurn, given: Reading) -> None:
         return
     if current.landed is None and not current.asks:
         what = "not_definitive" if current.closed else "phase_skipped"
-        turn.irregular(what, given=given, asks=DECISIONS)
+        turn.irregular(what, reading=reading, asks=DECISIONS)
     turn.unresolved(current, "undecided", current.landed, current.cell)
 
 
-def _moved_after_close(turn: WheelTurn, given: Reading, detail: str) -> None:
+def _moved_after_close(turn: WheelTurn, reading: Reading, detail: str) -> None:
     """The wheel moves while no session is open, against the decrees that want it locked."""
     if "movement_after_close" in turn.book.laws:
-        turn.irregular("movement_after_close", given=given, detail=detail)
-        turn.raise_alert("movement_after_close", given)
+        turn.irregular("movement_after_close", reading=reading, detail=detail)
+        turn.raise_alert("movement_after_close", reading)
 
 
-def _ran(turn: WheelTurn, given: WheelPhase, spin: int) -> None:
+def _ran(turn: WheelTurn, reading: WheelPhase, spin: int) -> None:
     """A spin ran and was reported too late. It is a round all the same, unresolved if its number
     never comes.
     """
     if turn.over(spin):
         return
-    _follow(turn, spin, given)
+    _follow(turn, spin, reading)
     current = turn.state.current or turn.begin(spin)
     if not current.launched:
-        turn.change_current(launched=True, frames=current.frames + frames_of(given))
+        turn.change_current(launched=True, frames=current.frames + frames_of(reading))
 
 
 # Numbers
@@ -258,7 +258,7 @@ def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
     person is asked. A device restarts its count, so after a silence, or in a round that was played,
     the same count may mean another spin.
     """
-    entry, current, gap = turn.over(seen.given.spin), turn.state.current, turn.state.gap
+    entry, current, gap = turn.over(seen.reading.spin), turn.state.current, turn.state.gap
     if entry is None:
         return False
     begun = current is not None and current.begun
@@ -268,7 +268,7 @@ def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
     if (begun and entry.kind != "void") or (gap and (begun or entry.kind == "result")):
         candidate(
             turn,
-            replace(current or turn.begin(None), spin=seen.given.spin),
+            replace(current or turn.begin(None), spin=seen.reading.spin),
             seen,
             "silence" if gap else "undecided",
         )
@@ -288,7 +288,7 @@ def another_number(turn: WheelTurn, entry: WheelEntry, seen: WheelSeen) -> None:
         return
     turn.change(second=(entry.round, seen.place))
     detail = f"{entry.number}, then {seen.place}"
-    turn.irregular("number_changed", given=seen.given, asks=("result.correct",), detail=detail)
+    turn.irregular("number_changed", reading=seen.reading, asks=("result.correct",), detail=detail)
 
 
 def _said_again(entry: WheelEntry, current: WheelRound | None, seen: WheelSeen) -> bool:
@@ -319,7 +319,7 @@ def _hand_for_number(turn: WheelTurn, seen: WheelSeen) -> WheelRound | None:
     """The round that a live number belongs to. None if the spin is already settled, or was void and
     no bets have opened since.
     """
-    state, spin = turn.state, seen.given.spin
+    state, spin = turn.state, seen.reading.spin
     if state.current:
         return state.current
     if turn.settings.phases == "person":
@@ -329,9 +329,9 @@ def _hand_for_number(turn: WheelTurn, seen: WheelSeen) -> WheelRound | None:
 
 def _live_number(turn: WheelTurn, current: WheelRound, seen: WheelSeen) -> None:
     """The ball has come to rest in a pocket."""
-    given, number = seen.given, seen.number
+    reading, number = seen.reading, seen.number
     gap, unlaunched = _gap(turn), _unlaunched(turn, current)
-    current = replace(current, frames=current.frames + frames_of(given))
+    current = replace(current, frames=current.frames + frames_of(reading))
     turn.change(current=current)
     if not turn.has(number):
         _number_invalid(turn, seen)
@@ -340,15 +340,15 @@ def _live_number(turn: WheelTurn, current: WheelRound, seen: WheelSeen) -> None:
     turn.clear_alert("number_unknown")
     if seen.conflict is not None:
         detail = f"{number} and {seen.conflict}"
-        turn.irregular("witnesses_disagree", given=given, asks=DECISIONS, detail=detail)
+        turn.irregular("witnesses_disagree", reading=reading, asks=DECISIONS, detail=detail)
         turn.unresolved(current, "witnesses_disagree", number, seen.cell)
     elif unlaunched and gap:
         turn.unresolved(current, "silence", number, seen.cell)
     elif unlaunched:
-        turn.irregular("no_launch", given=given, asks=DECISIONS)
+        turn.irregular("no_launch", reading=reading, asks=DECISIONS)
         turn.unresolved(current, "no_launch", number, seen.cell)
     elif not current.closed and not gap:
-        turn.irregular("before_no_more_bets", given=given, asks=DECISIONS)
+        turn.irregular("before_no_more_bets", reading=reading, asks=DECISIONS)
         turn.unresolved(current, "before_no_more_bets", number, seen.cell)
     else:
         _landed(turn, current, number, seen.cell)
@@ -375,12 +375,12 @@ def _late_number(turn: WheelTurn, seen: WheelSeen) -> None:
     if of is not None:
         candidate(turn, of, seen, "silence")
     if turn.state.current is None:
-        turn.silence(seen.given)
+        turn.silence(seen.reading)
 
 
 def candidate(turn: WheelTurn, of: WheelRound | WheelEntry, seen: WheelSeen, why: Why) -> None:
     """Keep a number that may be this round's; a person decides."""
-    of = replace(of, frames=of.frames + frames_of(seen.given))
+    of = replace(of, frames=of.frames + frames_of(seen.reading))
     if not turn.has(seen.number):
         _number_invalid(turn, seen)
         turn.unresolved(of, "number_unknown")
@@ -394,22 +394,22 @@ def _round_of_late(turn: WheelTurn, seen: WheelSeen) -> WheelRound | WheelEntry 
     """The round that a late number belongs to, begun now if it was unknown. None where it already
     has its number.
     """
-    given, current, entry = seen.given, turn.state.current, turn.over(seen.given.spin)
+    reading, current, entry = seen.reading, turn.state.current, turn.over(seen.reading.spin)
     if entry and _said_again(entry, current, seen):
         return None
-    if current and (given.spin is None or current.spin in (None, given.spin)):
+    if current and (reading.spin is None or current.spin in (None, reading.spin)):
         return None if current.landed is not None else current
     if entry and entry.kind == "unresolved" and entry.candidate is None:
         return entry
     if (
         current and not turn.state.gap
     ):  # opened and seen since the silence: the number is of an earlier spin
-        return turn.aside(given.spin)
+        return turn.aside(reading.spin)
     if current:
         turn.unresolved(current, "silence")
-    return turn.aside(given.spin) if turn.state.current else turn.begin(given.spin)
+    return turn.aside(reading.spin) if turn.state.current else turn.begin(reading.spin)
 
 
 def _number_invalid(turn: WheelTurn, seen: WheelSeen) -> None:
-    turn.irregular("number_invalid", given=seen.given, asks=DECISIONS, detail=seen.place)
-    turn.raise_alert("number_unknown", seen.given, detail=seen.place)
+    turn.irregular("number_invalid", reading=seen.reading, asks=DECISIONS, detail=seen.place)
+    turn.raise_alert("number_unknown", seen.reading, detail=seen.place)

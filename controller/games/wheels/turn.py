@@ -91,7 +91,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         """
         return False
 
-    def silence(self, given: Reading) -> None:  # noqa: ARG002 - which silence, matters to some games only
+    def silence(self, reading: Reading) -> None:  # noqa: ARG002 - which silence, matters to some games only
         """The device was silent for a while: what it did meanwhile is unknown."""
         self.change(gap=True, spent=False)
 
@@ -292,12 +292,12 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     # Irregularities
 
-    def about(self, given: Reading | None) -> dict[str, Any]:
+    def about(self, reading: Reading | None) -> dict[str, Any]:
         """Report an irregularity of the spin."""
         current = self.state.current
-        return {"spin": current.spin if current else getattr(given, "spin", None)}
+        return {"spin": current.spin if current else getattr(reading, "spin", None)}
 
-    def breach(self, what: str, given: Reading) -> None:
+    def breach(self, what: str, reading: Reading) -> None:
         """Report a breach in the round in progress, once; the table's policy says whether a person
         decides or the spin is void.
         """
@@ -312,7 +312,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         asks = DECISIONS if policy == "ask" else ()
         current = replace(current, said=(*current.said, what), asks=current.asks or asks)
         self.change(current=current)
-        self.irregular(what, law, given=given, asks=asks)
+        self.irregular(what, law, reading=reading, asks=asks)
         if policy == "void":
             self.void(current, breach.reason, void_law or law)
 

@@ -368,10 +368,10 @@ class _Checked:
         self._type = game.state_type
         self.steps = 0
 
-    def __call__(self, state: Any, given: Any) -> Any:
+    def __call__(self, state: Any, received: Any) -> Any:
         self.steps += 1
         again = msgspec.json.decode(msgspec.json.encode(state), type=self._type)
         assert again == state
-        outcome = self._step(state, given)
-        assert self._step(again, given) == outcome
+        outcome = self._step(state, received)
+        assert self._step(again, received) == outcome
         return outcome
