@@ -59,7 +59,7 @@ Work = Literal[
     "part_changed",
     "software_changed",
     "repaired",
-    "replaced",  # another device stands in its place
+    "replaced",  # by another device
     "taken_out",
     "put_back",
 ]

@@ -17,20 +17,20 @@ def field_docs(kind: type[msgspec.Struct]) -> Mapping[str, str]:
     """Return the meaning of each field by its name in JSON: the string literal below it, in the
     class or a base class.
     """
-    said: dict[str, str] = {}
+    docs: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         if issubclass(base, msgspec.Struct) and base is not msgspec.Struct:
-            said |= _documented(base.__module__).get(base.__name__, {})
+            docs |= _documented(base.__module__).get(base.__name__, {})
     return {
-        field.encode_name: said[field.name]
+        field.encode_name: docs[field.name]
         for field in msgspec.structs.fields(kind)
-        if field.name in said
+        if field.name in docs
     }
 
 
 @cache
 def _documented(module: str) -> Mapping[str, dict[str, str]]:
-    """The docstrings of fields by class."""
+    """Return the docstrings of fields by class and name."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {
         node.name: dict(_fields(node.body)) for node in tree.body if isinstance(node, ast.ClassDef)

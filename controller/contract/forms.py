@@ -120,7 +120,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     """The form of a command."""
 
     command: str
-    """Return the name of a command: ``round.void``."""
+    """The name of the command: ``round.void``."""
     text: str
     """The key of its name in the messages."""
     fields: tuple[CommandFormField, ...]
@@ -137,8 +137,8 @@ NAMES: tuple[str, ...] = tuple(_KINDS)
 
 @cache
 def form(command: str) -> Form:
-    """The form of a command by its name, ``round.void``, or of an order of a jackpot. Raises
-    ``KeyError`` for a name that there is not.
+    """Return the form of a command, such as ``round.void``, or of an order to a jackpot. Raises
+    ``KeyError`` for an unknown name.
     """
     kind = _KINDS[command]
     hints = get_type_hints(kind, include_extras=True)
@@ -151,21 +151,23 @@ def form(command: str) -> Form:
     )
 
 
-def _field(command: str, of: msgspec.structs.FieldInfo, hint: Any) -> CommandFormField:
+def _field(command: str, field: msgspec.structs.FieldInfo, hint: Any) -> CommandFormField:
     hint = _without_none(hint)
     own = get_args(hint) if _is_literal(hint) else ()
-    kind, least, most = _kind(of.name, hint)
+    kind, least, most = _kind(field.name, hint)
     if kind == "choice_by_hand":
         own = ("go", "pass")
-    group = GROUPS.get((command, of.name), "choice")
-    default = None if of.default is UNSET or of.default is msgspec.NODEFAULT else of.default
+    group = GROUPS.get((command, field.name), "choice")
+    default = (
+        None if field.default is UNSET or field.default is msgspec.NODEFAULT else field.default
+    )
     return CommandFormField(
-        name=of.name,
+        name=field.name,
         kind=kind,
-        text=f"field.{TEXTS.get((command, of.name), of.name)}",
-        required=of.required,
+        text=f"field.{TEXTS.get((command, field.name), field.name)}",
+        required=field.required,
         default=default if isinstance(default, bool | int | str) else None,
-        least=AMOUNT_MINIMUMS.get((command, of.name), least),
+        least=AMOUNT_MINIMUMS.get((command, field.name), least),
         most=most,
         choices={value: _text(group, value) for value in own},
     )
@@ -186,7 +188,7 @@ def _text(group: str, value: str) -> str:
 
 
 def _without_none(hint: Any) -> Any:
-    """The type of an optional field where it is given."""
+    """Return the type of an optional field without None."""
     if hint in KINDS:
         return hint
     others = [each for each in get_args(hint) if each is not type(None)]

@@ -21,7 +21,7 @@ class NodeStatus(msgspec.Struct, frozen=True):
     """The run of the daemon."""
 
 
-Given = Annotated[int, msgspec.Meta(ge=0, le=2**52)]
+AssignedNumber = Annotated[int, msgspec.Meta(ge=0, le=2**52)]
 """An assigned number. Numbers that continue from it are still exact in JavaScript."""
 
 
@@ -38,11 +38,11 @@ class NodeClaim(msgspec.Struct, frozen=True, kw_only=True):
     """
     left: bool = False
     """The daemon has ended."""
-    sessions: dict[str, Given] = {}
+    sessions: dict[str, AssignedNumber] = {}
     """Table id to the highest session number that this daemon has assigned, for the tables that it
     has. A daemon that takes over the table continues after it.
     """
-    readings: dict[str, Given] = {}
+    readings: dict[str, AssignedNumber] = {}
     """The highest reading numbers, for tables with face-down cards."""
 
 

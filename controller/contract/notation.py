@@ -37,8 +37,8 @@ _encoder = msgspec.json.Encoder()
 
 @cache
 def _inputs() -> msgspec.json.Decoder[Input]:
-    """Build the decoder on first use: it takes long for so many types, and the daemon needs
-    none.
+    """Build the decoder on first use: this is slow for a union of this size, and the daemon does
+    not need it.
     """
     return msgspec.json.Decoder(Input)
 
@@ -57,8 +57,8 @@ def read_input(line: bytes | str) -> Input:
     except RecursionError:
         raise ValueError(NESTED_TOO_DEEPLY) from None
     except msgspec.ValidationError as error:
-        given = read_body(line, object)
-        name = str(given.get("type")) if isinstance(given, dict) else ""
+        body = read_body(line, object)
+        name = str(body.get("type")) if isinstance(body, dict) else ""
         if name in KINDS:
             raise msgspec.ValidationError(explain_validation_error(error, KINDS[name])) from None
         near = difflib.get_close_matches(name, KINDS, n=1)

@@ -92,8 +92,8 @@ class _Signed(msgspec.Struct):
 class UnreadableCommandError(NovamasError, ValueError):
     """The message is not a command. ``sender`` has what could be read of the sender."""
 
-    def __init__(self, what: str, sender: Sender) -> None:
-        super().__init__(what)
+    def __init__(self, reason: str, sender: Sender) -> None:
+        super().__init__(reason)
         self.sender = sender
 
 
@@ -166,9 +166,9 @@ def read_order(
         raise UnreadableCommandError(
             "client: use 1 to 64 letters, digits, hyphens and underscores", sender
         )
-    if given := sorted({"at", "type", "signed"} & set(fields)):
+    if reserved := sorted({"at", "type", "signed"} & set(fields)):
         raise UnreadableCommandError(
-            f"{', '.join(given)}: leave out of the body; the topic names the command, the table "
+            f"{', '.join(reserved)}: leave out of the body; the topic names the command, the table "
             "stamps the time, and who signs sends a JWS",
             sender,
         )

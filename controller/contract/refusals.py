@@ -23,7 +23,7 @@ WORD_PREFIXES = {"why": "jackpot.out_of_play."}
 are shown as they are.
 """
 ROLE_PREFIXES = dict.fromkeys(("role", "roles", "others"), "role.")
-"""The same for roles, whose names only people read."""
+"""Fields that are roles, and the prefix of their keys. Only texts for people translate roles."""
 
 
 AMOUNT_FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -78,25 +78,25 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
         }
         return msgspec.structs.replace(self, fields=fields)
 
-    def told(self, language: str = ENGLISH) -> str:
-        """Return the text for people in that language, and the rule. Roles have their names."""
+    def message(self, language: str = ENGLISH) -> str:
+        """Return the text in that language, with the names of roles, and the rule."""
         return self._filled(language, WORD_PREFIXES | ROLE_PREFIXES)
 
     def error(self) -> str:
-        """Return the English text of a reply. Roles are written as in a command."""
+        """Return the English text of a reply, with roles as commands spell them."""
         return self._filled(ENGLISH, WORD_PREFIXES)
 
     def _filled(self, language: str, words: Mapping[str, str]) -> str:
-        known = catalogue(language)
+        texts = catalogue(language)
 
-        def told(name: str, value: Field) -> Field:
+        def shown(name: str, value: Field) -> Field:
             if isinstance(value, tuple):
-                return ", ".join(str(told(name, each)) for each in value) or "–"
-            return known.get(f"{words[name]}{value}", value) if name in words else value
+                return ", ".join(str(shown(name, each)) for each in value) or "–"
+            return texts.get(f"{words[name]}{value}", value) if name in words else value
 
-        given = {name: told(name, value) for name, value in self.fields.items()}
-        said = text(f"refusal.{self.key}", language, **given)
-        return said if self.law is None else f"{said}: {self.law}"
+        filled = {name: shown(name, value) for name, value in self.fields.items()}
+        sentence = text(f"refusal.{self.key}", language, **filled)
+        return sentence if self.law is None else f"{sentence}: {self.law}"
 
 
 class RejectedError(NovamasError, ValueError):

@@ -53,7 +53,7 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     id: str | None = None
     """The alert's id, where it does not follow from the word."""
     see: str | None = None
-    """The page that says more."""
+    """The page with more about it."""
     text: str | None = None
     """Of a message: the part that is always the same."""
 
@@ -86,8 +86,8 @@ def alert_ids(key: str) -> tuple[str, ...]:
 
 
 def find(name: str) -> list[str]:
-    """The keys of what may be meant: a key, the last part of one, an alert's id, or a piece of a
-    message. Nothing, if no entry is meant.
+    """Return the keys that ``name`` may mean: it is a key, the last part of one, an alert's id, or
+    part of a message.
     """
     keys = [*remedies(), *(key for key in catalogue(ENGLISH) if key not in remedies())]
     ways: tuple[Callable[[str], bool], ...] = (
@@ -110,7 +110,7 @@ def _has_id(key: str, name: str) -> bool:
 
 
 def names() -> list[str]:
-    """What can be asked for, for a suggestion."""
+    """Return the names of all entries, for suggestions."""
     return [key.removeprefix("alert.").removeprefix("message.") for key in remedies()]
 
 
@@ -123,7 +123,7 @@ def heading(key: str) -> str:
 
 
 def entry(key: str, linked: Callable[[str], str] = str) -> str:
-    """The text below the heading. ``linked`` puts links in place of the names of pages."""
+    """Return the text below the heading. ``linked`` replaces the names of pages by links."""
     remedy = remedies().get(key)
     about = " ".join(meanings(key))
     if key.startswith("alert."):
@@ -152,9 +152,7 @@ def entry(key: str, linked: Callable[[str], str] = str) -> str:
 
 
 def meanings(key: str) -> list[str]:
-    """The meanings of a word, as the vocabulary has them; several, if games mean different
-    things.
-    """
+    """Return the meanings of a word in the vocabulary; several, if they differ between games."""
     group, _, word = key.partition(".")
     lists = irregularity_lists()
     if group == "alert":
@@ -162,11 +160,11 @@ def meanings(key: str) -> list[str]:
         sources = [lists["alert"], word_lists().get(FAULT_LISTS.get(first, ""), {})]
         found = (source.get(each) for source in sources for each in (word, rest))
         everywhere = chain(
-            found, (of.get(word) for of in [*lists.values(), *word_lists().values()])
+            found, (each.get(word) for each in [*lists.values(), *word_lists().values()])
         )
         return [next(meaning for meaning in [*everywhere, ""] if meaning is not None)]
     if group == "irregularity":
-        return list(dict.fromkeys(of[word] for name, of in lists.items() if word in of))
+        return list(dict.fromkeys(each[word] for each in lists.values() if word in each))
     return []
 
 
@@ -182,10 +180,10 @@ def _fill(text: str, first: str = "") -> str:
 
 def pages() -> Mapping[str, str]:
     """The pages: file name -> Markdown."""
-    of: dict[str, list[str]] = {page: [] for page in PAGES}
+    keys_by_page: dict[str, list[str]] = {page: [] for page in PAGES}
     for key, remedy in remedies().items():
-        of[remedy.page].append(key)
-    return {f"{page}.md": _page(*PAGES[page], keys) for page, keys in of.items()}
+        keys_by_page[remedy.page].append(key)
+    return {f"{page}.md": _page(*PAGES[page], keys) for page, keys in keys_by_page.items()}
 
 
 def _page(title: str, about: str, keys: list[str]) -> str:
@@ -194,7 +192,7 @@ def _page(title: str, about: str, keys: list[str]) -> str:
 
 
 def _linked(text: str) -> str:
-    """Links in place of the names of pages, as seen from the folder of these."""
+    """Replace the names of pages by links that are relative to :data:`FOLDER`."""
     return re.sub(
         r"docs/([a-z-]+/)((?:[\w-]+/)*[\w-]+\.md)(#[\w-]+)?",
         lambda found: f"[{found[2]}](../../{found[1]}{found[2]}{found[3] or ''})",

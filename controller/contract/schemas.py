@@ -107,7 +107,7 @@ def structs(*types: Any) -> dict[str, type[msgspec.Struct]]:
 
 
 def _in(found: Any) -> Iterator[type[msgspec.Struct]]:
-    """The structs in a description of a type."""
+    """Yield the structs in the description of a type, recursively."""
     if isinstance(found, msgspec.inspect.StructType):
         yield found.cls
         for field in found.fields:
@@ -121,7 +121,7 @@ def _in(found: Any) -> Iterator[type[msgspec.Struct]]:
 
 
 def _family(title: str, *types: Any) -> Schema:
-    """One file: any of these types."""
+    """Return the schema of one file, which accepts any of these types."""
     schemas, components = (
         _plain(part)
         for part in msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
@@ -142,7 +142,7 @@ def _plain(part: Any) -> Any:
 
 
 def _described(component: Schema, kind: type[msgspec.Struct]) -> Schema:
-    """A type with its docstring and those of its fields."""
+    """Add the docstrings of a type and of its fields to its schema."""
     meanings = {str(kind.__struct_config__.tag_field): TAG} | dict(field_docs(kind))
     properties = {
         name: field | ({"description": markdown(meanings[name])} if name in meanings else {})
@@ -155,20 +155,20 @@ def _described(component: Schema, kind: type[msgspec.Struct]) -> Schema:
 
 
 def markdown(text: str) -> str:
-    """A docstring without its indentation, and with the code marks of Markdown."""
+    """Return a docstring as Markdown: without indentation, with single backticks."""
     return re.sub(r"``(.+?)``", r"`\1`", inspect.cleandoc(text))
 
 
 def _published(family: Schema) -> None:
-    """Events as they are published: with the envelope."""
+    """Require the envelope in every event, as it is published."""
     for event in EVENTS:
         component = family["$defs"][event.__name__]
         component["required"] = [*component["required"], *ENVELOPE]
 
 
 def _order_bodies(family: Schema, orders: Iterable[type[msgspec.Struct]]) -> None:
-    """The bodies of command messages: the topic names the command, the table stamps it, the sender
-    may ask for an answer.
+    """Adapt commands to the bodies of messages: the topic names the command, the table stamps the
+    time, and the sender may request a reply.
     """
     for order in orders:
         component = family["$defs"][order.__name__]

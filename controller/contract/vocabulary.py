@@ -140,7 +140,7 @@ class Section(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """The wire's name, or that of the type."""
+        """The name on the wire, or that of the type."""
         return f"`{_name(self.kind)}`"
 
 
@@ -156,8 +156,8 @@ def pages() -> dict[str, bytes]:
 
 @cache
 def _sections() -> Mapping[str, list[Section]]:
-    """Every type under its page, in the order of the families. The body of an order is described as
-    the command that it is.
+    """Return the types of each page, in the order of the families. The body of an order is
+    described once, as the command.
     """
     found: dict[str, dict[str, Section]] = {name: {} for name in PAGES}
     for family, (_, types) in FAMILIES.items():
@@ -167,55 +167,55 @@ def _sections() -> Mapping[str, list[Section]]:
                 found.setdefault(_page_of(kind), {}).setdefault(
                     name, Section(kind, components[name])
                 )
-    return {page: list(of.values()) for page, of in found.items()}
+    return {page: list(by_name.values()) for page, by_name in found.items()}
 
 
 @cache
 def _kinds() -> Mapping[str, type[msgspec.Struct]]:
-    """The types that fields refer to, and more, by their names in the schemas. Of the command and
-    the event ``RoundVoid``, to which no field refers, one is here.
+    """Return all types by their names in the schemas. Two types are named ``RoundVoid``, a command
+    and an event, and no field refers to them: only one of them is here.
     """
     return {name: kind for _, types in FAMILIES.values() for name, kind in structs(*types).items()}
 
 
 def _page_of(kind: type[msgspec.Struct]) -> str:
-    """The page that a type is on."""
+    """Return the name of the page that describes a type."""
     if issubclass(kind, Event) and _name(kind).partition(".")[0] in DEVICE_EVENT_PREFIXES:
         return "events-devices"
     return PAGE_BY_MODULE.get(kind.__module__, kind.__module__.rpartition(".")[2].replace("_", "-"))
 
 
 def _name(kind: type[msgspec.Struct]) -> str:
-    """The wire's name of a reading, command or event; of other types the name in the schemas."""
+    """Return the name of a reading, command or event on the wire; else the name in the schemas."""
     tag = kind.__struct_config__.tag
     named = issubclass(kind, Reading | Command | Event) and tag is not None
     return str(tag) if named else kind.__name__
 
 
-def _title(page: str, of: list[Section]) -> tuple[str, str]:
+def _title(page: str, sections: list[Section]) -> tuple[str, str]:
     if page in PAGES:
         return PAGES[page]
-    said = sys.modules[of[0].kind.__module__].__doc__ or ""
-    return page.replace("-", " ").capitalize(), " ".join(markdown(said).split())
+    introduction = sys.modules[sections[0].kind.__module__].__doc__ or ""
+    return page.replace("-", " ").capitalize(), " ".join(markdown(introduction).split())
 
 
-def _page(page: str, of: list[Section]) -> str:
-    title, about = _title(page, of)
+def _page(page: str, sections: list[Section]) -> str:
+    title, about = _title(page, sections)
     parts = {
         **dict(_shared(page)),
-        **{section.heading: _section(section) for section in of},
+        **{section.heading: _section(section) for section in sections},
     }
     return _written(title, about, parts)
 
 
 def _shared(page: str) -> Iterator[tuple[str, str]]:
-    """The fields that all types of a page have."""
+    """Yield the sections of a page about fields that all its types have."""
     for base, heading in BASES.items():
         if _page_of(base) == page:
             schema = next(
                 section.schema
-                for of in _sections().values()
-                for section in of
+                for sections in _sections().values()
+                for section in sections
                 if issubclass(section.kind, base)
             )
             own = {field.encode_name for field in msgspec.structs.fields(base)}
@@ -236,8 +236,9 @@ def _section(section: Section) -> str:
     if section.kind in (DeviceOrder, Recall):
         shared |= SENDER.keys()
     own = [name for name in section.schema["properties"] if name not in shared]
-    said = " ".join(section.schema["description"].split())
-    return f"{_linked(said)}\n\n{_table(section.schema, own) if own else 'No fields of its own.'}"
+    meaning = " ".join(section.schema["description"].split())
+    fields = _table(section.schema, own) if own else "No fields of its own."
+    return f"{_linked(meaning)}\n\n{fields}"
 
 
 def _table(schema: Schema, names: list[str]) -> str:
@@ -317,7 +318,7 @@ def _words() -> str:
         "Text out of a list, and what each word means. What people read instead is in the "
         "catalogue of messages: [words.md](../words.md)."
     )
-    return _written("Words", about, {name: _list(of) for name, of in word_lists().items()})
+    return _written("Words", about, {name: _list(words) for name, words in word_lists().items()})
 
 
 def _irregularities() -> str:
@@ -325,13 +326,13 @@ def _irregularities() -> str:
         "The values of `what` in `irregularity` events, game by game, and in alerts. Events and "
         "alerts carry more in `detail`."
     )
-    said = introductions()
+    intros = introductions()
     return _written(
         "Irregularities and alerts",
         about,
         {
-            name: (f"{said[name]}\n\n" if name in said else "") + _list(of)
-            for name, of in irregularity_lists().items()
+            name: (f"{intros[name]}\n\n" if name in intros else "") + _list(words)
+            for name, words in irregularity_lists().items()
         },
     )
 

@@ -124,8 +124,8 @@ class AccessScope(msgspec.Struct, frozen=True):
 def client_access(kind: Kind, user: str, floor: AccessScope) -> ClientAccess:
     """Return the rights of a user. The daemon is restricted to its own tables. The others may read
     every table of the site, also those of other daemons, real and simulated: the configuration of
-    one daemon does not tell which exist, and the recorder publishes its status below the real root
-    in any case.
+    one daemon does not list them all, and the recorder always publishes its status below the real
+    root.
     """
     access = ACCESS[kind]
     kinds = {simulated for _, simulated in floor.tables} if kind == "daemon" else {False, True}
@@ -142,10 +142,10 @@ def client_access(kind: Kind, user: str, floor: AccessScope) -> ClientAccess:
         tables, nodes, node = [(root, "+") for root in roots], roots, "+"
     reads = (*access.read, *([f"reply/{user}"] if access.own else []))
     jackpot_reads = (*access.jackpot_read, *([f"reply/{user}"] if access.own_jackpot else []))
-    # who has a table that two daemons serve
+    # these decide which of two daemons has a table
     claims = [root.node("+", CLAIM) for root in roots] if kind == "daemon" else []
     own_claims = [root.node(node, CLAIM) for root in roots if root not in nodes]
-    # not that of any daemon
+    # the recorder and the jackpot controller have a node that is no daemon's
     own_node = floor.recorder if kind == "surveillance" else floor.carrousel
     own_topics = [root.node(own_node, leaf) for root in roots for leaf in access.own_node]
     answers = [f"{prefix}/#" for prefix in floor.response_topics] if kind == "daemon" else []

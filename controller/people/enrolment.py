@@ -31,7 +31,7 @@ def add_person(people: People, person: Person, now: float) -> People:
 
 
 def revoke(people: People, person_id: str, kid: str | None, now: float) -> People:
-    """Revoke a person, or one key of theirs."""
+    """Revoke a person, or only the key ``kid`` of that person."""
     person = find_person(people, person_id)
     if kid is None:
         revoked_person = replace(person, revoked=format_utc(now))

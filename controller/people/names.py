@@ -1,4 +1,4 @@
-"""Detects names that people cannot tell apart when they read them.
+"""Detects names that look the same to a reader.
 
 Compared are names without white space and invisible characters, in Unicode's compatibility form
 (NFKC). They look the same if they differ only in case, or only in letters of the same shape:

@@ -320,10 +320,10 @@ def _person(number: int, person: Person, head: PeopleHeader) -> None:
             )
 
 
-def _time(number: int, where: str, given: str | None) -> None:
+def _time(number: int, where: str, text: str | None) -> None:
     try:
-        if given is not None:
-            parse_utc(given)
+        if text is not None:
+            parse_utc(text)
     except ValueError as error:
         raise PeopleError(f"line {number}: {where}: {error}") from None
 

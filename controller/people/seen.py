@@ -47,12 +47,12 @@ class SeenCommands:
             raise RejectedError("signed_too_many")
         self._add(group, person, jti)
 
-    def restore(self, taken: Iterable[tuple[str, str, float]], now: float) -> None:
+    def restore(self, commands: Iterable[tuple[str, str, float]], now: float) -> None:
         """Remember commands of earlier runs, each as person, ``jti`` and end of validity. Commands
         that expired before ``now`` are rejected anyway.
         """
         self._drop(now)
-        for person, jti, until in taken:
+        for person, jti, until in commands:
             group = int(until // GROUP_SECONDS)
             if group >= self._dropped and (person, jti) not in self._groups.get(group, ()):
                 self._add(group, person, jti)

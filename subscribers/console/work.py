@@ -743,7 +743,7 @@ def refusal_text(touch: Touch, language: str, currency: str | None = None) -> st
     if refusal is not None and currency is not None:
         refusal = refusal.with_amounts(lambda amount: money(amount, currency, language))
     has_text = refusal is not None and f"refusal.{refusal.key}" in catalogue(language)
-    return refusal.told(language) if refusal is not None and has_text else touch.error
+    return refusal.message(language) if refusal is not None and has_text else touch.error
 
 
 def _wait(touch: Touch) -> int | None:

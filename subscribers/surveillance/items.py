@@ -200,7 +200,7 @@ def _reply(fields: Fields, language: str) -> str:
         return room_text("kind.reply", language)
     refusal = _converted(fields.get("refusal"), Refusal)
     try:
-        why = _text(fields, "error") if refusal is None else refusal.told(language)
+        why = _text(fields, "error") if refusal is None else refusal.message(language)
     except (KeyError, ValueError, IndexError):  # the text needs fields of a newer release
         why = _text(fields, "error")
     return room_text("kind.refused", language, why=why)

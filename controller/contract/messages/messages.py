@@ -1,8 +1,8 @@
 """The texts that people read on a display, by key and language.
 
 A key is a group and a name, ``void_reason.ball_out``; a group is a table of the language's TOML
-file. Texts have named fields: ``round {round}``. What is called at the table and what is quoted
-from a decree is never here: it stays in the decree's own words.
+file. Texts have named fields: ``round {round}``. Announcements at the table and quotations from a
+decree are not here: they are in the words of the decree.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ ENGLISH = "en"
 
 @cache
 def catalogue(language: str) -> Mapping[str, str]:
-    """Key -> text, in the order of the file. Raises ``KeyError`` for a language that there is no
-    file of.
+    """Return the texts by key, in the order of the file. Raises ``KeyError`` for a language
+    without a file.
     """
     if language not in LANGUAGES:
         raise KeyError(f"no messages in {language!r}; there are: {', '.join(LANGUAGES)}")
@@ -33,19 +33,19 @@ def catalogue(language: str) -> Mapping[str, str]:
 
 
 def text(key: str, language: str, **fields: object) -> str:
-    """A text of our own, filled in. Raises ``KeyError`` for an unknown key and for a field that is
-    not given.
+    """Return a text with its fields filled in. Raises ``KeyError`` for an unknown key and for a
+    missing field.
     """
     return catalogue(language)[key].format_map(fields)
 
 
 def word(group: str, name: str, language: str) -> str:
-    """The text of a word on the wire. A word that only a newer daemon knows is shown as it is,
-    which is English.
+    """Return the text of a word on the wire, or the word itself, which is English, if only a newer
+    release knows it.
     """
     return catalogue(language).get(f"{group}.{name}", name.replace("_", " "))
 
 
 def first_of(languages: Iterable[str]) -> str:
-    """The first of these languages that there are messages in; English if there is none."""
+    """Return the first of these languages that has messages; English if none has."""
     return next((language for language in languages if language in LANGUAGES), ENGLISH)

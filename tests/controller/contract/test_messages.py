@@ -513,9 +513,9 @@ def test_a_refusal_is_told_in_each_language_with_the_law_in_its_own() -> None:
     )
     assert str(refused).endswith("at least 4 must play: EUS96-200, 277/1996 Dekretua")
     assert refused.refusal is not None
-    told_by = {language: refused.refusal.told(language) for language in LANGUAGES}
-    assert len(set(told_by.values())) == len(LANGUAGES)
-    assert all(each.endswith(": EUS96-200, 277/1996 Dekretua") for each in told_by.values())
+    messages = {language: refused.refusal.message(language) for language in LANGUAGES}
+    assert len(set(messages.values())) == len(LANGUAGES)
+    assert all(each.endswith(": EUS96-200, 277/1996 Dekretua") for each in messages.values())
     nobody = RejectedError("not_seated", who="seat:3", seated=())
     assert str(nobody) == "nobody sits at seat:3; seated: –"
 
@@ -523,9 +523,9 @@ def test_a_refusal_is_told_in_each_language_with_the_law_in_its_own() -> None:
 def test_people_read_the_names_of_roles_and_a_reply_has_the_words_of_the_wire() -> None:
     refused = RejectedError("role_not_allowed", role="croupier", roles=("table_head", "inspector"))
     assert str(refused).endswith("allowed: table_head, inspector")
-    assert refused.refusal.told().endswith("allowed: table head, gaming inspector")
-    assert refused.refusal.told("es").endswith("pueden: jefe de mesa, inspector")
+    assert refused.refusal.message().endswith("allowed: table head, gaming inspector")
+    assert refused.refusal.message("es").endswith("pueden: jefe de mesa, inspector")
     alone = RejectedError("void_by_others", role="croupier", others=("table_head",)).refusal
-    assert "mahaiburua" in alone.told("eu")
+    assert "mahaiburua" in alone.message("eu")
     other = RejectedError("role_not_held", by="M. Lasa", role="x_y", roles=("reader",)).refusal
-    assert other.told("gl") == "M. Lasa non está inscrito como x_y, senón como: lector"
+    assert other.message("gl") == "M. Lasa non está inscrito como x_y, senón como: lector"

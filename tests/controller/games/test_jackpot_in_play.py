@@ -68,9 +68,9 @@ def test_a_bet_is_refused_while_the_jackpot_is_not_in_play(
     refusal = no.value.refusal
     assert (refusal.key, refusal.fields) == ("jackpot_not_in_play", {"why": "gap"})
     assert refusal.law is not None
-    assert len({refusal.told(language) for language in LANGUAGES}) == len(LANGUAGES)
-    assert "faltan eventos de la mesa" in refusal.told("es")
-    assert "mahaiko gertaerak falta dira" in refusal.told("eu")
+    assert len({refusal.message(language) for language in LANGUAGES}) == len(LANGUAGES)
+    assert "faltan eventos de la mesa" in refusal.message("es")
+    assert "mahaiko gertaerak falta dira" in refusal.message("eu")
     standing(play, in_play=True)
     (placed,) = of_kind(place(play, bet), BetPlaced)
     assert (placed.amount, placed.out_of_play) == (100, False)

@@ -237,7 +237,7 @@ def test_a_refusal_is_told_in_the_persons_language_and_a_strange_one_in_english(
     table = seen(known(roulette()))
     said = Refusal("signed_before_start", {"seconds": 7})
     told = touch_outcome(table, touch(how="refused", refusal=said, error="english"))
-    assert told.why == said.told("es") != "english"
+    assert told.why == said.message("es") != "english"
     assert told.wait == 7
     strange = touch_outcome(
         table, touch(how="refused", refusal=Refusal("of_next_year"), error="english")
