@@ -56,7 +56,7 @@ def wall() -> float:
 
 def now() -> datetime:
     """Return the wall time as a datetime in UTC."""
-    return datetime.fromtimestamp(_source.wall(), UTC)
+    return datetime.fromtimestamp(wall(), UTC)
 
 
 def monotonic() -> float:
@@ -71,7 +71,7 @@ def monotonic_ns() -> int:
 
 def boottime() -> float:
     """Return seconds that never go back, and count while the machine is suspended."""
-    return _source.boottime_ns() / 1e9
+    return boottime_ns() / 1e9
 
 
 def boottime_ns() -> int:

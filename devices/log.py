@@ -8,8 +8,11 @@ switch against it. Import it everywhere as ``from devices.log import structlog``
 from __future__ import annotations
 
 import sys
+from collections.abc import MutableMapping
 from types import ModuleType
-from typing import cast
+from typing import Any, cast
+
+from devices import clock
 
 _modules = cast("dict[str, ModuleType | None]", sys.modules)
 _hidden = {"better_exceptions", "greenlet", "rich"} - _modules.keys()
@@ -19,3 +22,11 @@ try:
 finally:
     for _name in _hidden:
         del _modules[_name]
+
+
+def add_time(
+    _logger: object, _method: str, line: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    """Add the time of day to a line of the log, as ``timestamp``."""
+    line["timestamp"] = clock.now().isoformat().replace("+00:00", "Z")
+    return line

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from typing import BinaryIO, Literal
 
-from devices.log import structlog
+from devices.log import add_time, structlog
 
 
 def log_lines(form: Literal["json", "console"]) -> None:
@@ -20,7 +20,7 @@ def log_lines(form: Literal["json", "console"]) -> None:
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True, key="timestamp"),
+            add_time,
             render,
         ],
         logger_factory=structlog.WriteLoggerFactory(_LossyStream(sys.stderr.buffer)),

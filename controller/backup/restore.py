@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,6 +31,7 @@ from controller.proof.checkpoint import checkpoint_path
 from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import folder as folder_of
 from controller.proof.verify import verify
+from devices import clock
 from devices.new_file import named_in_errors, new_file
 
 LOG_SUFFIXES = ("-wal", "-shm")
@@ -70,7 +70,7 @@ def restore(
     secrets: dict[str, bytes] = {}
     if passphrase is not None and manifest.sealed:
         secrets = unseal(backup / KEYS_NAME, passphrase)
-    now = time.time()
+    now = clock.wall()
     if now < max(parse_utc(manifest.time), parse_utc(manifest.made)):
         raise BackupError(
             f"the clock is at {format_utc(now)}, but the backup is of {manifest.made}: set the "

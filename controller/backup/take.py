@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import time
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -51,6 +50,7 @@ from controller.proof.segment import folder as folder_of
 from controller.proof.segment import segments, span
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
+from devices import clock
 from devices.new_file import named_in_errors, new_file
 
 PAGES_PER_STEP = 1000
@@ -71,7 +71,7 @@ def back_up(
     are otherwise left out. Return the folder, its manifest and the verdict on the copy. Raises
     :class:`BackupError`, after removing the incomplete backup.
     """
-    start = time.time()
+    start = clock.wall()
     stamp = format_utc(start)[:19].replace("-", "").replace(":", "")
     folder = into / f"novamas-{configuration.site.id}-{configuration.site.node}-{stamp}Z"
     part = folder.with_name(f"{folder.name}.part")

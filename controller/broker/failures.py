@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-import time
 from urllib.parse import urlsplit
 
 import aiomqtt
@@ -11,6 +10,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.broker.address import addresses
 from controller.broker.login import BrokerUnusableError, Login, certificate_date_problem
+from devices import clock
 
 Disconnected = aiomqtt.MqttError
 """The broker is gone, refuses this client, or does not reply."""
@@ -75,7 +75,7 @@ def describe_error(error: Exception, login: Login) -> str:
     date_problem = (
         None
         if login.cert_file is None or isinstance(error, BrokerUnusableError)
-        else certificate_date_problem(login.cert_file, time.time())
+        else certificate_date_problem(login.cert_file, clock.wall())
     )
     return (
         description

@@ -6,7 +6,6 @@ import argparse
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import msgspec
@@ -29,6 +28,7 @@ from controller.service.installed_units import missing_credential
 from controller.service.privacy import exposed, readable_by_all
 from controller.standby.credentials import read_login
 from controller.standby.errors import StoreUnusableError
+from devices import clock
 from devices.places import format_path
 
 REPLY_TIMEOUT_SECONDS = 1.0
@@ -112,7 +112,7 @@ def unusable(configuration: Configuration) -> list[str]:
         problems.append(str(error))
     for place, path in certificate_files(configuration).items():
         if not place.endswith("ca_file") and (
-            date_problem := certificate_date_problem(str(path), time.time())
+            date_problem := certificate_date_problem(str(path), clock.wall())
         ):
             problems.append(f"{place}: {date_problem}")
     return problems
@@ -167,7 +167,7 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
 
 def expiring_certificates(configuration: Configuration) -> list[str]:
     """Return certificates that expire soon or cannot be read, and expired authorities."""
-    expiring, now = [], time.time()
+    expiring, now = [], clock.wall()
     for place, path in certificate_files(configuration).items():
         try:
             what = expiry_warning(read_end(place, path), now)
@@ -260,10 +260,10 @@ def clock_problems(clock: ClockConfig) -> list[str]:
 def chrony_reply(address: str) -> Tracking | None:
     """Return chrony's reply, or None after a timeout."""
     chrony = Chrony(address)
-    end = time.monotonic() + REPLY_TIMEOUT_SECONDS
+    end = clock.monotonic() + REPLY_TIMEOUT_SECONDS
     try:
-        while (reply := chrony.look()) is None and chrony.asked and time.monotonic() < end:
-            time.sleep(REPLY_TIMEOUT_SECONDS / 20)
+        while (reply := chrony.look()) is None and chrony.asked and clock.monotonic() < end:
+            clock.block(REPLY_TIMEOUT_SECONDS / 20)
     finally:
         chrony.close()
     return reply

@@ -8,7 +8,6 @@ import argparse
 import os
 import socket
 import sys
-import time
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at
 from controller.contract.version import SOFTWARE
+from devices import clock
 from devices.new_file import replace_file
 
 if TYPE_CHECKING:
@@ -253,9 +253,9 @@ class _Acceptance:
 
     def _line(self) -> None:
         print("\nLine. ", end="", flush=True)
-        until = time.monotonic() + self._seconds(FIRST_FRAME_SECONDS)
-        while self._codec.steady and not self._codec.counters.frames and time.monotonic() < until:
-            time.sleep(0.02)
+        until = clock.monotonic() + self._seconds(FIRST_FRAME_SECONDS)
+        while self._codec.steady and not self._codec.counters.frames and clock.monotonic() < until:
+            clock.block(0.02)
         if self._codec.counters.frames:
             print("The device is understood.")
         elif self._codec.steady:
@@ -396,8 +396,8 @@ class _Acceptance:
     def _until(self, matches: Callable[[object], bool], seconds: float) -> bool:
         """Wait for a reading; return False if it did not come."""
         assert self._listening is not None
-        until = time.monotonic() + self._seconds(seconds)
-        while (left := until - time.monotonic()) > 0:
+        until = clock.monotonic() + self._seconds(seconds)
+        while (left := until - clock.monotonic()) > 0:
             received = self._listening.next(left)
             if received is not None and matches(received.reading):
                 return True
@@ -606,7 +606,7 @@ def _put(path: Path, data: bytes) -> None:
 def _now() -> str:
     from controller.contract.times import format_utc
 
-    return format_utc(time.time())
+    return format_utc(clock.wall())
 
 
 def _words(phase: str) -> str:

@@ -28,6 +28,7 @@ from controller.demo.floor import DemoError, DemoFloor
 from controller.demo.places import BOXES, COIN, DemoTable, places
 from controller.demo.staff import VISITORS, Staff, enrol
 from controller.demo.table_head import TableHead
+from devices import clock
 from devices.errors import NovamasError
 from devices.money import EURO, format_amount
 from devices.new_file import replace_file
@@ -340,7 +341,7 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> in
             # A hang-up reaches only the first program of a terminal, which is make in "make demo".
             while display.poll() is None and os.isatty(1) == on_terminal:
                 floor.check()
-                await asyncio.sleep(0.05)
+                await clock.sleep(0.05)
             presiding.cancel()
             if attending is not None:
                 attending.cancel()

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +14,7 @@ import msgspec
 
 from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT_CONFIG, configuration_at
+from devices import clock
 from devices.new_file import replace_file
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _add(arguments: argparse.Namespace) -> int:
     from controller.people.enrolment import add_person
     from controller.people.register import PeopleError, PeopleHeader, Person, checked_people
 
-    path, now = _required(arguments, "file"), time.time()
+    path, now = _required(arguments, "file"), clock.wall()
     _required(arguments, "id", "name", "role", "table", "public")
     roles = _roles(arguments, status=1)
     key = _site_key(arguments)
@@ -213,7 +213,7 @@ def _revoke(arguments: argparse.Namespace) -> int:
     path = _required(arguments, "file")
     _required(arguments, "id")
     key = _site_key(arguments)
-    changed = revoke(_read(path, key), arguments.id, arguments.kid, time.time())
+    changed = revoke(_read(path, key), arguments.id, arguments.kid, clock.wall())
     _write(path, changed, key)
     return 0
 
@@ -223,7 +223,7 @@ def _rotate(arguments: argparse.Namespace) -> int:
     from controller.people.enrolment import rotate_key
     from controller.people.register import Key
 
-    path, now = _required(arguments, "file"), time.time()
+    path, now = _required(arguments, "file"), clock.wall()
     _required(arguments, "id", "public")
     try:
         until = now if arguments.until is None else parse_utc(arguments.until)
@@ -292,7 +292,7 @@ def _sign(arguments: argparse.Namespace) -> int:
 
     path = _required(arguments, "file")
     key = _site_key(arguments)
-    _write(path, renumber(read_unsigned(_bytes(path)), time.time()), key)
+    _write(path, renumber(read_unsigned(_bytes(path)), clock.wall()), key)
     return 0
 
 

@@ -8,7 +8,6 @@ import argparse
 import signal
 import socket
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from controller.cli.decode import driver_named, make_codec
 from controller.cli.numbers import seconds
 from controller.cli.speeds import SpeedResult, at_speed, listen_at_speeds, speed_of, why_not
 from controller.contract.version import SOFTWARE
+from devices import clock
 from devices.codec import Codec, RequestingCodec, feed
 from devices.command_line import has_terminal, stop_signals
 from devices.links import Link, LinkFailedError, check_link, open_link
@@ -186,21 +186,21 @@ def _record(
     seconds: float | None,
 ) -> None:
     with Console(stderr=True).status("recording; stop with Ctrl-C") as status:
-        begin = time.monotonic()
+        begin = clock.monotonic()
         polls = Polls(codec, begin)
         while not signals:
-            now = time.monotonic()
+            now = clock.monotonic()
             if seconds is not None and now - begin >= seconds:
                 return
             for request in polls.due(now):
                 link.write(request)
-                writer.write(time.monotonic(), time.time(), request, sent=True)
+                writer.write(clock.monotonic(), clock.wall(), request, sent=True)
             data = link.read(polls.wait(now))
             if data:
-                writer.write(time.monotonic(), time.time(), data)
+                writer.write(clock.monotonic(), clock.wall(), data)
                 tally.bytes += len(data)
                 tally.chunks += 1
-            polls.feed(data, time.monotonic())
+            polls.feed(data, clock.monotonic())
             status.update(f"recording; stop with Ctrl-C: {_counts(tally, codec)}")
 
 

@@ -6,7 +6,6 @@ import argparse
 import os
 import select
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from controller.cli.configured import config_argument, configuration_at
 from controller.contract.node import ReloadHealth
 from controller.journal.file import serving_process
 from controller.service.reload_answer import ReloadReply, read_reply
+from devices import clock
 
 REPLY_TIMEOUT_SECONDS = 50.0
 """Maximum seconds to wait for the daemon's reply: less than the service manager waits."""
@@ -69,7 +69,7 @@ def _request_reload(journal: Path) -> ReloadReply:
     """Request the reload and return the daemon's reply. Raises :class:`CommandLineError`."""
     daemon = _daemon(journal)
     try:
-        sent = time.monotonic_ns()
+        sent = clock.monotonic_ns()
         try:
             signal.pidfd_send_signal(daemon, signal.SIGHUP)
         except PermissionError:
@@ -78,11 +78,11 @@ def _request_reload(journal: Path) -> ReloadReply:
             ) from None
         ended = select.poll()
         ended.register(daemon, select.POLLIN)
-        end = time.monotonic() + REPLY_TIMEOUT_SECONDS
+        end = clock.monotonic() + REPLY_TIMEOUT_SECONDS
         while (reply := read_reply(journal)) is None or reply.begun < sent:
             if ended.poll(CHECK_INTERVAL_SECONDS * 1000):
                 raise CommandLineError("the daemon has ended meanwhile; see its log")
-            if time.monotonic() > end:
+            if clock.monotonic() > end:
                 raise CommandLineError(
                     f"the daemon got the signal but has not replied within "
                     f"{REPLY_TIMEOUT_SECONDS:.0f} s; see its log"

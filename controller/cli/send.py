@@ -79,12 +79,12 @@ def run(arguments: argparse.Namespace) -> int:
     """
     import asyncio
     import secrets
-    import time
 
     import msgspec
 
     from controller.contract.topics import Topics, level
     from controller.mqtt.command_client import NoReplyError, send_command
+    from devices import clock
     from devices.suggestions import unknown_word
 
     configuration = configuration_at(arguments.config)
@@ -130,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
                 f"novamas: the daemon has just started; signing again in {seconds} s",
                 file=sys.stderr,
             )
-            time.sleep(seconds)
+            clock.block(seconds)
             reply = send()
     except NoReplyError as error:
         raise CommandLineError(str(error)) from None
@@ -273,12 +273,11 @@ def _signer(
     client: str,
 ) -> Callable[[str], bytes]:
     """Return a function that signs the command with the person's key and a unique number."""
-    import time
-
     from controller.cli.people import passphrase
     from controller.people.private_key import PrivateKeyError, open_private_key
     from controller.people.register import PeopleError, read_unsigned, thumbprint, to_base64url
     from controller.people.signed_command import Claims, sign
+    from devices import clock
 
     if configuration.people is None or configuration.people.file is None:
         raise CommandLineError(f"{arguments.config}: a signed command needs [people] with `file`")
@@ -301,7 +300,7 @@ def _signer(
         )
 
     def sign_now(number: str) -> bytes:
-        now = int(time.time())
+        now = int(clock.wall())
         claims = Claims(
             iss=person.id,
             aud=audience,

@@ -4,12 +4,12 @@ Nothing is sent to the device.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from devices import clock
 from devices.codec import Codec, RequestingCodec, feed
 from devices.links import LinkFailedError, open_link
 
@@ -92,20 +92,20 @@ def listen_at_speeds(
 
 
 def _listen(url: str, baud: int, codec: Codec, stop_signals: Sequence[int]) -> SpeedResult:
-    size, until, failed, damaged_before = 0, time.monotonic() + LISTEN_SECONDS, "", 0
+    size, until, failed, damaged_before = 0, clock.monotonic() + LISTEN_SECONDS, "", 0
     counters = codec.counters
     try:
         link = open_link(url)
         try:
             while (
                 not stop_signals
-                and (now := time.monotonic()) < until
+                and (now := clock.monotonic()) < until
                 and counters.frames < ENOUGH_FRAMES
             ):
                 data = link.read(min(READ_SECONDS, until - now))
                 size += len(data)
                 for byte in data:  # byte by byte, so that the result is independent of read sizes
-                    feed(codec, bytes([byte]), time.monotonic())
+                    feed(codec, bytes([byte]), clock.monotonic())
                     if not counters.frames:
                         damaged_before = counters.damaged
                     if counters.frames == ENOUGH_FRAMES:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-import time
 from pathlib import Path
 
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument
+from devices import clock
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from controller.cli.doctor import CHECKS
     from controller.doctor.bundle import bundle, pack
 
-    name = time.strftime("novamas-support-%Y%m%dT%H%M%SZ", time.gmtime())
+    name = f"novamas-support-{clock.now():%Y%m%dT%H%M%SZ}"
     target = arguments.output or Path(f"{name}.tar.gz")
     if target.exists():
         raise CommandLineError(f"{target} already exists; not overwritten")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
 from typing import NamedTuple
 
 from controller.commissioning.plan import result_of
+from devices import clock
 from devices.codec import Codec, RequestingCodec
 from devices.links import Link, LinkFailedError, open_link
 from devices.readings import AnyReading, LinkLost
@@ -79,10 +79,10 @@ class DeviceListener:
     def results(self, seconds: float) -> list[tuple[str, float]]:
         """Return the results since the last call; wait up to ``seconds`` for the first one."""
         results: list[tuple[str, float]] = []
-        until = time.monotonic() + seconds
+        until = clock.monotonic() + seconds
         while (
-            received := self.next(0 if results else max(0.001, until - time.monotonic()))
-        ) is not None or (not results and time.monotonic() < until):
+            received := self.next(0 if results else max(0.001, until - clock.monotonic()))
+        ) is not None or (not results and clock.monotonic() < until):
             if received is not None and (value := result_of(received.reading)) is not None:
                 results.append((value, received.ms))
         return results
@@ -90,8 +90,8 @@ class DeviceListener:
     def _open(self) -> None:
         self._link = open_link(self._url)
         self.facts = self._link.describe()
-        self._queue(self._watch.opened(time.monotonic(), kept=True), time.monotonic())
-        self._polls = [(time.monotonic(), every, data) for every, data in self._codec.polls()]
+        self._queue(self._watch.opened(clock.monotonic(), kept=True), clock.monotonic())
+        self._polls = [(clock.monotonic(), every, data) for every, data in self._codec.polls()]
 
     def _run(self) -> None:
         while not self._closed.is_set():
@@ -104,18 +104,18 @@ class DeviceListener:
                 if self._link is not None:
                     self._link.close()
                     self._link = None
-                now = time.monotonic()
+                now = clock.monotonic()
                 self._queue(self._watch.lost(now, str(failure)), now)
                 self._closed.wait(REOPEN_DELAY_SECONDS)
             except OSError as error:  # without a recording the acceptance proves nothing
                 self.trouble = f"the recording cannot be written: {error.strerror or error}"
-                now = time.monotonic()
+                now = clock.monotonic()
                 self._queue([LinkLost(at=now, device=self._device, reason=self.trouble)], now)
                 return
 
     def _serve(self) -> None:
         assert self._link is not None
-        now = time.monotonic()
+        now = clock.monotonic()
         due = [data for at, _, data in self._polls if at <= now]
         self._polls = [
             (now + every if at <= now else at, every, data)
@@ -126,10 +126,10 @@ class DeviceListener:
             due.append(request)
         for data in due:
             self._link.write(data)
-            self._record(data, time.monotonic(), sent=True)
+            self._record(data, clock.monotonic(), sent=True)
         asks = isinstance(self._codec, RequestingCodec)
         data = self._link.read(READ_SECONDS / 10 if asks else READ_SECONDS)
-        arrived = time.monotonic()
+        arrived = clock.monotonic()
         if data:
             self._record(data, arrived)
         readings: list[AnyReading] = []
@@ -143,9 +143,9 @@ class DeviceListener:
 
     def _record(self, data: bytes, at: float, *, sent: bool = False) -> None:
         gap, self._gap = self._gap, ""
-        self._clocked.write(at, time.time(), data, sent, gap)
+        self._clocked.write(at, clock.wall(), data, sent, gap)
 
     def _queue(self, readings: list[AnyReading], arrived: float) -> None:
         for reading in readings:
-            ms = round((time.monotonic() - arrived) * 1000, 3)
+            ms = round((clock.monotonic() - arrived) * 1000, 3)
             self._readings.put(TimedReading(reading, ms))

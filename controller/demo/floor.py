@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from controller.demo.note import NoteLine
+from devices import clock
 from devices.errors import NovamasError
 
 PROGRAM_TIMEOUT_SECONDS = 30.0
@@ -76,7 +77,7 @@ class DemoFloor:
         """
         for _ in range(int(EXIT_SECONDS / CHECK_INTERVAL_SECONDS)):
             self.check()
-            await asyncio.sleep(CHECK_INTERVAL_SECONDS)
+            await clock.sleep(CHECK_INTERVAL_SECONDS)
 
     def _log_text(self, name: str) -> str:
         return (self.room / f"{name}.log").read_text(errors="replace").strip() or "(nothing)"
@@ -89,7 +90,7 @@ class DemoFloor:
             async with asyncio.timeout(PROGRAM_TIMEOUT_SECONDS):
                 while not condition():
                     self.check()
-                    await asyncio.sleep(CHECK_INTERVAL_SECONDS)
+                    await clock.sleep(CHECK_INTERVAL_SECONDS)
         except TimeoutError:
             logs = "\n".join(f"{name}: {self._log_text(name)}" for name in self._programs)
             raise DemoError(

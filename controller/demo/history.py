@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from controller.demo.floor import DemoFloor
 from controller.demo.table_head import TableState
+from devices import clock
 
 ROUNDS = 20
 """Results of a table before the display opens."""
@@ -31,7 +32,7 @@ async def play(floor: DemoFloor, tables: Sequence[TableState], rounds: int, spee
     for table in tables:
         for device in table.place.devices:
             floor.tell(device, "start")
-    await asyncio.sleep(START_SECONDS)
+    await clock.sleep(START_SECONDS)
     for table in tables:
         _set_speed(floor, table, speed, table.place.quick)
     try:
@@ -56,14 +57,14 @@ async def _play(
     if first:
         await _until(floor, lambda: table.falling)
         _set_speed(floor, table, speed, FINAL_SPEED[0])
-        await asyncio.sleep(FINAL_SPEED[1] / speed)
+        await clock.sleep(FINAL_SPEED[1] / speed)
     _set_speed(floor, table, speed, 1.0)
 
 
 async def _until(floor: DemoFloor, condition: Callable[[], bool]) -> None:
     while not condition():
         floor.check()
-        await asyncio.sleep(CHECK_INTERVAL_SECONDS)
+        await clock.sleep(CHECK_INTERVAL_SECONDS)
 
 
 def _set_speed(floor: DemoFloor, table: TableState, speed: float, quick: float) -> None:

@@ -16,6 +16,7 @@ from controller.demo.floor import PROGRAM_TIMEOUT_SECONDS
 from controller.demo.places import COIN, DemoTable
 from controller.demo.staff import Staff
 from controller.rulebooks.chapters import head
+from devices import clock
 from devices.money import EURO, format_amount
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class AwardPayers:
         except* aiomqtt.MqttError:
             task = asyncio.current_task()
             if task is None or not task.cancelling():
-                await asyncio.sleep(PROGRAM_TIMEOUT_SECONDS)  # Floor.check reports the cause first
+                await clock.sleep(PROGRAM_TIMEOUT_SECONDS)  # Floor.check reports the cause first
 
     async def _receive(self, client: aiomqtt.Client) -> None:
         state = self._topics.jackpot(JACKPOT, "state")
@@ -180,7 +181,7 @@ class AwardPayers:
         amount = award["value"] - award["paid"]
         reply: dict[str, Any] = {}
         for role in PAYERS:
-            await asyncio.sleep(self._takes)
+            await clock.sleep(self._takes)
             reply = await self._order(client, role, award, amount)
         if (receipt := reply.get("receipt")) is not None:
             self._known[award["award"]] = "paid"

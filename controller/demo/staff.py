@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +26,7 @@ from controller.people.register import (
 )
 from controller.people.roles import EnrolledRole
 from controller.people.signed_command import Claims, sign
+from devices import clock
 from devices.new_file import create_private, replace_file
 
 VALID_SECONDS = 30
@@ -76,7 +76,7 @@ class Staff(msgspec.Struct, frozen=True):
 
     def sign(self, role: Role, audience: str, name: str, number: str, fields: Any) -> bytes:
         """Return a command signed now by the person in this role."""
-        now = int(time.time())
+        now = int(clock.wall())
         claims = Claims(
             iss=_id(role),
             aud=audience,
@@ -145,7 +145,7 @@ def enrol(
         for name, reader in readers.items()
     ]
     people = checked_people(
-        PeopleHeader(site=site, number=1, time=format_utc(time.time())), persons
+        PeopleHeader(site=site, number=1, time=format_utc(clock.wall())), persons
     )
     replace_file(path, write_people(people, site_key))
     return Staff(

@@ -18,6 +18,7 @@ from controller.demo.people import CommandFields, Player, TableSeen, dice, shoe,
 from controller.demo.places import DemoTable
 from controller.demo.poker import croupier
 from controller.demo.staff import Staff
+from devices import clock
 
 if TYPE_CHECKING:
     import aiomqtt
@@ -191,7 +192,7 @@ class TableHead:
         except* aiomqtt.MqttError as errors:
             task = asyncio.current_task()
             if task is None or not task.cancelling():
-                await asyncio.sleep(PROGRAM_TIMEOUT_SECONDS)  # Floor.check reports the cause first
+                await clock.sleep(PROGRAM_TIMEOUT_SECONDS)  # Floor.check reports the cause first
             raise DemoError(f"the broker is lost: {errors.exceptions[0]}") from None
 
     async def _preside(self, client: aiomqtt.Client) -> None:
@@ -230,7 +231,7 @@ class TableHead:
             else:
                 if table.plays:
                     delay = COMMAND_SECONDS.get(command[0], DECISION_SECONDS)
-                    await asyncio.sleep(delay / self._speed / table.quick)
+                    await clock.sleep(delay / self._speed / table.quick)
                     await self._leave_to_visitor(table, command)
                 if await table.look() != command:
                     continue
@@ -252,10 +253,8 @@ class TableHead:
             return
         now = asyncio.get_running_loop().time
         end = now() + VISITOR_SECONDS
-        while (  # noqa: ASYNC110 - the file is another program's
-            now() < end and self._occupied.exists() and await table.look() == command
-        ):
-            await asyncio.sleep(0.2)
+        while now() < end and self._occupied.exists() and await table.look() == command:
+            await clock.sleep(0.2)
 
     async def _send(
         self, client: aiomqtt.Client, table: TableState, command: CommandFields
@@ -281,7 +280,7 @@ class TableHead:
             return None
         refusal = reply.get("refusal", {})
         if refusal.get("key") == "signed_before_start":  # the daemon continues an existing journal
-            await asyncio.sleep(refusal["fields"]["seconds"])
+            await clock.sleep(refusal["fields"]["seconds"])
             return None
         return str(reply["error"])
 

@@ -13,9 +13,7 @@ import platform
 import sqlite3
 import subprocess
 import tarfile
-import time
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
@@ -49,6 +47,7 @@ from controller.doctor.redaction import (
     spellings,
 )
 from controller.doctor.units import SYSTEMD_MARKER
+from devices import clock
 from devices.new_file import named_in_errors
 
 MAX_LOG_LINES = 2000
@@ -135,7 +134,7 @@ def pack(files: dict[str, str], target: Path, name: str) -> None:
         for file_name, text in files.items():
             data = text.encode()
             entry = tarfile.TarInfo(f"{name}/{file_name}")
-            entry.size, entry.mode, entry.mtime = len(data), 0o600, int(time.time())
+            entry.size, entry.mode, entry.mtime = len(data), 0o600, int(clock.wall())
             archive.addfile(entry, io.BytesIO(data))
 
 
@@ -154,7 +153,7 @@ def configured(path: Path) -> dict[str, Any]:
 def versions() -> dict[str, Any]:
     """Return the versions of the program and its environment."""
     return {
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "made": clock.now().isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
         "libc": " ".join(platform.libc_ver()),

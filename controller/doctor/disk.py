@@ -8,13 +8,13 @@ import os
 import shutil
 import statistics
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
 from controller.proof.journal_upkeep import MIN_FREE_BYTES
+from devices import clock
 
 SYNC_CYCLES = 30
 """Number of write and sync cycles measured."""
@@ -104,6 +104,6 @@ def _sync(folder: Path) -> Iterator[Finding]:
 
 def _sync_seconds(file: int) -> float:
     os.write(file, PAGE)
-    start = time.monotonic()
+    start = clock.monotonic()
     os.fdatasync(file)
-    return time.monotonic() - start
+    return clock.monotonic() - start

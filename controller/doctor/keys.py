@@ -4,7 +4,6 @@ expire.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from controller.doctor.finding import Finding
 from controller.proof.checkpoint import SigningKeyError, key_path, load_key
 from controller.service.installed_units import missing_credential
 from controller.service.privacy import exposed, readable_by_all
+from devices import clock
 
 
 def check(configuration: Configuration) -> Iterator[Finding]:
@@ -35,11 +35,11 @@ def check(configuration: Configuration) -> Iterator[Finding]:
             f"chmod go= {path}",
         )  # fmt: skip
     for place, certificates in certificate_files(configuration).items():
-        yield check_certificate(place, certificates, time.time())
+        yield check_certificate(place, certificates, clock.wall())
     for place, url, context in servers(configuration):
         with suppress(OSError, ValueError):  # an unreachable server is reported by other checks
             yield _assess(
-                f"certificate of {place} {url}", presented_expiry(url, context), time.time()
+                f"certificate of {place} {url}", presented_expiry(url, context), clock.wall()
             )
 
 

@@ -7,9 +7,7 @@ import os
 import secrets
 import sqlite3
 import struct
-import time
 from contextlib import closing, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 from controller.journal.reader import JournalReader
@@ -27,6 +25,7 @@ from controller.journal.schema import (
     quick_check,
 )
 from controller.journal.wal_index import check_space
+from devices import clock
 from devices.errors import NovamasError
 
 FULL_CHECK_MAX_BYTES = 1 << 26
@@ -127,15 +126,15 @@ def open_or_replace(path: Path) -> tuple[sqlite3.Connection, Path | None]:
             f"{path}: a restore was started and not finished: run `novamas restore` again, or "
             f"remove {restoring_path(path)} to keep the journal as it is"
         )
-    end, damaged = time.monotonic() + OPEN_TIMEOUT_SECONDS, 0
-    while damaged == 1 or (damaged == 0 and time.monotonic() < end):
+    end, damaged = clock.monotonic() + OPEN_TIMEOUT_SECONDS, 0
+    while damaged == 1 or (damaged == 0 and clock.monotonic() < end):
         try:
             return open_checked(path), None
         except DamagedFileError:
             damaged += 1
         except JournalReadError:
             damaged = 0
-        time.sleep(OPEN_RETRY_SECONDS)
+        clock.block(OPEN_RETRY_SECONDS)
     head, cursors = _last_readable(path)
     aside = aside_path(path)
     move_aside(path, aside)
@@ -217,7 +216,7 @@ def _last_readable(path: Path) -> tuple[int, dict[str, int]]:
 def _create(
     connection: sqlite3.Connection, base: int, aside: Path | None, cursors: dict[str, int]
 ) -> None:
-    created = datetime.now(UTC).isoformat(timespec="microseconds")
+    created = clock.now().isoformat(timespec="microseconds")
     connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
     connection.executemany(
         "INSERT INTO meta VALUES (?, ?)",
@@ -271,7 +270,7 @@ def is_fully_checked(path: Path) -> bool:
 
 def aside_path(path: Path) -> Path:
     """Return the new name of the file if it is set aside now."""
-    return path.with_name(f"{path.name}.corrupt-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
+    return path.with_name(f"{path.name}.corrupt-{clock.now():%Y%m%dT%H%M%S.%fZ}")
 
 
 def move_aside(path: Path, aside: Path) -> None:

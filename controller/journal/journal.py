@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-import time
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -51,6 +50,7 @@ from controller.journal.writer import (
     inputs,
 )
 from controller.metrics.family import Histogram
+from devices import clock
 
 MAX_WAITING_RECORDS = 20_000
 """Maximum records in memory while commits fail: hours of one table."""
@@ -239,7 +239,7 @@ class Journal:
 
     def _note_unread(self, error: str) -> None:
         """Replace the file if the entries to publish cannot be read for too long."""
-        now = time.monotonic()
+        now = clock.monotonic()
         self._unread_since = self._unread_since or now
         if now - self._unread_since > PUBLISH_READ_TIMEOUT_SECONDS:
             self._unread_since = None

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 from controller.contract.mono import MONO_WRAP, elapsed_ns
-
-_STARTED = time.monotonic_ns()
+from devices import clock
 
 
 def now_ns() -> int:
     """Return the current time of the clock."""
-    return (time.monotonic_ns() - _STARTED) % MONO_WRAP
+    return clock.uptime_ns() % MONO_WRAP
 
 
 def age_ns(moment: int) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event
@@ -23,6 +22,7 @@ from controller.journal.schema import (
     is_invalid_content,
     may_be_intact,
 )
+from devices import clock
 
 READ_TIME_SHARE = 0.1
 """Share of the time spent reading; the rest is pauses."""
@@ -69,7 +69,7 @@ class ReadBack:
 
     def _look(self, journal: str, *, end: bool = False) -> str | None:
         self._forget()
-        self._since = time.monotonic()
+        self._since = clock.monotonic()
         try:
             with closing(JournalReader(self._path)) as self._reader:
                 if self._reader.id() != journal:
@@ -113,12 +113,12 @@ class ReadBack:
         """Pause, unless the log grows: it cannot be truncated while pages are being read. Return
         True if the check must stop.
         """
-        spent = time.monotonic() - self._since
+        spent = clock.monotonic() - self._since
         with suppress(OSError):
             if Path(f"{self._path}-wal").stat().st_size > MAX_LOG_BYTES:
                 spent = 0.0
         stopped = self._stopped.wait(min(spent * (1 / READ_TIME_SHARE - 1), MAX_PAUSE_SECONDS))
-        self._since = time.monotonic()
+        self._since = clock.monotonic()
         return stopped
 
     def _forget(self) -> None:

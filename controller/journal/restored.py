@@ -9,7 +9,6 @@ entry, which names what was restored, and with the state of each table.
 from __future__ import annotations
 
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from controller.journal.mono import now_ns
 from controller.journal.reader import JournalReader
 from controller.journal.schema import JournalUnusableError, Record, rows
 from controller.journal.setup import RestoredBackup, restored_boot, table_start
+from devices import clock
 
 
 def create_restored(path: Path, copy: Path, restored: RestoredBackup) -> None:
@@ -36,7 +36,7 @@ def create_restored(path: Path, copy: Path, restored: RestoredBackup) -> None:
         raise JournalUnusableError(
             f"{copy}: no daemon has ever used this journal; there is nothing to restore"
         )
-    now, mono_ns = format_utc(time.time()), now_ns()
+    now, mono_ns = format_utc(clock.wall()), now_ns()
 
     def record(table: str, kind: str, body: bytes, saved: bytes | None = None) -> Record:
         return Record(

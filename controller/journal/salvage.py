@@ -5,7 +5,6 @@ Entries that the disk does not return are read again, with pauses, for a few sec
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +13,7 @@ import msgspec
 
 from controller.journal.reader import JournalReader
 from controller.journal.schema import READ_ERRORS, Entry, has_valid_hash, may_be_intact
+from devices import clock
 
 READ_TIMEOUT_SECONDS = 5.0
 RETRY_SECONDS = 0.25
@@ -44,7 +44,7 @@ def salvage(aside: Path, after: int, through: int) -> Salvaged:
     """Return the entries to publish after ``after`` up to ``through``, from this file and the ones
     before it. Never raises.
     """
-    end = time.monotonic() + READ_TIMEOUT_SECONDS
+    end = clock.monotonic() + READ_TIMEOUT_SECONDS
     found: dict[int, Entry] = {}
     missing = list(range(after + 1, through + 1))
     path: Path | None = aside
@@ -82,9 +82,9 @@ def _read(path: Path, wanted: list[int], found: dict[int, Entry], end: float) ->
         except READ_ERRORS:
             if not path.exists():
                 break
-        if not wanted or not may_be_intact(path) or time.monotonic() + RETRY_SECONDS > end:
+        if not wanted or not may_be_intact(path) or clock.monotonic() + RETRY_SECONDS > end:
             break
-        time.sleep(RETRY_SECONDS)
+        clock.block(RETRY_SECONDS)
     return sorted([*wanted, *gone])
 
 
@@ -98,7 +98,7 @@ def _pass(
     for first in range(0, len(wanted), BATCH_ENTRIES):
         batch = wanted[first : first + BATCH_ENTRIES]
         for part in (batch, *([position] for position in batch)):
-            if time.monotonic() > end and part is not batch:
+            if clock.monotonic() > end and part is not batch:
                 again += part
                 continue
             try:

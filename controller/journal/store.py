@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -45,6 +44,7 @@ from controller.journal.schema import (
 )
 from controller.journal.setup import continued, table_start
 from controller.journal.wal_index import WalIndex
+from devices import clock
 
 COMMIT_READ_TIMEOUT_SECONDS = 60.0
 """How long the disk may fail to return what a commit must read before the file is abandoned."""
@@ -180,7 +180,7 @@ class JournalStore:
     def _is_damaged(self) -> bool:
         if not may_be_intact(self.path):
             return True
-        now = time.monotonic()
+        now = clock.monotonic()
         self._unread_since = self._unread_since or now
         return now - self._unread_since > COMMIT_READ_TIMEOUT_SECONDS
 
@@ -358,7 +358,7 @@ def _saved(records: list[Record], ends: list[int]) -> list[tuple[str, bytes, int
 
 def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
     """Return the first records of a file that replaces another."""
-    now, mono_ns = format_utc(time.time()), now_ns()
+    now, mono_ns = format_utc(clock.wall()), now_ns()
     replace = msgspec.structs.replace
     opening = (
         []

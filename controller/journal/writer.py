@@ -8,7 +8,6 @@ in memory, in order, and the commit is retried until it succeeds.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future as ThreadFuture
 from contextlib import suppress
@@ -27,6 +26,7 @@ from controller.journal.schema import (
 )
 from controller.journal.store import JournalStore, Replacement
 from controller.metrics.family import Histogram
+from devices import clock
 
 IDLE_SECONDS = 0.25
 """Time without a record after which cursors are stored, and a log of at least
@@ -132,7 +132,7 @@ class JournalWriter:
         with its retries is one piece of work.
         """
         since = self._busy_since
-        return 0.0 if since is None else time.monotonic() - since
+        return 0.0 if since is None else clock.monotonic() - since
 
     def put(self, item: Batch | EntryRemoval | DamageCheck | ForeignWriteCheck) -> None:
         """Queue a piece of work."""
@@ -148,7 +148,7 @@ class JournalWriter:
     def due(self) -> float | None:
         """Return the seconds until something is due even if nothing is queued; None: nothing is."""
         if self._failed is not None:
-            return max(0.0, self._failed.at - time.monotonic())
+            return max(0.0, self._failed.at - clock.monotonic())
         return IDLE_SECONDS if self.cut or self._logged > LOG_CHECKPOINT_BYTES else None
 
     def step(self, wait: float | None) -> None:
@@ -157,11 +157,11 @@ class JournalWriter:
             failed = self._failed
             if self.closing.wait(wait):
                 self._give_up(failed)
-            elif time.monotonic() >= failed.at:
+            elif clock.monotonic() >= failed.at:
                 self._write(failed.batches, failed.pause)
             return
         batches, running, idle = self._collect(wait)
-        self._busy_since = time.monotonic()
+        self._busy_since = clock.monotonic()
         self.ended = not running
         if self._suspected is not None:
             suspected, self._suspected = self._suspected, None
@@ -179,18 +179,18 @@ class JournalWriter:
 
     def _maintain(self, idle: bool) -> None:
         """Remove old entries, and move the log into the database."""
-        if self.cut and (idle or time.monotonic() >= self._cut_at):
+        if self.cut and (idle or clock.monotonic() >= self._cut_at):
             self.cut = self.cut if self._store.remove(self.cut) else 0
             # with many tables the queue is never idle
-            self._cut_at = time.monotonic() + IDLE_SECONDS
+            self._cut_at = clock.monotonic() + IDLE_SECONDS
             self._logged = self._store.log_size()
         if (
             self._logged
             > (LOG_CHECKPOINT_BYTES if idle or self.ended else LOG_FORCED_CHECKPOINT_BYTES)
-            and time.monotonic() >= self._move_at
+            and clock.monotonic() >= self._move_at
         ):
             if not self._store.move_log():
-                self._move_at = time.monotonic() + LOG_RETRY_SECONDS
+                self._move_at = clock.monotonic() + LOG_RETRY_SECONDS
             self._logged = self._store.log_size()
 
     def _collect(self, wait: float | None) -> tuple[list[Batch], bool, bool]:
@@ -226,17 +226,17 @@ class JournalWriter:
         records = [record for batch in batches for record in batch.records]
         moves = {name: position for batch in batches for name, position in batch.moves.items()}
         while True:
-            started = time.monotonic()
+            started = clock.monotonic()
             try:
                 ends, published = self._store.write(records, moves)
-                self.commits.add(time.monotonic() - started)
+                self.commits.add(clock.monotonic() - started)
                 break
             except Exception as error:  # of any kind: retry; what is not stored is not published
                 self._report_failure(f"{self._store.path}: {error}")
                 if self._store.failed(error):
                     continue
                 self._failed = FailedCommit(
-                    batches, error, time.monotonic() + pause, min(2 * pause, MAX_RETRY_SECONDS)
+                    batches, error, clock.monotonic() + pause, min(2 * pause, MAX_RETRY_SECONDS)
                 )
                 return
         self._failed = None

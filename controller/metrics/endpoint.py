@@ -8,6 +8,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import NamedTuple
 
+from devices import clock
 from devices.log import structlog
 
 REQUEST_TIMEOUT_SECONDS = 5.0
@@ -46,7 +47,7 @@ async def serve(listen: tuple[str, int], pages: Pages) -> None:
             if not logged:
                 log.error("no metrics", reason=str(error))
             logged = True
-        await asyncio.sleep(LISTEN_RETRY_SECONDS)
+        await clock.sleep(LISTEN_RETRY_SECONDS)
 
 
 def _handler(

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from controller.metrics.family import Histogram, MetricFamily, Values
+from devices import clock
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
@@ -33,7 +34,7 @@ async def exposition(families: Iterable[MetricFamily], values: Mapping[str, Valu
         parts.append(
             library.generate_latest(_MetricsCollector([_metric(family, values[family.name])]))
         )
-        await asyncio.sleep(0)
+        await clock.sleep(0)
     return b"".join(parts)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import math
 import socket
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -33,6 +32,7 @@ from controller.broker.failures import Disconnected, SilentError
 from controller.configuration.settings import BrokerConfig
 from controller.mqtt.outgoing import Acknowledged, OutgoingMessage, PublishWindow
 from controller.mqtt.publishing_client import PublishingClient
+from devices import clock
 from devices.links.bounded_client import MAX_PACKET_BYTES
 
 MAX_UNACKNOWLEDGED = 64
@@ -181,7 +181,7 @@ class PublisherConnection(BrokerClient):
         oldest = self._outgoing.oldest
         if oldest is None:
             return None
-        left = oldest + self.timeout - time.monotonic()
+        left = oldest + self.timeout - clock.monotonic()
         if left <= 0:
             raise SilentError(f"no acknowledgement within {self.timeout:g} s")
         return left

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from devices import clock
 from devices.log import structlog
 
 MAX_RETAINED = 10_000
@@ -84,9 +85,9 @@ class _LimitedClient:
 
     async def has_room(self) -> None:
         """Wait until its next packet may be read."""
-        await asyncio.sleep(0)  # the library begins to handle the last one
-        while not self.is_out and self._unhandled() >= MAX_UNHANDLED:  # noqa: ASYNC110 - the library has no event for it
-            await asyncio.sleep(READ_CHECK_SECONDS)
+        await clock.sleep(0)  # the library begins to handle the last one
+        while not self.is_out and self._unhandled() >= MAX_UNHANDLED:
+            await clock.sleep(READ_CHECK_SECONDS)
         now, unreleased = asyncio.get_running_loop().time(), self.session.inflight_in
         oldest = next(iter(unreleased), None)
         if oldest is None:

@@ -10,10 +10,11 @@ rate for all tables, because each reads a hundred events from disk.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
+
+from devices import clock
 
 MAX_QUEUES_PER_TABLE = 8
 """Maximum queues per table; further clients share the queue for messages without a name."""
@@ -73,7 +74,7 @@ class CommandQueues(Generic[_Message]):
         """Queue a message. Returns False if too many are waiting and the message is discarded."""
         lines = self._lines.setdefault((table, recall), {})
         if client not in lines and len(lines) >= MAX_QUEUES_PER_TABLE:
-            now = time.monotonic()
+            now = clock.monotonic()
             for name in [
                 name
                 for name, line in lines.items()
@@ -97,8 +98,8 @@ class CommandQueues(Generic[_Message]):
 
     async def _work(self, line: _ClientQueue[_Message], pace: RateLimit) -> None:
         while line.waiting:
-            await asyncio.sleep(line.pace.wait(time.monotonic()))
-            await asyncio.sleep(pace.wait(time.monotonic()))
+            await clock.sleep(line.pace.wait(clock.monotonic()))
+            await clock.sleep(pace.wait(clock.monotonic()))
             self._waiting -= 1
             await self._answer(line.waiting.popleft())
         line.at_work = False

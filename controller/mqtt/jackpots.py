@@ -9,7 +9,6 @@ the table, which is stored in the journal.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Collection, Iterable
 
 import msgspec
@@ -18,6 +17,7 @@ from controller.contract.jackpot import JackpotState, OutOfPlay
 from controller.contract.times import parse_utc
 from controller.contract.topics import Topics
 from controller.tables.runner import TableRunner
+from devices import clock
 from devices.log import structlog
 from devices.readings import JackpotStanding
 
@@ -103,13 +103,15 @@ class LinkedTableFeed:
             self._timer = None
         if found.why is None:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self._ends - time.monotonic(), self.expire)
+            self._timer = loop.call_later(self._ends - clock.monotonic(), self.expire)
             self.expire()  # it may have waited for its turn
         self._report()
 
     def expire(self) -> None:
         """Expire the last state if its time is over by either clock."""
-        if self._why is None and (time.monotonic() >= self._ends or time.time() >= self._ends_utc):
+        if self._why is None and (
+            clock.monotonic() >= self._ends or clock.wall() >= self._ends_utc
+        ):
             self._why = "unheard"
             self._report()
 
@@ -183,8 +185,8 @@ class JackpotFeeds:
         """Handle a message on one of these topics; return False for any other."""
         if topic not in self._tables:
             return False
-        now, waits = time.monotonic(), topic in self._latest
-        self._latest[topic] = (body, now, time.time(), held)
+        now, waits = clock.monotonic(), topic in self._latest
+        self._latest[topic] = (body, now, clock.wall(), held)
         if not waits:
             wait = self._looked.get(topic, -MIN_INTERVAL_SECONDS) + MIN_INTERVAL_SECONDS - now
             if wait <= 0:
@@ -194,7 +196,7 @@ class JackpotFeeds:
         return True
 
     def _look(self, topic: str) -> None:
-        self._looked[topic] = time.monotonic()
+        self._looked[topic] = clock.monotonic()
         body, heard, heard_utc, held = self._latest.pop(topic)
         for table in self._tables.get(topic, ()):
             table.on_statement(body, heard, heard_utc, held=held)

@@ -7,7 +7,6 @@ those of MQTT 5.
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable
 from functools import lru_cache
@@ -15,6 +14,8 @@ from functools import lru_cache
 import msgspec
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.reasoncodes import ReasonCode
+
+from devices import clock
 
 FIRST_ID, LAST_ID = 0x8000, 0xFFFF
 """Packet identifiers used here. paho numbers its own packets (SUBSCRIBE) upwards from 1."""
@@ -83,7 +84,7 @@ class PublishWindow:
         room = min(self.limit - len(self._in_flight), len(self._waiting))
         if room <= 0:
             return
-        now = time.monotonic()
+        now = clock.monotonic()
         packets = []
         for _ in range(room):
             message, acknowledged = self._waiting.popleft()

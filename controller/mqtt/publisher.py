@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from functools import partial
@@ -53,6 +52,7 @@ from controller.mqtt.own_topics import OwnTopics
 from controller.mqtt.table_claims import CLAIM_INTERVAL_SECONDS as CLAIMED
 from controller.mqtt.tables_api import RETAINED_LEAVES, TablesApi, queue_key
 from controller.tables.stages import Stages
+from devices import clock
 from devices.log import structlog
 
 MAX_UNACKNOWLEDGED_EVENTS = 64
@@ -306,7 +306,7 @@ class Publisher:
     @property
     def unacknowledged_seconds(self) -> float:
         """Return for how many seconds the broker has acknowledged none of the pending events."""
-        return time.monotonic() - self._answered if self._unacknowledged else 0.0
+        return clock.monotonic() - self._answered if self._unacknowledged else 0.0
 
     async def run(self) -> None:
         """Publish until :meth:`end`, through every outage of the broker."""
@@ -337,7 +337,7 @@ class Publisher:
                 # Python 3.11 loses a cancellation when the task group fails at the same moment
                 raise asyncio.CancelledError
             lasted = self._connected_seconds
-            self._api.claims.on_disconnected(time.monotonic())
+            self._api.claims.on_disconnected(clock.monotonic())
             self._claiming = None
             self.health.connected = False
             self._changed()
@@ -381,7 +381,7 @@ class Publisher:
 
     @property
     def _connected_seconds(self) -> float:
-        return time.monotonic() - self._since if self.health.connected else 0.0
+        return clock.monotonic() - self._since if self.health.connected else 0.0
 
     def _suspect(self, error: Exception) -> bool:
         """Whether another client seems to have taken this daemon's place; raises the alert if so.
@@ -463,13 +463,13 @@ class Publisher:
                 return
         known = self._own.foreign
         if self._own.is_foreign(message, self._api.shown(message.topic)):
-            asyncio.get_running_loop().call_later(self._own.wait(time.monotonic()), self.wake)
+            asyncio.get_running_loop().call_later(self._own.wait(clock.monotonic()), self.wake)
         if self._own.foreign > known and not self._api.is_alert(message.topic):
             self._raise_foreign_alert(message.topic)
 
     def _raise_foreign_alert(self, topic: str) -> None:
         self.health.foreign += 1
-        self._foreign = time.monotonic()
+        self._foreign = clock.monotonic()
         if FOREIGN_ALERT_ID not in self._api.alerts:
             detail = (
                 f"another client of the broker publishes on our topic {topic}: it was put "
@@ -484,7 +484,7 @@ class Publisher:
             asyncio.get_running_loop().call_later(FOREIGN_ALERT_SECONDS, self._clear_foreign_alert)
 
     def _clear_foreign_alert(self) -> None:
-        left = self._foreign + FOREIGN_ALERT_SECONDS - time.monotonic()
+        left = self._foreign + FOREIGN_ALERT_SECONDS - clock.monotonic()
         if left > 0:
             asyncio.get_running_loop().call_later(left, self._clear_foreign_alert)
         elif self._api.alerts.pop(FOREIGN_ALERT_ID, None) is not None:
@@ -529,7 +529,7 @@ class Publisher:
             then(refusal)
             return
         known = sent.topic in self._delivery.forbidden
-        first = self._delivery.on_acknowledged(sent, refusal, time.monotonic())
+        first = self._delivery.on_acknowledged(sent, refusal, clock.monotonic())
         then(refusal)
         if refusal is None:
             self._refused.discard(sent.topic)
@@ -592,10 +592,10 @@ class Publisher:
         for topic in self._delivery.topics:
             if not self._api.serves(topic):  # its table was removed, or another daemon has it
                 self._delivery.forget(topic)
-        if not (overdue := self._delivery.overdue(time.monotonic())):
+        if not (overdue := self._delivery.overdue(clock.monotonic())):
             return
         await connection.listen([self._api.status(online=True).topic], retained=False)
-        for sent in self._delivery.expire(overdue, time.monotonic()):
+        for sent in self._delivery.expire(overdue, clock.monotonic()):
             self._publish_again(connection, sent.topic, sent.position)
         self._update_rules_alert()
         connection.flush()
@@ -638,7 +638,7 @@ class Publisher:
         self._delivery.on_connected(echoing=not connection.v5)
         self._resuming, self._past = set(), 0
         claims = self._api.claims
-        claims.on_connected(time.monotonic())
+        claims.on_connected(clock.monotonic())
         # with QoS 0 the claims that the broker holds come before it answers the next SUBSCRIBE
         refused = await connection.listen(claims.topics(), qos=0, as_published=False)
         if not self._broker.wildcards_retained:
@@ -674,7 +674,7 @@ class Publisher:
         await self._deliver(connection, [self._api.status(online=True)])
         standing = self.health
         standing.connected, standing.trouble = True, None
-        self._since = time.monotonic()
+        self._since = clock.monotonic()
         standing.connects += 1
         self._changed()
         self._log.info("broker connected", backlog=self.position < backlog, topics=len(self._shown))
@@ -712,7 +712,7 @@ class Publisher:
         """
         refused = await connection.listen(self._api.claims.own_topics(), qos=0, as_published=False)
         if self._api.claims.is_new:
-            await asyncio.sleep(CLAIMED + CLAIM_MARGIN_SECONDS)
+            await clock.sleep(CLAIMED + CLAIM_MARGIN_SECONDS)
         return refused
 
     def _on_stable(self) -> None:
@@ -782,7 +782,7 @@ class Publisher:
     def _on_claim(self, message: MQTTMessage) -> bool:
         claims = self._api.claims
         if not claims.on_message(
-            message.topic, bytes(message.payload), time.monotonic(), stored=message.retain
+            message.topic, bytes(message.payload), clock.monotonic(), stored=message.retain
         ):
             return False
         self._decide_tables()
@@ -800,7 +800,7 @@ class Publisher:
         connection, claims = self._claiming, self._api.claims
         if connection is None:
             return
-        taken, lost = claims.decide(time.monotonic(), format_utc(time.time()))
+        taken, lost = claims.decide(clock.monotonic(), format_utc(clock.wall()))
         for table in lost:
             self._lost[table] = self._outbox.head()
         for table in taken:
@@ -868,7 +868,7 @@ class Publisher:
                 for event in events:
                     sent = _SentEvent(event.position, event.mono_ns)
                     if not self._unacknowledged:
-                        self._answered = time.monotonic()
+                        self._answered = clock.monotonic()
                     self._unacknowledged.append(sent)
                     if self._is_elsewhere(event):
                         sent.acknowledged = True
@@ -913,7 +913,7 @@ class Publisher:
         """The broker has answered for an event: move the cursor past all that are acknowledged."""
         self._note_refusal(message, refusal)
         sent.acknowledged = True
-        self._answered = time.monotonic()
+        self._answered = clock.monotonic()
         if sent.position > self._historical:
             self._stages.acknowledged.add(age_ns(sent.mono_ns))
         self.health.published += refusal is None
@@ -952,7 +952,7 @@ class Publisher:
             if table in self._api.tables and self._api.claims.has(table):
                 self._show(connection, self._api.retained(table))
         self._stale |= unready
-        for topic in self._own.due_topics(time.monotonic()):
+        for topic in self._own.due_topics(clock.monotonic()):
             if self._api.is_elsewhere(topic):
                 continue
             # an unknown alert is cleared
@@ -1038,7 +1038,7 @@ def next_pause(pause: float, lasted: float, *, in_vain: bool) -> float:
 
 def _alert(alert: str, what: str, detail: str) -> Alert:
     return Alert(
-        alert=alert, what=what, severity="fault", raised=format_utc(time.time()), detail=detail
+        alert=alert, what=what, severity="fault", raised=format_utc(clock.wall()), detail=detail
     )
 
 

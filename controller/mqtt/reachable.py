@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from itertools import cycle
 
 import aiomqtt
@@ -13,6 +12,7 @@ from controller.broker.client import BrokerClient
 from controller.broker.failures import Disconnected, describe_error
 from controller.broker.login import BrokerUnusableError
 from controller.configuration.settings import BrokerConfig
+from devices import clock
 
 RETRY_SECONDS = 1.0
 """Seconds between two attempts to connect."""
@@ -39,7 +39,7 @@ class BrokerProbe:
                 self.trouble = describe_error(error, self._broker)
             else:
                 self.trouble = "the broker ended the connection"
-            await asyncio.sleep(RETRY_SECONDS)
+            await clock.sleep(RETRY_SECONDS)
 
     async def _connected(self) -> None:
         broker = msgspec.structs.replace(self._broker, url=next(self._addresses))

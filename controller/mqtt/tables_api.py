@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import traceback
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -39,6 +38,7 @@ from controller.people.gate import CommandGate, signature_by, signature_of
 from controller.people.signed_command import claims_of, kid_of
 from controller.tables.device_orders import command_device
 from controller.tables.runner import NotStoredError, TableRunner
+from devices import clock
 from devices.device import DeviceSupervisor
 from devices.log import structlog
 
@@ -275,13 +275,13 @@ class TablesApi:
             former = self.claims.former_holder(table)
             if former is None or table not in self._places:
                 continue
-            now = time.time()
+            now = clock.wall()
             numbers = former.numbers
             self._places[table].runner.take_over(
                 HandOver(
                     instance=former.node,
                     boot=former.boot,
-                    since=format_utc(now - max(0.0, time.monotonic() - former.heard)),
+                    since=format_utc(now - max(0.0, clock.monotonic() - former.heard)),
                     at=format_utc(now),
                     sessions={table: numbers.session},
                     readings={table: numbers.reading},
@@ -348,8 +348,8 @@ class TablesApi:
         :data:`DISCARD_LOG_SECONDS` seconds.
         """
         self.discarded += 1
-        if time.monotonic() - self._last_discard_log >= DISCARD_LOG_SECONDS:
-            self._last_discard_log = time.monotonic()
+        if clock.monotonic() - self._last_discard_log >= DISCARD_LOG_SECONDS:
+            self._last_discard_log = clock.monotonic()
             self._log.warning(
                 "commands are discarded: too many wait",
                 table=table,
@@ -400,7 +400,7 @@ class TablesApi:
                 sender = sender_of(name, message.payload)
                 if message.retain:
                     raise RejectedError("retained_command")
-                now, at = time.time(), place.runner.clock()
+                now, at = clock.wall(), place.runner.clock()
                 by = place.gate.verify(message.payload, now)
                 log = log.bind(by=by.person.name, role=by.claims.role)
                 proof = signature_of(by, message.payload)

@@ -5,7 +5,6 @@ never wait for it.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from controller.proof.checkpoint import (
     public,
     sign,
 )
+from devices import clock
 
 
 class CheckpointSigner:
@@ -83,7 +83,7 @@ class CheckpointSigner:
     def checkpoint(self, journal: str, head: ChainHead) -> Checkpoint:
         """A checkpoint of that head. It is also kept beside the journal, if possible."""
         self._load()
-        made = sign(self._key, journal, self._boot, format_utc(time.time()), head)
+        made = sign(self._key, journal, self._boot, format_utc(clock.wall()), head)
         try:
             keep(made, self._journal)
         except OSError as error:

@@ -4,11 +4,10 @@ synchronised.
 
 from __future__ import annotations
 
-import time
-
 import msgspec
 
 from controller.proof.kernel_clock import read_kernel_clock
+from devices import clock
 
 MAX_GAP_SECONDS = 0.001
 """Seconds between which two clocks count as read at one moment."""
@@ -32,7 +31,7 @@ class ClockReading(msgspec.Struct, frozen=True):
 def read_clocks() -> ClockReading:
     """Every clock, now."""
     wall, machine = wall_and_machine()
-    return ClockReading(wall, machine, time.monotonic(), synchronised())
+    return ClockReading(wall, machine, clock.monotonic(), synchronised())
 
 
 def wall_and_machine() -> tuple[float, float]:
@@ -41,9 +40,9 @@ def wall_and_machine() -> tuple[float, float]:
     """
     found: list[tuple[float, float, float]] = []
     for _ in range(MAX_READ_ATTEMPTS):
-        before = time.clock_gettime(time.CLOCK_BOOTTIME)
-        wall = time.time()
-        machine = time.clock_gettime(time.CLOCK_BOOTTIME)
+        before = clock.boottime()
+        wall = clock.wall()
+        machine = clock.boottime()
         found.append((machine - before, wall, machine))
         if machine - before < MAX_GAP_SECONDS:
             break

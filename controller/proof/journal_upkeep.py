@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import shutil
 import sqlite3
-import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -34,6 +33,7 @@ from controller.proof.segment import BrokenSegmentError
 from controller.proof.timekeeper import Timekeeper
 from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS
 from controller.tables.runner import TableRunner
+from devices import clock
 from devices.log import structlog
 
 MIN_FREE_BYTES = 1 << 30
@@ -92,11 +92,11 @@ class JournalUpkeep:
         self._failed = False
         """Whether the journal was failing at the last check."""
         self._room: str | None = None
-        self._today = format_utc(time.time())[:10]
+        self._today = format_utc(clock.wall())[:10]
         self._read_whole = is_fully_checked(journal.path)
-        self.verified: float | None = time.time() if self._read_whole else None
+        self.verified: float | None = clock.wall() if self._read_whole else None
         """When all of the journal was last read and found sound, in seconds since 1970."""
-        self.sealed = time.time()
+        self.sealed = clock.wall()
         """When all days that were over were last found sealed; at first, the start."""
         self._log = structlog.get_logger()
         self._checkpoint_signer.look_for_cut(journal.id, journal.checkpoint(), journal.hash_at)
@@ -155,7 +155,7 @@ class JournalUpkeep:
                 while True:
                     if sealing is None or sealing.done():  # a long day takes hours
                         sealing = group.create_task(self._seal(acknowledged()), name="sealing")
-                    await asyncio.sleep(FLUSH_INTERVAL_SECONDS)
+                    await clock.sleep(FLUSH_INTERVAL_SECONDS)
                     self.look(runners)
         finally:
             self._pace.end()
@@ -167,7 +167,7 @@ class JournalUpkeep:
         doubted = self._clock is not None
         self._timekeeper.look()
         self._check_clock()
-        if (today := format_utc(time.time())[:10]) != self._today:
+        if (today := format_utc(clock.wall())[:10]) != self._today:
             self._today = today
             self._append_boot(continues=True)
             self._new_day(runners)
@@ -246,7 +246,7 @@ class JournalUpkeep:
         due = every if self._read_whole else 0.0
         try:
             while True:
-                await asyncio.sleep(due)
+                await clock.sleep(due)
                 read = self._journal.failed is None  # reported elsewhere
                 if read:
                     await self._read_back(reading)
@@ -281,9 +281,9 @@ class JournalUpkeep:
 
     def _report_foreign_write(self) -> None:
         self._foreign = (
-            f"another program wrote to {self._journal.path} at {format_utc(time.time())}: only the "
-            "daemon may. Find out which one, and run `novamas verify` on the journal; the alert "
-            "ends with the next start of the daemon"
+            f"another program wrote to {self._journal.path} at {format_utc(clock.wall())}: only "
+            "the daemon may. Find out which one, and run `novamas verify` on the journal; the "
+            "alert ends with the next start of the daemon"
         )
         self._update_alerts()
 
@@ -298,7 +298,7 @@ class JournalUpkeep:
             self._journal.report_damage(journal, damage)
 
     async def _read_back(self, reading: ReadBack) -> None:
-        journal, begun = self._journal.id, time.monotonic()
+        journal, begun = self._journal.id, clock.monotonic()
         try:
             damage = await asyncio.to_thread(reading.damage, journal)
         except Exception as error:
@@ -309,8 +309,8 @@ class JournalUpkeep:
         else:
             self._unread = None
             if damage is None:
-                self.verified = time.time()
-                self._log.info("journal read back", seconds=round(time.monotonic() - begun, 1))
+                self.verified = clock.wall()
+                self._log.info("journal read back", seconds=round(clock.monotonic() - begun, 1))
             else:
                 self._log.error("journal damaged on the disk", reason=damage)
                 self._journal.report_damage(journal, damage)
@@ -320,7 +320,7 @@ class JournalUpkeep:
         key = self._checkpoint_signer.signer
         if key is None or self._journal.failed is not None or self._timekeeper.doubt is not None:
             return  # reported elsewhere
-        now, counted = format_utc(time.time()), self._timekeeper.counted
+        now, counted = format_utc(clock.wall()), self._timekeeper.counted
         try:
             done = await asyncio.to_thread(
                 seal,
@@ -352,24 +352,23 @@ class JournalUpkeep:
                 f"it can: {_reason(error)}"
             )
         else:
-            self._sealing, self.sealed = None, time.time()
+            self._sealing, self.sealed = None, clock.wall()
         self._update_alerts()
 
     def _append_boot(
         self, *, continues: bool, removed: tuple[RemovedDay, ...] = (), reloaded: bool = False
     ) -> asyncio.Future[int]:
-        clock = self._timekeeper.clock()
         body = boot(
             self._configuration,
             self._checkpoint_signer.key,
             continues=continues,
-            clock=clock,
+            clock=self._timekeeper.clock(),
             removed=removed,
             people=self._people,
             reloaded=reloaded,
             standby=self._standby,
         )
-        now = format_utc(time.time())
+        now = format_utc(clock.wall())
         record = Record(
             table="",
             boot=self._run,
@@ -410,7 +409,7 @@ class JournalUpkeep:
                     alert=name,
                     what=what,
                     severity=severity,
-                    raised=format_utc(time.time()),
+                    raised=format_utc(clock.wall()),
                     detail=detail,
                 )
         if was != {name: alert.detail for name in stands if (alert := self._alerts.get(name))}:

@@ -4,11 +4,11 @@ of Python cannot work at once, so one that never pauses would hold up the tables
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from threading import Event
 from typing import TypeVar
 
+from devices import clock
 from devices.errors import NovamasError
 
 MAX_WORK_SHARE = 0.2
@@ -29,7 +29,7 @@ class Throttle:
 
     def __init__(self) -> None:
         self._ended = Event()
-        self._since = time.monotonic()
+        self._since = clock.monotonic()
 
     def end(self) -> None:
         """End the work at its next pause."""
@@ -37,14 +37,14 @@ class Throttle:
 
     def pause(self) -> None:
         """Let others work. Raises :class:`EndedError`."""
-        spent = time.monotonic() - self._since
+        spent = clock.monotonic() - self._since
         if self._ended.wait(min(spent * (1 / MAX_WORK_SHARE - 1), MAX_PAUSE_SECONDS)):
             raise EndedError("it was to end")
-        self._since = time.monotonic()
+        self._since = clock.monotonic()
 
     def paced(self, entries: Iterable[_Item]) -> Iterator[_Item]:
         """The same entries, with a pause after every ``BATCH_ENTRIES`` of them."""
-        self._since = time.monotonic()
+        self._since = clock.monotonic()
         for number, entry in enumerate(entries, 1):
             yield entry
             if number % BATCH_ENTRIES == 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, MutableMapping
 
 from controller.broker.certificates import expiry_warning
@@ -11,6 +10,7 @@ from controller.configuration.certificates import certificate_ends
 from controller.configuration.settings import Configuration
 from controller.contract.retained import Alert
 from controller.contract.times import format_utc
+from devices import clock
 from devices.log import structlog
 
 INTERVAL_SECONDS = 6 * 3600.0
@@ -38,8 +38,8 @@ class CertificateWatch:
         while True:
             ends = await asyncio.to_thread(certificate_ends, self._configuration)
             self.ends |= ends  # an expired certificate of a server can no longer be read
-            self.report(time.time())
-            await asyncio.sleep(INTERVAL_SECONDS)
+            self.report(clock.wall())
+            await clock.sleep(INTERVAL_SECONDS)
 
     def report(self, now: float) -> None:
         """Raise, reword or clear the alert."""

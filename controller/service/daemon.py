@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import gc
 import signal
-import time
 from collections.abc import AsyncIterator, Collection, Coroutine, Mapping
 from functools import partial
 from importlib import import_module
@@ -62,6 +61,7 @@ from controller.service.time_watch import TimeWatch
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.stages import Stages
 from controller.tables.table import Table
+from devices import clock
 from devices.calls import AnyCall, BytesReceived, clock_time
 from devices.codec import Codec
 from devices.command_line import has_terminal, stop_signals
@@ -215,8 +215,8 @@ class Daemon:
             last_boot = self._journal.latest("boot")
             # the other daemon of a pair may have executed commands unknown to this journal
             is_new = last_boot is None and self._journal.set_aside is None and pair is None
-            self._seen = SeenCommands(0.0 if is_new else time.time() + CLOCK_TOLERANCE_SECONDS)
-            self._seen.restore(seen_before(tokens(self._journal)), time.time())
+            self._seen = SeenCommands(0.0 if is_new else clock.wall() + CLOCK_TOLERANCE_SECONDS)
+            self._seen.restore(seen_before(tokens(self._journal)), clock.wall())
             self._people = people_file(configuration, last_boot)
             self._adopt_peer_people(self._people)
             setup = _people_setup(configuration, self._people)
@@ -282,7 +282,7 @@ class Daemon:
         )
         self._publisher = publisher
         runners = self._runners
-        clock = TimeWatch(
+        time_watch = TimeWatch(
             self._configuration.clock, self._journal, runners, self._alerts, self._changed
         )
         reporter = HealthReporter(
@@ -291,7 +291,7 @@ class Daemon:
             publisher,
             self._api,
             self._places,
-            clock,
+            time_watch,
             lambda: self._upkeep.doubt,
             self._stages,
         )
@@ -319,7 +319,7 @@ class Daemon:
                 essential("read back", self._upkeep.read_back()),
                 essential("journal watch", self._upkeep.watch()),
                 essential("people", self._watch_people(publisher)),
-                essential("clock", clock.run()),
+                essential("clock", time_watch.run()),
                 essential("certificates", certificates.run()),
             ]
             if listen := self._configuration.metrics.listen:
@@ -424,7 +424,7 @@ class Daemon:
                 alert=DIFFERENT_ALERT_ID,
                 what="standby.different",
                 severity="warning",
-                raised=format_utc(time.time()),
+                raised=format_utc(clock.wall()),
                 detail=f"the two machines of the pair differ: {what}. Make them the same",
             )
             self._log.warning("the two machines differ", what=what)
@@ -441,7 +441,7 @@ class Daemon:
                 alert=UNREADY_ALERT_ID,
                 what="standby.unready",
                 severity="warning",
-                raised=format_utc(time.time()),
+                raised=format_utc(clock.wall()),
                 detail=what,
             )
             self._log.warning("no other daemon could take the tables over", reason=why)
@@ -554,20 +554,20 @@ class Daemon:
     def _build_place(self, table: TableConfig, why: StartReason = "boot") -> ServedTable:
         speed = table.speed if table.simulated else 1.0
 
-        def clock() -> float:
-            return clock_time(time.monotonic() * speed)
+        def table_clock() -> float:
+            return clock_time(clock.monotonic() * speed)
 
         people = self._configuration.people
         runner = TableRunner(
             partial(self._build_table, table),
             self._journal,
-            clock,
+            table_clock,
             partial(self._changed, table.id),
             self._cipher,
             self._stages,
             why,
         )
-        identities = [configured_identity(device, clock()) for device in table.device]
+        identities = [configured_identity(device, table_clock()) for device in table.device]
         if unknown := [identity for identity in identities if not runner.table.is_known(identity)]:
             runner.on_readings(unknown)
         if runner.table.face_down and self._configuration.recordings.enabled:
@@ -654,7 +654,7 @@ class Daemon:
         time.
         """
         while True:
-            await asyncio.sleep(CHECK_INTERVAL_SECONDS)
+            await clock.sleep(CHECK_INTERVAL_SECONDS)
             if self._people is not None:
                 newer = await asyncio.to_thread(self._people.read_newer)
                 if newer is None and self._pair is not None:
@@ -662,7 +662,7 @@ class Daemon:
                 if newer is not None:
                     self._apply_people(self._people, newer)
                 self._report_people()
-            publisher.send_now(self._api.expired_replies(time.time()))
+            publisher.send_now(self._api.expired_replies(clock.wall()))
 
     def _adopt_peer_people(self, file: PeopleFile | None) -> None:
         """Start with the people file of the other daemon of a pair if it is newer."""
@@ -693,7 +693,7 @@ class Daemon:
         since = (
             published.since
             if published and published.sha256 == in_force.sha256
-            else format_utc(time.time())
+            else format_utc(clock.wall())
         )
         health = PeopleHealth(
             number=in_force.people.head.number,
@@ -732,7 +732,7 @@ class Daemon:
             alert=RESTORED_ALERT_ID,
             what="journal.restored",
             severity="warning",
-            raised=format_utc(time.time()),
+            raised=format_utc(clock.wall()),
             detail=what,
         )
 
@@ -763,7 +763,7 @@ class Daemon:
             alert=TAKEN_OVER_ALERT_ID,
             what="table.taken_over",
             severity="warning",
-            raised=format_utc(time.time()),
+            raised=format_utc(clock.wall()),
             detail=what,
         )
 
@@ -821,19 +821,19 @@ class Daemon:
         due = 0.0
         while True:
             self._health_due.clear()
-            start = time.thread_time()
+            start = clock.thread_time()
             notable = reporter.notable()
-            if notable != published or time.monotonic() >= due:
-                published, due = notable, time.monotonic() + REPORT_INTERVAL_SECONDS
+            if notable != published or clock.monotonic() >= due:
+                published, due = notable, clock.monotonic() + REPORT_INTERVAL_SECONDS
                 self._api.node = {
                     "health": msgspec.json.encode(reporter.report()),
                     "checkpoint": msgspec.json.encode(self._upkeep.checkpoint()),
                 }
                 if self._publisher is not None:
                     self._publisher.wake()
-            await asyncio.sleep((time.thread_time() - start) / MAX_REPORT_CPU_SHARE)
+            await clock.sleep((clock.thread_time() - start) / MAX_REPORT_CPU_SHARE)
             trouble = reporter.trouble()
-            while time.monotonic() < due and reporter.trouble() == trouble:
+            while clock.monotonic() < due and reporter.trouble() == trouble:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(CHECK_INTERVAL_SECONDS):
                         await self._health_due.wait()
@@ -864,7 +864,7 @@ class Daemon:
                 notify("WATCHDOG=1")
             else:
                 self._log.error("no progress", what=stuck)
-            await asyncio.sleep(interval)
+            await clock.sleep(interval)
 
 
 @contextlib.asynccontextmanager
@@ -898,7 +898,7 @@ async def _wait_any(*events: asyncio.Event) -> asyncio.Event:
 
 def _alert(alert: str, what: str, detail: str) -> Alert:
     return Alert(
-        alert=alert, what=what, severity="fault", raised=format_utc(time.time()), detail=detail
+        alert=alert, what=what, severity="fault", raised=format_utc(clock.wall()), detail=detail
     )
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import time
 import traceback
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
 
 from controller.service import logs
+from devices import clock
 from devices.errors import NovamasError
 from devices.log import structlog
 
@@ -56,7 +56,7 @@ class Deadline:
 
     def within(self, seconds: float) -> None:
         """End the process after this many seconds. Safe to call from a signal handler."""
-        self._times.put(time.monotonic() + seconds)
+        self._times.put(clock.monotonic() + seconds)
 
     def lift(self) -> None:
         """Cancel the deadline: the process ends normally."""
@@ -70,7 +70,7 @@ class Deadline:
         earliest = self._times.get()
         while earliest is not None:
             try:
-                requested = self._times.get(timeout=max(0.0, earliest - time.monotonic()))
+                requested = self._times.get(timeout=max(0.0, earliest - clock.monotonic()))
             except Empty:
                 self._end()
                 return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -25,6 +24,7 @@ from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.service import logs
 from controller.service.time_watch import TimeWatch
 from controller.tables.stages import Stages
+from devices import clock
 
 REPORT_INTERVAL_SECONDS = 30.0
 """Seconds between two reports if nothing changes."""
@@ -44,11 +44,11 @@ class HealthReporter:
         publisher: Publisher,
         api: TablesApi,
         places: dict[str, ServedTable],
-        clock: TimeWatch,
+        time_watch: TimeWatch,
         doubt: Callable[[], str | None],
         stages: Stages | None = None,
     ) -> None:
-        self._clock = clock
+        self._time_watch = time_watch
         self._doubt = doubt
         self._stages = stages or Stages()
         self._boot = boot
@@ -56,7 +56,7 @@ class HealthReporter:
         self._publisher = publisher
         self._api = api
         self._places = places
-        self._started = time.monotonic()
+        self._started = clock.monotonic()
         self._unsent = OutboxHealth(depth=0, oldest=None)
         self._versions = {"novamas": VERSION, "python": platform.python_version()}
 
@@ -65,8 +65,8 @@ class HealthReporter:
         elsewhere = self._api.claims.elsewhere()
         return Health(
             boot=self._boot,
-            time=format_utc(time.time()),
-            uptime=round(time.monotonic() - self._started, 1),
+            time=format_utc(clock.wall()),
+            uptime=round(clock.monotonic() - self._started, 1),
             versions=self._versions,
             broker=self._publisher.health,
             outbox=self._outbox(),
@@ -81,7 +81,7 @@ class HealthReporter:
                 committed=self._stages.committed.times(),
                 acknowledged=self._stages.acknowledged.times(),
             ),
-            clock=self._clock.health(self._doubt()),
+            clock=self._time_watch.health(self._doubt()),
             log=logs.health(),
             commands_followed=self._api.followed,
             commands_refused=self._api.refused,
@@ -137,7 +137,7 @@ class HealthReporter:
             return OutboxHealth(depth=0, oldest=None)
         age = age_ns(unsent[0].mono_ns) / 1e9
         if unsent[0].boot != self._boot:  # mono_ns starts again with each run
-            age = time.time() - datetime.fromisoformat(unsent[0].time).timestamp()
+            age = clock.wall() - datetime.fromisoformat(unsent[0].time).timestamp()
         return OutboxHealth(depth=len(unsent), oldest=round(max(0.0, age), 3))
 
     def stuck(self) -> str | None:

@@ -13,7 +13,7 @@ from typing import Literal, TextIO, cast
 
 from controller.contract.node import LogHealth
 from controller.service.log_output import LogOutput
-from devices.log import structlog
+from devices.log import add_time, structlog
 
 Format = Literal["json", "console"]
 Level = Literal["debug", "info", "warning", "error"]
@@ -60,7 +60,7 @@ def configure(format: Format = "json", level: Level = "info", stream: TextIO | N
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True, key="timestamp"),
+            add_time,
             *render,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),

@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from functools import partial
 from importlib import import_module
@@ -38,7 +37,7 @@ from controller.service.reload_answer import ReloadReply, write_reply
 from controller.service.shared_people import SharedPeople
 from controller.service.systemd_notify import notify
 from controller.standby.exchange import StatementExchange
-from controller.standby.fence import Fence, boottime
+from controller.standby.fence import Fence
 from controller.standby.lease import RENEWALS_PER_LEASE, OwnIdentity, grace_seconds
 from controller.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord, merge_highest, read_record
 from controller.standby.right import (
@@ -66,6 +65,7 @@ from controller.standby.statements import (
     reason_to_yield,
 )
 from controller.standby.store import RecordStore
+from devices import clock
 from devices.errors import NovamasError
 from devices.log import structlog
 from devices.watch import State
@@ -266,7 +266,7 @@ class Pair:
             await self._exchange.publish()
             if self._duty is None:
                 self._compare(self._log_differences)
-            await asyncio.sleep(self._settings.lease / RENEWALS_PER_LEASE)
+            await clock.sleep(self._settings.lease / RENEWALS_PER_LEASE)
 
     def offered(self, file: PeopleFile) -> PeopleInForce | None:
         """Return the other daemon's people file if it is newer than this one."""
@@ -301,12 +301,12 @@ class Pair:
         seconds = self._settings.lease
         self._duty, self._reported_differences = duty, None
         abandoned: set[str] = set()
-        start = able_since = peer_seen = boottime()
+        start = able_since = peer_seen = clock.boottime()
         better_since: float | None = None
         reported: str | None = None
         while not self.yields.is_set():
-            await asyncio.sleep(min(seconds / CHECKS_PER_LEASE, MAX_CHECK_INTERVAL_SECONDS))
-            now = boottime()
+            await clock.sleep(min(seconds / CHECKS_PER_LEASE, MAX_CHECK_INTERVAL_SECONDS))
+            now = clock.boottime()
             if self._exchanging is not None and self._exchanging.done():
                 self._exchanging.result()  # raises the exception of a bug
             self._check_ability(duty)
@@ -493,9 +493,9 @@ class Pair:
             troubles[KEY] = f"it cannot sign the lease: {self._signer.trouble}"
         previous = self._exchange.previous
         if self._previous_failure is None and previous is not None and START in previous.troubles:
-            until = boottime() + FAILURE_REPORT_LEASES * self._settings.lease
+            until = clock.boottime() + FAILURE_REPORT_LEASES * self._settings.lease
             self._previous_failure = previous.troubles[START], until
-        if self._previous_failure is not None and boottime() < self._previous_failure[1]:
+        if self._previous_failure is not None and clock.boottime() < self._previous_failure[1]:
             troubles[START] = f"its last run failed: {self._previous_failure[0]}"
         self._troubles = troubles
         if readiness.is_known and troubles.keys() != self._logged_troubles:
@@ -517,7 +517,7 @@ class Pair:
                 if other.serves and DEVICES in other.troubles:
                     missing |= other.missing
             await readiness.try_devices(missing)
-            await asyncio.sleep(self._settings.lease / RENEWALS_PER_LEASE)
+            await clock.sleep(self._settings.lease / RENEWALS_PER_LEASE)
 
     @property
     def _lease_right(self) -> LeaseHolder:
@@ -610,6 +610,6 @@ def _own_identity(journal: Journal, name: str, boot: str) -> tuple[OwnIdentity, 
         journal=journal.id,
         machine=machine_id(),
         term=0 if tenure is None else tenure.term,
-        last_written=format_utc(time.time()) if entry is None else entry.time,
+        last_written=format_utc(clock.wall()) if entry is None else entry.time,
     )
     return own, tenure

@@ -14,6 +14,7 @@ from controller.configuration.settings import Configuration
 from controller.journal.journal import Journal
 from controller.mqtt.reachable import NOT_TRIED_YET, BrokerProbe
 from controller.standby.statements import BROKER, JOURNAL, Missing
+from devices import clock
 
 PROBE_INTERVAL_LEASES = 0.5
 """Interval between two probes of the journal, and the time limit of each, as a share of the
@@ -97,7 +98,7 @@ class Readiness:
     async def _try_journal(self) -> None:
         while True:
             await self.try_journal()
-            await asyncio.sleep(PROBE_INTERVAL_LEASES * self._lease)
+            await clock.sleep(PROBE_INTERVAL_LEASES * self._lease)
 
     async def try_devices(self, missing: Mapping[str, Missing]) -> None:
         """Try to connect to these devices. Nothing is sent; received data is discarded."""

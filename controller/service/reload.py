@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -36,6 +35,7 @@ from controller.service.keys import card_cipher
 from controller.service.systemd_notify import notify
 from controller.tables.runner import TableRunner
 from controller.tables.table import UnrestorableStateError
+from devices import clock
 from devices.errors import NovamasError
 from devices.log import structlog
 from devices.places import format_path
@@ -107,9 +107,9 @@ class Reload:
                     raise
 
     async def _reload(self, file: Path) -> None:
-        start = time.monotonic_ns()
+        start = clock.monotonic_ns()
         notify("RELOADING=1", f"MONOTONIC_USEC={start // 1000}")
-        read_at = format_utc(time.time())
+        read_at = format_utc(clock.wall())
         try:
             configuration = await self._in_thread(load, file)
             outcome = await self._apply(configuration)

@@ -7,7 +7,6 @@ is journalled. Tables never read a clock themselves.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
@@ -29,6 +28,7 @@ from controller.proof.time_bound import (
     unproved,
 )
 from controller.tables.runner import TableRunner
+from devices import clock
 from devices.log import structlog
 from devices.readings import ClockBound, ClockStep
 
@@ -75,10 +75,10 @@ class TimeWatch:
                 answered = self._tracking(wall_and_machine()[1]) is not None
                 if answered or self._chrony is None or not self._chrony.asked:
                     break
-                await asyncio.sleep(FIRST_REPLY_INTERVAL_SECONDS)
+                await clock.sleep(FIRST_REPLY_INTERVAL_SECONDS)
             while True:
                 self.look()
-                await asyncio.sleep(CHECK_INTERVAL_SECONDS)
+                await clock.sleep(CHECK_INTERVAL_SECONDS)
         finally:
             if self._chrony is not None:
                 self._chrony.close()

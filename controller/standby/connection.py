@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import ssl
-import time
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ from controller.broker.login import certificate_date_problem
 from controller.configuration.settings import StandbyConfig
 from controller.standby.credentials import read_login
 from controller.standby.errors import StoreUnreachableError
+from devices import clock
 
 HARMLESS_WARNING = "returning true from eof_received()"
 """asyncio logs this warning whenever a connection ends that nats-py upgraded to TLS."""
@@ -79,7 +79,7 @@ class StoreConnection(Client):
         by_tls = not self._logged_in and self._server_info.get("tls_required")
         if by_tls and isinstance(cause, ssl.SSLError | ConnectionResetError | BrokenPipeError):
             date_problem = settings.cert_file and certificate_date_problem(
-                settings.cert_file, time.time()
+                settings.cert_file, clock.wall()
             )
             suffix = f"; our own certificate {date_problem}" if date_problem else ""
             return f"{describe_tls_end(cause, SERVER_NAME)}{suffix}"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from controller.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
-from controller.standby.fence import boottime
 from controller.standby.lease import RENEWALS_PER_LEASE
 from controller.standby.seal import StructSigner
 from controller.standby.statements import (
@@ -18,6 +16,7 @@ from controller.standby.statements import (
     without_silent,
 )
 from controller.standby.store import RecordStore
+from devices import clock
 
 MAX_TRIES = 4
 """Maximum immediate attempts to write a statement when another daemon writes at the same time."""
@@ -49,18 +48,18 @@ class StatementExchange:
 
     def rival(self) -> DaemonStatement | None:
         """Return the statement of another daemon that runs and could serve, or None."""
-        return find_rival(self.peers, boottime(), self._lease)
+        return find_rival(self.peers, clock.boottime(), self._lease)
 
     def running_peers(self) -> list[DaemonStatement]:
         """Return the statements of the other daemons that run."""
-        now = boottime()
+        now = clock.boottime()
         return [p.statement for p in self.peers.values() if p.is_fresh(now, self._lease)]
 
     async def run(self) -> None:
         """Publish the statement periodically until cancelled."""
         while True:
             await self.publish()
-            await asyncio.sleep(self._lease / RENEWALS_PER_LEASE)
+            await clock.sleep(self._lease / RENEWALS_PER_LEASE)
 
     async def publish(self) -> None:
         """Read the statements, and write this daemon's."""
@@ -75,7 +74,7 @@ class StatementExchange:
 
     async def _tell(self) -> None:
         entry = await self._store.read()
-        board, now = entry.record or {}, boottime()
+        board, now = entry.record or {}, clock.boottime()
         if self._first:
             self._first, self.previous = False, board.get(self._journal)
         self.peers = observe_peers(self.peers, board, self._journal, now)

@@ -5,11 +5,11 @@ and even if some part of it hangs.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Condition, Thread
 
+from devices import clock
 from devices.log import structlog
 
 FENCED_EXIT_STATUS = 75
@@ -24,11 +24,6 @@ LAST_LOG_SECONDS = 0.1
 """Maximum time for writing the last line of the log."""
 
 
-def boottime() -> float:
-    """Return the seconds of CLOCK_BOOTTIME, which also counts while the machine sleeps."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
-
-
 class Fence:
     """Ends the process at the time of the last :meth:`extend`, from its own thread. ``drain``
     writes the last lines of the log and may hang.
@@ -37,7 +32,7 @@ class Fence:
     def __init__(
         self,
         drain: Callable[[], None] = lambda: None,
-        clock: Callable[[], float] = boottime,
+        clock: Callable[[], float] = clock.boottime,
         leave: Callable[[int], None] = os._exit,
     ) -> None:
         self._drain, self._clock, self._leave = drain, clock, leave

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +19,7 @@ from controller.standby.errors import (
     StoreUnreachableError,
     StoreUnusableError,
 )
-from controller.standby.fence import Fence, boottime
+from controller.standby.fence import Fence
 from controller.standby.lease import (
     RENEWALS_PER_LEASE,
     HeldLease,
@@ -36,6 +35,7 @@ from controller.standby.lease import (
 )
 from controller.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord
 from controller.standby.store import RecordStore
+from devices import clock
 from devices.log import structlog
 
 CHECKS_PER_LEASE = 20
@@ -125,9 +125,9 @@ class LeaseCandidate:
                 if trouble or entry.revision != waiting.revision:
                     trouble = ""
                     self._on_record(entry.record, None)
-                waiting = observe(waiting, entry.revision, entry.record, boottime())
+                waiting = observe(waiting, entry.revision, entry.record, clock.boottime())
                 if await self._may_take(waiting):
-                    record, sent = claim_record(waiting, format_utc(time.time())), boottime()
+                    record, sent = claim_record(waiting, format_utc(clock.wall())), clock.boottime()
                     revision = await self._store.write(record, entry.revision)
                     held = held_after_claim(record, revision, sent)
                     self._fence.extend(held.serve_until)
@@ -138,7 +138,7 @@ class LeaseCandidate:
                 if not trouble or trouble == NOT_ASKED_YET:  # report once, not for each server
                     trouble = str(error)
                     self._on_record(None, trouble)
-            await asyncio.sleep(min(self._lease / CHECKS_PER_LEASE, MAX_CHECK_INTERVAL_SECONDS))
+            await clock.sleep(min(self._lease / CHECKS_PER_LEASE, MAX_CHECK_INTERVAL_SECONDS))
 
     async def _may_take(self, waiting: WaitingState) -> bool:
         conditions = self._conditions
@@ -146,7 +146,7 @@ class LeaseCandidate:
         if any(kind in conditions.barred for kind in troubles):
             return False
         free = free_at(waiting, troubles, rival=conditions.rival())
-        return free is not None and boottime() >= free and await conditions.confirm()
+        return free is not None and clock.boottime() >= free and await conditions.confirm()
 
 
 class LeaseHolder:
@@ -161,7 +161,7 @@ class LeaseHolder:
         self._held, self._store, self._fence = held, store, fence
         self._loss_reason = TAKEN_BY_OTHER
         """Why the lease was lost, once it is."""
-        self._renewed_at = boottime()
+        self._renewed_at = clock.boottime()
         self._request_lock = asyncio.Lock()
         self._log = structlog.get_logger()
 
@@ -190,16 +190,16 @@ class LeaseHolder:
         """Renew the lease until cancelled."""
         interval = self._held.record.lease / RENEWALS_PER_LEASE
         while True:
-            await asyncio.sleep(max(0.0, self._renewed_at + interval - boottime()))
+            await clock.sleep(max(0.0, self._renewed_at + interval - clock.boottime()))
             if not await self._renew():
-                await asyncio.sleep(interval / CHECKS_PER_LEASE)
+                await clock.sleep(interval / CHECKS_PER_LEASE)
 
     async def confirm(self) -> None:
         """Return once the store has confirmed, in reply to a new request, that this daemon holds
         the lease.
         """
-        while not await self._renew():  # noqa: ASYNC110 - each turn asks the store
-            await asyncio.sleep(self._held.record.lease / RENEWALS_PER_LEASE / CHECKS_PER_LEASE)
+        while not await self._renew():
+            await clock.sleep(self._held.record.lease / RENEWALS_PER_LEASE / CHECKS_PER_LEASE)
 
     async def release(
         self, last: TableProgress | None, trouble: str = "", *, yields: bool = False
@@ -235,7 +235,7 @@ class LeaseHolder:
         """Try once to renew the lease. Return True if that is confirmed."""
         async with self._request_lock:
             record = self._next_record(None if self.progress is None else self.progress())
-            sent = boottime()  # the right is counted from before the request
+            sent = clock.boottime()  # the right is counted from before the request
             try:
                 revision = await self._store.write(record, self._held.revision)
             except (OvertakenError, StoreUnreachableError, StoreUnusableError) as error:
@@ -249,7 +249,7 @@ class LeaseHolder:
             return True
 
     def _next_record(self, progress: TableProgress | None) -> LeaseRecord:
-        now = format_utc(time.time())
+        now = format_utc(clock.wall())
         if progress is None:
             return renewal_record(self._held, now, {}, {}, able_leases=self.able_leases)
         numbers = dict(progress.sessions), dict(progress.readings)

@@ -5,7 +5,6 @@ publishes the result.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -31,6 +30,7 @@ from controller.tables.byte_trace import ByteCounts, ByteTrace
 from controller.tables.stages import Stages
 from controller.tables.table import OUTAGE_REASON, RESTART_REASON, Snapshot, Table
 from controller.tables.tally import EventCounters
+from devices import clock
 from devices.calls import AnyCall
 from devices.log import structlog
 from devices.readings import AnyReading, Reading
@@ -55,7 +55,7 @@ class ReadTime(NamedTuple):
     @classmethod
     def now(cls) -> ReadTime:
         """Return the present moment."""
-        return cls(time.time(), now_ns())
+        return cls(clock.wall(), now_ns())
 
 
 class _InputBatch(msgspec.Struct):
@@ -139,7 +139,7 @@ class TableRunner:
     @property
     def oldest_pending_seconds(self) -> float:
         """Seconds that the oldest input has waited to be stored; 0 if none waits."""
-        return time.monotonic() - self._pending_since[0] if self._pending_since else 0.0
+        return clock.monotonic() - self._pending_since[0] if self._pending_since else 0.0
 
     def end(self) -> None:
         """Store nothing more: another runner, or none, serves the table from now on."""
@@ -361,7 +361,7 @@ class TableRunner:
         mono_ns = records[-1].mono_ns if any(record.events for record in records) else None
         if mono_ns is not None:
             self._stages.decided.add(age_ns(mono_ns))
-        self._pending_since.append(time.monotonic())
+        self._pending_since.append(clock.monotonic())
         self._last_append = stored
         stored.add_done_callback(partial(self._on_stored, mono_ns, batch.events))
         return stored
@@ -422,14 +422,14 @@ class TableRunner:
         """Return the readings for the time that the table missed: first restores and hand-overs."""
         at, id = self.clock(), self.table.id  # noqa: A001
         first = [
-            restore_reading(point, id, at, time.time())
+            restore_reading(point, id, at, clock.wall())
             for point in self._journal.all_unreported(id)
         ]
         return [*first, *self.table.gap(at, reason)]
 
     def take_over(self, point: HandOver) -> None:
         """Resume a table that another daemon has served meanwhile."""
-        self.on_readings([restore_reading(point, self.table.id, self.clock(), time.time())])
+        self.on_readings([restore_reading(point, self.table.id, self.clock(), clock.wall())])
 
     def _store_state(self, why: StartReason, saved: bytes | None) -> None:
         self._store_entry("state", table_start(why, saved))
@@ -438,7 +438,7 @@ class TableRunner:
         """Store an entry that is not an input, without waiting. Return None if not accepted."""
         if self._stopped:
             return None
-        table, now = self.table, format_utc(time.time())
+        table, now = self.table, format_utc(clock.wall())
         record = Record(
             table=table.id,
             boot=table.boot,

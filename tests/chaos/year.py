@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import time
 from pathlib import Path
 
 from controller.configuration.file import load
@@ -20,6 +19,7 @@ from controller.proof.segment import segments
 from controller.service import time_watch
 from controller.service.daemon import Daemon
 from controller.service.logs import configure
+from devices import clock
 from tests.chaos.month import PARTS, held, play
 from tests.support.chaos.report import tell
 
@@ -32,10 +32,8 @@ class Calendar:
 
     def __init__(self) -> None:
         self._ahead = 0.0
-        wall, counted, both = time.time, time.monotonic_ns, clocks.wall_and_machine
+        wall, counted, both = clock.wall, clock.uptime_ns, clocks.wall_and_machine
         read = clocks.read_clocks
-        time.time = lambda: wall() + self._ahead
-        time.monotonic_ns = lambda: counted() + int(self._ahead * 1e9)
 
         def wall_and_machine() -> tuple[float, float]:
             seconds, machine = both()  # the wall clock is moved already
@@ -47,6 +45,8 @@ class Calendar:
             return ClockReading(now.wall, now.machine + ahead, now.awake + ahead, True)
 
         for module, name, value in (
+            (clock, "wall", lambda: wall() + self._ahead),
+            (clock, "uptime_ns", lambda: counted() + int(self._ahead * 1e9)),
             (time_watch, "wall_and_machine", wall_and_machine),
             (timekeeper, "read_clocks", read_clocks),
             (journal_upkeep, "FLUSH_INTERVAL_SECONDS", NEVER),

@@ -43,6 +43,7 @@ from controller.proof.segment import folder as days_of
 from controller.proof.verify import verify
 from controller.tables.after_restore import MIN_SESSION_JUMP
 from controller.tables.table import MAX_READINGS_PER_SESSION
+from devices import clock
 from tests.controller.proof.test_references import PUNTO_BANCA, SURVEILLANCE, draw, start, unseal
 from tests.support.journal.premises import Premises, entries, evening
 
@@ -405,7 +406,7 @@ def test_a_clock_that_is_behind_the_backup_restores_nothing(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backup = house.back_up()
-    monkeypatch.setattr(time, "time", lambda: 86_400.0)
+    monkeypatch.setattr(clock, "wall", lambda: 86_400.0)
     with pytest.raises(BackupError, match="set the clock"):
         house.restore(backup, set_aside=True)
 
@@ -461,7 +462,7 @@ def test_no_backup_takes_the_place_of_another(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now)
+    monkeypatch.setattr(clock, "wall", lambda: now)
     backup = house.back_up()
     with pytest.raises(BackupError, match="exists already"):
         house.back_up()

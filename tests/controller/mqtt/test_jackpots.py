@@ -38,6 +38,7 @@ from controller.mqtt.jackpots import (
 )
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.table import Table
+from devices import clock
 from tests.support.for_each import for_each
 
 LINK = JackpotLink("palma", "carrousel-1", "t1", "ARA02", simulated=False)
@@ -206,7 +207,7 @@ async def test_what_is_over_ends_before_anything_that_comes_later(
     heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
     await runner.execute(BET)
     present = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: present + 61.0)
+    monkeypatch.setattr(clock, "monotonic", lambda: present + 61.0)
     with pytest.raises(RejectedError, match="controller and table do not hear each other"):
         await runner.execute(BET)
     assert await told(runner) == [UNHEARD, IN_PLAY, UNHEARD]
@@ -219,7 +220,7 @@ async def test_a_clock_that_was_set_forward_ends_it_too(
     heard = JackpotFeeds([(Topics("palma"), runner)])
     heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
     present = time.time()
-    monkeypatch.setattr(time, "time", lambda: present + 61.0)
+    monkeypatch.setattr(clock, "wall", lambda: present + 61.0)
     runner.on_readings([])
     assert await told(runner) == [UNHEARD, IN_PLAY, UNHEARD]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from itertools import count
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from controller.contract import mono as differences
 from controller.journal import mono
 from controller.proof.audit import audit
 from controller.proof.outcome import ProofOutcome
+from devices import clock
 from devices.readings import MAX_EXACT_INTEGER
 from tests.controller.proof.test_verify import archive, witnessed
 from tests.support.journal.premises import entries, evening
@@ -42,7 +42,8 @@ def numbers(path: Path) -> list[int]:
 
 def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count as releases did that had no limit."""
-    monkeypatch.setattr(mono, "_STARTED", -UPTIME)
+    uptime_ns = clock.uptime_ns
+    monkeypatch.setattr(clock, "uptime_ns", lambda: UPTIME + uptime_ns())
     for module in (mono, differences):
         monkeypatch.setattr(module, "MONO_WRAP", 2**64)
 
@@ -51,11 +52,11 @@ async def test_a_year_of_one_run_holds(
     programs: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A clock that moves by eight days each time that it is read."""
-    moments = count(time.monotonic_ns(), 8 * DAY)
-    monkeypatch.setattr(time, "monotonic_ns", lambda: next(moments))
+    moments = count(0, 8 * DAY)
+    monkeypatch.setattr(clock, "uptime_ns", lambda: next(moments))
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
-    assert next(moments) - mono._STARTED > 365 * DAY
+    assert next(moments) > 365 * DAY
     counted = numbers(path)
     assert all(0 <= each <= MAX_EXACT_INTEGER for each in counted)
     assert counted != sorted(counted)

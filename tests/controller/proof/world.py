@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from controller.proof import timekeeper
 from controller.proof.clocks import ClockReading
+from devices import clock
 
 DAY = 86_400.0
 NOON = 1_793_534_400.0
@@ -24,8 +23,8 @@ class World:
         self.off = 0.0
         self.ran = 0.0
         self.synchronised: bool | None = False
-        monkeypatch.setattr(time, "time", lambda: self.wall)
-        monkeypatch.setattr(time, "monotonic_ns", lambda: int(self.ran * 1e9))
+        monkeypatch.setattr(clock, "wall", lambda: self.wall)
+        monkeypatch.setattr(clock, "uptime_ns", lambda: int(self.ran * 1e9))
         monkeypatch.setattr(timekeeper, "read_clocks", self.read)
 
     @property

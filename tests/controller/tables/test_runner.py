@@ -29,6 +29,7 @@ from controller.service.time_watch import TimeWatch
 from controller.tables.runner import TableRunner
 from controller.tables.stages import Stages
 from controller.tables.table import Table
+from devices import clock
 from devices.calls import BytesReceived
 from devices.device import DeviceSupervisor
 from devices.readings import LinkGarbage, LinkUp
@@ -261,7 +262,7 @@ async def test_the_time_of_a_table_does_not_go_back_to_what_was_noted_before(
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         made = make_runner(journal)
         now = 1_800_000_000.0
-        monkeypatch.setattr("controller.tables.runner.time.time", lambda: now)
+        monkeypatch.setattr(clock, "wall", lambda: now)
         made.on_bytes("wheel", BytesReceived(1.0, b"x"))
         now += 1.0
         made.on_readings([LinkUp(at=2.0, device="shoe")])

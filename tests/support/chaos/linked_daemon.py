@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +25,7 @@ from controller.configuration.settings import BrokerConfig
 from controller.contract.refusals import RejectedError
 from controller.service import daemon
 from controller.tables.runner import TableRunner
+from devices import clock
 from devices.readings import CardDrawn, SlotCoin
 from tests.support.chaos.poker_script import BOXES, DEALER, Script, script
 from tests.support.games.play import said
@@ -58,9 +58,9 @@ class Clock:
     """The daemon's clock, as far ahead as the file says."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._true = path, time.time
+        self._path, self._true = path, clock.wall
         self.play = self.read()
-        time.time = lambda: self._true() + self.play.ahead
+        clock.wall = lambda: self._true() + self.play.ahead
 
     def read(self) -> Play:
         return msgspec.json.decode(self._path.read_bytes(), type=Play)
