@@ -17,7 +17,8 @@ from typing import IO, Any
 import pytest
 from image import Image
 
-from tests.support.brokers.mosquitto import free_port, until
+from tests.support.brokers.mosquitto import free_port
+from tests.support.waiting import until
 
 PATIENCE = 300.0
 """Seconds after which a test gives up. An emulated processor is slow, and is shared."""

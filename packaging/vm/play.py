@@ -10,7 +10,8 @@ from typing import Any
 from guest import PATIENCE
 
 from controller.contract.topics import level
-from tests.support.brokers.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber
+from tests.support.waiting import until
 
 SITE = "novamas-sim/v1/casino-prueba"
 NODE = "node/node-1"
@@ -50,13 +51,13 @@ def command(heard: Subscriber, table: str, name: str, **fields: Any) -> dict[str
     """Send a command and return the reply."""
     known = len(heard.on(f"{table}/reply/host"))
     said = {**PERSON, "client": "host", "id": f"{name}-{known}", **fields}
-    heard.say(f"{table}/command/{level(name)}", said)
+    heard.publish(f"{table}/command/{level(name)}", said)
     reply: dict[str, Any] = until(
         f"the reply to {name}",
         lambda: [
             each.body for each in heard.on(f"{table}/reply/host") if each.body["id"] == said["id"]
         ],
-        heard.told,
+        heard.transcript,
         PATIENCE,
     )[0]
     return reply
@@ -64,7 +65,7 @@ def command(heard: Subscriber, table: str, name: str, **fields: Any) -> dict[str
 
 def open_session(heard: Subscriber, table: str) -> None:
     """Open the table's session unless it is open."""
-    state = until("the table", lambda: heard.latest(f"{table}/state"), heard.told, PATIENCE)
+    state = until("the table", lambda: heard.latest(f"{table}/state"), heard.transcript, PATIENCE)
     if "session.open" in state["takes"]:
         assert command(heard, table, "session.open")["ok"]
 
@@ -88,7 +89,7 @@ def until_more(
         return found if len(found) >= count else []
 
     found: list[dict[str, Any]] = until(
-        f"{count} more {kind} of {table}", more, heard.told, PATIENCE
+        f"{count} more {kind} of {table}", more, heard.transcript, PATIENCE
     )
     return found
 
@@ -103,6 +104,6 @@ def until_link(heard: Subscriber, table: str, device: str, *states: str) -> None
     until(
         f"{device} of {table} is {' or '.join(states)}",
         lambda: link_state(heard, table, device) in states,
-        heard.told,
+        heard.transcript,
         PATIENCE,
     )

@@ -20,7 +20,8 @@ from disk import Disk, PowerCut
 from guest import PATIENCE, Guest
 from play import NODE, WHEEL, Simulator, events, until_more
 
-from tests.support.brokers.mosquitto import Heard, Subscriber, once, until
+from tests.support.brokers.mosquitto import ReceivedMessage, Subscriber, once
+from tests.support.waiting import until
 
 CUTS = int(os.environ.get("CUTS", "90"))
 """Cuts after which only the disk is examined, while the guest keeps playing."""
@@ -40,11 +41,11 @@ class Moment:
     def __init__(self, disk: Disk, heard: Subscriber, random: Random) -> None:
         self._disk, self._heard, self._random = disk, heard, random
 
-    def wait(self, guest: Guest | None = None) -> tuple[PowerCut, list[Heard]]:
+    def wait(self, guest: Guest | None = None) -> tuple[PowerCut, list[ReceivedMessage]]:
         """Return the disk's content and the events received before. ``guest`` loses its power."""
         left = self._random.randint(1, MAX_REQUESTS)
         wanted = self._random.choice(("flush", "flush", "write"))
-        found: list[tuple[PowerCut, list[Heard]]] = []
+        found: list[tuple[PowerCut, list[ReceivedMessage]]] = []
         done = threading.Event()
 
         def asked(kind: str) -> None:
@@ -52,7 +53,7 @@ class Moment:
             left -= kind in ("write", "flush")
             if left <= 0 and kind == wanted and self._disk.cached and not found:
                 # First what was heard: more may be heard meanwhile, and it need not be there.
-                heard = list(self._heard.heard)
+                heard = list(self._heard.messages)
                 found.append((self._disk.cut(self._random, kind), heard))
                 done.set()
                 if guest is not None:
@@ -81,7 +82,7 @@ def exported(text: str) -> list[dict[str, Any]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def judge(cut: PowerCut, heard: list[Heard], folder: Path) -> int:
+def judge(cut: PowerCut, heard: list[ReceivedMessage], folder: Path) -> int:
     """Check that the journal on this disk is valid and has every received event, after this
     machine's kernel has recovered the file system. Return the number of received events.
     """
@@ -120,7 +121,7 @@ def until_another_boot(heard: Subscriber, boot: str) -> None:
         status = heard.latest(f"{NODE}/status")
         return bool(status["status"] == "online" and status["boot"] != boot)
 
-    until("the daemon is online again", another, heard.told, PATIENCE)
+    until("the daemon is online again", another, heard.transcript, PATIENCE)
 
 
 def test_the_guest_knows_that_its_disk_has_a_cache(guest: Guest, disk: Disk) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from guest import PATIENCE, Guest
 from play import NODE, WHEEL, Simulator, events, results, until_more
 
-from tests.support.brokers.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber
+from tests.support.waiting import until
 
 JOURNAL = "/var/lib/novamas/journal.sqlite3"
 
@@ -31,18 +32,18 @@ def test_a_full_disk_stops_what_is_published_and_loses_nothing(
         told: str = (heard.latest(f"{NODE}/health") or {}).get("journal", {}).get("state", "")
         return told
 
-    until("the journal cannot be written", lambda: state() == "failed", heard.told, PATIENCE)
+    until("the journal cannot be written", lambda: state() == "failed", heard.transcript, PATIENCE)
     known, heard_before = len(results(heard, WHEEL)), len(heard.events())
     waiting = heard.latest(f"{NODE}/health")["journal"]["waiting"]
     until(
         "more waits for the disk",
         lambda: heard.latest(f"{NODE}/health")["journal"]["waiting"] > waiting,
-        heard.told,
+        heard.transcript,
         PATIENCE,
     )
     assert len(heard.events()) == heard_before, "published what was not stored"
     guest.run("rm /var/lib/novamas/other")
-    until("the journal is written again", lambda: state() == "ok", heard.told, PATIENCE)
+    until("the journal is written again", lambda: state() == "ok", heard.transcript, PATIENCE)
     until_more(heard, WHEEL, "round.result", known, 2)
     whole(heard, 0)
     assert guest.run("systemctl show --value -p MainPID novamas") == main

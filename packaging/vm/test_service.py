@@ -8,7 +8,8 @@ import pytest
 from guest import PATIENCE, Guest
 from play import NODE, SECOND, WHEEL, Simulator, command, open_session, results, until_more
 
-from tests.support.brokers.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber
+from tests.support.waiting import until
 
 UNITS = (
     "novamas",
@@ -118,7 +119,7 @@ def test_a_daemon_that_is_stuck_is_killed_and_started_again(
             heard.latest(f"{NODE}/status")["boot"] != boot
             and heard.latest(f"{NODE}/status")["status"] == "online"
         ),
-        patience=PATIENCE,
+        timeout=PATIENCE,
     )
 
 

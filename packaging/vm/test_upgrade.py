@@ -10,7 +10,8 @@ import io
 from guest import PATIENCE, Guest
 from play import NODE, WHEEL, Simulator, open_session, results, until_more
 
-from tests.support.brokers.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber
+from tests.support.waiting import until
 
 JOURNAL = "/var/lib/novamas/journal.sqlite3"
 INSTALL = "DEBIAN_FRONTEND=noninteractive dpkg --install /srv/site"
@@ -47,7 +48,7 @@ def test_an_upgrade_restarts_what_runs_and_starts_nothing_else(
         until(
             "the new one is online",
             lambda: heard.latest(f"{NODE}/status")["boot"] != boot,
-            heard.told,
+            heard.transcript,
             PATIENCE,
         )
         assert guest.run("systemctl show --value -p MainPID novamas") != main

@@ -121,17 +121,17 @@ def test_what_the_archive_lacks_of_the_journals_is_found(tmp_path: Path) -> None
     assert kept.has(told_by.events)
 
 
-def listening(heard: Sequence[float], late: Sequence[float]) -> Any:
+def listening(received: Sequence[float], late: Sequence[float]) -> Any:
     made = object.__new__(site.ResultListener)
-    made.heard, made.late = list(heard), list(late)
+    made.heard, made.late = list(received), list(late)
     return made
 
 
 def test_it_is_normal_after_the_last_window_that_was_not() -> None:
     window = site.WINDOW_SECONDS
-    heard = [100.0 + window * number + 0.1 for number in range(6)]
+    received = [100.0 + window * number + 0.1 for number in range(6)]
     calm, late = [0.01] * 6, [9.0, 0.01, 9.0, 0.01, 0.01, 0.01]
     until = 100.0 + 6 * window
-    assert site.normal(100.0, until, listening(heard, calm), 0.01) == 0.0
-    assert site.normal(100.0, until, listening(heard, late), 0.01) == 3 * window
-    assert site.normal(100.0, until, listening(heard, [9.0] * 6), 0.01) is None
+    assert site.normal(100.0, until, listening(received, calm), 0.01) == 0.0
+    assert site.normal(100.0, until, listening(received, late), 0.01) == 3 * window
+    assert site.normal(100.0, until, listening(received, [9.0] * 6), 0.01) is None

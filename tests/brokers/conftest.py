@@ -69,7 +69,9 @@ def listen(engine: Engine, request: pytest.FixtureRequest) -> Iterator[Callable[
 
         def make(*topics: str, **how: Any) -> Subscriber:
             made = Subscriber(0, *topics, **{**engine.hears, **how})
-            stack.callback(lambda: request.node.add_report_section("teardown", "", made.told()))
+            stack.callback(
+                lambda: request.node.add_report_section("teardown", "", made.transcript())
+            )
             stack.callback(made.close)
             return made
 

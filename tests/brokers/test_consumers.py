@@ -19,12 +19,13 @@ from controller.contract.topics import Topics
 from subscribers.feed import BrokerLogin, ConnectionChange, table_feed
 from subscribers.table_snapshot import TableSnapshot, daemon_of, fold
 from tests.support.brokers.engines import FOR_OUR_OWN, Engine
-from tests.support.brokers.mosquitto import PATIENCE, Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber
 from tests.support.carrousel.floor import SITE, TOPICS, Controller, Dealer, terms
 from tests.support.chaos.floor import Floor
 from tests.support.programs import running
 from tests.support.surveillance.recorder import Recorder
 from tests.support.surveillance.room import until_kept
+from tests.support.waiting import TIMEOUT_SECONDS, until
 from tests.support.web.server import WebServer
 
 KINDS = FOR_OUR_OWN
@@ -39,7 +40,7 @@ async def test_a_display_that_comes_later(floor: Floor, engine: Engine) -> None:
     nodes: dict[tuple[bool, str], bytes] = {}
     login = BrokerLogin(url=engine.url)
     async with (
-        asyncio.timeout(PATIENCE),
+        asyncio.timeout(TIMEOUT_SECONDS),
         contextlib.aclosing(table_feed(login, Topics("palma", True), floor.tables)) as feed,
     ):
         async for message in feed:
@@ -115,7 +116,7 @@ def test_what_they_retain_reaches_who_comes_later(
     wildcards; where the broker keeps retained messages from those, when they are said again.
     """
     wanted = [f"{TOPICS.root}/node/+/status", f"{TOPICS.root}/+/+/alert/+"]
-    heard = listen(*wanted, f"{TOPICS.root}/jackpot/+/state")
+    subscriber = listen(*wanted, f"{TOPICS.root}/jackpot/+/state")
     login = {"url": engine.url, "wildcards_retained": engine.wildcards_retained}
     with ExitStack() as stack:
         controller = Controller(tmp_path / "carrousel", engine.port, terms("poker-1"), broker=login)
@@ -127,38 +128,46 @@ def test_what_they_retain_reaches_who_comes_later(
         recorder = Recorder(file)
         stack.callback(recorder.kill)
         recorder.start()
-        until("both are there", lambda: _online(heard), heard.told)
+        until("both are there", lambda: _online(subscriber), subscriber.transcript)
         until(
             "the ledger is open",
-            lambda: (heard.latest("linked/state") or {}).get("in_play"),
-            heard.told,
+            lambda: (subscriber.latest("linked/state") or {}).get("in_play"),
+            subscriber.transcript,
         )
         dealer = Dealer(engine.port)
         stack.callback(dealer.close)
         dealer.serve("poker-1")
-        until("the table is in play", lambda: _tables(heard)["poker-1"]["in_play"], heard.told)
+        until(
+            "the table is in play",
+            lambda: _tables(subscriber)["poker-1"]["in_play"],
+            subscriber.transcript,
+        )
         said = msgspec.json.decode(dealer.coin("poker-1"))
         until("the event is kept", recorder.events, recorder.log)
         dealer.tell("poker-1", msgspec.json.encode({**said, "amount": said["amount"] + 1}))
-        until("alerts of both", lambda: _alerts(heard) >= {"node", "jackpot"}, heard.told)
+        until(
+            "alerts of both",
+            lambda: _alerts(subscriber) >= {"node", "jackpot"},
+            subscriber.transcript,
+        )
         late = listen(*wanted)
-        until("they are online", lambda: _online(late), late.told)
-        until("their alerts", lambda: _alerts(late) >= {"node", "jackpot"}, late.told)
+        until("they are online", lambda: _online(late), late.transcript)
+        until("their alerts", lambda: _alerts(late) >= {"node", "jackpot"}, late.transcript)
 
 
-def _online(heard: Subscriber) -> bool:
+def _online(subscriber: Subscriber) -> bool:
     names = [TOPICS.node(node, "status") for node in ("carrousel", "surveillance")]
-    return all((heard.latest(each) or {}).get("status") == "online" for each in names)
+    return all((subscriber.latest(each) or {}).get("status") == "online" for each in names)
 
 
-def _tables(heard: Subscriber) -> dict[str, Any]:
-    found: dict[str, Any] = heard.latest("linked/state")["tables"]
+def _tables(subscriber: Subscriber) -> dict[str, Any]:
+    found: dict[str, Any] = subscriber.latest("linked/state")["tables"]
     return found
 
 
-def _alerts(heard: Subscriber) -> set[str]:
+def _alerts(subscriber: Subscriber) -> set[str]:
     """Of what there are alerts."""
-    topics = [each.topic for each in heard.on("") if "/alert/" in each.topic and each.payload]
+    topics = [each.topic for each in subscriber.on("") if "/alert/" in each.topic and each.payload]
     return {topic.removeprefix(f"{TOPICS.root}/").partition("/")[0] for topic in topics}
 
 

@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from tests.conftest import cases
 from tests.daemon.test_contract import check
 from tests.support.brokers.engines import Engine
-from tests.support.brokers.mosquitto import Heard, Subscriber, until
+from tests.support.brokers.mosquitto import ReceivedMessage, Subscriber
 from tests.support.chaos.archive import Holding, events_of, key_of
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
+from tests.support.waiting import until
 
 Listen = Callable[..., Subscriber]
 RETAINED = ("info", "state", "result", "history")
@@ -24,20 +25,20 @@ LARGE = 60_000
 """Bytes: as the largest message of a daemon, with room for its topic."""
 
 
-def held(heard: Subscriber) -> Holding:
+def held(subscriber: Subscriber) -> Holding:
     """The events that it heard, and whether they came in order."""
     holding = Holding()
-    for message in heard.on("/event"):
+    for message in subscriber.on("/event"):
         holding.take(message.body)
     return holding
 
 
-def has_all_of(floor: Floor, table: str, since: int, heard: Subscriber) -> bool:
+def has_all_of(floor: Floor, table: str, since: int, subscriber: Subscriber) -> bool:
     """Whether it heard what the archive did of a table from the first event after ``since`` on."""
     assert floor.archive is not None
     floor.archive.take()
     wanted = [key for key in floor.archive.held if key[0] == table and key[2] > since]
-    return bool(wanted) and set(wanted) <= held(heard).held.keys()
+    return bool(wanted) and set(wanted) <= held(subscriber).held.keys()
 
 
 def newest(floor: Floor, table: str) -> int:
@@ -73,12 +74,12 @@ def test_what_is_retained(floor: Floor, engine: Engine, listen: Listen, by: str)
             late.latest(f"/{table}/state") for table in floor.tables
         )
 
-    until("the retained topics", there, late.told)
+    until("the retained topics", there, late.transcript)
     assert late.latest("/status")["status"] == "online"
-    first = {heard.topic: heard for heard in reversed(late.heard)}
-    kept = [heard for topic, heard in first.items() if topic.rpartition("/")[2] in RETAINED]
+    first = {message.topic: message for message in reversed(late.messages)}
+    kept = [message for topic, message in first.items() if topic.rpartition("/")[2] in RETAINED]
     if engine.wildcards_retained:
-        assert all(heard.retain for heard in kept), [heard.topic for heard in kept]
+        assert all(message.retain for message in kept), [message.topic for message in kept]
 
 
 def test_birth_and_last_will(floor: Floor, engine: Engine, listen: Listen) -> None:
@@ -112,7 +113,7 @@ def test_a_session_over_an_absence(floor: Floor, listen: Listen) -> None:
     since = newest(floor, "r1")
     floor.until_results(cases(2, 10), "r1")
     back = listen(topic, session=name)
-    until("what was missed", partial(has_all_of, floor, "r1", since, back), back.told)
+    until("what was missed", partial(has_all_of, floor, "r1", since, back), back.transcript)
     assert held(back).tally.misordered == []
     numbers = [key[2] for key in held(back).held]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
@@ -125,14 +126,14 @@ def test_a_recall_and_its_reply(floor: Floor, listen: Listen) -> None:
     until("an event of this run", lambda: any(k[1] == boot(floor) for k in keys(floor)))
     asked, other = (listen(f"{floor.root}/r1/reply/{name}") for name in ("Asks_1", "other-2"))
     body = {"boot": boot(floor), "from": 1, "client": "Asks_1", "id": 7}
-    asked.say(f"{floor.root}/r1/command/recall", body)
+    asked.publish(f"{floor.root}/r1/command/recall", body)
     until("an answer", lambda: asked.on("/reply/Asks_1"))
     answer = asked.on("/reply/Asks_1")[0].body
     assert answer["id"] == 7
     assert [event["seq"] for event in answer["events"]][:3] == [1, 2, 3]
     told = {key_of(event) for event in answer["events"]}
     until("the archive has them too", lambda: told <= keys(floor))
-    assert other.heard == []
+    assert other.messages == []
 
 
 def keys(floor: Floor) -> set[Any]:
@@ -145,21 +146,24 @@ def test_large_packets(floor: Floor, listen: Listen) -> None:
     """What a daemon may say passes; what is too large for it harms nobody."""
     topic = "elsewhere/large"
     there = listen(topic)
-    there.say(topic, b"x" * LARGE)
-    until("all of it", lambda: [len(heard.payload) for heard in there.heard] == [LARGE])
-    there.say(f"{floor.root}/r1/command/recall", b"x" * 5 * LARGE)
+    there.publish(topic, b"x" * LARGE)
+    until("all of it", lambda: [len(message.payload) for message in there.messages] == [LARGE])
+    there.publish(f"{floor.root}/r1/command/recall", b"x" * 5 * LARGE)
     floor.until_results(1, "r1")
 
 
 def test_topics_arrive_as_they_were_said(floor: Floor) -> None:
     """No broker changes a character of what the contract allows, and every message is one of it."""
     assert floor.archive is not None
-    last: dict[str, Heard] = {heard.topic: heard for heard in list(floor.archive.line.heard)}
-    own = [heard for heard in last.values() if heard.topic.startswith(f"{floor.root}/")]
+    last: dict[str, ReceivedMessage] = {
+        message.topic: message for message in list(floor.archive.line.messages)
+    }
+    own = [message for message in last.values() if message.topic.startswith(f"{floor.root}/")]
     real = [
-        replace(heard, topic=heard.topic.replace("novamas-sim/", "novamas/", 1)) for heard in own
+        replace(message, topic=message.topic.replace("novamas-sim/", "novamas/", 1))
+        for message in own
     ]
-    channels = {check(heard) for heard in real}
+    channels = {check(message) for message in real}
     assert {"event", "state", "result", "reply", "claim", "health", "checkpoint"} <= channels
 
 

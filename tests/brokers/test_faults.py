@@ -16,10 +16,11 @@ from controller.journal.reader import JournalReader
 from tests.brokers.faults import FAULTS, Fault, Strike, strikes
 from tests.conftest import cases
 from tests.support.brokers.engines import OfNats
-from tests.support.brokers.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
 from tests.support.chaos.report import tell
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("programs")
 
@@ -129,9 +130,9 @@ def truth_is_retained(trial: Trial) -> None:
     for number in range(len(trial.engine.nodes)):
         late = Subscriber(0, f"{floor.root}/#", nodes=trial.engine.nodes[number:], v5=False)
         boot = {"status": "online", "boot": floor.daemon.boot()}
-        until("online", partial(_is, late, "/status", boot), late.told)
+        until("online", partial(_is, late, "/status", boot), late.transcript)
         for table in floor.tables:
-            until("the state", partial(_follows, floor, late, table), late.told)
+            until("the state", partial(_follows, floor, late, table), late.transcript)
         late.close()
 
 

@@ -13,8 +13,9 @@ import pytest
 from nats.js.api import ConsumerConfig, DeliverPolicy, ExternalStream, StreamConfig, StreamSource
 
 from tests.support import contract
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.brokers.nats import Cluster
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("programs")
 
@@ -43,25 +44,25 @@ def test_a_bridge_of_mosquitto(tmp_path: Path) -> None:
         floor.start()
         daemon = Subscriber(floor.port, f"{TABLE}/command/#")
         stack.callback(daemon.close)
-        daemon.say(f"{TABLE}/event", 1)  # headquarters are not there yet
+        daemon.publish(f"{TABLE}/event", 1)  # headquarters are not there yet
         there.start()
-        heard = Subscriber(there.port, "novamas/v1/#")
-        stack.callback(heard.close)
-        until("the line is there", lambda: _round_trip(heard, daemon), there.log)
-        daemon.say(f"{TABLE}/event", 2)
-        daemon.say(f"{TABLE}/info", "not named")
-        daemon.say(f"{TABLE}/event", 3)
-        until("the last event", lambda: heard.latest("/event") == 3, floor.log)
-        assert [each.body for each in heard.on("/event")] in ([1, 2, 3], [2, 3])
-        assert heard.on("/info") == []
-        heard.say(f"{TABLE}/command/round-void", {})
-        heard.say(f"{TABLE}/command/recall", "last")
+        subscriber = Subscriber(there.port, "novamas/v1/#")
+        stack.callback(subscriber.close)
+        until("the line is there", lambda: _round_trip(subscriber, daemon), there.log)
+        daemon.publish(f"{TABLE}/event", 2)
+        daemon.publish(f"{TABLE}/info", "not named")
+        daemon.publish(f"{TABLE}/event", 3)
+        until("the last event", lambda: subscriber.latest("/event") == 3, floor.log)
+        assert [each.body for each in subscriber.on("/event")] in ([1, 2, 3], [2, 3])
+        assert subscriber.on("/info") == []
+        subscriber.publish(f"{TABLE}/command/round-void", {})
+        subscriber.publish(f"{TABLE}/command/recall", "last")
         until("the last command", lambda: daemon.latest("/recall") == "last", floor.log)
         assert daemon.on("/round-void") == []
 
 
-def _round_trip(heard: Subscriber, daemon: Subscriber) -> bool:
-    heard.say(f"{TABLE}/command/recall", "first")
+def _round_trip(subscriber: Subscriber, daemon: Subscriber) -> bool:
+    subscriber.publish(f"{TABLE}/command/recall", "first")
     return bool(daemon.on("/recall"))
 
 
@@ -80,7 +81,7 @@ async def test_a_leaf_node_of_nats(tmp_path: Path, away: bool) -> None:
         daemon = Subscriber(0, f"{TABLE}/reply/x", nodes=[_at(floor)], v5=False)
         stack.callback(daemon.close)
         if away:
-            daemon.say(f"{TABLE}/event", 1)
+            daemon.publish(f"{TABLE}/event", 1)
         there.start()
         hq = await nats.connect(there.nats[0])
         js = hq.jetstream()
@@ -88,13 +89,13 @@ async def test_a_leaf_node_of_nats(tmp_path: Path, away: bool) -> None:
         source = StreamSource(name="EVENTS", external=external)
         await js.add_stream(StreamConfig(name="CASINO_MAYOR", sources=[source]))
         for number in (2, 3):
-            daemon.say(f"{TABLE}/event", number)
+            daemon.publish(f"{TABLE}/event", number)
         every = ConsumerConfig(deliver_policy=DeliverPolicy.ALL)
-        heard = await js.subscribe(
+        subscriber = await js.subscribe(
             "novamas.v1.casino-mayor.*.event", stream="CASINO_MAYOR", config=every
         )
         wanted = [1, 2, 3] if away else [2, 3]
-        assert [int((await heard.next_msg(60)).data) for _ in wanted] == wanted
+        assert [int((await subscriber.next_msg(60)).data) for _ in wanted] == wanted
         await hq.close()
         await here.close()
 

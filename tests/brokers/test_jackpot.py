@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.brokers.engines import FOR_OUR_OWN, Engine
-from tests.support.brokers.mosquitto import until
 from tests.support.chaos.linked_daemon import Play
 from tests.support.chaos.linked_floor import LinkedFloor, Persons, Pit
 from tests.support.chaos.linked_proof import goes_on, prove, rest, tables_of
+from tests.support.waiting import until
 
 KINDS = FOR_OUR_OWN
 DECREE = "BAL05"

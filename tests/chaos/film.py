@@ -18,8 +18,7 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from subscribers.video.recordings import picture_times
-from tests.support.brokers.mosquitto import until
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono-Bold.ttf"
 SIZE = "400x48"
@@ -89,8 +88,8 @@ class Camera:
         """End, when all is written."""
         if self._drawing.poll() is None:
             self._drawing.send_signal(signal.SIGINT)
-        self._drawing.wait(PATIENCE)
-        self._cutting.wait(PATIENCE)
+        self._drawing.wait(TIMEOUT_SECONDS)
+        self._cutting.wait(TIMEOUT_SECONDS)
         self._ended.set()
         self._reading.join()
         self._seen.cleanup()

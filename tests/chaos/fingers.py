@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page
 from playwright.sync_api import TimeoutError as NotThereError
 
 from subscribers.console.work import hand_text
-from tests.support.brokers.mosquitto import until
+from tests.support.waiting import until
 from tests.support.web.pit import confirm
 
 SOON = 3000

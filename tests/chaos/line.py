@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tests.support.brokers.mosquitto import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 How = Literal["open", "cut", "mute", "silent"]
 """``cut``: no connection can be made. ``mute``: what the server says arrives, nothing comes back.
@@ -146,7 +146,7 @@ class Display:
 
     def _read(self) -> None:
         asked = {"Last-Event-ID": self._id} if self._id else {}
-        with closing(http.client.HTTPConnection(self._host, timeout=PATIENCE)) as line:
+        with closing(http.client.HTTPConnection(self._host, timeout=TIMEOUT_SECONDS)) as line:
             line.request("GET", self._path, headers=asked)
             with line.getresponse() as answer:
                 while not self._over.is_set() and (said := answer.readline()):

@@ -24,11 +24,11 @@ from controller.contract.times import parse_utc
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry
 from controller.journal.setup import Boot
-from tests.support.brokers.mosquitto import until
 from tests.support.brokers.nats import Cluster
 from tests.support.brokers.network import Host, Network, Program
 from tests.support.daemon.pair import NAMES, NetworkWheel, in_pair
 from tests.support.daemon.process import Wheel, table
+from tests.support.waiting import until
 
 ROOT = "novamas/v1/palma"
 PROGRAM = ("-c", "import sys; from controller.cli import main; sys.exit(main())")
@@ -196,20 +196,20 @@ class PairFloor:
             waits = other.logged("another daemon has the lease")
             return taken[-1] if waits and waits[-1]["term"] == term else None
 
-        found: tuple[int, float, Machine] = until("one serves, and one waits", both, patience=180.0)
+        found: tuple[int, float, Machine] = until("one serves, and one waits", both, timeout=180.0)
         return found
 
-    def until_played(self, since: float, patience: float = 120.0) -> None:
+    def until_played(self, since: float, timeout: float = 120.0) -> None:
         """Wait until a result that happened after that time was heard."""
 
-        def heard() -> bool:
+        def arrived() -> bool:
             return any(
                 said.at > since and event["type"] == "round.result" and "historical" not in event
                 for listener in self.listeners
                 for said, event in listener.events()
             )
 
-        until("a result", heard, lambda: str(self.listeners[0].state()), patience)
+        until("a result", arrived, lambda: str(self.listeners[0].state()), timeout)
 
     def journals(self) -> dict[tuple[str, str, int], dict[str, Any]]:
         """All events of both journals."""

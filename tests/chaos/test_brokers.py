@@ -11,11 +11,11 @@ from itertools import pairwise
 
 from controller.journal.reader import JournalReader
 from controller.mqtt.publisher import MAX_REFUSED_RETRY_SECONDS
-from tests.support.brokers.mosquitto import Mosquitto, until
+from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.chaos.archive import events_of
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 
 def stored(floor: Floor) -> int:
@@ -37,7 +37,7 @@ def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(
     made.daemon.signal(signal.SIGSTOP)  # the archive is to be there before the daemon
     archive.line.subscribed.clear()
     made.broker.start()
-    assert archive.line.subscribed.wait(PATIENCE)
+    assert archive.line.subscribed.wait(TIMEOUT_SECONDS)
     made.daemon.signal(signal.SIGCONT)
     for table in made.tables:
         until(f"a result of {table}", partial(made.results, table), made.daemon.log)
@@ -109,7 +109,7 @@ def test_a_broker_that_refuses_us_for_a_while(floor: Callable[..., Floor]) -> No
         "it is let in",
         lambda: made.logged("broker connected") > let_in,
         made.daemon.log,
-        patience=2 * MAX_REFUSED_RETRY_SECONDS,
+        timeout=2 * MAX_REFUSED_RETRY_SECONDS,
     )
     reasons = why_not_reached()
     # a line for each change, none for each attempt
@@ -131,18 +131,18 @@ def test_two_daemons_with_one_client_id(floor: Callable[..., Floor]) -> None:
         each.start_daemon()
     for each in made:
         assert each.archive is not None
-        patience = 2 * MAX_REFUSED_RETRY_SECONDS
+        timeout = 2 * MAX_REFUSED_RETRY_SECONDS
         until(
             "it says so",
             partial(each.logged, "another client has our client id, it seems"),
             each.daemon.log,
-            patience,
+            timeout,
         )
         until(
             "the alert is retained",
             partial(each.archive.latest, "r1/alert/broker-client-id"),
             each.daemon.log,
-            patience,
+            timeout,
         )
         each.until_results(1)
     for each in made:

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from tests.support.brokers.mosquitto import until
 from tests.support.chaos.linked_daemon import Play
 from tests.support.chaos.linked_floor import LinkedFloor, Pit
 from tests.support.chaos.linked_proof import goes_on, prove, rest
 from tests.support.chaos.report import tell
+from tests.support.waiting import until
 
 SPREAD = {"BAL05": 2, "ARA02": 2, "EUS96": 1}
 FEW = dict.fromkeys(SPREAD, 1)

@@ -21,11 +21,11 @@ import pytest
 
 from controller.journal.setup import Boot
 from controller.proof.segment import Segment, segments
-from tests.support.brokers.mosquitto import until
 from tests.support.chaos.archive import entries_of
 from tests.support.chaos.faked_clock import Clock
 from tests.support.chaos.floor import Floor, Wheel
 from tests.support.chaos.proof import sound
+from tests.support.waiting import until
 
 
 def test_the_wall_clock_is_set_back_and_forward_by_an_hour(

@@ -15,10 +15,10 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.support.brokers.mosquitto import until
 from tests.support.chaos.archive import events_of
 from tests.support.chaos.report import tell
 from tests.support.daemon.play import until_open, until_up
+from tests.support.waiting import until
 from tests.support.web.floor import Floor
 from tests.support.web.pit import confirm, sign_in
 from tests.web.conftest import browser
@@ -183,8 +183,8 @@ class Play:
 
     def __init__(self, folder: Path, ending: ExitStack, browser: Browser) -> None:
         self.floor = Floor(folder, ending, cards=True, idle=86_400.0, longest=86_400.0, period=PACE)
-        until_open(self.floor.heard, self.floor.daemon, "b1", "shoe")
-        until_up(self.floor.heard, self.floor.daemon, "novamas-sim/v1/palma/r1")
+        until_open(self.floor.subscriber, self.floor.daemon, "b1", "shoe")
+        until_up(self.floor.subscriber, self.floor.daemon, "novamas-sim/v1/palma/r1")
         size: Any = {"width": 1280, "height": 900}
         self.page, self.second = (
             ending.enter_context(browser.new_context(viewport=size)).new_page() for _ in range(2)
@@ -204,10 +204,10 @@ class Play:
         """Wait until the table has said so since this round began."""
 
         def enough() -> bool:
-            events = self.floor.heard.events(kind)
+            events = self.floor.subscriber.events(kind)
             return len([each for each in events if each["table"] == table]) >= count
 
-        until(f"{kind} of {table}", enough, self.floor.heard.told)
+        until(f"{kind} of {table}", enough, self.floor.subscriber.transcript)
 
     # What fingers do
 
@@ -253,8 +253,8 @@ class Play:
 
     def play(self, given: Round) -> None:
         """One round, to its end."""
-        heard = self.floor.heard.heard
-        del heard[: len(heard)]
+        subscriber = self.floor.subscriber.messages
+        del subscriber[: len(subscriber)]
         self.rounds[given.table] += 1
         if given.table == "r1":
             self._spin(given)
@@ -264,7 +264,7 @@ class Play:
         until(
             "nothing waits any more",
             lambda: items.count() == 0,
-            lambda: f"{given}\n{items.all_inner_texts()}\n{self.floor.heard.told()}",
+            lambda: f"{given}\n{items.all_inner_texts()}\n{self.floor.subscriber.transcript()}",
         )
 
     def _wheel(self, state: int, number: str = "", warning: str = "0") -> None:
@@ -381,8 +381,8 @@ class Play:
         self.said("b1", "shoe.started")
         self.floor.deal(*burn)
         self.said("b1", "cards.burned")
-        heard = self.floor.heard.heard
-        del heard[: len(heard)]
+        subscriber = self.floor.subscriber.messages
+        del subscriber[: len(subscriber)]
 
 
 def expected(rounds: list[Round]) -> dict[tuple[str, int], Outcome]:

@@ -22,10 +22,10 @@ import pytest
 
 from tests.chaos.line import Display, Line, Shown
 from tests.conftest import LONG
-from tests.support.brokers.mosquitto import until
 from tests.support.chaos.archive import events_of
 from tests.support.chaos.report import tell
 from tests.support.daemon.play import until_up
+from tests.support.waiting import until
 from tests.support.web.floor import ROULETTE, Floor
 from tests.support.web.pit import PINS, Client
 
@@ -88,11 +88,11 @@ class Play:
         self._port: int | None = None
         self.floor.web.kill()
         self.serve()
-        until_up(self.floor.heard, self.floor.daemon)
+        until_up(self.floor.subscriber, self.floor.daemon)
         self.floor.open()
         self.display = Display(self.floor.web.address, "r1")
         ending.callback(self.display.close)
-        last = until("an event", lambda: self.floor.heard.events())[-1]
+        last = until("an event", lambda: self.floor.subscriber.events())[-1]
         self._newest = last["boot"], last["seq"]
         self.sent: Counter[str] = Counter()
         self.there: list[str] = []
@@ -116,22 +116,22 @@ class Play:
 
     def harvest(self) -> Counter[str]:
         """Count the commands that came to the broker, by number, and forget what was heard."""
-        heard = self.floor.heard.heard
-        taken = len(heard)
-        for each in heard[:taken]:
+        subscriber = self.floor.subscriber.messages
+        taken = len(subscriber)
+        for each in subscriber[:taken]:
             if "/command/staff-" in each.topic:
                 self.sent[jti(each.payload)] += 1
             elif each.topic == f"{ROULETTE}/event":
                 self._newest = each.body["boot"], each.body["seq"]
-        del heard[:taken]
+        del subscriber[:taken]
         return self.sent
 
     def spin(self, number: int) -> None:
         """The wheel plays a round, whatever the web server hears of it."""
-        results = len(self.floor.heard.events("round.result"))
+        results = len(self.floor.subscriber.events("round.result"))
         self._round += 1
         self.floor.spin(f"{number:>2}", self._round % 1000)
-        until("the result", lambda: len(self.floor.heard.events("round.result")) > results)
+        until("the result", lambda: len(self.floor.subscriber.events("round.result")) > results)
 
     def touch(self, number: str, command: str, person: str) -> str:
         """What the console answers."""
@@ -211,7 +211,9 @@ class Play:
             self.harvest()
             self.floor.broker.start()
             state = f"{ROULETTE}/state"
-            until("the table is back", lambda: self.floor.heard.on(state), self.floor.daemon.log)
+            until(
+                "the table is back", lambda: self.floor.subscriber.on(state), self.floor.daemon.log
+            )
             until("the server hears it", self._healthy, self.floor.web.log)
         elif what == "server":
             self.serve()

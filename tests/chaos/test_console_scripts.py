@@ -25,12 +25,12 @@ from controller.tables.table import is_counted
 from devices.readings import LinkLost, LinkUp, Reading
 from tests.chaos import fingers, said_readings
 from tests.conftest import LONG
-from tests.support.brokers.mosquitto import until
 from tests.support.chaos.archive import events_of
 from tests.support.chaos.report import tell
 from tests.support.daemon.play import until_open
 from tests.support.devices.parts import Pty
 from tests.support.games.scripts import Script, expected, read, scripts
+from tests.support.waiting import until
 from tests.support.web.floor import Floor
 from tests.support.web.pit import confirm, sign_in
 from tests.web.conftest import browser
@@ -159,7 +159,7 @@ class Play:
         self.floor = Floor(folder, ending, others=others, idle=86_400.0, longest=86_400.0)
         for each in self.tables:
             for device in each.ports:
-                until_open(self.floor.heard, self.floor.daemon, each.id, device)
+                until_open(self.floor.subscriber, self.floor.daemon, each.id, device)
         self.pages = {who: self._screen(ending, browser, who) for who in (HEAD, CROUPIER, SECOND)}
 
     def _screen(self, ending: ExitStack, browser: Browser, who: str) -> Page:
@@ -191,9 +191,9 @@ class Play:
         until(f"{step}", said, lambda: f"{wanted - table.said}\n{_told(table.events)}")
 
     def _hear(self) -> None:
-        heard = self.floor.heard.heard
-        taken = heard[:]
-        del heard[: len(taken)]
+        subscriber = self.floor.subscriber.messages
+        taken = subscriber[:]
+        del subscriber[: len(taken)]
         by_id = {each.id: each for each in self.tables}
         for each in taken:
             if each.topic.endswith("/event") and each.body["table"] in by_id:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.brokers.mosquitto import until
 from tests.support.chaos.archive import Archive, entries_of
 from tests.support.chaos.floor import Floor, Wheel
 from tests.support.chaos.proof import sound
+from tests.support.waiting import until
 
 
 class Pty:

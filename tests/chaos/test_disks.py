@@ -18,13 +18,13 @@ import pytest
 
 from controller.journal.journal import Journal
 from controller.journal.schema import JournalUnusableError
-from tests.support.brokers.mosquitto import PATIENCE, until
 from tests.support.chaos.archive import events_of
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import proved, right, sound
 from tests.support.chaos.truth import lost_spins, open_rounds, wrong_numbers
 from tests.support.disk import Full, ReadOnly, SmallBlocks, Unread, disk, mount, spoil, stop
 from tests.support.journal.records import record
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 
 @pytest.mark.parametrize("kind", [Full, ReadOnly])
@@ -148,7 +148,7 @@ def spoil_in_use(floor: Floor) -> None:
     no daemon brings back.
     """
 
-    def heard() -> bool:
+    def all_received() -> bool:
         assert floor.archive is not None
         stop(floor.daemon)
         if floor.archive.verdict(floor.journal).lost:
@@ -159,7 +159,7 @@ def spoil_in_use(floor: Floor) -> None:
         floor.daemon.signal(signal.SIGCONT)
         return True
 
-    until("all that is stored was heard", heard, floor.daemon.log)
+    until("all that is stored was heard", all_received, floor.daemon.log)
 
 
 def right_as_far_as_heard(floor: Floor, boot: str) -> None:
@@ -268,7 +268,7 @@ async def test_a_disk_that_gives_nothing_for_a_second(unread: Unread) -> None:
         unread.fail()
         curing = threading.Timer(1.0, unread.cure)
         curing.start()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while not found or found[-1] < through:
                 try:
                     found += [

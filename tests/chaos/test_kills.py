@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.brokers.mosquitto import until
 from tests.support.chaos.archive import Verdict
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
 from tests.support.chaos.report import tell
 from tests.support.chaos.schedule import Step, schedule
+from tests.support.waiting import until
 
 
 @pytest.mark.essential

@@ -15,10 +15,10 @@ from random import Random
 from typing import Any
 
 from tests.controller.service.test_log_output import F_SETPIPE_SZ, SMALL, held
-from tests.support.brokers.mosquitto import until
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
 from tests.support.chaos.report import tell
+from tests.support.waiting import until
 
 LINE = 400
 """Bytes that a line has at most."""

@@ -9,10 +9,11 @@ from functools import partial
 from random import Random
 
 from tests.chaos.hostility import Hostility, last
-from tests.support.brokers.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import proved
 from tests.support.chaos.report import tell
+from tests.support.waiting import until
 
 CLIENTS = ("c1", "c2", "c3", "c4", "c5", "c6")
 BATCH = 48
@@ -25,7 +26,9 @@ def answered(speaker: Subscriber, floor: Floor, number: int) -> bool:
     wanted = {
         f"{floor.root}/{table}/reply/{client}" for table in floor.tables for client in CLIENTS
     }
-    told = {heard.topic for heard in speaker.heard if (heard.body or {}).get("id") == number}
+    told = {
+        message.topic for message in speaker.messages if (message.body or {}).get("id") == number
+    }
     return wanted <= told
 
 
@@ -41,15 +44,15 @@ def test_hostile_messages(floor: Callable[..., Floor], long: bool, seed: int) ->
     try:
         while said < (LONG if long else SHORT):
             number += 1
-            speaker.heard.clear()
+            speaker.messages.clear()
             for table in made.tables:
                 for _ in range(BATCH):
                     each = hostility.draw(table)
-                    speaker.say_soon(
+                    speaker.publish_nowait(
                         each.topic, each.body, retain=each.retain, properties=each.properties
                     )
                 for client in CLIENTS:
-                    speaker.say_soon(
+                    speaker.publish_nowait(
                         f"{made.root}/{table}/command/nothing", last(client, 10**9 + number)
                     )
             said += BATCH * len(made.tables)

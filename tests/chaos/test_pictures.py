@@ -29,12 +29,13 @@ from subscribers.video.recordings import picture_times
 from subscribers.video.settings import VideoSettings
 from tests.chaos.film import NOTHING, Camera, Picture, about, clock, milliseconds, read
 from tests.daemon.conftest import daemon, mosquitto, subscribe, tell, wheel  # noqa: F401
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.chaos.report import tell as tell_of_run
 from tests.support.daemon.play import command, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.surveillance.recorder import Recorder
 from tests.support.video.sending import EVENTS, Receivers
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("programs")
 
@@ -82,7 +83,7 @@ def test_the_picture_of_each_bookmark_shows_what_it_says(
     # picture before a bookmark must be older than that: the short form has a picture a second.
     rounds, rate = (300, 10) if long else (3, 1)
     away = float(os.environ.get(AWAY, "600")) if long else 1.0
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     run = daemon(configuration(mosquitto.port, table("r1", wheel)))
     folder = tmp_path / "surveillance"
     folder.mkdir()
@@ -92,8 +93,8 @@ def test_the_picture_of_each_bookmark_shows_what_it_says(
     until("the archive is there", Path(recorder.where).exists, recorder.log)
     place = recorder.where
     run.start()
-    until_up(heard, run)
-    assert command(heard, "session.open")["ok"]
+    until_up(subscriber, run)
+    assert command(subscriber, "session.open")["ok"]
     camera = Camera(tmp_path / "recordings", rate, seconds=4 if long else 12)
     ending.callback(camera.close)
     croupier = Croupier(camera, wheel, hold=(4 if long else 2) / rate)

@@ -17,9 +17,9 @@ import pytest
 
 from controller.contract.times import parse_utc
 from tests.chaos.pair_floor import AGAIN, Listener, Machine, PairFloor, shown
-from tests.support.brokers.mosquitto import until
 from tests.support.brokers.network import Program
 from tests.support.chaos.report import tell
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("programs")
 
@@ -121,7 +121,7 @@ def befall(floor: PairFloor, what: str, number: int) -> float | None:
     serving.away = floor.random.choice((AGAIN, 1.5 * floor.lease))
     FAULTS[what](floor, serving)
     if what in ENDING:
-        until("another term", partial(_more, floor, terms), patience=120.0)
+        until("another term", partial(_more, floor, terms), timeout=120.0)
     floor.until_played(time.time())
     after = floor.taken()[terms:]
     told = [f"term {term} by {one.host.name} after {at - begun:.2f} s" for term, at, one in after]
@@ -139,14 +139,14 @@ def befall(floor: PairFloor, what: str, number: int) -> float | None:
 
 def judged(floor: PairFloor, chosen: list[str], times: list[float | None]) -> str:
     """All that was heard, against both journals and what the wheel showed."""
-    heard = {  # before the journals are read, which go on
+    received = {  # before the journals are read, which go on
         (event["table"], event["boot"], event["seq"]): event
         for listener in floor.listeners
         for _, event in listener.events()
     }
     terms, stored = floor.terms(), floor.journals()
     late = [each for listener in floor.listeners for each in out_of_order(listener, terms)]
-    for key, event in heard.items():
+    for key, event in received.items():
         event.pop("historical", None)
         assert stored.get(key) == event, f"published and not stored: {event}"
     rounds: dict[tuple[int, int], Any] = {}
@@ -167,7 +167,7 @@ def judged(floor: PairFloor, chosen: list[str], times: list[float | None]) -> st
     within = sum(each <= 2 * floor.lease for each in ordered)
     return (
         f"{len(chosen)} faults ({kinds}), lease {floor.lease:g} s: {len(floor.taken())} terms, "
-        f"{len(heard)} events heard of {len(stored)} stored, {results} results of {floor.spins} "
+        f"{len(received)} events heard of {len(stored)} stored, {results} results of {floor.spins} "
         f"spins; {len(late)} live events of an older term after a newer one; taken over "
         f"{len(ordered)} times, {within} within two leases, median {median:.2f} s"
         f", longest {ordered[-1]:.2f} s; exit statuses {dict(statuses)}"

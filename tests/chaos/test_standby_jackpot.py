@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 from controller.journal.reader import JournalReader
-from tests.support.brokers.mosquitto import Subscriber, once, until
+from tests.support.brokers.mosquitto import Subscriber, once
 from tests.support.carrousel.floor import TOPICS
 from tests.support.chaos.linked_daemon import STAKE, Play
 from tests.support.chaos.linked_floor import SEEDS, LinkedFloor, Pit
@@ -27,6 +27,7 @@ from tests.support.chaos.linked_proof import happened, staked, staked_at, tables
 from tests.support.chaos.poker_script import script
 from tests.support.chaos.report import tell
 from tests.support.daemon.pair import NAMES, Nats
+from tests.support.waiting import until
 
 DECREE, TABLES = "BAL05", ("bal05-1", "bal05-2")
 RISE = (9, 10)
@@ -49,7 +50,7 @@ class PairOfPits(LinkedFloor):
         self._store = store
         tables = {DECREE: len(TABLES)}
         super().__init__(folder, seed, tables, play, pits=len(NAMES), keepalive=KEEPALIVE)
-        self.heard: Subscriber | None = None
+        self.subscriber: Subscriber | None = None
 
     def _pits(self, spread: dict[str, int], many: int, broker: str) -> list[Pit]:
         tables = dict.fromkeys(TABLES[: spread[DECREE]], DECREE)
@@ -70,22 +71,22 @@ class PairOfPits(LinkedFloor):
         node = f"{TOPICS.root}/node/pit-1"
         alerts = f"{TOPICS.root}/jackpot/+/alert/+"
         events = f"{TOPICS.root}/+/event"
-        self.heard = Subscriber(
+        self.subscriber = Subscriber(
             self.broker.port, events, alerts, f"{node}/status", f"{node}/health"
         )
 
     def close(self) -> None:
-        if self.heard is not None:
-            self.heard.close()
+        if self.subscriber is not None:
+            self.subscriber.close()
         super().close()
 
     def serving(self, before: str | None = None) -> tuple[Pit, str]:
         """Wait until a daemon serves in another run than before. Gives both."""
-        assert self.heard is not None
-        heard = self.heard
+        assert self.subscriber is not None
+        subscriber = self.subscriber
 
         def there() -> tuple[Pit, str] | None:
-            status, health = heard.latest("/status"), heard.latest("/health")
+            status, health = subscriber.latest("/status"), subscriber.latest("/health")
             if not status or not health or status["status"] != "online":
                 return None
             boot: str = status["boot"]
@@ -106,7 +107,7 @@ class PairOfPits(LinkedFloor):
         """Wait until each table is out of play for what is missing. Gives the last event that was
         taken of each, as its alert says it.
         """
-        assert self.heard is not None
+        assert self.subscriber is not None
 
         for table in TABLES:
             gap = partial(lambda table: self._why(table) == "gap", table)
@@ -115,7 +116,10 @@ class PairOfPits(LinkedFloor):
         found = {}
         for table in TABLES:
             alert = until(
-                "its alert", partial(self.heard.latest, f"alert/{table}-gap"), self.told, LONGEST
+                "its alert",
+                partial(self.subscriber.latest, f"alert/{table}-gap"),
+                self.told,
+                LONGEST,
             )
             said = re.search(r"(?:last event accepted,|after) (\w+) (\d+)", alert["detail"])
             assert said is not None, alert
@@ -142,8 +146,8 @@ class PairOfPits(LinkedFloor):
 
     def events(self, boot: str) -> list[bytes]:
         """What was heard of a run, each event once."""
-        assert self.heard is not None
-        every = once(each.body for each in self.heard.on("/event"))
+        assert self.subscriber is not None
+        every = once(each.body for each in self.subscriber.on("/event"))
         return [msgspec.json.encode(each) for each in every if each["boot"] == boot]
 
     def in_ledger(self, table: str) -> int:
@@ -263,8 +267,8 @@ def test_linked_tables_that_are_taken_over(floor: PairOfPits) -> None:
 def _all_heard(floor: PairOfPits, pit: Pit, run: str) -> bool:
     """Whether the last that a run stored of each table was heard by now."""
     last = {table: seq for table, seq, _ in stored(pit, run)}
-    heard = [msgspec.json.decode(body) for body in floor.events(run)]
-    return {*last.items()} <= {(each["table"], each["seq"]) for each in heard}
+    events = [msgspec.json.decode(body) for body in floor.events(run)]
+    return {*last.items()} <= {(each["table"], each["seq"]) for each in events}
 
 
 def at_rest(floor: PairOfPits, serving: Pit) -> None:

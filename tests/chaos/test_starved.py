@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.daemon.test_stopped import ROOT, WHEELS, Wheels, number, wheel_table
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.chaos.archive import entries_of
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
@@ -25,6 +25,7 @@ from tests.support.chaos.report import tell
 from tests.support.daemon.play import command
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.programs import running
+from tests.support.waiting import until
 
 SPEED = 10.0
 LOWEST = 19
@@ -64,30 +65,32 @@ def test_wheels_that_play_while_the_daemon_is_starved(
         broker.start()
         wheels = Wheels(tmp_path)
         ending.callback(wheels.close)
-        heard = Subscriber(broker.port)
-        ending.callback(heard.close)
+        subscriber = Subscriber(broker.port)
+        ending.callback(subscriber.close)
         tables = [f"r{wheel}" for wheel in range(WHEELS)]
         made = Daemon(tmp_path, configuration(broker.port, *map(wheel_table, tables, wheels.links)))
         ending.callback(made.kill)
-        play(made, heard, tables, programs, 60 if long else 4)
-        unresolved = len(heard.events("round.unresolved"))
+        play(made, subscriber, tables, programs, 60 if long else 4)
+        unresolved = len(subscriber.events("round.unresolved"))
         tell(
-            f"{programs} busy programs: {len(heard.events('round.result'))} results, "
+            f"{programs} busy programs: {len(subscriber.events('round.result'))} results, "
             f"{unresolved} unresolved; the wheels paused for {wheels.longest_pause:.2f} s at most"
         )
 
 
-def play(made: Daemon, heard: Subscriber, tables: list[str], programs: int, seconds: int) -> None:
+def play(
+    made: Daemon, subscriber: Subscriber, tables: list[str], programs: int, seconds: int
+) -> None:
     made.start()
     made.until_logged("device up", WHEELS)
     made.until_logged("broker connected", 1)  # before that nobody hears a command
     for table in tables:
-        assert command(heard, "session.open", f"{ROOT}/{table}")["ok"]
+        assert command(subscriber, "session.open", f"{ROOT}/{table}")["ok"]
     with starved(made, programs):
         time.sleep(seconds)
 
     def results() -> list[dict[str, Any]]:
-        return heard.events("round.result")
+        return subscriber.events("round.result")
 
     known = len(results())
     until("results afterwards", lambda: len(results()) >= known + WHEELS, made.log)

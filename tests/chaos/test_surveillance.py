@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.chaos.report import tell
 from tests.support.daemon.play import command, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.surveillance.recorder import Recorder
-from tests.support.surveillance.room import RECORDER_PATIENCE, told, until_kept
+from tests.support.surveillance.room import RECORDER_TIMEOUT_SECONDS, told, until_kept
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("programs")
 
@@ -30,7 +31,7 @@ def play(wheel: Wheel, daemon: Daemon, spin: int, number: str) -> None:
             wheel.show(state, spin, number)
         return len(told(journal)) > before
 
-    until("a spin is stored", stored, daemon.log, RECORDER_PATIENCE)
+    until("a spin is stored", stored, daemon.log, RECORDER_TIMEOUT_SECONDS)
 
 
 DONE = ("daemon", "broker", "recorder", "spin", "spin", "spin")

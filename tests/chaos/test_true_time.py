@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from tests.chaos.time_source import TimeSource
-from tests.support.brokers.mosquitto import until
 from tests.support.chaos.archive import Archive, events_of
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
+from tests.support.waiting import until
 
 HURRIED = """
 import sys
@@ -154,7 +154,7 @@ def test_a_source_that_drifts(floor: Callable[..., Floor], tmp_path: Path, long:
         room.until("chrony keeps the clock", known)
         stack.enter_context(room.source.drifting(500e-6, AWAY))
         room.until("it drifts", lambda found: found["offset"] < -AWAY - 0.005)
-        until("the alert", room.alert, patience=DRIFTING)
+        until("the alert", room.alert, timeout=DRIFTING)
         until(
             "the bound is crossed",
             lambda: "may be wrong by up to 5 s" in room.alert(),

@@ -34,8 +34,8 @@ def test_a_year_ends_as_it_began(floor: Callable[..., Floor], long: bool) -> Non
     hear += [word for topic in topics for word in ("-t", topic)]
     with (
         archive.open("wb") as kept,
-        running(hear, stdout=subprocess.PIPE) as heard,
-        running(["node", "-e", WITNESS], stdin=heard.stdout, stdout=kept) as witness,
+        running(hear, stdout=subprocess.PIPE) as feed_reader,
+        running(["node", "-e", WITNESS], stdin=feed_reader.stdout, stdout=kept) as witness,
     ):
         try:
             words = [sys.executable, "-m", "tests.chaos.year", str(made.daemon.file)]
@@ -43,7 +43,7 @@ def test_a_year_ends_as_it_began(floor: Callable[..., Floor], long: bool) -> Non
                 [*words, str(days), str(rounds)], capture_output=True, text=True, check=False
             )
         finally:
-            heard.terminate()
+            feed_reader.terminate()
             witness.wait()
     tell(done.stdout)
     assert done.returncode == 0, done.stderr

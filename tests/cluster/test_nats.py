@@ -18,9 +18,9 @@ from nats.js import JetStreamContext
 from nats.js.api import Header, KeyValueConfig
 from nats.js.kv import KeyValue
 
-from tests.support.brokers.mosquitto import PATIENCE, until
 from tests.support.brokers.nats import Cluster
 from tests.support.brokers.network import Network
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 SILENCE = 1.0
 """Seconds for which we listen to one that is away. What it was told comes in when it is back, for
@@ -39,9 +39,9 @@ def cluster(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @contextlib.asynccontextmanager
 async def client(cluster: Cluster, number: int) -> AsyncIterator[JetStreamContext]:
     """A client of that node alone."""
-    made = await nats.connect(cluster.nodes[number].nats, connect_timeout=int(PATIENCE))
+    made = await nats.connect(cluster.nodes[number].nats, connect_timeout=int(TIMEOUT_SECONDS))
     try:
-        yield made.jetstream(timeout=PATIENCE)
+        yield made.jetstream(timeout=TIMEOUT_SECONDS)
     finally:
         with contextlib.suppress(nats.errors.Error):
             await made.close()
@@ -67,7 +67,7 @@ async def store(js: JetStreamContext, name: str) -> KeyValue:
 
 async def held(js: JetStreamContext, name: str) -> KeyValue.Entry:
     """What a node that is back has. While it finds its leader it says that it cannot answer."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT_SECONDS
     while True:
         try:
             return await (await store(js, name)).get("table")

@@ -23,7 +23,7 @@ HEARD = ("+/+", "+/reply/#", "+/alert/+", "node/#")
 class Shared(NamedTuple):
     """A daemon with a wheel, and who hears it, but for the commands."""
 
-    heard: Subscriber
+    subscriber: Subscriber
     running: Daemon
 
 
@@ -41,10 +41,10 @@ def shared_daemon(programs: None, tmp_path_factory: pytest.TempPathFactory) -> I
         stack.callback(running.kill)
         running.start()
         running.until_logged("broker connected")
-        heard = Subscriber(broker.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD))
-        stack.callback(heard.close)
-        until_up(heard, running)
-        yield Shared(heard, running)
+        subscriber = Subscriber(broker.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD))
+        stack.callback(subscriber.close)
+        until_up(subscriber, running)
+        yield Shared(subscriber, running)
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def subscribe(ending: ExitStack, tell: Tell) -> Callable[..., Subscriber]:
 
     def make(port: int, *topics: str, **credentials: Any) -> Subscriber:
         subscriber = Subscriber(port, *topics, **credentials)
-        ending.callback(tell, "messages", subscriber.told)
+        ending.callback(tell, "messages", subscriber.transcript)
         ending.callback(subscriber.close)
         return subscriber
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.daemon.test_home_assistant import PROGRAM, ROOT
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.daemon.play import TABLE, command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.programs import running
+from tests.support.waiting import until
 
 PYTHON = ROOT / "build" / "home-assistant" / "bin" / "python"
 HERE = ROOT / "tests" / "integrations" / "home_assistant.py"
@@ -67,9 +68,9 @@ def test_home_assistant_shows_what_the_daemon_says(
     subscribe: Callable[..., Subscriber],
 ) -> None:
     made = daemon(configuration(mosquitto.port, table("r1", wheel, stale_after=3.0)))
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made.start()
-    until_up(heard, made)
+    until_up(subscriber, made)
     ending.enter_context(running([*PROGRAM, "--port", str(mosquitto.port), "--single"]))
     home = HomeAssistant(tmp_path / "home-assistant", mosquitto.port)
     ending.callback(home.end)
@@ -82,15 +83,15 @@ def test_home_assistant_shows_what_the_daemon_says(
         until(str(wanted), lambda: wanted.items() <= home.states().items(), home.log)
 
     shows(Status="closed", Phase="closed", Last_result="unavailable", Alerts="off")
-    command(heard, "session.open")
-    spin(wheel, heard, "17", 2)
+    command(subscriber, "session.open")
+    spin(wheel, subscriber, "17", 2)
     shows(Status="open", Last_result="17", Phase="waiting")
     result = home.told["Ruleta francesa r1 Last result"]["attributes"]
-    said = heard.latest(f"{TABLE}/result")
+    said = subscriber.latest(f"{TABLE}/result")
     assert {key: result[key] for key in ("session", "round", "outcome")} == {
         key: said[key] for key in ("session", "round", "outcome")
     }
-    spin(wheel, heard, "0", 3, before="17")
+    spin(wheel, subscriber, "0", 3, before="17")
     shows(Last_result="0")
     wheel.unplug()
     shows(Status="stale", Phase="unavailable", Last_result="unavailable", Alerts="on")
@@ -103,5 +104,7 @@ def test_home_assistant_shows_what_the_daemon_says(
     assert {"Novamás pit-1", "Ruleta francesa r1"} <= set(
         home.told["Ruleta francesa r1 Alerts"]["devices"]
     )
-    said_by_it = [each.topic for each in heard.heard if each.topic.startswith("homeassistant/")]
+    said_by_it = [
+        each.topic for each in subscriber.messages if each.topic.startswith("homeassistant/")
+    ]
     assert not [topic for topic in said_by_it if not topic.endswith(("/config", "/status"))]

@@ -13,9 +13,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.daemon.play import NODE, TABLE, command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[2]
 FLOWS = ROOT / "examples" / "node-red.json"
@@ -83,15 +84,15 @@ def test_the_flow_tells_what_the_daemon_says_and_publishes_nothing(
     wheel_table = table("r1", wheel, stale_after=3.0)
     made = daemon(configuration(broker.port, wheel_table, broker='username = "novamas"'))
     made.start()
-    heard = subscribe(broker.port, username="novamas")
-    until_up(heard, made)
+    subscriber = subscribe(broker.port, username="novamas")
+    until_up(subscriber, made)
     red = NodeRed(tmp_path / "node-red", broker.port)
     ending.callback(red.end)
 
     def shows(number: int, *, current: bool) -> None:
         def same() -> bool:
             told = (red.get("last-results") or {}).get("palma/r1")
-            result = heard.latest(f"{TABLE}/result")
+            result = subscriber.latest(f"{TABLE}/result")
             names = ("game", "session", "round", "time", "outcome")
             wanted = {name: result[name] for name in names}
             return told == {**wanted, "current": current, "outcome": result["outcome"]} and bool(
@@ -101,18 +102,18 @@ def test_the_flow_tells_what_the_daemon_says_and_publishes_nothing(
         until(f"{number}", same, lambda: f"{red.get('last-results')}\n{red.log()}")
 
     until("no result yet", lambda: red.get("last-results") == {}, red.log)
-    command(heard, "session.open")
-    spin(wheel, heard, "17", 2)
+    command(subscriber, "session.open")
+    spin(wheel, subscriber, "17", 2)
     shows(17, current=True)
-    spin(wheel, heard, "0", 3, before="17")
+    spin(wheel, subscriber, "0", 3, before="17")
     shows(0, current=True)
     health = f"{NODE}/health"
-    until("its health", lambda: red.get("health").get(health) == heard.latest(health), red.log)
+    until("its health", lambda: red.get("health").get(health) == subscriber.latest(health), red.log)
     assert red.get("alerts") == {}
     wheel.unplug()
     shows(0, current=False)
     alert = f"{TABLE}/alert/wheel-link"
-    until("an alert", lambda: red.get("alerts") == {alert: heard.latest(alert)}, red.log)
+    until("an alert", lambda: red.get("alerts") == {alert: subscriber.latest(alert)}, red.log)
     wheel.plug()
     until("no alert", lambda: red.get("alerts") == {}, red.log)
     shows(0, current=True)

@@ -10,9 +10,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tests.support import contract
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import HEAD, NODE, TABLE, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 
 def test_the_rules_of_the_document(
@@ -38,18 +39,18 @@ def test_the_rules_of_the_document(
         broker.port, f"{TABLE}/+", f"{TABLE}/#", f"{NODE}/status", username="display-4", password=""
     )
     until_up(display, running)
-    display.say(f"{TABLE}/command/session-open", {**HEAD, "client": "display-4", "id": 1})
-    display.say(f"{NODE}/status", {"status": "offline"}, retain=True)
-    display.say(
+    display.publish(f"{TABLE}/command/session-open", {**HEAD, "client": "display-4", "id": 1})
+    display.publish(f"{NODE}/status", {"status": "offline"}, retain=True)
+    display.publish(
         f"{TABLE}/command/recall",
         {"boot": running.boot(), "from": 1, "client": "display-4", "id": 2},
     )
     until("an answer", lambda: display.on("/reply/display-4"), running.log)
-    assert [heard.body["id"] for heard in display.on("/reply/display-4")] == [2]
-    console.say(f"{TABLE}/command/session-open", {**HEAD, "client": "console-1", "id": 3})
+    assert [message.body["id"] for message in display.on("/reply/display-4")] == [2]
+    console.publish(f"{TABLE}/command/session-open", {**HEAD, "client": "console-1", "id": 3})
     answer = until("an answer", lambda: console.on("/reply/console-1"), running.log)[0].body
     assert answer == {"id": 3, "ok": True}
-    display.say(
+    display.publish(
         f"{TABLE}/command/recall",
         {"boot": running.boot(), "from": 1, "client": "display-4", "id": 4},
     )

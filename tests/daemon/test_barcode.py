@@ -15,10 +15,11 @@ import pytest
 
 from simulators.shoe.barcode import card_code, key_reports
 from tests.daemon import virtual_usb
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_more, until_open
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.devices.parts import Pty
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 TABLE = "novamas-sim/v1/palma/b1"
 BURN = ("2h", "Kc", "Kd")
@@ -34,7 +35,7 @@ class Scanner(Protocol):
 
     def begin(self, daemon: Daemon) -> None: ...
 
-    def ready(self, heard: Subscriber) -> None:
+    def ready(self, subscriber: Subscriber) -> None:
         """Wait until the daemon has it open."""
 
     def say(self, text: str, half: bool = False) -> None: ...
@@ -57,8 +58,8 @@ class Serial:
         self._daemon = daemon
         daemon.start()
 
-    def ready(self, heard: Subscriber) -> None:
-        until_open(heard, self._daemon, "b1", "shoe")
+    def ready(self, subscriber: Subscriber) -> None:
+        until_open(subscriber, self._daemon, "b1", "shoe")
 
     def say(self, text: str, half: bool = False) -> None:
         self._port.say(text[:-1].encode() if half else f"{text}\r\n".encode())
@@ -82,7 +83,7 @@ class Usb:
         self._listening = socket.socket(socket.AF_UNIX)
         self._listening.bind(self._path)
         self._listening.listen()
-        self._listening.settimeout(PATIENCE)
+        self._listening.settimeout(TIMEOUT_SECONDS)
         self._open = ExitStack()
 
     def begin(self, daemon: Daemon) -> None:
@@ -97,7 +98,7 @@ class Usb:
         log: list[str] = json.loads(self._lines.readline())
         return log
 
-    def ready(self, heard: Subscriber) -> None:  # noqa: ARG002  a virtual bus says it itself
+    def ready(self, subscriber: Subscriber) -> None:  # noqa: ARG002  a virtual bus says it itself
         until("the interface is claimed", lambda: "clear_halt 81" in self.ask(""))
 
     def say(self, text: str, half: bool = False) -> None:
@@ -123,7 +124,7 @@ def scanner(programs: None, request: pytest.FixtureRequest, tmp_path: Path) -> I
 
 
 @pytest.fixture
-def heard(
+def subscriber(
     scanner: Scanner,
     mosquitto: Mosquitto,
     daemon: Callable[[str], Daemon],
@@ -164,42 +165,42 @@ def scan(scanner: Scanner, *cards: str) -> None:
         scanner.say(card_code(card))
 
 
-def health(heard: Subscriber) -> dict[str, Any]:
+def health(subscriber: Subscriber) -> dict[str, Any]:
     """That of the scanner, as the daemon tells it."""
-    report: dict[str, Any] = heard.latest("/health")["tables"]["b1"]["devices"]["shoe"]
+    report: dict[str, Any] = subscriber.latest("/health")["tables"]["b1"]["devices"]["shoe"]
     return report
 
 
-def standing(heard: Subscriber) -> dict[str, Any]:
+def standing(subscriber: Subscriber) -> dict[str, Any]:
     """How the scanner stands, as its table tells it."""
-    told: dict[str, Any] = heard.latest(f"{TABLE}/state")["devices"]["shoe"]
+    told: dict[str, Any] = subscriber.latest(f"{TABLE}/state")["devices"]["shoe"]
     return told
 
 
-def alert(heard: Subscriber) -> Any:
+def alert(subscriber: Subscriber) -> Any:
     """That of its link, or None."""
-    return heard.latest(f"{TABLE}/alert/shoe-link")
+    return subscriber.latest(f"{TABLE}/alert/shoe-link")
 
 
-def first(heard: Subscriber, kind: str) -> dict[str, Any]:
-    return until_more(heard, kind, 0)[0]
+def first(subscriber: Subscriber, kind: str) -> dict[str, Any]:
+    return until_more(subscriber, kind, 0)[0]
 
 
 @pytest.mark.essential
-def test_scanned_cards_become_a_result(scanner: Scanner, heard: Subscriber) -> None:
+def test_scanned_cards_become_a_result(scanner: Scanner, subscriber: Subscriber) -> None:
     scan(scanner, *COUP)
-    result = first(heard, "round.result")
+    result = first(subscriber, "round.result")
     assert result["outcome"]["winner"] == "player"
-    assert [event["card"] for event in heard.events("card.dealt") if event["to"] != "burn"] == list(
-        COUP
-    )
-    assert [event["count"] for event in heard.events("cards.burned")] == [2]
+    assert [
+        event["card"] for event in subscriber.events("card.dealt") if event["to"] != "burn"
+    ] == list(COUP)
+    assert [event["count"] for event in subscriber.events("cards.burned")] == [2]
     assert (result["frames"], len(result["readings"])) == ([], len(COUP))
     scan(scanner, *OTHER)
-    assert [event["outcome"]["winner"] for event in until_more(heard, "round.result", 1)] == [
+    assert [event["outcome"]["winner"] for event in until_more(subscriber, "round.result", 1)] == [
         "banker"
     ]
-    assert heard.events("irregularity") == []
+    assert subscriber.events("irregularity") == []
 
 
 @pytest.mark.parametrize(
@@ -211,60 +212,65 @@ def test_scanned_cards_become_a_result(scanner: Scanner, heard: Subscriber) -> N
     ],
 )
 def test_what_is_not_sure_stops_the_table_and_asks(
-    scanner: Scanner, heard: Subscriber, words: tuple[str, ...], what: str
+    scanner: Scanner, subscriber: Subscriber, words: tuple[str, ...], what: str
 ) -> None:
     scan(scanner, *COUP[:2])
     for word in words:
         scanner.say(word)
-    asked = first(heard, "irregularity")
+    asked = first(subscriber, "irregularity")
     assert asked["what"] == what
     assert "card.decide" in asked["asks"]
-    assert heard.events("round.result") == []
+    assert subscriber.events("round.result") == []
 
 
 def test_a_scanner_that_is_plugged_in_again_is_open_until_it_reads_something(
-    scanner: Scanner, heard: Subscriber
+    scanner: Scanner, subscriber: Subscriber
 ) -> None:
     scan(scanner, *COUP[:1])
     until(
-        "a card", lambda: [event for event in heard.events("card.dealt") if event["to"] != "burn"]
+        "a card",
+        lambda: [event for event in subscriber.events("card.dealt") if event["to"] != "burn"],
     )
     scanner.unplug()
-    until("the loss", lambda: alert(heard) and alert(heard)["what"] == "link.lost")
+    until("the loss", lambda: alert(subscriber) and alert(subscriber)["what"] == "link.lost")
     scanner.plug()
-    until("the opening", lambda: alert(heard)["what"] == "link.open")
-    assert alert(heard)["severity"] == "warning"
-    until("its table says so", lambda: standing(heard)["state"] == "open")
-    assert standing(heard)["detail"] == "nothing heard yet"
-    assert heard.latest(f"{TABLE}/state")["status"] == "stale"
-    scanner.ready(heard)
-    asked = len(heard.events("irregularity"))
+    until("the opening", lambda: alert(subscriber)["what"] == "link.open")
+    assert alert(subscriber)["severity"] == "warning"
+    until("its table says so", lambda: standing(subscriber)["state"] == "open")
+    assert standing(subscriber)["detail"] == "nothing heard yet"
+    assert subscriber.latest(f"{TABLE}/state")["status"] == "stale"
+    scanner.ready(subscriber)
+    asked = len(subscriber.events("irregularity"))
     scan(scanner, COUP[1])
-    until("it is heard", lambda: standing(heard)["state"] == "up")
-    until("the alert is gone", lambda: not alert(heard))
-    assert len(heard.events("irregularity")) >= asked
-    assert heard.events("round.result") == []
+    until("the scanner is up", lambda: standing(subscriber)["state"] == "up")
+    until("the alert is gone", lambda: not alert(subscriber))
+    assert len(subscriber.events("irregularity")) >= asked
+    assert subscriber.events("round.result") == []
 
 
 def test_half_a_code_before_the_unplugging_is_never_completed(
-    scanner: Scanner, heard: Subscriber
+    scanner: Scanner, subscriber: Subscriber
 ) -> None:
     scan(scanner, *COUP[:3])
     until(
         "three cards",
-        lambda: len([event for event in heard.events("card.dealt") if event["to"] != "burn"]) == 3,
+        lambda: (
+            len([event for event in subscriber.events("card.dealt") if event["to"] != "burn"]) == 3
+        ),
     )
     scanner.say(card_code(COUP[3]), half=True)
     scanner.unplug()
-    until("the device is lost", lambda: health(heard)["state"] == "lost")
+    until("the device is lost", lambda: health(subscriber)["state"] == "lost")
     scanner.plug()
-    scanner.ready(heard)
+    scanner.ready(subscriber)
     scan(scanner, *OTHER)
-    unresolved = first(heard, "round.unresolved")
+    unresolved = first(subscriber, "round.unresolved")
     assert (unresolved["round"], unresolved["why"]) == (1, "silence")
 
     def states() -> list[str]:
-        return [event["state"] for event in heard.events("device.state")]
+        return [event["state"] for event in subscriber.events("device.state")]
 
-    until("its states", lambda: states()[-4:] == ["up", "lost", "open", "up"], heard.told)
-    assert [event for event in heard.events("round.result") if event["round"] == 1] == []
+    until(
+        "its states", lambda: states()[-4:] == ["up", "lost", "open", "up"], subscriber.transcript
+    )
+    assert [event for event in subscriber.events("round.result") if event["round"] == 1] == []

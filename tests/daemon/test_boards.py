@@ -21,9 +21,10 @@ from nacl.public import PrivateKey
 from controller.confidential.boxes import open_sealed
 from controller.proof.audit import audit
 from devices.board.report import write_report
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open, until_said
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.waiting import until
 
 TABLE = "novamas-sim/v1/palma/b1"
 SPEED = 20
@@ -79,7 +80,7 @@ class Written:
         os.write(self._master, write_report(self._number, self._ms, self._kind, word, *fields))
         self._number, self._ms = self._number + 1, self._ms + 1000
 
-    def jam(self, heard: Subscriber) -> dict[str, Any]:
+    def jam(self, subscriber: Subscriber) -> dict[str, Any]:
         """Say that a card is stuck until the table has heard it: a state is not taken in the first
         second after connecting.
         """
@@ -87,7 +88,9 @@ class Written:
         def said() -> list[dict[str, Any]]:
             self.say("state", "jam", 0, "feed")
             return [
-                event for event in heard.events("alert.raised") if event["what"] == "shuffler_jam"
+                event
+                for event in subscriber.events("alert.raised")
+                if event["what"] == "shuffler_jam"
             ]
 
         found: list[dict[str, Any]] = until("the jam", said)
@@ -103,15 +106,15 @@ class Floor:
 
     def __init__(
         self,
-        heard: Subscriber,
+        subscriber: Subscriber,
         boards: dict[str, Simulated],
         written: dict[str, Written],
         run: Daemon,
     ) -> None:
-        self.heard, self.boards, self.written, self.run = heard, boards, written, run
+        self.subscriber, self.boards, self.written, self.run = subscriber, boards, written, run
 
     def say(self, name: str, **fields: Any) -> None:
-        reply = command(self.heard, name, TABLE, **fields)
+        reply = command(self.subscriber, name, TABLE, **fields)
         assert reply["ok"], reply
 
     def start(self, driver: str) -> None:
@@ -161,23 +164,23 @@ def play(
             # this machine may keep bytes for longer than a hurried board needs
             table += f'\n[[table.device]]\nid = "{kind}"\ndriver = "{protocol}"\nlink = "serial://{link}?baud=115200"\n'
             table += "stale_after = 1000.0\noptions = { late_after = 1000.0 }\n"
-        heard = subscribe(mosquitto.port)
+        subscriber = subscribe(mosquitto.port)
         run = daemon(configuration(mosquitto.port, table))
         run.start()
-        until("the table", lambda: heard.latest("/status"), run.log)
+        until("the table", lambda: subscriber.latest("/status"), run.log)
         for kind, *_ in boards:
-            until_open(heard, run, "b1", kind)
-        floor = Floor(heard, made, written, run)
+            until_open(subscriber, run, "b1", kind)
+        floor = Floor(subscriber, made, written, run)
         floor.say("session.open", minimum=500, currency="EUR")
         return floor
 
     return begin
 
 
-def wrong(heard: Subscriber, rounds: int) -> list[tuple[int, str]]:
+def wrong(subscriber: Subscriber, rounds: int) -> list[tuple[int, str]]:
     return [
         (event["round"], event["what"])
-        for event in heard.events("irregularity")
+        for event in subscriber.events("irregularity")
         if event["round"] <= rounds
     ]
 
@@ -190,15 +193,15 @@ def test_boule(play: Play) -> None:
         ("wheel", "boule-board", "--numbers", "7,7,12,18"),
     )
     floor.start("boule-board")
-    results = until_said(floor.heard, "round.result", 4)
+    results = until_said(floor.subscriber, "round.result", 4)
     assert [(result["outcome"]["number"], result["spin"]) for result in results] == [
         (7, 1),
         (7, 2),
         (3, 3),
         (9, 4),
     ]
-    assert [event["round"] for event in floor.heard.events("bets.closed")[:4]] == [1, 2, 3, 4]
-    assert wrong(floor.heard, 4) == []
+    assert [event["round"] for event in floor.subscriber.events("bets.closed")[:4]] == [1, 2, 3, 4]
+    assert wrong(floor.subscriber, 4) == []
     floor.prove()
 
 
@@ -211,10 +214,10 @@ def test_a_ball_between_two_holes_waits_for_a_person(play: Play) -> None:
         ("wheel", "boule-board", "--numbers", "7,3", *faults),
     )
     floor.start("boule-board")
-    (asked,) = until_said(floor.heard, "irregularity", 1)
+    (asked,) = until_said(floor.subscriber, "irregularity", 1)
     assert (asked["what"], asked["round"]) == ("between", 1)
     assert "round.void" in asked["asks"]
-    assert 1 not in [result["round"] for result in floor.heard.events("round.result")]
+    assert 1 not in [result["round"] for result in floor.subscriber.events("round.result")]
 
 
 def test_fortune_wheel(play: Play) -> None:
@@ -225,13 +228,13 @@ def test_fortune_wheel(play: Play) -> None:
         ("wheel", "fortune-board", "--numbers", "54,54,1"),
     )
     floor.start("fortune-board")
-    results = until_said(floor.heard, "round.result", 3)
+    results = until_said(floor.subscriber, "round.result", 3)
     assert [(result["outcome"]["cell"], result["spin"]) for result in results] == [
         (54, 1),
         (54, 2),
         (1, 3),
     ]
-    assert wrong(floor.heard, 3) == []
+    assert wrong(floor.subscriber, 3) == []
     floor.prove()
 
 
@@ -239,9 +242,9 @@ def test_craps(play: Play) -> None:
     settings = '{ rounds = "dice", shooter = "unwatched", serials = "unwatched" }'
     floor = play("craps", "BAL05", settings, ("dice", "dice-board", "--throws", "34,22,22,61"))
     floor.start("dice-board")
-    results = until_said(floor.heard, "round.result", 4)
+    results = until_said(floor.subscriber, "round.result", 4)
     assert [result["outcome"]["dice"] for result in results] == [[3, 4], [2, 2], [2, 2], [6, 1]]
-    assert wrong(floor.heard, 4) == []
+    assert wrong(floor.subscriber, 4) == []
     floor.prove()
 
 
@@ -254,7 +257,7 @@ def test_dice_that_were_not_thrown_wait_for_a_person(play: Play) -> None:
         ("dice", "dice-board", "--throws", "34,22", "--fault", "0:cocked"),
     )
     floor.start("dice-board")
-    (asked,) = until_said(floor.heard, "irregularity", 1)
+    (asked,) = until_said(floor.subscriber, "irregularity", 1)
     assert (asked["what"], asked["round"]) == ("die_cocked", 1)
 
 
@@ -270,31 +273,31 @@ def test_coins_and_packets(play: Play) -> None:
         slots,
         ("shuffler", "shuffler-board"),
     )
-    shuffler, heard = floor.written["shuffler-board"], floor.heard
+    shuffler, subscriber = floor.written["shuffler-board"], floor.subscriber
     shuffler.say("boot", 1, "by hand")
-    raised = shuffler.jam(heard)
+    raised = shuffler.jam(subscriber)
     assert raised["device"] == "shuffler"
     assert "feed" not in str(raised), "a shuffler knows its cards: its own words are not told"
     shuffler.say("state", "shuffling", 0)
-    until_said(heard, "alert.cleared", 1)
+    until_said(subscriber, "alert.cleared", 1)
     floor.say("bets.open")
     floor.say("boxes.set", boxes=[1, 2, 3])
     floor.start("slot-board")
-    until_said(heard, "bet.placed", 1)
+    until_said(subscriber, "bet.placed", 1)
     assert ("slot", "up") in [
-        (event["device"], event["state"]) for event in heard.events("device.state")
+        (event["device"], event["state"]) for event in subscriber.events("device.state")
     ]
     shuffler.say("verdict", 1, 52, 1, 1, "-", "-")
-    until_said(heard, "deck.checked", 1)
+    until_said(subscriber, "deck.checked", 1)
     floor.say("bets.close")
     for index, to in enumerate(("box:1", "box:2", "box:3", "dealer"), 1):
         shuffler.say("packet", index, 5, to)
-    dealt = until_said(heard, "card.dealt", 20)
+    dealt = until_said(subscriber, "card.dealt", 20)
     assert [event["to"] for event in dealt] == [
         to for to in ("box:1", "box:2", "box:3", "dealer") for _ in range(5)
     ]
     assert {event["card"] for event in dealt} == {None}
-    assert {(event["bet"], event["amount"]) for event in heard.events("bet.placed")} == {
+    assert {(event["bet"], event["amount"]) for event in subscriber.events("bet.placed")} == {
         ("jackpot", 250)
     }
     floor.prove()
@@ -303,13 +306,14 @@ def test_coins_and_packets(play: Play) -> None:
 def test_a_shuffler_that_tells_cards_in_order_is_not_listened_to(play: Play) -> None:
     floor = play("poker-no-draw", "EUS96", '{ dealt = "packets" }', ("shuffler", "shuffler-board"))
     shuffler = floor.written["shuffler-board"]
-    shuffler.jam(floor.heard)
+    shuffler.jam(floor.subscriber)
     shuffler.say("order", "7h", "Ks", "2c")
     shuffler.say("packet", 1, 5, "7h+Ks+2c")
     shuffler.say("state", "ready", 0)
-    until_said(floor.heard, "alert.cleared", 1)
+    until_said(floor.subscriber, "alert.cleared", 1)
     everything = (
-        str([told(heard.topic, heard.payload) for heard in floor.heard.heard]) + floor.run.log()
+        str([told(message.topic, message.payload) for message in floor.subscriber.messages])
+        + floor.run.log()
     )
     assert "shuffler_jam" in everything
     for word in (

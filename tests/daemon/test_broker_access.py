@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from controller.cli import main
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
+from tests.support.waiting import until
 
 SITE = "novamas/v1/casino-mayor"
 TABLE = f"{SITE}/ruleta-1"
@@ -252,7 +253,7 @@ def by_plugin(folder: Path, text: str) -> tuple[str, ...]:
 
 
 def ended(client: Subscriber) -> bool:
-    return any(heard.body == "end" for heard in client.heard)
+    return any(message.body == "end" for message in client.messages)
 
 
 @pytest.mark.usefixtures("programs")
@@ -282,26 +283,28 @@ def test_nobody_reads_or_writes_beyond_the_table(
     for kind, user in USERS.items():
         client = connect(user, f"{SITE}/node/node-1/status")
         for topic in TOPICS:
-            client.say(topic, {"from": kind}, retain=topic.endswith("state"))
-    admin.say("end", {})
+            client.publish(topic, {"from": kind}, retain=topic.endswith("state"))
+    admin.publish("end", {})
     until("the end", lambda: admin.on("end"))
     for kind in USERS:
-        written = {heard.topic for heard in admin.heard if (heard.body or {}).get("from") == kind}
+        written = {
+            message.topic for message in admin.messages if (message.body or {}).get("from") == kind
+        }
         assert written == WRITES[kind], kind
 
     # Read: what is retained, and what comes.
     for topic in TOPICS:
-        admin.say(topic, "kept", retain=True)
+        admin.publish(topic, "kept", retain=True)
     wide = ("#", "+/#", "novamas/#", f"{SITE}/#", f"{SITE}/+/+", f"{TABLE}/#", f"{SITE}/+/+/+")
     clients = {kind: connect(user, *TOPICS, *wide) for kind, user in USERS.items()}
     for topic in TOPICS:
-        admin.say(topic, "live")
+        admin.publish(topic, "live")
     last = f"{SITE}/node/node-1/status"
-    admin.say(last, "end")
+    admin.publish(last, "end")
     for kind, client in clients.items():
         until("the end", partial(ended, client))
         for what in ("kept", "live"):
-            read = {heard.topic for heard in client.heard if heard.body == what}
+            read = {message.topic for message in client.messages if message.body == what}
             assert read == READS[kind], (kind, what)
 
 

@@ -29,10 +29,11 @@ from controller.people.register import (
 from devices.money import EURO, format_amount
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
 from tests.daemon.test_boards import Written
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.programs import running
+from tests.support.waiting import until
 
 TABLE = "novamas-sim/v1/palma/b1"
 STATE = "novamas-sim/v1/palma/jackpot/linked/state"
@@ -84,17 +85,24 @@ options = {{ late_after = 1000.0 }}
 class Floor:
     """A table, its slots and shuffler, the controller of its jackpot, and who hears both."""
 
-    def __init__(self, folder: Path, heard: Subscriber, slots: Written, shuffler: Written) -> None:
-        self.folder, self.heard, self.slots, self.shuffler = folder, heard, slots, shuffler
+    def __init__(
+        self, folder: Path, subscriber: Subscriber, slots: Written, shuffler: Written
+    ) -> None:
+        self.folder, self.subscriber, self.slots, self.shuffler = (
+            folder,
+            subscriber,
+            slots,
+            shuffler,
+        )
         self.file = folder / "novamas.toml"
         self.coins = self.packets = 0
 
     def say(self, name: str, **fields: Any) -> None:
-        reply = command(self.heard, name, TABLE, **fields)
+        reply = command(self.subscriber, name, TABLE, **fields)
         assert reply["ok"], reply
 
     def state(self) -> dict[str, Any]:
-        found: dict[str, Any] | None = self.heard.latest(STATE)
+        found: dict[str, Any] | None = self.subscriber.latest(STATE)
         return found or {}
 
     def until(self, what: str, condition: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
@@ -110,11 +118,11 @@ class Floor:
         count = len(self.told())
         self.coins += 1
         self.slots.say("coin", self.coins, box, STAKE)
-        until("the coin", lambda: len(self.told()) > count, self.heard.told)
+        until("the coin", lambda: len(self.told()) > count, self.subscriber.transcript)
 
     def told(self) -> list[dict[str, Any]]:
         kinds = ("bet.placed", "irregularity")
-        return [event for event in self.heard.events() if event["type"] in kinds]
+        return [event for event in self.subscriber.events() if event["type"] in kinds]
 
     def packet(self, to: str) -> None:
         self.packets += 1
@@ -159,15 +167,15 @@ def floor(
         ending.callback(board.close)
     table, jackpot = TEXT.split("[[jackpot]]")
     text = table + "".join(DEVICE.format(name, tmp_path / name) for name in boards)
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     run = daemon(configuration(mosquitto.port, text + "[[jackpot]]" + jackpot, people=people))
     run.start()
     with (tmp_path / "carrousel.log").open("wb") as log:
         main = [sys.executable, "-c", "import sys; from controller.cli import main; main()"]
         ending.enter_context(running([*main, "carrousel", str(run.file)], stderr=log))
-    made = Floor(tmp_path, heard, boards["slot"], boards["shuffler"])
+    made = Floor(tmp_path, subscriber, boards["slot"], boards["shuffler"])
     for name in boards:
-        until_open(heard, run, "b1", name)
+        until_open(subscriber, run, "b1", name)
     made.until("in play", lambda state: state["in_play"] and state["tables"]["b1"]["in_play"])
     made.shuffler.say("boot", 1, "by hand")
     made.shuffler.say("state", "shuffling", 0)
@@ -190,7 +198,11 @@ def test_from_the_coin_to_the_payment_and_the_claim(floor: Floor) -> None:
     floor.say("bets.close")
     for hand in ("box:1", "box:2", "dealer"):
         floor.packet(hand)
-    until("the deal", lambda: len(floor.heard.events("card.dealt")) == 15, floor.heard.told)
+    until(
+        "the deal",
+        lambda: len(floor.subscriber.events("card.dealt")) == 15,
+        floor.subscriber.transcript,
+    )
     for who in ("box:1", "box:2"):
         floor.say("hand.act", who=who, action="go")
     floor.say("cards.show", who="dealer", cards=["Ah", "Kh", "3c", "4h", "9h"])

@@ -12,20 +12,21 @@ from typing import Any
 from controller.confidential.boxes import open_sealed
 from controller.proof.audit import audit
 from tests.daemon.test_boards import KEY, TABLE, Simulated, told
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open, until_said
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.waiting import until
 
 BOXES = range(1, 7)
 SPEED = 2
 """Of the table and of its acceptors: an answer has 0.1 s."""
 
 
-def words(heard: Subscriber) -> str:
+def words(subscriber: Subscriber) -> str:
     """Everything that was said; what an acceptor reports is for surveillance where cards are face
     down.
     """
-    return str([told(one.topic, one.payload) for one in heard.heard])
+    return str([told(one.topic, one.payload) for one in subscriber.messages])
 
 
 def test_coins_of_six_boxes(
@@ -62,27 +63,27 @@ driver = "cctalk-acceptor"
 link = "serial://{link}?baud=9600"
 options = {{ boxes = [{boxes}], coins = [[5, 1.00], [6, 2.00]] }}
 """
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     run = daemon(configuration(mosquitto.port, table))
     run.start()
-    until("the table", lambda: heard.latest("/status"), run.log)
-    until_open(heard, run, "b1", "slots")
+    until("the table", lambda: subscriber.latest("/status"), run.log)
+    until_open(subscriber, run, "b1", "slots")
 
     def say(name: str, **fields: Any) -> None:
-        reply = command(heard, name, TABLE, **fields)
+        reply = command(subscriber, name, TABLE, **fields)
         assert reply["ok"], reply
 
     bus.say("start")
     say("session.open", minimum=500, currency="EUR")
     say("bets.open")
     say("boxes.set", boxes=list(BOXES))
-    placed = until_said(heard, "bet.placed", 3)
+    placed = until_said(subscriber, "bet.placed", 3)
     assert {(one["bet"], one["amount"]) for one in placed} == {("jackpot", 200)}
     assert {one["who"] for one in placed} <= {f"box:{box}" for box in BOXES}
     bus.say("counter_jump 9")
-    until("the jump", lambda: "box 1: up to 4" in words(heard), run.log)
+    until("the jump", lambda: "box 1: up to 4" in words(subscriber), run.log)
     bus.say("dead_acceptor 10")
-    until("the silence", lambda: "box 1: silent" in words(heard), run.log)
+    until("the silence", lambda: "box 1: silent" in words(subscriber), run.log)
     assert run.stop() == 0
     proved = audit(run.folder / "journal.sqlite3", lambda body: bytes(open_sealed(body, KEY).body))
     assert proved.differences == []

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from simulators.shoe.barcode import card_code
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open, until_said
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.devices.parts import Pty
+from tests.support.waiting import until
 
 TABLE = "novamas-sim/v1/palma/c1"
 HOLES = ("Ah", "Kh", "Qh", "Jh", "As", "Ks", "Qs", "Js")
@@ -30,7 +31,7 @@ def test_what_lies_covered_is_told_when_it_is_turned(
 ) -> None:
     port = Pty(tmp_path)
     ending.callback(port.unplug)
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     table = f"""
 [[table]]
 id = "c1"
@@ -46,11 +47,11 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
 """
     run = daemon(configuration(mosquitto.port, table))
     run.start()
-    until("the table", lambda: heard.latest(f"{TABLE}/state"), run.log)
-    until_open(heard, run, "c1", "reader")
+    until("the table", lambda: subscriber.latest(f"{TABLE}/state"), run.log)
+    until_open(subscriber, run, "c1", "reader")
 
     def say(name: str, **fields: Any) -> None:
-        reply = command(heard, name, TABLE, **fields)
+        reply = command(subscriber, name, TABLE, **fields)
         assert reply["ok"], reply
 
     def scan(*cards: str) -> None:
@@ -60,7 +61,7 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
     # A reader that speaks only when it reads is heard before the game; else its first cards are
     # in doubt.
     scan("8s")
-    until_said(heard, "irregularity", 1)
+    until_said(subscriber, "irregularity", 1)
     say("session.open", minimum=500, currency="EUR")
     say("boxes.set", boxes=[1, 2, 3, 4])
     say("button.set", seat=4)
@@ -68,7 +69,7 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
     say("bets.open")
     say("bets.close")
     scan(*HOLES)
-    dealt = until_said(heard, "card.dealt", 8)
+    dealt = until_said(subscriber, "card.dealt", 8)
     assert [event["to"] for event in dealt] == [f"seat:{number}" for number in (4, 3, 2, 1)] * 2
     assert {event["card"] for event in dealt} == {None}
     say("hand.act", who="seat:3", action="bet")
@@ -76,10 +77,10 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
     run.start()
     until(
         "the table is back",
-        lambda: heard.latest(f"{TABLE}/state")["boot"] != dealt[0]["boot"],
+        lambda: subscriber.latest(f"{TABLE}/state")["boot"] != dealt[0]["boot"],
         run.log,
     )
-    until_open(heard, run, "c1", "reader")
+    until_open(subscriber, run, "c1", "reader")
     say("hand.act", who="seat:2", action="fold")
     for burned, cards, told in (
         (BURNED[0], BOARD[:3], 11),
@@ -88,11 +89,11 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
     ):
         say("betting.close")
         scan(burned, *cards)
-        until_said(heard, "card.dealt", told)
+        until_said(subscriber, "card.dealt", told)
         if (
             told == 11
         ):  # the first cards after the restart: one may have gone unseen, and a person has looked
-            asked = until_said(heard, "irregularity", 2)[1]
+            asked = until_said(subscriber, "irregularity", 2)[1]
             assert (asked["what"], "card.decide" in asked["asks"]) == ("silence", True)
             say("card.decide", action="accept")
     say("betting.close")
@@ -101,7 +102,7 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
     )  # all that was due came from the reader: who answered has not to say what lies there
     say("cards.show", who="seat:3", cards=["Kh", "Ks"])
     say("hand.act", who="seat:1", action="muck")
-    (result,) = until_said(heard, "round.result", 1)
+    (result,) = until_said(subscriber, "round.result", 1)
     assert result["outcome"]["winner"] == "seat:4"
     assert [(hand["who"], hand["cards"]) for hand in result["outcome"]["hands"]] == [
         ("seat:4", ["Ah", "As"]),
@@ -111,9 +112,9 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
     public = str(
         [
             message.body
-            for message in heard.on(f"{TABLE}/event")
-            + heard.on(f"{TABLE}/state")
-            + heard.on(f"{TABLE}/result")
+            for message in subscriber.on(f"{TABLE}/event")
+            + subscriber.on(f"{TABLE}/state")
+            + subscriber.on(f"{TABLE}/result")
         ]
     )
     assert [

@@ -14,9 +14,10 @@ from controller.cli import main
 from controller.contract.topics import level
 from controller.proof.audit import audit
 from tests.daemon.conftest import Shared
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import HEAD, TABLE, command, spin, until_more, until_said, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def running(mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon])
 
 
 @pytest.fixture
-def heard(
+def subscriber(
     mosquitto: Mosquitto, running: Daemon, subscribe: Callable[..., Subscriber]
 ) -> Subscriber:
     made = subscribe(mosquitto.port)
@@ -36,18 +37,20 @@ def heard(
     return made
 
 
-def test_a_command_is_followed_answered_and_published(heard: Subscriber) -> None:
-    assert command(heard, "session.open") == {"id": 0, "ok": True}
-    opened = until_more(heard, "session.opened", 0)[0]
+def test_a_command_is_followed_answered_and_published(subscriber: Subscriber) -> None:
+    assert command(subscriber, "session.open") == {"id": 0, "ok": True}
+    opened = until_more(subscriber, "session.opened", 0)[0]
     assert (opened["by"], opened["role"], opened["session"]) == ("M. Lasa", "table_head", 1)
 
 
-def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(heard: Subscriber) -> None:
-    reply = command(heard, "session.close")
+def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(
+    subscriber: Subscriber,
+) -> None:
+    reply = command(subscriber, "session.close")
     assert (reply["ok"], bool(reply["error"])) == (False, True)
-    assert command(heard, "session.open")["ok"]
-    until_more(heard, "session.opened", 0)
-    assert not heard.events("session.closed")
+    assert command(subscriber, "session.open")["ok"]
+    until_more(subscriber, "session.opened", 0)
+    assert not subscriber.events("session.closed")
 
 
 @pytest.mark.parametrize(
@@ -73,54 +76,56 @@ def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(heard: Sub
 def test_a_bad_command_is_answered_and_everything_goes_on(
     shared_daemon: Shared, name: str, body: dict[str, Any], told: str | None
 ) -> None:
-    heard, running = shared_daemon
-    refused, said = len(running.logged("command refused")) + 1, len(heard.on("/reply/t"))
-    heard.say(f"{TABLE}/command/{level(name)}", {**body, "client": "t", "id": "x"})
+    subscriber, running = shared_daemon
+    refused, said = len(running.logged("command refused")) + 1, len(subscriber.on("/reply/t"))
+    subscriber.publish(f"{TABLE}/command/{level(name)}", {**body, "client": "t", "id": "x"})
     if told is None:  # too long to be read, so nobody knows whom to answer
         assert "at most" in running.until_logged("command refused", refused)["reason"]
     else:
-        reply = until("a reply", lambda: heard.on("/reply/t")[said:], running.log)[0].body
+        reply = until("a reply", lambda: subscriber.on("/reply/t")[said:], running.log)[0].body
         assert (reply["id"], reply["ok"]) == ("x", False)
         assert told in reply["error"]
     assert running.until_logged("command refused", refused)["command"] == level(name)
-    assert command(heard, "session.open")["ok"]
-    assert command(heard, "session.close")["ok"]
+    assert command(subscriber, "session.open")["ok"]
+    assert command(subscriber, "session.close")["ok"]
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[]", b'"x"', b"null"])
 def test_what_is_no_json_object_is_told_to_the_sender_of_a_response_topic(
     shared_daemon: Shared, body: bytes
 ) -> None:
-    heard, running = shared_daemon
-    said = len(heard.on("/reply/desk/7"))
+    subscriber, running = shared_daemon
+    said = len(subscriber.on("/reply/desk/7"))
     properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
     properties.ResponseTopic = f"{TABLE}/reply/desk/7"
     properties.CorrelationData = b"\x01\x02"
-    heard.say(f"{TABLE}/command/session-open", body, properties=properties)
-    reply = until("a reply", lambda: heard.on("/reply/desk/7")[said:], running.log)[0]
+    subscriber.publish(f"{TABLE}/command/session-open", body, properties=properties)
+    reply = until("a reply", lambda: subscriber.on("/reply/desk/7")[said:], running.log)[0]
     assert reply.properties.CorrelationData == b"\x01\x02"
     assert "not a JSON object" in reply.body["error"]
 
 
 def test_nobody_makes_the_daemon_write_into_its_own_topics(
-    heard: Subscriber, running: Daemon
+    subscriber: Subscriber, running: Daemon
 ) -> None:
     properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
     properties.ResponseTopic = f"{TABLE}/result"
-    known = len(heard.on(f"{TABLE}/result"))
-    heard.say(f"{TABLE}/command/bets-steal", HEAD, properties=properties)
+    known = len(subscriber.on(f"{TABLE}/result"))
+    subscriber.publish(f"{TABLE}/command/bets-steal", HEAD, properties=properties)
     running.until_logged("command refused")
-    assert command(heard, "session.open")["ok"]
-    assert all("error" not in (h.body or {}) for h in heard.on(f"{TABLE}/result")[known:])
+    assert command(subscriber, "session.open")["ok"]
+    assert all("error" not in (h.body or {}) for h in subscriber.on(f"{TABLE}/result")[known:])
 
 
-def test_a_retained_command_is_refused(heard: Subscriber, running: Daemon) -> None:
-    heard.say(f"{TABLE}/command/session-open", {**HEAD, "client": "t", "id": 1}, retain=True)
-    reply = until("a reply", lambda: heard.on("/reply/t"), running.log)[0].body
+def test_a_retained_command_is_refused(subscriber: Subscriber, running: Daemon) -> None:
+    subscriber.publish(
+        f"{TABLE}/command/session-open", {**HEAD, "client": "t", "id": 1}, retain=True
+    )
+    reply = until("a reply", lambda: subscriber.on("/reply/t"), running.log)[0].body
     assert "retained command would be followed again" in reply["error"]
-    assert not command(heard, "session.close")["ok"], "no session is open"
-    assert command(heard, "session.open", by="another")["ok"]
-    assert [event["by"] for event in until_more(heard, "session.opened", 0)] == ["another"]
+    assert not command(subscriber, "session.close")["ok"], "no session is open"
+    assert command(subscriber, "session.open", by="another")["ok"]
+    assert [event["by"] for event in until_more(subscriber, "session.opened", 0)] == ["another"]
 
 
 def test_a_device_is_commanded_where_the_site_allows_it(
@@ -131,11 +136,14 @@ def test_a_device_is_commanded_where_the_site_allows_it(
 ) -> None:
     made = daemon(configuration(mosquitto.port, table("r1", wheel, commands=True)))
     made.start()
-    heard = subscribe(mosquitto.port)
-    until_up(heard, made)
-    assert command(heard, "device.command", command="power_on", device="wheel")["ok"]
+    subscriber = subscribe(mosquitto.port)
+    until_up(subscriber, made)
+    assert command(subscriber, "device.command", command="power_on", device="wheel")["ok"]
     until("the command is on the wire", lambda: b"*P 1" in wheel.received(), made.log)
-    assert "no command" in command(heard, "device.command", command="fly", device="wheel")["error"]
+    assert (
+        "no command"
+        in command(subscriber, "device.command", command="fly", device="wheel")["error"]
+    )
 
 
 def test_a_command_to_a_device_asks_a_role_and_is_in_the_journal(
@@ -147,17 +155,27 @@ def test_a_command_to_a_device_asks_a_role_and_is_in_the_journal(
 ) -> None:
     made = daemon(configuration(mosquitto.port, table("r1", wheel, commands=True)))
     made.start()
-    heard = subscribe(mosquitto.port)
-    until_up(heard, made)
+    subscriber = subscribe(mosquitto.port)
+    until_up(subscriber, made)
     refused = command(
-        heard, "device.command", command="power_off", device="wheel", by="J. Soler", role="croupier"
+        subscriber,
+        "device.command",
+        command="power_off",
+        device="wheel",
+        by="J. Soler",
+        role="croupier",
     )
     assert "role croupier is not allowed to do this" in refused["error"]
     assert command(
-        heard, "device.command", command="start", device="wheel", by="J. Soler", role="croupier"
+        subscriber,
+        "device.command",
+        command="start",
+        device="wheel",
+        by="J. Soler",
+        role="croupier",
     )["ok"]
     assert command(
-        heard,
+        subscriber,
         "device.command",
         command="power_off",
         device="wheel",
@@ -167,7 +185,7 @@ def test_a_command_to_a_device_asks_a_role_and_is_in_the_journal(
     until("the commands are on the wire", lambda: b"*P 0" in wheel.received(), made.log)
     said = [
         (event["command"], event["by"], event["role"])
-        for event in until_said(heard, "device.commanded", 2)
+        for event in until_said(subscriber, "device.commanded", 2)
     ]
     assert said == [("start", "J. Soler", "croupier"), ("power_off", "A. Riera", "technician")]
     assert made.stop() == 0
@@ -189,32 +207,32 @@ def test_a_command_to_a_device_asks_a_role_and_is_in_the_journal(
     ]
 
 
-def test_a_gap_is_filled_by_a_recall(heard: Subscriber, running: Daemon, wheel: Wheel) -> None:
-    command(heard, "session.open")
-    result = spin(wheel, heard, "17", 2)
-    heard.say(
+def test_a_gap_is_filled_by_a_recall(subscriber: Subscriber, running: Daemon, wheel: Wheel) -> None:
+    command(subscriber, "session.open")
+    result = spin(wheel, subscriber, "17", 2)
+    subscriber.publish(
         f"{TABLE}/command/recall",
         {"client": "t", "id": 9, "boot": result["boot"], "from": 2, "limit": 3},
     )
     reply = until(
         "the recalled",
-        lambda: [h.body for h in heard.on("/reply/t") if h.body["id"] == 9],
+        lambda: [h.body for h in subscriber.on("/reply/t") if h.body["id"] == 9],
         running.log,
     )[0]
     assert [event["seq"] for event in reply["events"]] == [2, 3, 4]
-    live = {event["seq"]: event for event in heard.events()}
+    live = {event["seq"]: event for event in subscriber.events()}
     assert all(
         event == {**live[event["seq"]], "historical": True}
         for event in reply["events"]
         if event["seq"] in live
     )
-    heard.say(
+    subscriber.publish(
         f"{TABLE}/command/recall",
         {"client": "t", "id": 10, "boot": "before", "from": 6, "onward": True},
     )
     reply = until(
         "the recalled",
-        lambda: [h.body for h in heard.on("/reply/t") if h.body["id"] == 10],
+        lambda: [h.body for h in subscriber.on("/reply/t") if h.body["id"] == 10],
         running.log,
     )[0]
     assert [event["seq"] for event in reply["events"]] == list(range(1, result["seq"] + 1))

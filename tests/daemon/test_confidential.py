@@ -20,10 +20,10 @@ from controller.games.cards import DECK
 from devices.readings import escape
 from devices.shoe import angel_eye_frames as frames
 from tests.daemon.test_contract import check
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.daemon.play import command, spin, until_open, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 TABLE = "novamas/v1/palma/bacara-1"
 CARD = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(DECK)})(?![A-Za-z0-9])")
@@ -81,7 +81,7 @@ def test_a_card_that_lies_face_down_leaves_the_daemon_sealed_alone(
     key = tmp_path / "surveillance.key"
     assert main(["keygen", str(key)]) == 0
     surveillance = capsys.readouterr().out
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     bacara = f"""
 [[table]]
 id = "bacara-1"
@@ -100,29 +100,29 @@ min_draw = 0.0
     port = free_port()
     made = daemon(f'{text}\n[metrics]\nlisten = "127.0.0.1:{port}"\n')
     made.start()
-    until_up(heard, made)
-    until_open(heard, made, "bacara-1", "shoe")
+    until_up(subscriber, made)
+    until_open(subscriber, made, "bacara-1", "shoe")
 
     def say(name: str, **fields: Any) -> None:
-        reply = command(heard, name, TABLE, **fields)
+        reply = command(subscriber, name, TABLE, **fields)
         assert reply["ok"], reply
 
     def until_said(kind: str, count: int) -> list[dict[str, Any]]:
         def enough() -> list[dict[str, Any]]:
-            found = [event for event in heard.events(kind) if event["table"] == "bacara-1"]
+            found = [event for event in subscriber.events(kind) if event["table"] == "bacara-1"]
             return found if len(found) >= count else []
 
         told: list[dict[str, Any]] = until(
-            f"{kind} {count}", enough, lambda: "\n".join(map(str, heard.events()))
+            f"{kind} {count}", enough, lambda: "\n".join(map(str, subscriber.events()))
         )
         return told
 
     def until_sealed(count: int) -> None:
-        until(f"sealed {count}", lambda: len(heard.on(f"{TABLE}/sealed")) >= count)
+        until(f"sealed {count}", lambda: len(subscriber.on(f"{TABLE}/sealed")) >= count)
 
     def until_shown(drawn: int) -> dict[str, Any]:
         def shown() -> dict[str, Any] | None:
-            found: dict[str, Any] = (heard.latest(f"{TABLE}/state") or {"shown": {}})["shown"]
+            found: dict[str, Any] = (subscriber.latest(f"{TABLE}/state") or {"shown": {}})["shown"]
             return found if (found.get("shoe") or {}).get("drawn") == drawn else None
 
         told: dict[str, Any] = until(f"{drawn} cards", shown)
@@ -140,15 +140,17 @@ min_draw = 0.0
     hidden = [("9s", "player", 1), ("7h", "banker", 1), ("Td", "player", 2), ("Ks", "banker", 2)]
     sent = [shoe.draw(card, to, index) for card, to, index in hidden]
     until_said("card.dealt", 4)
-    assert command(heard, "session.open", "novamas/v1/palma/r1")["ok"]
-    assert spin(wheel, heard, "17", 2)["outcome"]["number"] == 17
-    count = len(heard.on(f"{TABLE}/sealed"))
+    assert command(subscriber, "session.open", "novamas/v1/palma/r1")["ok"]
+    assert spin(wheel, subscriber, "17", 2)["outcome"]["number"] == 17
+    count = len(subscriber.on(f"{TABLE}/sealed"))
     shoe.send(b"\x00garbage\xc7" + shoe.frame(b"P"))
     until_sealed(count + 2)
-    assert "sealed" in {check(each) for each in heard.heard}
+    assert "sealed" in {check(each) for each in subscriber.messages}
 
     published = [
-        (each.topic, each.payload) for each in heard.heard if not each.topic.endswith("/sealed")
+        (each.topic, each.payload)
+        for each in subscriber.messages
+        if not each.topic.endswith("/sealed")
     ]
     cards = {card for card, _, _ in hidden}
     evidence = [escape(frame).encode() for frame in sent]
@@ -161,7 +163,9 @@ min_draw = 0.0
 
     assert [topic for topic, payload in published if told(payload)] == []
     assert not told(made.log().encode())
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(
+        f"http://127.0.0.1:{port}/metrics", timeout=TIMEOUT_SECONDS
+    ) as answer:
         metrics = answer.read()
     assert (
         b'novamas_device_frames_total{device="shoe",simulated="false",table="bacara-1"}' in metrics
@@ -182,8 +186,8 @@ min_draw = 0.0
     )
 
     messages = tmp_path / "messages"
-    messages.write_bytes(b"\n".join(each.payload for each in heard.on(f"{TABLE}/sealed")))
-    signer = heard.latest("/checkpoint")["key"]
+    messages.write_bytes(b"\n".join(each.payload for each in subscriber.on(f"{TABLE}/sealed")))
+    signer = subscriber.latest("/checkpoint")["key"]
     assert main(["unseal", "--key", str(key), "--signer", signer, str(messages)]) == 0
     opened = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {(each["signed"], each["signer"]) for each in opened} == {("key_given", signer)}

@@ -58,7 +58,7 @@ def test_the_way_from_the_adapter_to_a_result(
 
     recorder = start(words("record"))
     recording = tmp_path / "wheel.rec"
-    until("a spin", lambda: recording.exists() and "wheel.number" in done("decode"), patience=SPIN)
+    until("a spin", lambda: recording.exists() and "wheel.number" in done("decode"), timeout=SPIN)
     recorder.send_signal(signal.SIGINT)
     assert recorder.wait(SPIN) == 0
     assert '"type":"round.' in done("replay")
@@ -80,12 +80,12 @@ def test_the_way_from_the_adapter_to_a_result(
     assert json.loads(done("send").splitlines()[-1])["ok"] is True
     until(
         "a result",
-        lambda: any(each.payload and json.loads(each.payload) for each in subscriber.heard),
-        patience=SPIN,
+        lambda: any(each.payload and json.loads(each.payload) for each in subscriber.messages),
+        timeout=SPIN,
     )
 
 
 def test_each_topic_of_the_page_is_one_that_results_are_on() -> None:
-    [heard] = [line for line in COMMANDS if line.startswith("mosquitto_sub")]
-    topics = re.findall(r"-t '([^']+)'", heard)
+    [command_line] = [line for line in COMMANDS if line.startswith("mosquitto_sub")]
+    topics = re.findall(r"-t '([^']+)'", command_line)
     assert topics == ["novamas/v1/+/+/result", "novamas-sim/v1/+/+/result"]

@@ -9,10 +9,11 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from tests.support.brokers.mosquitto import Heard, Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, ReceivedMessage, Subscriber
 from tests.support.contract import files
 from tests.support.daemon.play import TABLE, command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 DOCUMENT = json.loads(files()["asyncapi.json"])
 
@@ -28,12 +29,12 @@ def channel_of(topic: str) -> tuple[str, dict[str, Any]]:
     return found[0]
 
 
-def check(heard: Heard) -> str:
+def check(message: ReceivedMessage) -> str:
     """Hold one message against its channel; gives the channel's name."""
-    name, channel = channel_of(heard.topic)
+    name, channel = channel_of(message.topic)
     if name == "command":  # ours
         return name
-    body = heard.body
+    body = message.body
     if body is None:
         return name
     key = body.get("type", "") if name in ("event", "result") else name
@@ -51,24 +52,28 @@ def test_every_message_of_a_session_fits(
     daemon: Callable[[str], Daemon],
     subscribe: Callable[..., Subscriber],
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until_up(heard, made)
-    assert command(heard, "session.open")["ok"]
-    assert not command(heard, "round.void", reason="no reason")["ok"]
-    result = spin(wheel, heard, "17", 2)
-    spin(wheel, heard, " 0", 3, before="17")
-    heard.say(f"{TABLE}/command/recall", {"boot": result["boot"], "from": 1, "client": "display"})
-    until("the recalled events", lambda: (heard.latest("/reply/display") or {}).get("events"))
+    until_up(subscriber, made)
+    assert command(subscriber, "session.open")["ok"]
+    assert not command(subscriber, "round.void", reason="no reason")["ok"]
+    result = spin(wheel, subscriber, "17", 2)
+    spin(wheel, subscriber, " 0", 3, before="17")
+    subscriber.publish(
+        f"{TABLE}/command/recall", {"boot": result["boot"], "from": 1, "client": "display"}
+    )
+    until("the recalled events", lambda: (subscriber.latest("/reply/display") or {}).get("events"))
     wheel.unplug()
-    raised = until_more(heard, "alert.raised", 0)[0]
-    assert command(heard, "alert.acknowledge", alert=raised["alert"])["ok"]
+    raised = until_more(subscriber, "alert.raised", 0)[0]
+    assert command(subscriber, "alert.acknowledge", alert=raised["alert"])["ok"]
     assert made.stop() == 0
-    until("the farewell", lambda: heard.latest("/status")["status"] == "offline")
+    until("the farewell", lambda: subscriber.latest("/status")["status"] == "offline")
     others = {each for each in DOCUMENT["channels"] if each.startswith("jackpot-")}
     others.add("node-alert")  # the recorder of surveillance says these
-    assert {check(message) for message in heard.heard} == set(DOCUMENT["channels"]) - others - {
+    assert {check(message) for message in subscriber.messages} == set(
+        DOCUMENT["channels"]
+    ) - others - {
         "sealed",
         "shoe",
     }, "a wheel has no cards; a jackpot's controller tells of the jackpot"

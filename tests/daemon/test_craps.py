@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from controller.proof.audit import audit
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open, until_said
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.programs import running
+from tests.support.waiting import until
 
 TABLE = "novamas-sim/v1/palma/d1"
 SPEED = 20
@@ -58,7 +59,7 @@ def play(
         assert dice.stdout is not None
         assert dice.stdin is not None
         assert json.loads(dice.stdout.readline())["port"] == str(link)
-        heard = subscribe(mosquitto.port)
+        subscriber = subscribe(mosquitto.port)
         made = daemon(
             configuration(
                 mosquitto.port,
@@ -81,21 +82,21 @@ options = {{ late_after = 1000.0 }} # this machine may keep bytes for longer tha
             )
         )
         made.start()
-        until("the table", lambda: heard.latest("/status"), made.log)
-        until_open(heard, made, "d1", "dice")
-        assert command(heard, "session.open", TABLE)["ok"]
-        assert command(heard, "dice.set", TABLE, serials=SERIALS, side=200)["ok"]
-        assert command(heard, "dice.choose", TABLE, serials=SERIALS[:2])["ok"]
+        until("the table", lambda: subscriber.latest("/status"), made.log)
+        until_open(subscriber, made, "d1", "dice")
+        assert command(subscriber, "session.open", TABLE)["ok"]
+        assert command(subscriber, "dice.set", TABLE, serials=SERIALS, side=200)["ok"]
+        assert command(subscriber, "dice.choose", TABLE, serials=SERIALS[:2])["ok"]
         dice.stdin.write(b"start\n")
         dice.stdin.flush()
-        return heard, made
+        return subscriber, made
 
     return begin
 
 
 def test_a_series_from_the_wire_to_a_subscriber(play: Play) -> None:
-    heard, _ = play("--throws", "35,66,34,56")
-    results = until_said(heard, "round.result", 4)
+    subscriber, _ = play("--throws", "35,66,34,56")
+    results = until_said(subscriber, "round.result", 4)
     assert [
         tuple(result["outcome"][name] for name in ("dice", "total", "point")) for result in results
     ] == [
@@ -104,39 +105,39 @@ def test_a_series_from_the_wire_to_a_subscriber(play: Play) -> None:
         ([3, 4], 7, 8),
         ([5, 6], 11, None),
     ]
-    assert [event["point"] for event in until_said(heard, "point.set", 2)] == [8, None]
+    assert [event["point"] for event in until_said(subscriber, "point.set", 2)] == [8, None]
     assert {own["bet"]: own["outcome"] for own in results[2]["bets"]}["win"] == "lose"
-    assert heard.events("irregularity") == []
+    assert subscriber.events("irregularity") == []
     assert "$NB" in results[0]["frames"][-1]["frame"]
 
 
 def test_a_cocked_die_waits_for_the_croupier(play: Play) -> None:
-    heard, _ = play(
+    subscriber, _ = play(
         "--throws", "35", "--fault", "2:cocked", "--games-per-hour", "12"
     )  # the next throw waits for the croupier
-    (asked,) = until_said(heard, "irregularity", 1)
+    (asked,) = until_said(subscriber, "irregularity", 1)
     assert (asked["what"], asked["asks"]) == (
         "die_cocked",
         ["dice.tell", "round.confirm", "round.void"],
     )
-    assert command(heard, "dice.tell", TABLE, values=[3, 5])["ok"]
-    (result,) = until_said(heard, "round.result", 1)
+    assert command(subscriber, "dice.tell", TABLE, values=[3, 5])["ok"]
+    (result,) = until_said(subscriber, "round.result", 1)
     assert (result["outcome"]["dice"], result["confirmed_by"]) == ([3, 5], "M. Lasa (table_head)")
 
 
 def test_a_series_is_taken_up_after_a_kill_and_everything_follows(play: Play) -> None:
-    heard, made = play("--throws", "35" + ",66" * 60)
-    assert until_said(heard, "point.set", 1)[0]["point"] == 8
-    boots = {event["boot"] for event in heard.events()}
+    subscriber, made = play("--throws", "35" + ",66" * 60)
+    assert until_said(subscriber, "point.set", 1)[0]["point"] == 8
+    boots = {event["boot"] for event in subscriber.events()}
     made.kill()
     made.start()
 
     def again() -> bool:
-        state = heard.latest(f"{TABLE}/state")
+        state = subscriber.latest(f"{TABLE}/state")
         return state["boot"] not in boots and state["devices"]["dice"]["state"] == "up"
 
     until("the dice in another boot", again, made.log)
-    assert heard.latest(f"{TABLE}/state")["shown"]["point"] == 8
+    assert subscriber.latest(f"{TABLE}/state")["shown"]["point"] == 8
     assert made.stop() == 0
     proved = audit(made.folder / "journal.sqlite3")
     assert proved.differences == []

@@ -11,9 +11,10 @@ import pytest
 
 from controller.service.ending import EXIT_SOFTWARE
 from tests.daemon.faults import TAKEN, TASKS
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import TABLE, command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 Make = Callable[[str], Daemon]
 Subscribe = Callable[..., Subscriber]
@@ -39,24 +40,26 @@ def faulty(
     """
 
     def make(fault: str, broker: str = "") -> tuple[Daemon, Subscriber]:
-        heard = subscribe(mosquitto.port)
+        subscriber = subscribe(mosquitto.port)
         made = daemon(configuration(mosquitto.port, table("r1", wheel), broker=broker))
         made.program = ("-m", "tests.daemon.faults", fault)
         made.start(WATCHDOG_USEC="1000000")
-        until_up(heard, made)
+        until_up(subscriber, made)
         until(
             "it is online",
-            lambda: (heard.latest("/status") or {}).get("status") == "online",
+            lambda: (subscriber.latest("/status") or {}).get("status") == "online",
             made.log,
         )
-        return made, heard
+        return made, subscriber
 
     return make
 
 
-def is_offline(mosquitto: Mosquitto, made: Daemon, heard: Subscriber, subscribe: Subscribe) -> bool:
+def is_offline(
+    mosquitto: Mosquitto, made: Daemon, subscriber: Subscriber, subscribe: Subscribe
+) -> bool:
     """Whether everybody is told so, and who comes later too."""
-    until("it is offline", lambda: heard.latest("/status")["status"] == "offline", made.log)
+    until("it is offline", lambda: subscriber.latest("/status")["status"] == "offline", made.log)
     late = subscribe(mosquitto.port, "novamas/v1/palma/node/#")
     until("the status is retained", lambda: late.latest("/status"))
     return bool(late.latest("/status") == {"status": "offline", "boot": made.boot()})
@@ -69,13 +72,13 @@ def test_when_an_essential_task_dies_the_daemon_ends_and_is_offline(
     subscribe: Subscribe,
     fault: str,
 ) -> None:
-    made, heard = faulty(fault)
+    made, subscriber = faulty(fault)
     made.signal(signal.SIGUSR1)
     assert made.wait() == EXIT_SOFTWARE
     task = fault.removesuffix(" raises").removesuffix(" returns").removesuffix(" is cancelled")
     assert [line["task"] for line in made.logged("essential task died")] == [NAMES.get(task, task)]
     assert not made.logged("the daemon did not stop in time; the process is ended")
-    assert is_offline(mosquitto, made, heard, subscribe)
+    assert is_offline(mosquitto, made, subscriber, subscribe)
 
 
 def test_when_the_journal_has_no_writer_any_more_the_daemon_ends(
@@ -84,12 +87,12 @@ def test_when_the_journal_has_no_writer_any_more_the_daemon_ends(
     subscribe: Subscribe,
     wheel: Wheel,
 ) -> None:
-    made, heard = faulty("writer raises")
+    made, subscriber = faulty("writer raises")
     made.signal(signal.SIGUSR1)
     wheel.unplug()
     assert made.wait() == EXIT_SOFTWARE
     assert [line["task"] for line in made.logged("essential task died")] == ["journal"]
-    assert is_offline(mosquitto, made, heard, subscribe)
+    assert is_offline(mosquitto, made, subscriber, subscribe)
 
 
 @pytest.mark.parametrize("fault", ["lost and cancelled", "will not end, and health raises"])
@@ -99,13 +102,13 @@ def test_no_task_keeps_the_others_from_ending(
     subscribe: Subscribe,
     fault: str,
 ) -> None:
-    made, heard = faulty(fault)
+    made, subscriber = faulty(fault)
     made.signal(signal.SIGUSR1)
     assert made.wait() == EXIT_SOFTWARE
     assert bool(made.logged("the daemon did not stop in time; the process is ended")) == (
         fault != "lost and cancelled"
     )
-    assert is_offline(mosquitto, made, heard, subscribe)
+    assert is_offline(mosquitto, made, subscriber, subscribe)
 
 
 @pytest.mark.parametrize("fault", ["will not end", "nothing goes on"])
@@ -115,7 +118,7 @@ def test_sigterm_always_ends_it(
     subscribe: Subscribe,
     fault: str,
 ) -> None:
-    made, heard = faulty(fault)
+    made, subscriber = faulty(fault)
     made.signal(signal.SIGUSR1)
     if fault == "nothing goes on":
         until("the fault strikes", lambda: made.logged(TAKEN), made.log)
@@ -123,37 +126,37 @@ def test_sigterm_always_ends_it(
     assert made.wait() == EXIT_SOFTWARE
     [told] = made.logged("the daemon did not stop in time; the process is ended")
     assert any("in run" in thread for thread in told["threads"])
-    assert is_offline(mosquitto, made, heard, subscribe)
+    assert is_offline(mosquitto, made, subscriber, subscribe)
 
 
 def test_the_will_is_told_with_mqtt_3_too(
     faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto, subscribe: Subscribe
 ) -> None:
-    made, heard = faulty("reader raises", broker='protocol = "3.1.1"')
+    made, subscriber = faulty("reader raises", broker='protocol = "3.1.1"')
     made.signal(signal.SIGUSR1)
     assert made.wait() == EXIT_SOFTWARE
-    assert is_offline(mosquitto, made, heard, subscribe)
+    assert is_offline(mosquitto, made, subscriber, subscribe)
 
 
 def test_work_that_no_table_waits_for_ends_nothing(
     faulty: Callable[..., tuple[Daemon, Subscriber]], wheel: Wheel
 ) -> None:
-    made, heard = faulty("no day can be sealed")
-    until("the alert", lambda: heard.latest(f"{TABLE}/alert/journal-seal"), made.log)
-    assert "OverflowError" in heard.latest(f"{TABLE}/alert/journal-seal")["detail"]
-    assert command(heard, "session.open")["ok"]
-    assert spin(wheel, heard, "17", 2)["outcome"]["number"] == 17
+    made, subscriber = faulty("no day can be sealed")
+    until("the alert", lambda: subscriber.latest(f"{TABLE}/alert/journal-seal"), made.log)
+    assert "OverflowError" in subscriber.latest(f"{TABLE}/alert/journal-seal")["detail"]
+    assert command(subscriber, "session.open")["ok"]
+    assert spin(wheel, subscriber, "17", 2)["outcome"]["number"] == 17
     assert made.stop() == 0
 
 
 def test_after_its_death_it_is_started_again_and_plays(
     faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto
 ) -> None:
-    made, heard = faulty("journal upkeep raises")
-    assert command(heard, "session.open")["ok"]
+    made, subscriber = faulty("journal upkeep raises")
+    assert command(subscriber, "session.open")["ok"]
     made.signal(signal.SIGUSR1)
     assert made.wait() == EXIT_SOFTWARE
     made.start()
-    until_up(heard, made)
-    assert heard.latest(f"{TABLE}/state")["shown"]["phase"] != "closed"
+    until_up(subscriber, made)
+    assert subscriber.latest(f"{TABLE}/state")["shown"]["phase"] != "closed"
     assert made.stop() == 0

@@ -15,10 +15,11 @@ from nacl.public import PrivateKey
 
 from controller.confidential.boxes import open_sealed
 from controller.proof.audit import audit
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import until_open
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.programs import running
+from tests.support.waiting import until
 
 KEY = PrivateKey.generate()
 
@@ -46,7 +47,7 @@ def test_a_shuffler_whose_power_comes_on(
     assert program.stdout is not None
     assert program.stdin is not None
     assert json.loads(program.stdout.readline())["port"] == str(link)
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     table = f"""
 [surveillance]
 public_key = "{bytes(KEY.public_key).hex()}"
@@ -63,12 +64,12 @@ link = "serial://{link}?baud=19200"
 """
     made = daemon(configuration(mosquitto.port, table))
     made.start()
-    until_open(heard, made, "p1", "shuffler")
+    until_open(subscriber, made, "p1", "shuffler")
     program.stdin.write(b"start\n")
     program.stdin.flush()
 
     def up() -> bool:
-        state = heard.latest("novamas/v1/palma/p1/state") or {}
+        state = subscriber.latest("novamas/v1/palma/p1/state") or {}
         return bool(state.get("devices", {}).get("shuffler", {}).get("state") == "up")
 
     until("the shuffler is heard", up, made.log)

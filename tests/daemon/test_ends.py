@@ -17,7 +17,7 @@ import pytest
 from tests.support.brokers.mosquitto import free_port
 from tests.support.daemon.process import UNSIGNED
 from tests.support.programs import running as started
-from tests.support.waiting import PATIENCE, until
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 SITE = """
 [site]
@@ -130,7 +130,7 @@ class Running(NamedTuple):
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT_SECONDS)
 
 
 @contextmanager

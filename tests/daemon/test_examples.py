@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from controller.cli import main
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.process import UNSIGNED, Daemon
 from tests.support.programs import running
-from tests.support.waiting import next_line
+from tests.support.waiting import TIMEOUT_SECONDS, next_line, until
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -61,9 +61,9 @@ def test_a_subscriber_drops_doubles_and_fills_a_gap(
     table = subscribe(mosquitto.port)
 
     def say(seq: int) -> None:
-        table.say(f"{TABLE}/event", event(seq))
+        table.publish(f"{TABLE}/event", event(seq))
 
-    table.say(f"{TABLE}/state", state(0), retain=True)
+    table.publish(f"{TABLE}/state", state(0), retain=True)
     # The subscriber may not listen yet: the first event is said until it is heard, and each double
     # is dropped.
     first = next_line(listening, lambda: say(1))
@@ -71,17 +71,17 @@ def test_a_subscriber_drops_doubles_and_fills_a_gap(
     say(1)
     say(2)
     say(5)
-    (asked,) = until("a recall", lambda: table.on("/command/recall"), table.told)
+    (asked,) = until("a recall", lambda: table.on("/command/recall"), table.transcript)
     order = asked.body
     assert {name: order[name] for name in ("boot", "from", "to")} == {
         "boot": BOOT,
         "from": 3,
         "to": 4,
     }
-    table.say(
+    table.publish(
         f"{TABLE}/reply/{order['client']}", {"id": None, "ok": True, "events": [event(3), event(4)]}
     )
-    rest, _ = listening.communicate(timeout=PATIENCE)
+    rest, _ = listening.communicate(timeout=TIMEOUT_SECONDS)
     assert rest.splitlines() == [f"r1 {BOOT} {seq} data.late" for seq in (2, 3, 4, 5)]
     assert listening.returncode == 0
 
@@ -91,20 +91,20 @@ def test_a_subscriber_prints_what_overtakes_the_first_event_in_its_place(
 ) -> None:
     """In a run that it comes upon, and in one that begins while it listens."""
     table = subscribe(mosquitto.port)
-    table.say(f"{TABLE}/state", state(3), retain=True)
+    table.publish(f"{TABLE}/state", state(3), retain=True)
 
     def asked() -> list[Any]:
-        table.say(f"{TABLE}/event", event(5))
+        table.publish(f"{TABLE}/event", event(5))
         return table.on("/command/recall")
 
-    first = until("a recall", asked, table.told)[0]
+    first = until("a recall", asked, table.transcript)[0]
     assert (first.body["from"], first.body["to"]) == (4, 4)
-    table.say(f"{TABLE}/event", event(4))
+    table.publish(f"{TABLE}/event", event(4))
     for told in (event(2, "2a"), event(3, "2a")):
-        table.say(f"{TABLE}/event", told)
-    table.say(f"{TABLE}/state", state(3, "2a"), retain=True)
-    table.say(f"{TABLE}/event", event(1, "2a"))
-    printed, _ = listening.communicate(timeout=PATIENCE)
+        table.publish(f"{TABLE}/event", told)
+    table.publish(f"{TABLE}/state", state(3, "2a"), retain=True)
+    table.publish(f"{TABLE}/event", event(1, "2a"))
+    printed, _ = listening.communicate(timeout=TIMEOUT_SECONDS)
     runs = [(BOOT, 4), (BOOT, 5), ("2a", 1), ("2a", 2), ("2a", 3)]
     assert printed.splitlines() == [f"r1 {boot} {seq} data.late" for boot, seq in runs]
     assert listening.returncode == 0
@@ -135,15 +135,15 @@ def test_ten_tables_are_served(
         (head + broker + rest.partition("[[table]]")[2]).replace("tcp://10.20.0.", "tcp://127.0.0.")
     )
     shutil.copy(EXAMPLES / "wheel-profile.toml", made.folder)
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made.start()
 
     def lost() -> bool:
-        states = {each.topic: each.body for each in heard.on("/state")}
+        states = {each.topic: each.body for each in subscriber.on("/state")}
         devices = [
             [device["state"] for device in state["devices"].values()] for state in states.values()
         ]
         return len(states) == 10 and all(each and set(each) == {"lost"} for each in devices)
 
-    until("ten tables that say that their devices are not there", lost, heard.told)
+    until("ten tables that say that their devices are not there", lost, subscriber.transcript)
     assert made.stop() == 0

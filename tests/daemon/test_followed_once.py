@@ -9,11 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.daemon.test_signed_commands import key
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.chaos.faked_clock import Clock
 from tests.support.daemon.play import TABLE, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.people.signing import LASA, RIERA, SIGNED, claims, enrol, say, token
+from tests.support.waiting import until
 
 
 def test_a_clock_that_was_put_back_brings_no_command_to_life(
@@ -27,8 +28,8 @@ def test_a_clock_that_was_put_back_brings_no_command_to_life(
     running = daemon(configuration(mosquitto.port, table("r1", wheel), people=SIGNED))
     enrol(running.folder)
     running.start(**clock.environment)
-    heard = subscribe(mosquitto.port)
-    until_up(heard, running)
+    subscriber = subscribe(mosquitto.port)
+    until_up(subscriber, running)
     given = [
         claims(who, command, role, exp=int(time.time()) + 120)
         for who, command, role in (
@@ -39,15 +40,15 @@ def test_a_clock_that_was_put_back_brings_no_command_to_life(
         )
     ]
     bodies = [token(each) for each in given]
-    replies = [say(heard, each, body) for each, body in zip(given, bodies, strict=True)]
+    replies = [say(subscriber, each, body) for each, body in zip(given, bodies, strict=True)]
     assert [each["ok"] for each in replies] == [True, True, False, True]
     running.kill()
     clock.set(-3600)
     running.start(**clock.environment)
-    until_up(heard, running)
+    until_up(subscriber, running)
     clock.set(0)
-    events = len(heard.events("session.closed"))
+    events = len(subscriber.events("session.closed"))
     for each, body in zip(given, bodies, strict=True):
-        assert key(say(heard, each, body, 2)) == "signed_already"
-    until("the session is open", lambda: heard.latest(f"{TABLE}/state")["status"] != "closed")
-    assert len(heard.events("session.closed")) == events
+        assert key(say(subscriber, each, body, 2)) == "signed_already"
+    until("the session is open", lambda: subscriber.latest(f"{TABLE}/state")["status"] != "closed")
+    assert len(subscriber.events("session.closed")) == events

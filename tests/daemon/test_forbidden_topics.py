@@ -28,9 +28,10 @@ from controller.mqtt.delivery import (
     topic_kind,
 )
 from controller.mqtt.outgoing import OutgoingMessage
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once
 from tests.support.daemon.play import NODE, TABLE, command, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 Make = Callable[[str], Daemon]
 Subscribe = Callable[..., Subscriber]
@@ -85,13 +86,13 @@ def topic_of(name: str, kind: str) -> str:
     return f"{PALMA}/{name}/{kind}{'/+' if kind in ('alert', 'reply') else ''}"
 
 
-def forbidden(heard: Subscriber) -> Any:
-    health = heard.latest("/health")
+def forbidden(subscriber: Subscriber) -> Any:
+    health = subscriber.latest("/health")
     return health and health["broker"]["forbidden"]
 
 
-def told(heard: Subscriber, name: str = "r1") -> str:
-    alert = heard.latest(f"{PALMA}/{name}/alert/broker-rules")
+def told(subscriber: Subscriber, name: str = "r1") -> str:
+    alert = subscriber.latest(f"{PALMA}/{name}/alert/broker-rules")
     return str(alert["detail"]) if alert else ""
 
 
@@ -102,27 +103,27 @@ def test_each_kind_of_topic_that_is_forbidden_is_told(
     """At each table another kind."""
     guarded.forbid(write=[topic_of(f"no-{each}", each) for each in KINDS])
     guarded.broker.start()
-    heard = subscribe(guarded.broker.port, username="admin")
+    subscriber = subscribe(guarded.broker.port, username="admin")
     tables = [
         table(name, None, settings=ABSENT.format(port=port)) for port, name in enumerate(TABLES, 1)
     ]
     broker = f'username = "daemon"\nprotocol = "{protocol}"'
     made = daemon(configuration(guarded.broker.port, table("r1", wheel), *tables, broker=broker))
     made.start()
-    until_up(heard, made)
+    until_up(subscriber, made)
     for number in range(2):
         order = {"by": "S", "role": "croupier", "client": "t", "id": number}
-        heard.say(f"{PALMA}/no-reply/command/session-open", order)
+        subscriber.publish(f"{PALMA}/no-reply/command/session-open", order)
     expected = dict.fromkeys(KINDS, 1)
 
     def all_told() -> bool:
-        found = forbidden(heard)
+        found = forbidden(subscriber)
         return bool(found) and {*found} == {*expected}
 
     until("all kinds are told", all_told, made.log)
 
     def named(kind: str) -> bool:
-        return f"no-{kind}/{kind}" in told(heard)
+        return f"no-{kind}/{kind}" in told(subscriber)
 
     for each in KINDS:
         until(f"{each} is named", partial(named, each), made.log)
@@ -133,10 +134,14 @@ def test_each_kind_of_topic_that_is_forbidden_is_told(
     guarded.forbid()
     for number in range(2, 4):
         order = {"by": "S", "role": "croupier", "client": "t", "id": number}
-        heard.say(f"{PALMA}/no-reply/command/session-open", order)
-    until("all is well", lambda: forbidden(heard) == {}, made.log)
-    until("the alert is gone", lambda: heard.gone(f"{TABLE}/alert/broker-rules"), made.log)
-    until("the event", lambda: [e for e in heard.events() if e["table"] == "no-event"], made.log)
+        subscriber.publish(f"{PALMA}/no-reply/command/session-open", order)
+    until("all is well", lambda: forbidden(subscriber) == {}, made.log)
+    until(
+        "the alert is gone", lambda: subscriber.is_cleared(f"{TABLE}/alert/broker-rules"), made.log
+    )
+    until(
+        "the event", lambda: [e for e in subscriber.events() if e["table"] == "no-event"], made.log
+    )
     assert made.stop() == 0
 
 
@@ -146,13 +151,13 @@ def test_topics_of_the_node_too(
 ) -> None:
     guarded.forbid(write=[f"{NODE}/{leaf}" for leaf in NODE_KINDS])
     guarded.broker.start()
-    heard = subscribe(guarded.broker.port, username="admin")
+    subscriber = subscribe(guarded.broker.port, username="admin")
     broker = f'username = "daemon"\nprotocol = "{protocol}"'
     made = daemon(configuration(guarded.broker.port, table("r1", wheel), broker=broker))
     made.start()
     until(
         "all are told",
-        lambda: {*(forbidden(heard) or ())} == {f"node/{leaf}" for leaf in NODE_KINDS},
+        lambda: {*(forbidden(subscriber) or ())} == {f"node/{leaf}" for leaf in NODE_KINDS},
         made.log,
     )
     assert made.stop() == 0
@@ -177,21 +182,21 @@ def test_events_that_were_forbidden_arrive_once_the_rules_are_mended(
 ) -> None:
     guarded.forbid()
     guarded.broker.start()
-    heard = subscribe(guarded.broker.port, username="admin")
+    subscriber = subscribe(guarded.broker.port, username="admin")
     broker = f'username = "daemon"\nprotocol = "{protocol}"'
     made = daemon(configuration(guarded.broker.port, table("r1", wheel), broker=broker))
     made.start()
-    until_up(heard, made)
+    until_up(subscriber, made)
     guarded.forbid(write=[f"{TABLE}/event"])
     for _ in range(3):
         for name in ("session.open", "session.close"):
-            assert command(heard, name)["ok"]
-    until("it is told", lambda: forbidden(heard) == {"event": 1}, made.log)
+            assert command(subscriber, name)["ok"]
+    until("it is told", lambda: forbidden(subscriber) == {"event": 1}, made.log)
     for name in ("session.open", "session.close"):
-        assert command(heard, name)["ok"]
-    last = heard.latest(f"{TABLE}/state")["seq"]
+        assert command(subscriber, name)["ok"]
+    last = subscriber.latest(f"{TABLE}/state")["seq"]
     boot = made.boot()
-    assert all(event["seq"] < last for event in heard.events())
+    assert all(event["seq"] < last for event in subscriber.events())
     if restarts:
         assert made.stop() == 0
         guarded.forbid()
@@ -200,12 +205,14 @@ def test_events_that_were_forbidden_arrive_once_the_rules_are_mended(
         guarded.forbid()
 
     def arrived() -> list[int]:
-        return [e["seq"] for e in once(heard.events()) if e["boot"] == boot and e["table"] == "r1"]
+        return [
+            e["seq"] for e in once(subscriber.events()) if e["boot"] == boot and e["table"] == "r1"
+        ]
 
     until("all have arrived", lambda: {*range(1, last + 1)} <= {*arrived()}, made.log)
     if protocol == "5":
         assert arrived() == sorted(arrived()), "in order"
-    until("all is well", lambda: forbidden(heard) == {}, made.log)
+    until("all is well", lambda: forbidden(subscriber) == {}, made.log)
     assert made.stop() == 0
 
 
@@ -215,19 +222,19 @@ def test_a_broker_that_hides_the_topics_is_told_and_gets_all_events(
     """As the rules of earlier releases do."""
     guarded.forbid(read=[f"{TABLE}/event", f"{TABLE}/reply/+"])
     guarded.broker.start()
-    heard = subscribe(guarded.broker.port, username="admin")
+    subscriber = subscribe(guarded.broker.port, username="admin")
     broker = 'username = "daemon"\nprotocol = "3.1.1"'
     made = daemon(configuration(guarded.broker.port, table("r1", wheel), broker=broker))
     made.start()
-    until_up(heard, made)
-    assert command(heard, "session.open")["ok"]
-    until("it is told", lambda: "event" in (forbidden(heard) or ()), made.log)
-    until("in words", lambda: NO_ECHO_REASON in told(heard), made.log)
-    assert command(heard, "session.close")["ok"]
-    until("events go on", lambda: heard.events("session.closed"), made.log)
+    until_up(subscriber, made)
+    assert command(subscriber, "session.open")["ok"]
+    until("it is told", lambda: "event" in (forbidden(subscriber) or ()), made.log)
+    until("in words", lambda: NO_ECHO_REASON in told(subscriber), made.log)
+    assert command(subscriber, "session.close")["ok"]
+    until("events go on", lambda: subscriber.events("session.closed"), made.log)
     guarded.forbid()
-    assert command(heard, "session.open")["ok"]
-    until("all is well", lambda: forbidden(heard) == {}, made.log)
+    assert command(subscriber, "session.open")["ok"]
+    until("all is well", lambda: forbidden(subscriber) == {}, made.log)
     assert made.stop() == 0
 
 
@@ -239,14 +246,14 @@ def test_the_embedded_broker_gives_everything_back(
     made = daemon(configuration(port, table("r1", wheel), scheme="embedded"))
     made.start()
     made.until_logged("broker connected")
-    heard = subscribe(port, v5=False)
-    until_up(heard, made)
-    assert command(heard, "session.open")["ok"]
+    subscriber = subscribe(port, v5=False)
+    until_up(subscriber, made)
+    assert command(subscriber, "session.open")["ok"]
     wheel.unplug()  # health is told
 
     def delivered() -> bool:
-        health = heard.latest("/health")
-        events = {event["type"] for event in heard.events()}
+        health = subscriber.latest("/health")
+        events = {event["type"] for event in subscriber.events()}
         return "alert.raised" in events and health["outbox"]["depth"] == 0
 
     until("all is delivered", delivered, made.log)
@@ -258,14 +265,14 @@ def test_the_embedded_broker_gives_everything_back(
 def test_no_alarm_at_outages_and_with_a_broker_that_stops(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe, protocol: str
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     broker = f'protocol = "{protocol}"'
     made = daemon(configuration(mosquitto.port, table("r1", wheel), broker=broker, keepalive=10))
     made.start()
-    until_up(heard, made)
+    until_up(subscriber, made)
     for number in range(3):
         for name in ("session.open", "session.close"):
-            assert command(heard, name)["ok"]
+            assert command(subscriber, name)["ok"]
         if number == 0:
             mosquitto.signal(signal.SIGSTOP)  # longer than a message may take to come back
             made.until_logged("broker lost")
@@ -275,12 +282,12 @@ def test_no_alarm_at_outages_and_with_a_broker_that_stops(
             made.until_logged("broker lost", number + 1)
             mosquitto.start()
         made.until_logged("broker connected", number + 2)
-        heard = subscribe(mosquitto.port)
-        until_up(heard, made)
+        subscriber = subscribe(mosquitto.port)
+        until_up(subscriber, made)
     assert not made.logged("the broker's rules keep messages back")
     assert made.stop() == 0
     assert [
-        f for f in (h.body for h in heard.on("/health")) if f and f["broker"]["forbidden"]
+        f for f in (h.body for h in subscriber.on("/health")) if f and f["broker"]["forbidden"]
     ] == []
 
 

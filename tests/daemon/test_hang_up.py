@@ -17,10 +17,11 @@ import pytest
 from controller.journal.file import serving_process
 from devices.recording import read_recording
 from tests.subscribers.test_essential import settings
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import NODE
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.terminal import Terminal
+from tests.support.waiting import until
 
 NOVAMAS = (sys.executable, "-m", "controller.cli")
 SERVICES = (
@@ -56,15 +57,18 @@ def journal(made: Daemon) -> Path:
     return made.folder / "novamas.journal"
 
 
-def online(heard: Subscriber) -> bool:
-    return bool(heard.on(f"{NODE}/status")) and heard.latest(f"{NODE}/status")["status"] == "online"
+def online(subscriber: Subscriber) -> bool:
+    return (
+        bool(subscriber.on(f"{NODE}/status"))
+        and subscriber.latest(f"{NODE}/status")["status"] == "online"
+    )
 
 
-def said_farewell(heard: Subscriber) -> bool:
+def said_farewell(subscriber: Subscriber) -> bool:
     """Not by its last will alone: a daemon that ends leaves its tables first."""
     return (
-        heard.latest(f"{NODE}/claim").get("left") is True
-        and heard.latest(f"{NODE}/status")["status"] == "offline"
+        subscriber.latest(f"{NODE}/claim").get("left") is True
+        and subscriber.latest(f"{NODE}/status")["status"] == "offline"
     )
 
 
@@ -78,12 +82,12 @@ def catches(pid: int, number: signal.Signals) -> bool:
 def test_a_closed_terminal_ends_the_daemon(
     configured: Daemon, mosquitto: Mosquitto, subscribe: Subscribe
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     with Terminal([*NOVAMAS, "run", str(configured.file)]) as terminal:
-        until("it is up", lambda: online(heard), lambda: terminal.text)
+        until("it is up", lambda: online(subscriber), lambda: terminal.text)
         terminal.hang_up()
         assert terminal.ended() == 0
-    until("the farewell", lambda: said_farewell(heard))
+    until("the farewell", lambda: said_farewell(subscriber))
 
 
 @pytest.mark.parametrize("behind", ["", " &"], ids=["foreground", "background"])
@@ -91,26 +95,26 @@ def test_a_shell_whose_terminal_is_closed_ends_its_daemon(
     configured: Daemon, mosquitto: Mosquitto, subscribe: Subscribe, tmp_path: Path, behind: str
 ) -> None:
     """The kernel tells the shell, and the shell tells its jobs."""
-    heard, code = subscribe(mosquitto.port), tmp_path / "code"
+    subscriber, code = subscribe(mosquitto.port), tmp_path / "code"
     run = shlex.join([*NOVAMAS, "run", str(configured.file)])
     kept = shlex.join(["/bin/sh", "-c", f"trap : HUP; {run}; echo $? > {code}"])
     with Terminal(["/bin/bash", "--norc", "-i"]) as terminal:
         terminal.type(kept + behind)
-        until("it is up", lambda: online(heard), lambda: terminal.text)
+        until("it is up", lambda: online(subscriber), lambda: terminal.text)
         terminal.hang_up()
         until("it has ended", lambda: code.exists() and code.read_text())
     assert code.read_text() == "0\n"
-    until("the farewell", lambda: said_farewell(heard))
+    until("the farewell", lambda: said_farewell(subscriber))
 
 
 def test_with_nohup_a_closed_terminal_ends_nothing(
     configured: Daemon, mosquitto: Mosquitto, subscribe: Subscribe, tmp_path: Path
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     run = shlex.join(["nohup", *NOVAMAS, "run", str(configured.file)])
     with Terminal(["/bin/bash", "--norc", "-i"]) as terminal:
         terminal.type(f"{run} > {tmp_path / 'log'} 2>&1")
-        until("it is up", lambda: online(heard), lambda: terminal.text)
+        until("it is up", lambda: online(subscriber), lambda: terminal.text)
         pid = serving_process(journal(configured))
         assert pid is not None
         terminal.hang_up()
@@ -121,22 +125,22 @@ def test_with_nohup_a_closed_terminal_ends_nothing(
             until("it reloads", lambda: '"event": "configuration taken over"' in log.read_text())
         finally:
             os.kill(pid, signal.SIGTERM)
-    until("the farewell", lambda: said_farewell(heard))
+    until("the farewell", lambda: said_farewell(subscriber))
 
 
 def test_while_the_terminal_is_open_a_hangup_reloads(
     configured: Daemon, mosquitto: Mosquitto, subscribe: Subscribe
 ) -> None:
     """So ``novamas reload`` works also for a daemon that somebody watches."""
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     with Terminal([*NOVAMAS, "run", str(configured.file)]) as terminal:
-        until("it is up", lambda: online(heard), lambda: terminal.text)
+        until("it is up", lambda: online(subscriber), lambda: terminal.text)
         configured.file.write_text(configured.file.read_text() + table("r2", None, settings=ABSENT))
         os.kill(terminal.leader, signal.SIGHUP)
-        until("r2 is there", lambda: heard.on("/r2/state"), lambda: terminal.text)
+        until("r2 is there", lambda: subscriber.on("/r2/state"), lambda: terminal.text)
         terminal.hang_up()
         assert terminal.ended() == 0
-    until("the farewell", lambda: said_farewell(heard))
+    until("the farewell", lambda: said_farewell(subscriber))
 
 
 @pytest.mark.parametrize("program", SERVICES)

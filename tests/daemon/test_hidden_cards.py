@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from controller.cli import main
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.devices.parts import Pty
+from tests.support.waiting import until
 
 TABLE = "novamas/v1/palma/p1"
 DEALT = ("Ah", "2c", "Th", "3c", "9h", "4c", "8h", "5c", "7h", "6c")
@@ -53,14 +54,14 @@ def test_a_hand_of_poker_with_everything_going_wrong(
     surveillance = capsys.readouterr().out
     port = Pty(tmp_path)
     ending.callback(port.unplug)
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     run = daemon(configuration(mosquitto.port, poker_table(port.url)) + surveillance)
     run.start()
-    until("the table", lambda: heard.latest(f"{TABLE}/state"), run.log)
-    until_open(heard, run, "p1", "reader")
+    until("the table", lambda: subscriber.latest(f"{TABLE}/state"), run.log)
+    until_open(subscriber, run, "p1", "reader")
 
     def sealed() -> int:
-        return len(heard.on(f"{TABLE}/sealed"))
+        return len(subscriber.on(f"{TABLE}/sealed"))
 
     def speak(line: str) -> None:
         """The shoe says a line, which surveillance is told of."""
@@ -69,12 +70,12 @@ def test_a_hand_of_poker_with_everything_going_wrong(
         until(f"sealed: {line}", lambda: sealed() > known, run.log)
 
     def draw(card: str) -> None:
-        known = len(heard.events("card.dealt"))
+        known = len(subscriber.events("card.dealt"))
         port.say(f"[Game]<Card:{card.replace('T', '10').upper()}>\r\n".encode())
-        until(f"{card} is dealt", lambda: len(heard.events("card.dealt")) > known, run.log)
+        until(f"{card} is dealt", lambda: len(subscriber.events("card.dealt")) > known, run.log)
 
     def say(name: str, *, ok: bool | None = True, **fields: Any) -> None:
-        reply = command(heard, name, TABLE, **fields)
+        reply = command(subscriber, name, TABLE, **fields)
         assert ok is None or reply["ok"] is ok, reply
 
     say("session.open")
@@ -85,8 +86,8 @@ def test_a_hand_of_poker_with_everything_going_wrong(
     say("bets.close")
     for card in DEALT:
         draw(card)
-    [*_, last] = heard.events("card.dealt")
-    assert [each["card"] for each in heard.events("card.dealt")][:9] == [None] * 9
+    [*_, last] = subscriber.events("card.dealt")
+    assert [each["card"] for each in subscriber.events("card.dealt")][:9] == [None] * 9
     hidden = {*DEALT} - {last["card"]}
     speak("[Game]<Alarm:E8 10H twice>")
     speak("<Card:2CC><Card:AH")
@@ -94,11 +95,11 @@ def test_a_hand_of_poker_with_everything_going_wrong(
     say("round.confirm", ok=False)
     say("cards.turn", ok=False, who="box:7")
     say("session.open", ok=False)
-    health = heard.latest("/health")
+    health = subscriber.latest("/health")
     assert health
     run.kill()
     run.start()
-    until_open(heard, run, "p1", "reader")
+    until_open(subscriber, run, "p1", "reader")
     say("bets.open", ok=False)
     say("card.decide", ok=None, action="accept")
     assert run.stop() == 0
@@ -109,14 +110,14 @@ def test_a_hand_of_poker_with_everything_going_wrong(
     named = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(sorted(words))})(?![A-Za-z0-9])")
     public = [
         (each.topic, each.payload.decode())
-        for each in heard.heard
+        for each in subscriber.messages
         if not each.topic.endswith("/sealed")
     ]
     assert [each for each in public if named.search(each[1])] == []
     assert [line for line in run.log().splitlines() if named.search(line)] == []
     assert {
         each.body["tables"]["p1"]["devices"]["reader"]["counters"]["bytes"]
-        for each in heard.heard
+        for each in subscriber.messages
         if "/health" in each.topic
     } == {0}
     journal = tmp_path / "journal.sqlite3"

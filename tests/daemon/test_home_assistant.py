@@ -20,10 +20,11 @@ from jinja2 import StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tests.support import contract
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import NODE, TABLE, command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.programs import running
+from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "home_assistant.py"
@@ -46,9 +47,9 @@ def rendered(template: str, payload: bytes) -> str:
     return JINJA.from_string(template).render(value=text, value_json=json.loads(text)).strip()
 
 
-def values(heard: Subscriber) -> dict[str, str]:
+def values(subscriber: Subscriber) -> dict[str, str]:
     """The state of each entity, by device and key, from what is retained."""
-    retained = {each.topic: each.payload for each in list(heard.heard)}
+    retained = {each.topic: each.payload for each in list(subscriber.messages)}
     found = {}
     for topic, payload in retained.items():
         if not topic.startswith("homeassistant/device/") or not payload:
@@ -166,11 +167,13 @@ def test_every_entity_says_what_the_daemon_says(
     # read-only: what a display may read is all that it asks for, and no topic of ours was written
     assert process.poll() is None
     assert "Denied" not in guarded.log()
-    said = {each.topic for each in floor.heard}
+    said = {each.topic for each in floor.messages}
     assert {topic for topic in said if topic.startswith("homeassistant/")} == {
         f"homeassistant/device/{each}/config" for each in (name, node)
     }
-    text = json.dumps([each.body for each in floor.heard if each.topic.startswith("homeassistant")])
+    text = json.dumps(
+        [each.body for each in floor.messages if each.topic.startswith("homeassistant")]
+    )
     assert "command" not in text
     assert "sealed" not in text
 
@@ -191,15 +194,19 @@ def test_a_table_that_is_gone_is_gone_there_too_and_comes_back(
             "homeassistant/sensor/novamas-sim-v1-palma-b1/phase/config",
         ),
     ):
-        seen.say(f"{root}/palma/node/pit-2/status", {"status": "online", "boot": "1f"}, retain=True)
-        seen.say(f"{root}/palma/b1/info", info, retain=True)
+        seen.publish(
+            f"{root}/palma/node/pit-2/status", {"status": "online", "boot": "1f"}, retain=True
+        )
+        seen.publish(f"{root}/palma/b1/info", info, retain=True)
         discovery(mosquitto.port, *words)
-        until("the table", lambda: seen.on(topic), seen.told)  # noqa: B023
-        seen.say(f"{root}/palma/b1/info", b"", retain=True)
-        until("no table", lambda: seen.on(topic)[-1].payload == b"", seen.told)  # noqa: B023
-        seen.say(f"{root}/palma/node/pit-3/status", {"status": "online", "boot": "2a"}, retain=True)
-        seen.say(f"{root}/palma/b1/info", {**info, "boot": "2a"}, retain=True)
-        until("another daemon", lambda: b"pit-3" in seen.on(topic)[-1].payload, seen.told)  # noqa: B023
+        until("the table", lambda: seen.on(topic), seen.transcript)  # noqa: B023
+        seen.publish(f"{root}/palma/b1/info", b"", retain=True)
+        until("no table", lambda: seen.on(topic)[-1].payload == b"", seen.transcript)  # noqa: B023
+        seen.publish(
+            f"{root}/palma/node/pit-3/status", {"status": "online", "boot": "2a"}, retain=True
+        )
+        seen.publish(f"{root}/palma/b1/info", {**info, "boot": "2a"}, retain=True)
+        until("another daemon", lambda: b"pit-3" in seen.on(topic)[-1].payload, seen.transcript)  # noqa: B023
 
 
 def devices() -> list[dict[str, Any]]:

@@ -16,9 +16,10 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
 from tests.daemon.conftest import HEARD, Shared
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import HEAD, TABLE, command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 BODIES = {
     "deep": b'{"id":' + b"[" * 8000 + b"]" * 8000 + b"}",
@@ -56,7 +57,7 @@ TOPICS = (
 
 
 @pytest.fixture
-def heard(
+def connected(
     mosquitto: Mosquitto,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],
@@ -87,7 +88,7 @@ def say(
         properties.CorrelationData = correlation
     if note is not None:
         properties.UserProperty = ("note", note)
-    subscriber.say(f"{TABLE}/command/{name}", body, retain=retain, properties=properties)
+    subscriber.publish(f"{TABLE}/command/{name}", body, retain=retain, properties=properties)
 
 
 @pytest.mark.parametrize("name", ["session-open", "recall", "device-command", "x" * 5000])
@@ -101,8 +102,10 @@ def test_no_body_is_too_much(shared_daemon: Shared, name: str) -> None:
     assert running.log().count("broker connected") == 1
 
 
-def test_a_retained_one_does_not_keep_it_from_starting(heard: tuple[Subscriber, Daemon]) -> None:
-    subscriber, running = heard
+def test_a_retained_one_does_not_keep_it_from_starting(
+    connected: tuple[Subscriber, Daemon],
+) -> None:
+    subscriber, running = connected
     say(subscriber, "session-open", BODIES["deep"], retain=True)
     assert running.stop() == 0
     running.start()
@@ -112,7 +115,9 @@ def test_a_retained_one_does_not_keep_it_from_starting(heard: tuple[Subscriber, 
 
 def recall(subscriber: Subscriber, **fields: Any) -> Any:
     count = len(subscriber.on(f"{TABLE}/reply/t"))
-    subscriber.say(f"{TABLE}/command/recall", {"boot": "x", "client": "t", "id": count, **fields})
+    subscriber.publish(
+        f"{TABLE}/command/recall", {"boot": "x", "client": "t", "id": count, **fields}
+    )
     return until("a reply", lambda: subscriber.on(f"{TABLE}/reply/t")[count:])[0].body
 
 
@@ -125,8 +130,8 @@ def counted(subscriber: Subscriber, running: Daemon, wheel: Wheel) -> dict[str, 
     return {**told, **told["broker"]}
 
 
-def test_no_number_in_a_recall_is_too_large(heard: tuple[Subscriber, Daemon]) -> None:
-    subscriber, running = heard
+def test_no_number_in_a_recall_is_too_large(connected: tuple[Subscriber, Daemon]) -> None:
+    subscriber, running = connected
     for key in ("from", "to", "limit"):
         for number in (2**63, 2**63 - 1, -(2**63), 2**64, 10**400, -1, 0, True, 1e300):
             answer = recall(subscriber, **{"from": 1, key: number})
@@ -140,15 +145,17 @@ def test_no_number_in_a_recall_is_too_large(heard: tuple[Subscriber, Daemon]) ->
     assert running.log().count("broker connected") == 1
 
 
-def test_no_topic_for_an_answer_is_too_much(heard: tuple[Subscriber, Daemon], wheel: Wheel) -> None:
-    subscriber, running = heard
+def test_no_topic_for_an_answer_is_too_much(
+    connected: tuple[Subscriber, Daemon], wheel: Wheel
+) -> None:
+    subscriber, running = connected
     for topic in TOPICS:
         say(subscriber, "session-close", b"{}", topic)
         assert not command(subscriber, "session.close")["ok"]
     assert running.log().count("broker connected") == 1
     answered = [
         each
-        for each in subscriber.heard
+        for each in subscriber.messages
         if "/reply/" in each.topic and not each.topic.endswith("/reply/t")
     ]
     assert answered == []
@@ -184,7 +191,7 @@ def test_a_site_may_allow_other_topics_for_answers(
     say(subscriber, "session-close", b"{}", "consoles/answersheet")
     say(subscriber, "session-close", b"{}", "consoles/answers/7")
     until("an answer", lambda: subscriber.on("consoles/answers/7"), running.log)
-    assert [each.topic for each in subscriber.heard if each.topic.startswith("consoles")] == [
+    assert [each.topic for each in subscriber.messages if each.topic.startswith("consoles")] == [
         "consoles/answers/7"
     ]
 
@@ -273,7 +280,7 @@ def test_the_flood_of_one_client_keeps_back_no_other(
     until_up(subscriber, running)
     other = TABLE.replace("r1", "r2")
     for _ in range(900):  # the broker itself throws away what comes when 1000 wait for us
-        subscriber.say_soon(
+        subscriber.publish_nowait(
             f"{TABLE}/command/session-close", b'{"by":"x","role":"inspector","client":"flood"}'
         )
     assert command(subscriber, "bets.close")["error"] == "no session is open; send session-open"
@@ -312,12 +319,12 @@ def test_large_commands_without_end_delay_neither_results_nor_others(
     def flood() -> None:
         """A thousand wait at most: a machine that takes fewer a second is flooded too."""
         while not stop.wait(0.001):
-            if len(said) - 200 * len(flooder.heard) >= 1000:
+            if len(said) - 200 * len(flooder.messages) >= 1000:
                 continue
-            flooder.say_soon(f"{TABLE}/command/session-open", body)
+            flooder.publish_nowait(f"{TABLE}/command/session-open", body)
             said.append(1)
             if len(said) % 200 == 0:
-                flooder.say_soon(f"{TABLE}/command/nothing", b'{"client":"flood"}')
+                flooder.publish_nowait(f"{TABLE}/command/nothing", b'{"client":"flood"}')
 
     flooding = threading.Thread(target=flood)
     flooding.start()

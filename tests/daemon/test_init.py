@@ -19,9 +19,10 @@ from controller.configuration.file import load
 from devices.drivers import DRIVERS, driver
 from devices.links.ports import Holder, SerialPort
 from devices.links.usb_devices import HidDevice
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, free_port, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.daemon.process import Daemon
 from tests.support.programs import running
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 ADAPTER = SerialPort(
     name='/dev/serial/by-id/usb-FTDI_"UART"-if00-port0',
@@ -84,16 +85,18 @@ def test_a_newcomer_has_a_table_with_what_it_prints(
     wheel = [sys.executable, "-m", "controller.cli", *simulate[:-1], f"127.0.0.1:{port}"]
     wheel += ["--speed", str(SPEED)]
     ending.enter_context(running(wheel, stdout=subprocess.DEVNULL))
-    heard = subscribe(mosquitto.port, "novamas-sim/v1/casino/+/+")
+    subscriber = subscribe(mosquitto.port, "novamas-sim/v1/casino/+/+")
     made = daemon(text)
     assert run == ["run", str(file)]
     made.start()
-    until("info", lambda: heard.on("mesa-1/info"), made.log)
-    assert heard.latest("mesa-1/info")["about"]["languages"] == ["gl", "es"]
-    assert heard.latest("mesa-1/info")["decree"] == "EUS96"
+    until("info", lambda: subscriber.on("mesa-1/info"), made.log)
+    assert subscriber.latest("mesa-1/info")["about"]["languages"] == ["gl", "es"]
+    assert subscriber.latest("mesa-1/info")["decree"] == "EUS96"
     made.until_logged("broker connected")
     novamas(*send[:-1], str(made.file))
-    until("a result", lambda: heard.events("round.result"), made.log, patience=3 * PATIENCE)
+    until(
+        "a result", lambda: subscriber.events("round.result"), made.log, timeout=3 * TIMEOUT_SECONDS
+    )
     assert novamas(watch[0], str(made.file), "--json", "--rounds", "1")
     assert made.stop() == 0
 

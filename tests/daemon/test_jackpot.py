@@ -20,10 +20,11 @@ from controller.contract.jackpot import JackpotState, JackpotTable
 from controller.contract.times import format_utc
 from controller.proof.audit import audit
 from tests.daemon.test_boards import Written
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.carrousel.floor import Controller, terms
 from tests.support.daemon.play import command, until_open
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 TABLE = "novamas-sim/v1/palma/b1"
 TOPIC = "novamas-sim/v1/palma/jackpot/carrousel-1/state"
@@ -65,15 +66,15 @@ def statement(seconds: float = 60.0, **fields: Any) -> dict[str, Any]:
 class Table:
     """A table of poker with slots that are written by hand; its session is open."""
 
-    def __init__(self, heard: Subscriber, slots: Written, run: Daemon) -> None:
-        self.heard, self.slots, self.run, self.coins = heard, slots, run, 0
+    def __init__(self, subscriber: Subscriber, slots: Written, run: Daemon) -> None:
+        self.subscriber, self.slots, self.run, self.coins = subscriber, slots, run, 0
 
     def state(self, body: Any, *, retain: bool = True) -> None:
-        self.heard.say(TOPIC, body, retain=retain)
+        self.subscriber.publish(TOPIC, body, retain=retain)
 
     def standings(self) -> list[Standing]:
         """What the table has said of its jackpot, oldest first."""
-        events = self.heard.events("jackpot.in_play")
+        events = self.subscriber.events("jackpot.in_play")
         return [(event["in_play"], event.get("why")) for event in events]
 
     def until_standing(self, *wanted: Standing) -> None:
@@ -115,7 +116,7 @@ class Table:
         """The reply to a bet, once its event is there too."""
         known = len(self.placed())
         bet = {"who": f"box:{box}", "bet": "jackpot", "amount": 100}
-        reply = command(self.heard, "bet.place", TABLE, **bet)
+        reply = command(self.subscriber, "bet.place", TABLE, **bet)
         if reply["ok"]:
             self.next_placed(known)
         return reply
@@ -130,16 +131,16 @@ class Table:
     def next_placed(self, known: int) -> dict[str, Any]:
         """The event that follows so many."""
         found: list[dict[str, Any]] = until(
-            "the event", lambda: self.placed()[known:], self.heard.told
+            "the event", lambda: self.placed()[known:], self.subscriber.transcript
         )
         return found[0]
 
     def placed(self) -> list[dict[str, Any]]:
         kinds = ("bet.placed", "irregularity")
-        return [event for event in self.heard.events() if event["type"] in kinds]
+        return [event for event in self.subscriber.events() if event["type"] in kinds]
 
     def shown(self) -> Any:
-        return self.heard.latest(f"{TABLE}/state")["shown"]["jackpot_standing"]
+        return self.subscriber.latest(f"{TABLE}/state")["shown"]["jackpot_standing"]
 
     def prove(self) -> None:
         """End the daemon, and derive what it said from what it heard once more."""
@@ -170,12 +171,12 @@ def table(
         link = tmp_path / "slots"
         slots = Written(link, "slot")
         ending.callback(slots.close)
-        heard = subscribe(broker.port)
+        subscriber = subscribe(broker.port)
         run = daemon(configuration(broker.port, setup(link, jackpot, settings)))
         run.start()
-        until("the table", lambda: heard.latest("/status"), run.log)
-        until_open(heard, run, "b1", "slot")
-        made = Table(heard, slots, run)
+        until("the table", lambda: subscriber.latest("/status"), run.log)
+        until_open(subscriber, run, "b1", "slot")
+        made = Table(subscriber, slots, run)
         assert made.coin(1)["what"] == "bet_late"  # the first one may come of a silence
         time.sleep(0.2)  # of the board, seconds
         for name, fields in (
@@ -183,7 +184,7 @@ def table(
             ("bets.open", {}),
             ("boxes.set", {"boxes": [1, 2, 3]}),
         ):
-            assert command(heard, name, TABLE, **fields)["ok"]
+            assert command(subscriber, name, TABLE, **fields)["ok"]
         return made
 
     return begin
@@ -228,7 +229,7 @@ def test_bets_are_taken_while_the_controller_says_so(table: Callable[..., Table]
     play.until_ended(5.0)  # nobody said so: its time was over
     play.until_standing(IN_PLAY, UNHEARD)
     assert play.coin(3)["what"] == "jackpot_not_in_play"
-    assert play.heard.latest(f"{TABLE}/info")["about"]["jackpot"] == "carrousel-1"
+    assert play.subscriber.latest(f"{TABLE}/info")["about"]["jackpot"] == "carrousel-1"
     play.prove()
 
 
@@ -283,8 +284,8 @@ def test_a_flood_of_statements_costs_little_and_the_last_one_holds(
         msgspec.json.encode(said) for said in (statement(), statement(in_play=False, why="store"))
     )
     for _ in range(1500):
-        play.heard.say_soon(TOPIC, yes)
-        play.heard.say_soon(TOPIC, no)
+        play.subscriber.publish_nowait(TOPIC, yes)
+        play.subscriber.publish_nowait(TOPIC, no)
     play.state(statement(in_play=False, why="suspended"))
     play.until_standing((False, "suspended"))
     assert len(play.standings()) < 1000
@@ -302,10 +303,10 @@ def test_without_the_broker_it_ends_when_its_time_is_over(
     play.until_in_play(3.0)
     mosquitto.kill()
     until("the end", lambda: play.run.logged("jackpot not in play"), play.run.log)
-    play.heard.subscribed.clear()
+    play.subscriber.subscribed.clear()
     play.run.signal(signal.SIGSTOP)  # the broker has forgotten who listens: we are back first
     mosquitto.start()
-    assert play.heard.subscribed.wait(PATIENCE)
+    assert play.subscriber.subscribed.wait(TIMEOUT_SECONDS)
     play.run.signal(signal.SIGCONT)
     play.until_standing(IN_PLAY, UNHEARD)
     assert play.bet(1)["refusal"]["fields"] == {"why": "unheard"}
@@ -328,7 +329,7 @@ def test_a_restart_hears_anew_and_a_table_may_be_unlinked(
     play.until_standing(IN_PLAY, UNHEARD)
     play.run.kill()
     play.run.start()
-    until_open(play.heard, play.run, "b1", "slot")
+    until_open(play.subscriber, play.run, "b1", "slot")
     assert play.bet(2)["refusal"]["fields"] == {"why": "unheard"}  # what the broker holds is old
     assert play.run.stop() == 0
     file = play.run.folder / "novamas.toml"
@@ -336,7 +337,7 @@ def test_a_restart_hears_anew_and_a_table_may_be_unlinked(
     file.write_text(configuration(mosquitto.port, setup(tmp_path / "slots", "")))
     play.run.start()
     play.until_standing(UNHEARD, (None, None))
-    until_open(play.heard, play.run, "b1", "slot")
+    until_open(play.subscriber, play.run, "b1", "slot")
     assert play.bet(2)["ok"]
     assert play.shown() is None
     play.prove()
@@ -373,12 +374,12 @@ def test_a_controller_that_is_killed_ends_it(
     assert first == UNHEARD
     assert {*between} <= {UNHEARD, CHECKING}
     assert play.coin(1)["amount"] == 100
-    until("the meter", lambda: play.heard.latest(TOPIC)["value"] == 100, controller.log)
+    until("the meter", lambda: play.subscriber.latest(TOPIC)["value"] == 100, controller.log)
     controller.kill()
     play.until_standing(IN_PLAY, UNHEARD)
     assert play.coin(2)["what"] == "jackpot_not_in_play"
     controller.start()
     play.until_standing(IN_PLAY)  # after it has checked itself, which it says meanwhile
     assert play.coin(3)["amount"] == 100
-    until("the meter", lambda: play.heard.latest(TOPIC)["value"] == 200, controller.log)
+    until("the meter", lambda: play.subscriber.latest(TOPIC)["value"] == 200, controller.log)
     play.prove()

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from controller.proof.audit import audit
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.pair import NetworkWheel, spins
 from tests.support.daemon.play import TABLE, command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, configuration, table
+from tests.support.waiting import until
 
 SHOE = "novamas-sim/v1/palma/r1"
 
@@ -42,16 +43,16 @@ def proved(daemon: Daemon) -> None:
 def test_spins_that_a_device_server_kept_are_no_results(
     wheel: NetworkWheel, mosquitto: Mosquitto, daemon: Make, subscribe: Subscribe
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until_up(heard, made)
-    assert command(heard, "session.open")["ok"]
-    spin(wheel, heard, "17", 2)
-    known = len(heard.events("round.opened"))
+    until_up(subscriber, made)
+    assert command(subscriber, "session.open")["ok"]
+    spin(wheel, subscriber, "17", 2)
+    known = len(subscriber.events("round.opened"))
     wheel.show(2, 3, "17")
-    until_more(heard, "round.opened", known)
-    before = len(heard.events())
+    until_more(subscriber, "round.opened", known)
+    before = len(subscriber.events())
     # the spin of the round, and three more, in as many bytes as come in one packet
     wheel.unplug()
     kept = spins(3, "17", (" 7", "23", " 0", "36"))
@@ -59,10 +60,10 @@ def test_spins_that_a_device_server_kept_are_no_results(
     assert made.stop() == 0
     made.start()
     until("what was kept is delivered", lambda: not wheel.kept, made.log)
-    until_up(heard, made)
+    until_up(subscriber, made)
 
     def after(kind: str) -> list[dict[str, Any]]:
-        return [each for each in heard.events()[before:] if each["type"] == kind]
+        return [each for each in subscriber.events()[before:] if each["type"] == kind]
 
     # the wheel goes on at its own pace, and what it says is live again
     until("late lines are reported", lambda: after("data.late"), made.log)
@@ -72,14 +73,14 @@ def test_spins_that_a_device_server_kept_are_no_results(
     assert waiting[2]["candidate"] == 7
     assert after("round.result") == []
     assert after("bets.closed") == []
-    known = len(heard.events("round.result"))
+    known = len(subscriber.events("round.result"))
     for state in (3, 4, 5):
         wheel.show(state, 7, "12" if state == 5 else "36")
-    (result,) = until_more(heard, "round.result", known)
+    (result,) = until_more(subscriber, "round.result", known)
     assert (result["outcome"]["number"], result["spin"]) == (12, 7)
-    reply = command(heard, "round.confirm", TABLE, round=2)
+    reply = command(subscriber, "round.confirm", TABLE, round=2)
     assert reply["ok"], reply
-    assert until_more(heard, "round.result", known + 1)[0]["outcome"]["number"] == 7
+    assert until_more(subscriber, "round.result", known + 1)[0]["outcome"]["number"] == 7
     proved(made)
 
 
@@ -121,7 +122,7 @@ def scanner(programs: None) -> Iterator[Scanner]:
 def test_a_card_that_a_device_server_kept_is_not_dealt(
     scanner: Scanner, mosquitto: Mosquitto, daemon: Make, subscribe: Subscribe
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(
         configuration(
             mosquitto.port,
@@ -146,18 +147,18 @@ options = {{ min_draw = 10.0 }}
         )
     )
     made.start()
-    until("the table", lambda: heard.latest(f"{SHOE}/state"), made.log)
-    assert command(heard, "session.open", SHOE)["ok"]
-    assert command(heard, "shoe.start", SHOE, shoe="S1")["ok"]
+    until("the table", lambda: subscriber.latest(f"{SHOE}/state"), made.log)
+    assert command(subscriber, "session.open", SHOE)["ok"]
+    assert command(subscriber, "shoe.start", SHOE, shoe="S1")["ok"]
     assert made.stop() == 0
-    before = len(heard.events())
+    before = len(subscriber.events())
     scanner.kept = b"D2\r\n"
     made.start()
     until("what was kept is delivered", lambda: not scanner.kept, made.log)
 
     def after() -> list[str]:
-        return [each["type"] for each in heard.events()[before:]]
+        return [each["type"] for each in subscriber.events()[before:]]
 
     until("it is reported as late", lambda: "data.late" in after(), made.log)
     assert not {"card.dealt", "cards.burned", "round.opened", "round.result"} & {*after()}
-    until("it waits", lambda: heard.latest(f"{SHOE}/state")["status"] == "waiting", made.log)
+    until("it waits", lambda: subscriber.latest(f"{SHOE}/state")["status"] == "waiting", made.log)

@@ -14,12 +14,13 @@ from controller.cli import main
 from controller.contract.topics import level
 from controller.games.games import GAMES
 from devices.drivers import DRIVERS
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.loading import announced, loaded
 from tests.support.daemon.play import TABLE, command, spin, until_open, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.devices.parts import Pty
 from tests.support.people.signing import LASA, SIGNED, answer, claims, enrol, token
+from tests.support.waiting import until
 
 OTHERS = {
     "amqtt": "the embedded broker",
@@ -70,25 +71,25 @@ def test_nothing_is_loaded_while_a_wheel_is_played(
     subscribe: Callable[..., Subscriber],
     wheel: Wheel,
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     run = announced(daemon(configuration(mosquitto.port, table("r1", wheel))))
     run.start()
     run.until_logged("broker connected")
-    until_up(heard, run)
-    assert command(heard, "session.open")["ok"]
-    spin(wheel, heard, "17", 2)
-    assert not command(heard, "session.open")["ok"]
-    assert not command(heard, "round.vodi")["ok"]
+    until_up(subscriber, run)
+    assert command(subscriber, "session.open")["ok"]
+    spin(wheel, subscriber, "17", 2)
+    assert not command(subscriber, "session.open")["ok"]
+    assert not command(subscriber, "round.vodi")["ok"]
     wheel.send(b"\xff\xfe no line of a wheel")
     wheel.unplug()
-    until("the wheel is lost", lambda: _state(heard) == "lost", run.log)
+    until("the wheel is lost", lambda: _state(subscriber) == "lost", run.log)
     wheel.plug()
-    until_up(heard, run)
+    until_up(subscriber, run)
     assert loaded(run)[1] == []
 
 
-def _state(heard: Subscriber) -> str:
-    return str(heard.latest(f"{TABLE}/state")["devices"]["wheel"]["state"])
+def _state(subscriber: Subscriber) -> str:
+    return str(subscriber.latest(f"{TABLE}/state")["devices"]["wheel"]["state"])
 
 
 def test_nothing_is_loaded_while_sealed_cards_are_dealt_and_commands_are_signed(
@@ -103,7 +104,7 @@ def test_nothing_is_loaded_while_sealed_cards_are_dealt_and_commands_are_signed(
     surveillance = capsys.readouterr().out
     port = Pty(tmp_path)
     ending.callback(port.unplug)
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     poker = f"""
 [[table]]
 id = "p1"
@@ -121,23 +122,23 @@ options = {{ min_draw = 0.0 }}
     enrol(run.folder)
     run.start()
     run.until_logged("broker connected")
-    until_open(heard, run, "p1", "reader")
+    until_open(subscriber, run, "p1", "reader")
 
     def say(name: str, **fields: object) -> str:
         """The key of the refusal, or nothing if the command is followed."""
         given = claims(LASA, name, aud=topic, fields=fields)
-        heard.say(f"{topic}/command/{level(name)}", token(given))
-        reply = answer(heard, given)
+        subscriber.publish(f"{topic}/command/{level(name)}", token(given))
+        reply = answer(subscriber, given)
         return "" if reply["ok"] else reply["refusal"]["key"]
 
     port.say(b"[Game]<Shown 9H>\r\n")  # so that the reader is up
-    until("the line is sealed", lambda: heard.on(f"{topic}/sealed"), run.log)
+    until("the line is sealed", lambda: subscriber.on(f"{topic}/sealed"), run.log)
     assert say("session.open") == ""
     assert say("deck.check", cards=52) == ""
     assert say("bets.open") == ""
     assert say("boxes.set", boxes=[1]) == ""
     assert say("bets.close") == ""
     port.say(b"[Game]<Card:AH>\r\n")
-    until("a card is dealt", lambda: heard.events("card.dealt"), run.log)
+    until("a card is dealt", lambda: subscriber.events("card.dealt"), run.log)
     assert say("session.open") == "session_already_open"
     assert loaded(run)[1] == []

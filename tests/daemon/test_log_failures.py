@@ -9,10 +9,10 @@ from contextlib import ExitStack
 import pytest
 
 from controller.service.health import REPORT_INTERVAL_SECONDS
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, spin
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 Make = Callable[[str], Daemon]
 TROUBLE = {"full": "No space left on device", "closed": "Broken pipe"}
@@ -39,26 +39,29 @@ def test_the_tables_go_on_and_health_counts(
     broken: tuple[str, int],
 ) -> None:
     kind, descriptor = broken
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.stderr = descriptor
     made.start()
     until(
         "the wheel is up",
-        lambda: heard.events("device.state") and heard.events("device.state")[-1]["state"] == "up",
+        lambda: (
+            subscriber.events("device.state")
+            and subscriber.events("device.state")[-1]["state"] == "up"
+        ),
     )
-    assert command(heard, "session.open")["ok"]
-    assert spin(wheel, heard, "17", 2)["outcome"]["number"] == 17
+    assert command(subscriber, "session.open")["ok"]
+    assert spin(wheel, subscriber, "17", 2)["outcome"]["number"] == 17
 
     def told() -> bool:
-        log = heard.latest("/health")["log"]
+        log = subscriber.latest("/health")["log"]
         return bool(log["trouble"] == TROUBLE[kind] and log["lost"] >= 3)
 
     until(
-        "health says so", told, patience=REPORT_INTERVAL_SECONDS + PATIENCE
+        "health says so", told, timeout=REPORT_INTERVAL_SECONDS + TIMEOUT_SECONDS
     )  # lines are counted as they are lost
     assert made.stop() == 0
-    until("the farewell", lambda: heard.latest("/status")["status"] == "offline")
+    until("the farewell", lambda: subscriber.latest("/status")["status"] == "offline")
 
 
 def test_the_exit_status_stays_the_same(daemon: Make, broken: tuple[str, int]) -> None:

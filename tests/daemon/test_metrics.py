@@ -12,17 +12,19 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from controller.service.metrics import FAMILIES
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.daemon.play import command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 Told = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 def told_at(port: int) -> Told:
     """Every number, by its name and labels."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(
+        f"http://127.0.0.1:{port}/metrics", timeout=TIMEOUT_SECONDS
+    ) as answer:
         families = [*text_string_to_metric_families(answer.read().decode())]
     said = {each.name + "_total" * (each.type == "counter") for each in families}
     assert said == {each.name for each in FAMILIES}
@@ -39,23 +41,23 @@ def test_a_daemon_tells_how_it_is(
     daemon: Callable[[str], Daemon],
     subscribe: Callable[..., Subscriber],
 ) -> None:
-    heard, port = subscribe(mosquitto.port), free_port()
+    subscriber, port = subscribe(mosquitto.port), free_port()
     text = configuration(mosquitto.port, table("r1", wheel))
     run = daemon(f'{text}\n[metrics]\nlisten = "127.0.0.1:{port}"\n')
     run.start()
-    until_up(heard, run)
-    command(heard, "session.open")
-    refused = command(heard, "round.confirm")
+    until_up(subscriber, run)
+    command(subscriber, "session.open")
+    refused = command(subscriber, "round.confirm")
     assert not refused["ok"]
-    spin(wheel, heard, "17", 2)
+    spin(wheel, subscriber, "17", 2)
     wheel.show(5, 2, "18")  # another number than was published
-    until("the irregularity", lambda: heard.events("irregularity"))
+    until("the irregularity", lambda: subscriber.events("irregularity"))
 
     def value(name: str, **labels: str) -> float | None:
         return told_at(port).get((f"novamas_{name}", frozenset(labels.items())))
 
     of = {"table": "r1", "simulated": "false"}
-    what = heard.events("irregularity")[0]["what"]
+    what = subscriber.events("irregularity")[0]["what"]
     until("it is counted", lambda: value("table_irregularities_total", what=what, **of))
     assert value("table_online", **of) == 1
     assert value("table_results_total", **of) == 1
@@ -63,9 +65,9 @@ def test_a_daemon_tells_how_it_is(
 
     def as_published() -> bool:
         """The retained state may be of before."""
-        return value("table_status", status=heard.latest("/r1/state")["status"], **of) == 1
+        return value("table_status", status=subscriber.latest("/r1/state")["status"], **of) == 1
 
-    until("the status", as_published, heard.told)
+    until("the status", as_published, subscriber.transcript)
     assert value("device_up", device="wheel", **of) == 1
     assert (value("device_frames_total", device="wheel", **of) or 0) > 4
     assert value("commands_followed_total") == 1

@@ -16,9 +16,10 @@ import msgspec
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Record
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import TABLE, command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 Make = Callable[[str], Daemon]
 Subscribe = Callable[..., Subscriber]
@@ -27,18 +28,18 @@ Subscribe = Callable[..., Subscriber]
 def test_a_broker_that_was_killed_and_has_forgotten_everything(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe, tmp_path: Path
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(
         configuration(mosquitto.port, table("r1", wheel, period=0.5, stale_after=60.0))
     )  # longer than it will be stopped
     made.start()
-    until_up(heard, made)
-    assert command(heard, "session.open")["ok"]
-    live = spin(wheel, heard, "17", 2)
-    until("the result is retained", lambda: heard.number() == 17)
+    until_up(subscriber, made)
+    assert command(subscriber, "session.open")["ok"]
+    live = spin(wheel, subscriber, "17", 2)
+    until("the result is retained", lambda: subscriber.number() == 17)
     mosquitto.kill()
     made.until_logged("broker lost")
-    heard.subscribed.clear()
+    subscriber.subscribed.clear()
     wheel.unplug()  # lost, and back: two events while nobody can hear
     made.until_logged("device down")
     wheel.PERIOD = 0.5  # its own pace, by which what comes late is told from what is live
@@ -46,21 +47,23 @@ def test_a_broker_that_was_killed_and_has_forgotten_everything(
     with closing(JournalReader(tmp_path / "journal.sqlite3")) as journal:
         until(
             "both are stored",
-            lambda: changes(journal) == len(heard.events("device.state")) + 2,
+            lambda: changes(journal) == len(subscriber.events("device.state")) + 2,
             made.log,
         )
     made.signal(signal.SIGSTOP)  # the subscriber is to be there before the daemon
     mosquitto.start()
-    assert heard.subscribed.wait(PATIENCE)
-    known = len(heard.heard)
+    assert subscriber.subscribed.wait(TIMEOUT_SECONDS)
+    known = len(subscriber.messages)
     made.signal(signal.SIGCONT)
     made.until_logged("broker connected", 2)
     retained = {f"{TABLE}/{leaf}" for leaf in ("info", "state", "result", "history")}
     until(
-        "all retained topics", lambda: retained <= {h.topic for h in heard.heard[known:]}, made.log
+        "all retained topics",
+        lambda: retained <= {h.topic for h in subscriber.messages[known:]},
+        made.log,
     )
-    second = spin(wheel, heard, "32", 3, before="17")
-    events = heard.events()
+    second = spin(wheel, subscriber, "32", 3, before="17")
+    events = subscriber.events()
     assert [event["seq"] for event in events] == list(range(1, second["seq"] + 1))
     missed = [
         event
@@ -82,10 +85,10 @@ def changes(journal: JournalReader) -> int:
 def test_a_frozen_broker_is_noticed(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel), keepalive=2))
     made.start()
-    until_up(heard, made)
+    until_up(subscriber, made)
     made.until_logged("broker connected")  # said last: the broker has everything
     mosquitto.signal(signal.SIGSTOP)
     made.until_logged("broker lost")
@@ -114,10 +117,10 @@ def test_a_wrong_password_is_told_and_works_once_it_is_right(
     assert line["level"] == "error"
     secret.write_text("correct-horse\n")
     made.until_logged("broker connected")
-    heard = subscribe(broker.port, username="pit", password="correct-horse")
-    until_up(heard, made)
+    subscriber = subscribe(broker.port, username="pit", password="correct-horse")
+    until_up(subscriber, made)
     assert made.stop() == 0
-    said = made.log() + "".join(h.payload.decode() for h in heard.heard)
+    said = made.log() + "".join(h.payload.decode() for h in subscriber.messages)
     assert "wrong-battery" not in said
     assert "correct-horse" not in said
 
@@ -208,10 +211,10 @@ def test_a_message_that_the_broker_refuses_does_not_keep_back_the_rest(
     broker = Mosquitto(tmp_path / "mosquitto", "allow_anonymous true", f"acl_file {rules}")
     ending.callback(broker.kill)
     broker.start()
-    heard = subscribe(broker.port)
+    subscriber = subscribe(broker.port)
     made = daemon(configuration(broker.port, table("r1", wheel)))
     made.start()
-    until_up(heard, made)
+    until_up(subscriber, made)
     until(
         "the refusal is told",
         lambda: f"{TABLE}/info" in {line["topic"] for line in made.logged(REFUSED)},
@@ -220,7 +223,7 @@ def test_a_message_that_the_broker_refuses_does_not_keep_back_the_rest(
     assert {line["reason"] for line in made.logged(REFUSED)} == {"Not authorized"}
     until(
         "the event that is allowed",
-        lambda: any(event["state"] == "up" for event in heard.events("device.state")),
+        lambda: any(event["state"] == "up" for event in subscriber.events("device.state")),
         made.log,
     )
     assert made.stop() == 0
@@ -243,15 +246,15 @@ async def test_an_event_of_another_release_does_not_keep_back_the_rest(
             saved=b"{}",
         )
         await journal.append(old)
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until_up(heard, made)
+    until_up(subscriber, made)
     until(
         "the old and a new event",
-        lambda: {"moon.landed", "device.state"} <= {e["type"] for e in heard.events()},
+        lambda: {"moon.landed", "device.state"} <= {e["type"] for e in subscriber.events()},
     )
-    [told] = (each for each in heard.events() if each["type"] == "moon.landed")
+    [told] = (each for each in subscriber.events() if each["type"] == "moon.landed")
     assert told == {**msgspec.json.decode(body), "historical": True}
     assert made.stop() == 0
 
@@ -259,45 +262,55 @@ async def test_an_event_of_another_release_does_not_keep_back_the_rest(
 def test_an_alert_that_was_cleared_while_the_broker_could_not_hear_it(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    heard = subscribe(mosquitto.port)
-    heard.say(f"{TABLE}/alert/of-yesterday", {"alert": "of-yesterday"}, retain=True)
+    subscriber = subscribe(mosquitto.port)
+    subscriber.publish(f"{TABLE}/alert/of-yesterday", {"alert": "of-yesterday"}, retain=True)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until("the left over alert is gone", lambda: heard.gone("/alert/of-yesterday"), made.log)
+    until(
+        "the left over alert is gone",
+        lambda: subscriber.is_cleared("/alert/of-yesterday"),
+        made.log,
+    )
     assert made.stop() == 0
 
 
 def test_a_full_disk_stops_the_table_and_nothing_is_lost(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until_up(heard, made)
-    assert command(heard, "session.open")["ok"]
-    until_more(heard, "session.opened", 0)  # the reply may come before it
+    until_up(subscriber, made)
+    assert command(subscriber, "session.open")["ok"]
+    until_more(subscriber, "session.opened", 0)  # the reply may come before it
     assert made.process is not None
     _, most = resource.prlimit(made.process.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(made.process.pid, resource.RLIMIT_FSIZE, (0, most))
-    known = len(heard.events())
+    known = len(subscriber.events())
     wheel.show(2, 2, "  ")
-    until("the alert", lambda: heard.latest(f"{TABLE}/alert/journal"), made.log)
+    until("the alert", lambda: subscriber.latest(f"{TABLE}/alert/journal"), made.log)
     until(
         "the table is in fault",
-        lambda: heard.latest(f"{TABLE}/state")["status"] == "fault",
+        lambda: subscriber.latest(f"{TABLE}/state")["status"] == "fault",
         made.log,
     )
     until(
-        "health says so", lambda: heard.latest("/health")["journal"]["state"] == "failed", made.log
+        "health says so",
+        lambda: subscriber.latest("/health")["journal"]["state"] == "failed",
+        made.log,
     )
-    assert "in fault" in command(heard, "bets.close")["error"]
-    assert len(heard.events()) == known
+    assert "in fault" in command(subscriber, "bets.close")["error"]
+    assert len(subscriber.events()) == known
     resource.prlimit(made.process.pid, resource.RLIMIT_FSIZE, (most, most))
-    until_more(heard, "round.opened", 0)
-    until("the alert is gone", lambda: heard.gone(f"{TABLE}/alert/journal"), made.log)
-    until("the table is open", lambda: heard.latest(f"{TABLE}/state")["status"] == "open", made.log)
-    assert command(heard, "round.void", role="inspector", reason="inspector")["ok"]
-    until_more(heard, "round.void", 0)
-    seqs = [event["seq"] for event in heard.events()]
+    until_more(subscriber, "round.opened", 0)
+    until("the alert is gone", lambda: subscriber.is_cleared(f"{TABLE}/alert/journal"), made.log)
+    until(
+        "the table is open",
+        lambda: subscriber.latest(f"{TABLE}/state")["status"] == "open",
+        made.log,
+    )
+    assert command(subscriber, "round.void", role="inspector", reason="inspector")["ok"]
+    until_more(subscriber, "round.void", 0)
+    seqs = [event["seq"] for event in subscriber.events()]
     assert seqs == list(range(1, len(seqs) + 1))
     assert made.stop() == 0

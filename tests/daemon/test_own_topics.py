@@ -12,9 +12,10 @@ import pytest
 from controller.mqtt.connection import IncomingMessage
 from controller.mqtt.outgoing import OutgoingMessage
 from controller.mqtt.own_topics import MAX_CORRECTED_TOPICS, MAX_ECHOES, OwnTopics
-from tests.support.brokers.mosquitto import Heard, Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, ReceivedMessage, Subscriber
 from tests.support.daemon.play import NODE, TABLE, command, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 FORGED = {
     f"{NODE}/status": b'{"status":"offline","boot":"x"}',
@@ -27,13 +28,13 @@ FORGED = {
 }
 
 
-def since(heard: Subscriber, topic: str, known: int) -> list[Heard]:
-    return heard.on(topic)[known:]
+def since(subscriber: Subscriber, topic: str, known: int) -> list[ReceivedMessage]:
+    return subscriber.on(topic)[known:]
 
 
-def after(heard: Subscriber, topic: str, forged: bytes) -> list[Heard]:
+def after(subscriber: Subscriber, topic: str, forged: bytes) -> list[ReceivedMessage]:
     """What was said on a topic after somebody else said this."""
-    said = heard.on(topic)
+    said = subscriber.on(topic)
     last = max((at for at, each in enumerate(said) if each.payload == forged), default=len(said))
     return said[last + 1 :]
 
@@ -51,17 +52,17 @@ def test_what_holds_is_said_again(
         configuration(mosquitto.port, table("r1", wheel), broker=f'protocol = "{protocol}"')
     )
     running.start()
-    heard = subscribe(mosquitto.port)
-    until_up(heard, running)
-    assert command(heard, "session.open")["ok"]
+    subscriber = subscribe(mosquitto.port)
+    until_up(subscriber, running)
+    assert command(subscriber, "session.open")["ok"]
     assert running.logged("another client publishes on this daemon's topics") == []
     for topic, body in FORGED.items():
-        heard.say(topic, body, retain=retain)
+        subscriber.publish(topic, body, retain=retain)
     for topic, body in FORGED.items():
-        until(f"{topic} is put right", partial(after, heard, topic, body), running.log)
+        until(f"{topic} is put right", partial(after, subscriber, topic, body), running.log)
     running.until_logged("another client publishes on this daemon's topics")
     assert len(running.logged("another client publishes on this daemon's topics")) == 1
-    until("an alert", lambda: heard.latest(f"{TABLE}/alert/broker-topics"), running.log)
+    until("an alert", lambda: subscriber.latest(f"{TABLE}/alert/broker-topics"), running.log)
     later = subscribe(mosquitto.port)
     later.catch_up()
     assert later.latest("/info")
@@ -87,15 +88,15 @@ def test_nobody_else_is_heard_where_nobody_else_speaks(
     )
     for _ in range(2):
         running.start()
-        heard = subscribe(mosquitto.port)
-        until_up(heard, running)
+        subscriber = subscribe(mosquitto.port)
+        until_up(subscriber, running)
         for _ in range(5):
-            assert command(heard, "session.open")["ok"]
-            assert command(heard, "session.close")["ok"]
-        known = len(heard.on("/health"))
+            assert command(subscriber, "session.open")["ok"]
+            assert command(subscriber, "session.close")["ok"]
+        known = len(subscriber.on("/health"))
         wheel.unplug()
-        until("health is told", partial(since, heard, "/health", known), running.log)
-        assert heard.latest("/health")["broker"]["foreign"] == 0
+        until("health is told", partial(since, subscriber, "/health", known), running.log)
+        assert subscriber.latest("/health")["broker"]["foreign"] == 0
         wheel.plug()
         assert running.stop() == 0
 

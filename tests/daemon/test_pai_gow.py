@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.daemon.test_boards import Written
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open, until_said
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.waiting import until
 
 TABLE = "novamas-sim/v1/palma/p1"
 BANK, BANK_LOW = "Qc Qd 9h 8s 7c Jd Th", "Jd Th"
@@ -34,38 +35,38 @@ def test_a_round_from_the_dice_to_the_result(
         table += f'\n[[table.device]]\nid = "{kind}"\ndriver = "{kind}-board"\n'
         table += f'link = "serial://{tmp_path / kind}?baud=115200"\n'
         table += f"stale_after = 1000.0\noptions = {{ {options}late_after = 1000.0 }}\n"
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     run = daemon(configuration(mosquitto.port, table))
     run.start()
-    until("the table", lambda: heard.latest("/status"), run.log)
+    until("the table", lambda: subscriber.latest("/status"), run.log)
     for kind in boards:
-        until_open(heard, run, "p1", kind)
+        until_open(subscriber, run, "p1", kind)
 
     def say(name: str, **fields: Any) -> None:
-        reply = command(heard, name, TABLE, **fields)
+        reply = command(subscriber, name, TABLE, **fields)
         assert reply["ok"], reply
 
-    boards["shuffler"].jam(heard)
+    boards["shuffler"].jam(subscriber)
     boards["shuffler"].say("state", "ready", 0)
-    blink(boards["dice"], heard)
-    until_said(heard, "alert.cleared", 2)
+    blink(boards["dice"], subscriber)
+    until_said(subscriber, "alert.cleared", 2)
     say("session.open", minimum=500, currency="EUR")
     say("boxes.set", boxes=[1])
     say("bets.open")
     say("bets.close")
     cast(boards["dice"], 2, "1@10.10", "2@100.10", "5@10.200")
-    (dice,) = until_said(heard, "dice.thrown", 1)
+    (dice,) = until_said(subscriber, "dice.thrown", 1)
     assert (dice["values"], dice["total"], dice["seat"]) == ([1, 2, 5], 8, 7)
     for number in (1, 2):
         boards["shuffler"].say("packet", number, 7)
-    dealt = until_said(heard, "card.dealt", 14)
+    dealt = until_said(subscriber, "card.dealt", 14)
     assert [event["to"] for event in dealt] == ["dealer"] * 7 + ["box:1"] * 7
     assert {event["card"] for event in dealt} == {None}
     say("deck.check", cards=39)
     say("hand.act", who="box:1", action="set")
     say("cards.show", who="dealer", cards=BANK.split(), low=BANK_LOW.split())
     say("cards.show", who="box:1", cards=BOX.split(), low=BOX_LOW.split())
-    (result,) = until_said(heard, "round.result", 1)
+    (result,) = until_said(subscriber, "round.result", 1)
     assert [hand["outcome"] for hand in result["outcome"]["hands"] if "outcome" in hand] == ["win"]
     assert run.stop() == 0
 
@@ -77,14 +78,16 @@ def cast(dice: Written, throw_: int, *faces: str) -> None:
         dice.say("dice", 0, throw_, "ok", *faces)
 
 
-def blink(dice: Written, heard: Subscriber) -> None:
+def blink(dice: Written, subscriber: Subscriber) -> None:
     """The reader says that it is broken until the table has heard it: nothing is taken in the first
     second after connecting.
     """
 
     def said() -> list[dict[str, Any]]:
         dice.say("dice", 0, 1, "reader")
-        return [event for event in heard.events("alert.raised") if event["what"] == "dice_sensor"]
+        return [
+            event for event in subscriber.events("alert.raised") if event["what"] == "dice_sensor"
+        ]
 
     until("the reader", said)
     dice.say("dice", 0, 1, "ok")

@@ -25,8 +25,9 @@ from controller.proof.checkpoint import SigningKeyError, checkpoint_path, keep, 
 from controller.proof.segment import FORMAT, SegmentHeader, write_segment
 from controller.service.privacy import exposed
 from devices.recording import RecordingWriter, _compress
-from tests.support.brokers.mosquitto import free_port, until
+from tests.support.brokers.mosquitto import free_port
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 BEFORE, MOMENT = b"\0" * 32, "2026-11-19T00:00:00Z"
 HASH = entry_hash(BEFORE, "r1", "boot", "event", 1, MOMENT, 0, b"{}")

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from controller.proof.audit import audit
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import TABLE, command, until_more, until_up
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.devices.described import FOLDER
+from tests.support.waiting import until
 
 
 class Rota:
@@ -97,24 +98,24 @@ link = "serial://{rota.link}?baud=19200"
 options = {{ file = "rota.toml" }}
 stale_after = 20.0
 """
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table))
     made.start()
-    until_up(heard, made)
-    assert command(heard, "session.open")["ok"]
+    until_up(subscriber, made)
+    assert command(subscriber, "session.open")["ok"]
     for state, kind in ((b"S1250", "round.opened"), (b"S2248", None), (b"S3231", "bets.closed")):
-        known = len(heard.events(kind)) if kind else 0
+        known = len(subscriber.events(kind)) if kind else 0
         rota.state = state
         rota.say(state)
         if kind:
-            until_more(heard, kind, known)
+            until_more(subscriber, kind, known)
     for said in (b"N17004", b"N17004", b"S4215", b"N17004"):
         rota.say(said)
     rota.state = b"S4215"
-    result = until_more(heard, "round.result", 0)[0]
+    result = until_more(subscriber, "round.result", 0)[0]
     assert (result["outcome"]["number"], result["spin"]) == (17, 4)
     assert r"N17004" in "".join(frame["frame"] for frame in result["frames"])
-    assert heard.latest(f"{TABLE}/info")["about"]["devices"] == {"wheel": "profile"}
+    assert subscriber.latest(f"{TABLE}/info")["about"]["devices"] == {"wheel": "profile"}
     until("the wheel is asked for its state", lambda: b"\x02?\x033C" in rota.heard(), made.log)
     assert made.stop() == 0
     (tmp_path / "rota.toml").unlink()  # the journal knows what the readings were made by

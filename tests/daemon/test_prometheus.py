@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.controller.metrics.test_rules import MONITORING, RULES
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.carrousel.floor import Controller, terms
 from tests.support.daemon.play import command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.metrics_page import EVERY
 from tests.support.surveillance.recorder import Recorder
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS, until
 from tests.support.web.server import WebServer
 
 NOT_HERE = {
@@ -84,7 +84,7 @@ class Prometheus:
         words = urllib.parse.urlencode(query)
         address = f"http://127.0.0.1:{self.port}/api/v1/{path}?{words}"
         try:
-            with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
+            with urllib.request.urlopen(address, timeout=TIMEOUT_SECONDS) as answer:
                 return json.load(answer)["data"]
         except urllib.error.HTTPError as refused:
             if refused.code == 503:  # it is still starting
@@ -121,7 +121,7 @@ def test_a_real_prometheus_is_answered(
     ending: ExitStack,
     tmp_path: Path,
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     own, jackpots, archive = free_port(), free_port(), free_port()
     run = daemon(
         f"{configuration(mosquitto.port, table('r1', wheel))}\n"
@@ -150,10 +150,10 @@ def test_a_real_prometheus_is_answered(
     )
     ending.callback(tell, "log of Prometheus", made.log)
     ending.callback(made.kill)
-    until_up(heard, run)
-    command(heard, "session.open")
-    command(heard, "round.confirm")  # refused: there is none
-    spin(wheel, heard, "17", 2)
+    until_up(subscriber, run)
+    command(subscriber, "session.open")
+    command(subscriber, "round.confirm")  # refused: there is none
+    spin(wheel, subscriber, "17", 2)
 
     def found(expression: str) -> list[Any]:
         told = made.ask("query", query=expression)

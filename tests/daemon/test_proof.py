@@ -21,11 +21,12 @@ from controller.proof.checkpoint import checkpoint_path, key_path, load_key, sig
 from controller.proof.verify import verify
 from controller.proof.witness import Witness
 from tests.controller.proof.test_audit import forge
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.journal.premises import entries
 from tests.support.programs import running
+from tests.support.waiting import until
 
 
 @pytest.mark.essential
@@ -36,36 +37,38 @@ def test_a_journal_of_a_real_evening_holds_and_everything_follows(
     subscribe: Callable[..., Subscriber],
     tmp_path: Path,
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until_up(heard, made)
-    command(heard, "session.open")
-    spin(wheel, heard, "17", 2)
-    spin(wheel, heard, "32", 3, before="17")
+    until_up(subscriber, made)
+    command(subscriber, "session.open")
+    spin(wheel, subscriber, "17", 2)
+    spin(wheel, subscriber, "32", 3, before="17")
     made.kill()
     made.start()
-    until("another boot", lambda: len({event["boot"] for event in heard.events()}) == 2, made.log)
-    until_up(heard, made)
-    spin(wheel, heard, " 0", 4, before="32")
+    until(
+        "another boot", lambda: len({event["boot"] for event in subscriber.events()}) == 2, made.log
+    )
+    until_up(subscriber, made)
+    spin(wheel, subscriber, " 0", 4, before="32")
     wheel.unplug()
-    until_more(heard, "alert.raised", 0)
+    until_more(subscriber, "alert.raised", 0)
     wheel.plug()
-    until_more(heard, "alert.cleared", 0)
+    until_more(subscriber, "alert.cleared", 0)
     boot = made.boot()
     assert made.stop() == 0
     until(
         "the farewell",
-        lambda: heard.latest("/status") == {"status": "offline", "boot": boot},
+        lambda: subscriber.latest("/status") == {"status": "offline", "boot": boot},
         made.log,
     )
-    last = heard.latest("/checkpoint")
+    last = subscriber.latest("/checkpoint")
     journal = made.folder / "journal.sqlite3"
     archive = tmp_path / "archive.jsonl"
     archive.write_text(
         "".join(
             json.dumps({"topic": h.topic, "payload": h.body}) + "\n"
-            for h in heard.heard
+            for h in subscriber.messages
             if h.payload
         )
     )
@@ -73,7 +76,9 @@ def test_a_journal_of_a_real_evening_holds_and_everything_follows(
     verdict = verify(journal, last["key"], witness.checkpoints.values(), witness.on_entry)
     witness.testify(verdict)
     assert verdict.problems == []
-    assert verdict.witnessed == len({(event["boot"], event["seq"]) for event in heard.events()})
+    assert verdict.witnessed == len(
+        {(event["boot"], event["seq"]) for event in subscriber.events()}
+    )
     assert verdict.through == verdict.head == last["position"]
     proved = audit(journal)
     assert proved.differences == []
@@ -96,10 +101,10 @@ def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
         pytest.fail(
             "mosquitto_sub is not installed; tests/debian-packages names what the tests need"
         )
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until_up(heard, made)
+    until_up(subscriber, made)
     journal = made.folder / "journal.sqlite3"
     main(["verify", str(journal), "--text"])
     keep, use = re.findall(
@@ -110,16 +115,18 @@ def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
     assert words[-2:] == [">>", "archive.jsonl"]
     with archive.open("ab") as file, running(words[:-2], stdout=file):
         until("the retained checkpoint", archive.read_bytes, made.log)
-        command(heard, "session.open")
-        spin(wheel, heard, "17", 2)
-        spin(wheel, heard, "32", 3, before="17")
+        command(subscriber, "session.open")
+        spin(wheel, subscriber, "17", 2)
+        spin(wheel, subscriber, "32", 3, before="17")
         assert made.stop() == 0
         until(
             "the last checkpoint",
-            lambda: json.dumps(heard.latest("/checkpoint")["signature"]) in archive.read_text(),
+            lambda: (
+                json.dumps(subscriber.latest("/checkpoint")["signature"]) in archive.read_text()
+            ),
             made.log,
         )
-    key = str(heard.latest("/checkpoint")["key"])
+    key = str(subscriber.latest("/checkpoint")["key"])
     use = use.replace("PUBLICKEY", key).replace("archive.jsonl", str(archive))
     arguments = [*shlex.split(use)[1:], "--text"]
     assert main(arguments) == 0, capsys.readouterr().out
@@ -130,7 +137,7 @@ def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
         if entry.kind == "event" and b'"number":17' in entry.body
     )
     forge(journal, result, '"number":17', '"number":18')
-    last, point = entries(journal)[-1], heard.latest("/checkpoint")
+    last, point = entries(journal)[-1], subscriber.latest("/checkpoint")
     forged = sign(
         load_key(key_path(journal)),
         point["journal"],

@@ -19,9 +19,10 @@ import pytest
 
 from controller.cli import main
 from devices.recording import read_recording
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.waiting import until
 
 RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
 SHOES = {"angel-eye-punto-banca": "angel-eye", "bee-tek-punto-banca": "bee-tek"}
@@ -125,12 +126,12 @@ options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a h
 """,
         )
     )
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made.start()
-    until("the table", lambda: heard.latest("/status"), made.log)
-    until_open(heard, made, "b1", "shoe")
-    assert command(heard, "session.open", TABLE)["ok"]
-    assert command(heard, "shoe.start", TABLE, shoe="S1")["ok"]
+    until("the table", lambda: subscriber.latest("/status"), made.log)
+    until_open(subscriber, made, "b1", "shoe")
+    assert command(subscriber, "session.open", TABLE)["ok"]
+    assert command(subscriber, "shoe.start", TABLE, shoe="S1")["ok"]
     began = 0.0
     for chunk in read_recording(RECORDINGS / f"{name}.txt"):
         time.sleep((chunk.at - began) / SPEED)
@@ -139,8 +140,8 @@ options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a h
     expected = golden(name)
     heard_of_play = until(
         "the golden events",
-        lambda: found if len(found := of_play(heard.events())) >= len(expected) else [],
-        lambda: "\n".join(map(str, heard.events())),
+        lambda: found if len(found := of_play(subscriber.events())) >= len(expected) else [],
+        lambda: "\n".join(map(str, subscriber.events())),
     )
     assert (
         made.stop() == 0

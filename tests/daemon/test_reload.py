@@ -24,10 +24,11 @@ from controller.proof.audit import Auditor, audit
 from controller.proof.evidence import Evidence
 from controller.proof.pieces import cut
 from controller.service.reload_answer import read_reply
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import HEAD, NODE, command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.programs import running
+from tests.support.waiting import until
 
 PALMA = "novamas/v1/palma"
 TABLES = ("r1", "r2", "r3", "r4", "r5")
@@ -41,16 +42,21 @@ class Floor:
     """A daemon with tables of one wheel each. ``wheels``: by table."""
 
     def __init__(
-        self, wheels: dict[str, Wheel], port: int, daemon: Make, heard: Subscriber, broker: str = ""
+        self,
+        wheels: dict[str, Wheel],
+        port: int,
+        daemon: Make,
+        subscriber: Subscriber,
+        broker: str = "",
     ) -> None:
-        self.wheels, self.port, self.heard = wheels, port, heard
+        self.wheels, self.port, self.subscriber = wheels, port, subscriber
         self.broker = broker
         self.daemon = daemon(self.text("r1", "r2", "r3", "r4"))
         self.journal = self.daemon.folder / "journal.sqlite3"
         self.daemon.start()
         self.daemon.until_logged("broker connected")
         for each in ("r1", "r2", "r3", "r4"):
-            until_up(heard, self.daemon, f"{PALMA}/{each}")
+            until_up(subscriber, self.daemon, f"{PALMA}/{each}")
 
     def text(self, *tables: str, **changed: Any) -> str:
         """The configuration with these tables; ``changed``: by table, a line of it."""
@@ -71,7 +77,7 @@ class Floor:
         return found.reload
 
     def state(self, table: str) -> Any:
-        return self.heard.latest(f"{PALMA}/{table}/state")
+        return self.subscriber.latest(f"{PALMA}/{table}/state")
 
     def entries(self, kind: str, table: str = "") -> list[Any]:
         with closing(JournalReader(self.journal)) as reader:
@@ -104,9 +110,9 @@ def floor(
     return Floor(wheels, mosquitto.port, daemon, subscribe(mosquitto.port))
 
 
-def assert_contiguous(heard: Subscriber, table: str) -> None:
+def assert_contiguous(subscriber: Subscriber, table: str) -> None:
     """Each event of each run came once, in order: a number that two have is two events."""
-    events = [each.body for each in heard.on(f"/{table}/event")]
+    events = [each.body for each in subscriber.on(f"/{table}/event")]
     for boot in {event["boot"] for event in events}:
         numbers = [event["seq"] for event in events if event["boot"] == boot]
         assert numbers == [*range(1, len(numbers) + 1)], (table, boot)
@@ -115,12 +121,12 @@ def assert_contiguous(heard: Subscriber, table: str) -> None:
 class Player(threading.Thread):
     """Spins the wheel of one table until it is told to end."""
 
-    def __init__(self, floor: Floor, table: str, heard: Subscriber) -> None:
+    def __init__(self, floor: Floor, table: str, subscriber: Subscriber) -> None:
         super().__init__()
         self.table = table
         self.spun: list[int] = []
         self.results: list[dict[str, Any]] = []
-        self.heard = heard
+        self.subscriber = subscriber
         self._wheel = floor.wheels[table]
         self._end = threading.Event()
 
@@ -129,7 +135,7 @@ class Player(threading.Thread):
             number = (7 * len(self.spun) + 3) % 37
             count = len(self.spun) % 250 + 1
             before = f"{self.spun[-1]:2}" if self.spun else "  "
-            result = spin(self._wheel, self.heard, f"{number:2}", count, before)
+            result = spin(self._wheel, self.subscriber, f"{number:2}", count, before)
             self.spun.append(number)
             self.results.append(result)
 
@@ -153,23 +159,23 @@ def test_tables_are_added_changed_and_removed_while_the_others_play(
     protocol: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    heard = subscribe(mosquitto.port)
-    floor = Floor(wheels, mosquitto.port, daemon, heard, f'protocol = "{protocol}"')
+    subscriber = subscribe(mosquitto.port)
+    floor = Floor(wheels, mosquitto.port, daemon, subscriber, f'protocol = "{protocol}"')
     players = [
         Player(floor, each, subscribe(mosquitto.port, f"{PALMA}/{each}/#"))
         for each in ("r1", "r2", "r3")
     ]
     for player in players:
-        assert command(player.heard, "session.open", f"{PALMA}/{player.table}")["ok"]
+        assert command(player.subscriber, "session.open", f"{PALMA}/{player.table}")["ok"]
         player.start()
     try:
         for player in players:
             player.more()
         assert floor.reload(*TABLES) == 0
         assert capsys.readouterr().out == "r5: added\n"
-        until_up(heard, floor.daemon, f"{PALMA}/r5")
-        assert command(heard, "session.open", f"{PALMA}/r5")["ok"]
-        assert command(heard, "session.close", f"{PALMA}/r5")["ok"]
+        until_up(subscriber, floor.daemon, f"{PALMA}/r5")
+        assert command(subscriber, "session.open", f"{PALMA}/r5")["ok"]
+        assert command(subscriber, "session.close", f"{PALMA}/r5")["ok"]
         for player in players:
             player.more()
 
@@ -177,18 +183,22 @@ def test_tables_are_added_changed_and_removed_while_the_others_play(
         assert floor.reload(*TABLES, r4=other) == 0
         told = "r4: changed (device wheel: link, device wheel: stale_after)\n"
         assert capsys.readouterr().out == told
-        until_up(heard, floor.daemon, f"{PALMA}/r4")
-        assert command(heard, "session.open", f"{PALMA}/r4")["ok"]
+        until_up(subscriber, floor.daemon, f"{PALMA}/r4")
+        assert command(subscriber, "session.open", f"{PALMA}/r4")["ok"]
         alone = subscribe(mosquitto.port, f"{PALMA}/r4/#")
         assert spin(wheels["other"], alone, "17", 1)["outcome"]["number"] == 17
-        assert command(heard, "session.close", f"{PALMA}/r4")["ok"]
+        assert command(subscriber, "session.close", f"{PALMA}/r4")["ok"]
         for player in players:
             player.more()
 
         assert floor.reload("r1", "r2", "r3", "r5") == 0
         assert capsys.readouterr().out == "r4: removed\n"
         for leaf in LEAVES:
-            until(f"{leaf} is cleared", partial(heard.gone, f"{PALMA}/r4/{leaf}"), floor.log)
+            until(
+                f"{leaf} is cleared",
+                partial(subscriber.is_cleared, f"{PALMA}/r4/{leaf}"),
+                floor.log,
+            )
         for player in players:
             player.more()
     finally:
@@ -196,22 +206,24 @@ def test_tables_are_added_changed_and_removed_while_the_others_play(
             player.end()
     health = until(
         "health of four tables",
-        lambda: (h := heard.latest(f"{NODE}/health"))["reload"] and h["reload"]["removed"] and h,
+        lambda: (
+            (h := subscriber.latest(f"{NODE}/health"))["reload"] and h["reload"]["removed"] and h
+        ),
         floor.log,
     )
     assert list(health["tables"]) == ["r1", "r2", "r3", "r5"]
-    assert heard.latest(f"{NODE}/claim")["tables"].keys() == health["tables"].keys()
+    assert subscriber.latest(f"{NODE}/claim")["tables"].keys() == health["tables"].keys()
     for player in players:
         assert [each["outcome"]["number"] for each in player.results] == player.spun
         device = health["tables"][player.table]["devices"]["wheel"]
         assert (device["state"], device.get("reconnects", 0)) == ("up", 0)
         assert len(floor.entries("state", player.table)) == 1, "it was never taken up again"
-        assert command(player.heard, "session.close", f"{PALMA}/{player.table}")["ok"]
+        assert command(player.subscriber, "session.close", f"{PALMA}/{player.table}")["ok"]
     assert floor.daemon.stop() == 0
-    assert heard.events("round.unresolved") == []
+    assert subscriber.events("round.unresolved") == []
     for each in TABLES:
-        assert_contiguous(heard, each)
-    assert {event["boot"] for event in heard.events()} == {floor.daemon.boot()}
+        assert_contiguous(subscriber, each)
+    assert {event["boot"] for event in subscriber.events()} == {floor.daemon.boot()}
     boots = [msgspec.json.decode(entry.body, type=Boot) for entry in floor.entries("boot")]
     assert [(boot.continues, boot.reloaded) for boot in boots] == [
         (False, False),
@@ -236,7 +248,7 @@ def test_a_mistake_changes_nothing(floor: Floor, capsys: pytest.CaptureFixture[s
     told = floor.daemon.until_logged("configuration not taken over")["reason"]
     assert "did you mean `cammegh-ss2`?" in told
     health = until(
-        "health says it", lambda: (h := floor.heard.latest("/health")).get("reload") and h
+        "health says it", lambda: (h := floor.subscriber.latest("/health")).get("reload") and h
     )
     assert health["reload"]["trouble"] == told
     assert len(health["tables"]) == 4
@@ -246,7 +258,7 @@ def test_a_mistake_changes_nothing(floor: Floor, capsys: pytest.CaptureFixture[s
 def test_a_table_with_an_open_session_waits(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    alone = floor.heard
+    alone = floor.subscriber
     assert command(alone, "session.open", f"{PALMA}/r1")["ok"]
     american = table("r2", floor.wheels["r2"], game="roulette-american")
     slower = table("r1", floor.wheels["r1"], stale_after=50.0)
@@ -258,7 +270,7 @@ def test_a_table_with_an_open_session_waits(
     ]
     assert floor.state("r1")["status"] == "open"
     until("another game", lambda: floor.state("r2")["game"] == "roulette-american", floor.log)
-    until("and it says so", lambda: floor.heard.latest("r2/alert/table-anew"), floor.log)
+    until("and it says so", lambda: floor.subscriber.latest("r2/alert/table-anew"), floor.log)
     assert command(alone, "session.close", f"{PALMA}/r1")["ok"]
     assert main(["reload", str(floor.daemon.file)]) == 0
     assert capsys.readouterr().out == "r1: changed (device wheel: stale_after)\n"
@@ -266,7 +278,7 @@ def test_a_table_with_an_open_session_waits(
     assert capsys.readouterr().out == "ok: the daemon already uses this file\n"
     assert floor.daemon.stop() == 0
     for each in ("r1", "r2"):
-        assert_contiguous(floor.heard, each)
+        assert_contiguous(floor.subscriber, each)
     assert audit(floor.journal).proves
 
 
@@ -295,7 +307,9 @@ def test_what_needs_a_restart_is_said_and_a_device_is_removed(
     assert capsys.readouterr().out == "restart the daemon for: broker.keepalive\n"
     health = until(
         "health says it",
-        lambda: (h := floor.heard.latest("/health"))["reload"] and h["reload"]["restart"] and h,
+        lambda: (
+            (h := floor.subscriber.latest("/health"))["reload"] and h["reload"]["restart"] and h
+        ),
         floor.log,
     )
     assert health["reload"]["restart"] == ["broker.keepalive"]
@@ -305,21 +319,21 @@ def test_what_needs_a_restart_is_said_and_a_device_is_removed(
     assert main(["reload", str(floor.daemon.file)]) == 0, "a key of its own is made"
     assert capsys.readouterr().out == "r6: added\n"
     shown = "novamas-sim/v1/palma/r6/state"
-    until("r6 is there", lambda: floor.heard.latest(shown), floor.log)
-    assert command(floor.heard, "session.open", "novamas-sim/v1/palma/r6")["ok"]
-    assert command(floor.heard, "session.close", "novamas-sim/v1/palma/r6")["ok"]
+    until("r6 is there", lambda: floor.subscriber.latest(shown), floor.log)
+    assert command(floor.subscriber, "session.open", "novamas-sim/v1/palma/r6")["ok"]
+    assert command(floor.subscriber, "session.close", "novamas-sim/v1/palma/r6")["ok"]
     floor.daemon.file.write_text(
         floor.text("r1", "r2", "r3", "r4") + simulated + f"\n[[table.device]]{other}"
     )
     assert main(["reload", str(floor.daemon.file)]) == 0
     assert capsys.readouterr().out == "r6: changed (device other: added)\n"
-    until("two devices", lambda: len(floor.heard.latest(shown)["devices"]) == 2, floor.log)
+    until("two devices", lambda: len(floor.subscriber.latest(shown)["devices"]) == 2, floor.log)
     floor.daemon.file.write_text(floor.text("r1", "r2", "r3", "r4") + simulated)
     assert main(["reload", str(floor.daemon.file)]) == 0
     assert capsys.readouterr().out == "r6: changed (device other: removed)\n"
-    until("one device", lambda: len(floor.heard.latest(shown)["devices"]) == 1, floor.log)
+    until("one device", lambda: len(floor.subscriber.latest(shown)["devices"]) == 1, floor.log)
     assert floor.daemon.stop() == 0
-    assert_contiguous(floor.heard, "r6")
+    assert_contiguous(floor.subscriber, "r6")
     assert main(["audit", str(floor.journal)]) != 0, "what lies face down is sealed"
     private = floor.journal.with_name("journal.sqlite3.simulated-surveillance")
     assert main(["audit", str(floor.journal), "--unseal", str(private)]) == 0
@@ -338,7 +352,7 @@ def test_commands_are_answered_once_while_their_table_changes(
                 continue
             name = "session-close" if asked[0] % 2 else "session-open"
             body = {**HEAD, "client": "stress", "id": asked[0]}
-            head.say(f"{PALMA}/r4/command/{name}", body)
+            head.publish(f"{PALMA}/r4/command/{name}", body)
             asked[0] += 1
 
     person = threading.Thread(target=go_on)
@@ -356,7 +370,7 @@ def test_commands_are_answered_once_while_their_table_changes(
     assert [each["id"] for each in told] == [*range(asked[0])]
     assert [each for each in told if not each["ok"]] == []
     assert floor.daemon.stop() == 0
-    assert_contiguous(floor.heard, "r4")
+    assert_contiguous(floor.subscriber, "r4")
     entries = floor.entries("state", "r4")
     starts = [msgspec.json.decode(each.body, type=TableStart).why for each in entries]
     assert starts == ["boot", *changed * ["reload"]]
@@ -382,12 +396,12 @@ def test_hangups_at_any_time(floor: Floor, capsys: pytest.CaptureFixture[str]) -
     floor.daemon.file.write_text(floor.text("r1", "r2", "r3"))
     for _ in range(10):
         floor.daemon.signal(signal.SIGHUP)
-    until("r4 is gone", lambda: floor.heard.gone("r4/state"), floor.log)
+    until("r4 is gone", lambda: floor.subscriber.is_cleared("r4/state"), floor.log)
     floor.daemon.file.write_text(floor.text(*TABLES))
     floor.daemon.signal(signal.SIGHUP)
     floor.daemon.signal(signal.SIGHUP)
-    until_up(floor.heard, floor.daemon, f"{PALMA}/r4")
-    until_up(floor.heard, floor.daemon, f"{PALMA}/r5")
+    until_up(floor.subscriber, floor.daemon, f"{PALMA}/r4")
+    until_up(floor.subscriber, floor.daemon, f"{PALMA}/r5")
     boots = [msgspec.json.decode(each.body, type=Boot) for each in floor.entries("boot")]
     assert [len(boot.tables) for boot in boots] == [4, 3, 5]
     floor.daemon.file.write_text(floor.text("r1", "r2"))
@@ -406,7 +420,7 @@ def test_hangups_at_any_time(floor: Floor, capsys: pytest.CaptureFixture[str]) -
     assert main(["reload", str(floor.daemon.file)]) == 0
     assert floor.daemon.stop() == 0
     for each in TABLES:
-        assert_contiguous(floor.heard, each)
+        assert_contiguous(floor.subscriber, each)
     assert audit(floor.journal).proves
 
 
@@ -443,30 +457,36 @@ def test_a_table_moves_from_one_daemon_to_another(
     daemon: Make,
 ) -> None:
     """The second has it in its file first, and waits until the first lets it go."""
-    heard = subscribe(mosquitto.port)
-    floor = Floor(wheels, mosquitto.port, daemon, heard)
+    subscriber = subscribe(mosquitto.port)
+    floor = Floor(wheels, mosquitto.port, daemon, subscriber)
     (folder := tmp_path / "second").mkdir()
     text = floor.text("r5").replace("pit-1", "pit-2")
     second = Daemon(folder, text)
     second.start()
     try:
-        until_up(heard, second, f"{PALMA}/r5")
+        until_up(subscriber, second, f"{PALMA}/r5")
         second.file.write_text(
             configuration(
                 floor.port, table("r5", wheels["r5"]), table("r4", wheels["other"])
             ).replace("pit-1", "pit-2")
         )
-        since = len(heard.heard)
+        since = len(subscriber.messages)
         assert main(["reload", str(second.file)]) == 0
         claim = f"{PALMA}/node/pit-2/claim"
-        until("it waits", lambda: heard.latest(claim)["tables"].get("r4", "") is None, second.log)
+        until(
+            "it waits", lambda: subscriber.latest(claim)["tables"].get("r4", "") is None, second.log
+        )
         assert floor.reload("r1", "r2", "r3") == 0
-        until("it has it", lambda: heard.latest(claim)["tables"]["r4"], second.log)
-        until_up(heard, second, f"{PALMA}/r4")
-        assert command(heard, "session.open", f"{PALMA}/r4")["ok"]
-        is_open = partial(heard.latest, f"{PALMA}/r4/state")
+        until("it has it", lambda: subscriber.latest(claim)["tables"]["r4"], second.log)
+        until_up(subscriber, second, f"{PALMA}/r4")
+        assert command(subscriber, "session.open", f"{PALMA}/r4")["ok"]
+        is_open = partial(subscriber.latest, f"{PALMA}/r4/state")
         until("it is open", lambda: is_open()["status"] == "open", second.log)
-        own = [h.body for h in heard.heard[since:] if h.topic == f"{PALMA}/r4/state" and h.payload]
+        own = [
+            h.body
+            for h in subscriber.messages[since:]
+            if h.topic == f"{PALMA}/r4/state" and h.payload
+        ]
         others = [body["boot"] for body in own]
         assert others == sorted(others, key=[floor.daemon.boot(), second.boot()].index)
     finally:
@@ -481,10 +501,10 @@ def test_the_broker_is_away_while_tables_change(
     assert floor.reload("r1", "r2", "r3", "r5") == 0
     mosquitto.start()
     floor.daemon.until_logged("broker connected", 2)
-    heard = subscribe(mosquitto.port)
-    until_up(heard, floor.daemon, f"{PALMA}/r5")
-    assert command(heard, "session.open", f"{PALMA}/r5")["ok"]
-    assert heard.on("r4/state") == []
-    assert heard.latest(f"{NODE}/claim")["tables"].keys() == {"r1", "r2", "r3", "r5"}
-    numbers = [each.body["seq"] for each in heard.on("/r5/event")]
+    subscriber = subscribe(mosquitto.port)
+    until_up(subscriber, floor.daemon, f"{PALMA}/r5")
+    assert command(subscriber, "session.open", f"{PALMA}/r5")["ok"]
+    assert subscriber.on("r4/state") == []
+    assert subscriber.latest(f"{NODE}/claim")["tables"].keys() == {"r1", "r2", "r3", "r5"}
+    numbers = [each.body["seq"] for each in subscriber.on("/r5/event")]
     assert numbers == [*range(numbers[0], numbers[-1] + 1)]

@@ -10,21 +10,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 LIVE, SIMULATED = "novamas/v1/palma", "novamas-sim/v1/palma"
 
 
-def tables(heard: Subscriber, root: str) -> set[str]:
+def tables(subscriber: Subscriber, root: str) -> set[str]:
     """The tables of which the broker retains anything."""
-    topics = [topic.removeprefix(f"{root}/") for topic in retained(heard) if topic.startswith(root)]
+    topics = [
+        topic.removeprefix(f"{root}/") for topic in retained(subscriber) if topic.startswith(root)
+    ]
     return {topic.partition("/")[0] for topic in topics} - {"node"}
 
 
-def retained(heard: Subscriber) -> set[str]:
+def retained(subscriber: Subscriber) -> set[str]:
     found = dict[str, bool]()
-    for each in list(heard.heard):
+    for each in list(subscriber.messages):
         leaf = each.topic.split("/")[4:]
         if leaf[:1] in (["info"], ["state"], ["result"], ["history"], ["shoe"], ["alert"]):
             found[each.topic] = each.payload != b""
@@ -56,26 +59,26 @@ def test_what_is_retained_of_a_removed_table_is_cleared_at_the_next_start(
         ending.callback(daemon.kill)
         return daemon
 
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     first = made("pit-1", r1, r2, r3, s1)
     first.start()
-    until("all are told", lambda: tables(heard, LIVE) == {"r1", "r2", "r3"}, first.log)
-    until("the simulated one too", lambda: tables(heard, SIMULATED) == {"s1"}, first.log)
+    until("all are told", lambda: tables(subscriber, LIVE) == {"r1", "r2", "r3"}, first.log)
+    until("the simulated one too", lambda: tables(subscriber, SIMULATED) == {"s1"}, first.log)
     first.kill()
     # r3 goes to another daemon, which has r4 besides, and is stopped again
     second = made("pit-2", r3, r4)
     second.start()
     second.until_logged("broker connected")
-    until("r4 is told", lambda: "r4" in tables(heard, LIVE), second.log)
+    until("r4 is told", lambda: "r4" in tables(subscriber, LIVE), second.log)
     second.stop()
     # alerts that nobody cleared, at the removed table and at that of the other daemon
     for where in ("r2", "r3"):
-        heard.say(f"{LIVE}/{where}/alert/wheel", {"alert": "wheel"}, retain=True)
+        subscriber.publish(f"{LIVE}/{where}/alert/wheel", {"alert": "wheel"}, retain=True)
     again = made("pit-1", r1)
     again.start()
     again.until_logged("tables removed while the daemon was down")
-    until("r2 is gone", lambda: "r2" not in tables(heard, LIVE), again.log)
-    until("s1 is gone", lambda: not tables(heard, SIMULATED), again.log)
+    until("r2 is gone", lambda: "r2" not in tables(subscriber, LIVE), again.log)
+    until("s1 is gone", lambda: not tables(subscriber, SIMULATED), again.log)
     late = subscribe(mosquitto.port)
     until("the others stay", lambda: tables(late, LIVE) == {"r1", "r3", "r4"}, again.log)
     assert f"{LIVE}/r3/alert/wheel" in retained(late)

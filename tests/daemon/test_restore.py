@@ -16,16 +16,17 @@ import pytest
 from controller.cli import main
 from controller.contract.times import parse_utc
 from controller.journal.reader import JournalReader
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, once, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, once
 from tests.support.daemon.play import NODE, TABLE, command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 
 class Floor(NamedTuple):
     """A daemon, who hears it, its wheel, and a key file."""
 
     running: Daemon
-    heard: Subscriber
+    subscriber: Subscriber
     wheel: Wheel
     key_file: Path
 
@@ -45,9 +46,9 @@ class Floor(NamedTuple):
 
     def open(self) -> int:
         """Open a session, and give its number."""
-        count = len(self.heard.events("session.opened"))
-        assert command(self.heard, "session.open")["ok"]
-        return int(until_more(self.heard, "session.opened", count)[0]["session"])
+        count = len(self.subscriber.events("session.opened"))
+        assert command(self.subscriber, "session.open")["ok"]
+        return int(until_more(self.subscriber, "session.opened", count)[0]["session"])
 
 
 @pytest.fixture
@@ -66,15 +67,15 @@ def floor(
     running = daemon(configuration(mosquitto.port, table("r1", wheel)))
     running.start()
     running.until_logged("broker connected")
-    heard = subscribe(mosquitto.port)
-    until_up(heard, running)
-    return Floor(running, heard, wheel, key_file)
+    subscriber = subscribe(mosquitto.port)
+    until_up(subscriber, running)
+    return Floor(running, subscriber, wheel, key_file)
 
 
-def results(heard: Subscriber) -> list[tuple[str, int, int]]:
+def results(subscriber: Subscriber) -> list[tuple[str, int, int]]:
     return [
         (each["table"], each["session"], each["round"])
-        for each in once(heard.events("round.result"))
+        for each in once(subscriber.events("round.result"))
     ]
 
 
@@ -82,16 +83,16 @@ def results(heard: Subscriber) -> list[tuple[str, int, int]]:
 def test_what_was_played_after_the_backup_is_told_as_a_gap_and_never_numbered_again(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    running, heard, wheel = floor.running, floor.heard, floor.wheel
+    running, subscriber, wheel = floor.running, floor.subscriber, floor.wheel
     assert floor.open() == 1
-    spin(wheel, heard, "17", 2)
+    spin(wheel, subscriber, "17", 2)
     backup = floor.backup(capsys)
     manifest = json.loads((backup / "manifest.json").read_text())
-    spin(wheel, heard, "32", 3, "17")
-    assert command(heard, "session.close")["ok"]
+    spin(wheel, subscriber, "32", 3, "17")
+    assert command(subscriber, "session.close")["ok"]
     assert floor.open() == 2
-    spin(wheel, heard, " 4", 4, "32")
-    told = len(heard.events())
+    spin(wheel, subscriber, " 4", 4, "32")
+    told = len(subscriber.events())
 
     assert floor.restore(backup, "--set-aside") == 1
     assert "another daemon uses this journal" in capsys.readouterr().err
@@ -103,34 +104,34 @@ def test_what_was_played_after_the_backup_is_told_as_a_gap_and_never_numbered_ag
 
     before = running.boot()
     running.start()
-    event: dict[str, Any] = until_more(heard, "journal.restored", 0)[0]
-    until_up(heard, running)
+    event: dict[str, Any] = until_more(subscriber, "journal.restored", 0)[0]
+    until_up(subscriber, running)
     assert event["boot"] != before
     assert event["seq"] == 1
     assert (event["journal"], event["position"]) == (manifest["journal"], manifest["position"])
     assert (event["hash"], event["since"]) == (manifest["hash"], manifest["time"])
     assert (event["was_open"], event["next_session"]) == (1, 1 + _jump(event) + 1)
-    again = [each for each in heard.events()[told:] if each["boot"] == running.boot()]
+    again = [each for each in subscriber.events()[told:] if each["boot"] == running.boot()]
     assert again[0] == event
-    state = heard.latest(f"{TABLE}/state")
+    state = subscriber.latest(f"{TABLE}/state")
     assert (state["status"], state["shown"]["session"]) == ("closed", event["next_session"] - 1)
-    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/journal-restored"))
+    alert = until("the alert", lambda: subscriber.latest(f"{TABLE}/alert/journal-restored"))
     assert manifest["time"] in alert["detail"]
-    checkpoint = until("a checkpoint", lambda: heard.latest(f"{NODE}/checkpoint"))
+    checkpoint = until("a checkpoint", lambda: subscriber.latest(f"{NODE}/checkpoint"))
     assert checkpoint["journal"] != manifest["journal"]
 
     assert floor.open() == event["next_session"]
-    spin(wheel, heard, "36", 5, " 4")
+    spin(wheel, subscriber, "36", 5, " 4")
     assert running.stop() == 0
-    rounds = results(heard)  # the wheel that still shows the last number may take up a round
+    rounds = results(subscriber)  # the wheel that still shows the last number may take up a round
     assert rounds[:3] == [("r1", 1, 1), ("r1", 1, 2), ("r1", 2, 1)]
     assert [session for _, session, _ in rounds[3:]] == [event["next_session"]]
 
     running.start()
-    until("the next start", lambda: running.boot() and heard.latest(f"{TABLE}/state")["boot"])
-    until_up(heard, running)
-    assert heard.events("journal.restored") == [event]
-    until("no alert", lambda: not heard.latest(f"{TABLE}/alert/journal-restored"))
+    until("the next start", lambda: running.boot() and subscriber.latest(f"{TABLE}/state")["boot"])
+    until_up(subscriber, running)
+    assert subscriber.events("journal.restored") == [event]
+    until("no alert", lambda: not subscriber.latest(f"{TABLE}/alert/journal-restored"))
     assert running.stop() == 0
     _holds(running.folder, capsys)
 

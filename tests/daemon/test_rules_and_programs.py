@@ -15,12 +15,13 @@ import pytest
 
 from controller.contract.topics import Topics
 from tests.daemon.test_broker_access import PASSWORD, USERS, by_file, rules
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.carrousel.floor import Controller, terms
 from tests.support.daemon.play import HEAD, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.programs import running as ran
 from tests.support.surveillance.recorder import Recorder
+from tests.support.waiting import until
 from tests.support.web.server import WebServer
 
 SUBSCRIBER = Path(__file__).parents[2] / "examples" / "subscriber.py"
@@ -136,7 +137,7 @@ def test_no_program_is_denied_anything(
         )
         for number, name in enumerate(("session-open", "session-close"), 1):
             order = {**HEAD, "client": USERS["console"], "id": number}
-            console.say(topics.table("r1", f"command/{name}"), order)
+            console.publish(topics.table("r1", f"command/{name}"), order)
         until("answers", lambda: console.on(f"/reply/{USERS['console']}")[1:], running.log)
         told, _ = integrator.communicate(timeout=120)
         assert len(told.splitlines()) == 2
@@ -148,5 +149,7 @@ def test_no_program_is_denied_anything(
     assert denied == []
 
 
-def _jackpot_told(heard: Subscriber) -> bool:
-    return any("/jackpot/" in each.topic and each.topic.endswith("/state") for each in heard.heard)
+def _jackpot_told(subscriber: Subscriber) -> bool:
+    return any(
+        "/jackpot/" in each.topic and each.topic.endswith("/state") for each in subscriber.messages
+    )

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.daemon.play import NODE, TABLE, command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 Make = Callable[[str], Daemon]
 Subscribe = Callable[..., Subscriber]
@@ -22,12 +22,12 @@ Subscribe = Callable[..., Subscriber]
 def test_a_spin_from_the_wire_to_a_subscriber(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until_up(heard, made)
-    assert command(heard, "session.open")["ok"]
-    result = spin(wheel, heard, "17", 2)
+    until_up(subscriber, made)
+    assert command(subscriber, "session.open")["ok"]
+    result = spin(wheel, subscriber, "17", 2)
     assert (
         result["outcome"]["number"],
         result["session"],
@@ -35,11 +35,13 @@ def test_a_spin_from_the_wire_to_a_subscriber(
         result["frames"][-1]["device"],
     ) == (17, 1, 1, "wheel")
     assert "historical" not in result
-    until("the result is retained", lambda: heard.number() == 17)
+    until("the result is retained", lambda: subscriber.number() == 17)
     assert made.stop() == 0
-    until("the farewell", lambda: heard.latest(f"{NODE}/status")["status"] == "offline", made.log)
+    until(
+        "the farewell", lambda: subscriber.latest(f"{NODE}/status")["status"] == "offline", made.log
+    )
     seqs = [
-        event.body["seq"] for event in heard.on("/event")
+        event.body["seq"] for event in subscriber.on("/event")
     ]  # doubles too: there is no reason for one
     assert seqs == list(range(1, len(seqs) + 1))
     assert len(seqs) >= result["seq"]
@@ -67,7 +69,7 @@ def test_a_late_subscriber_finds_everything_retained(
     late = subscribe(mosquitto.port)
     leaves = [f"{TABLE}/{leaf}" for leaf in ("info", "state", "result", "history")]
     topics = {*leaves, *(f"{NODE}/{leaf}" for leaf in ("status", "claim", "health", "checkpoint"))}
-    until("all retained topics", lambda: topics <= {heard.topic for heard in late.heard})
+    until("all retained topics", lambda: topics <= {message.topic for message in late.messages})
     assert late.latest("/info")["about"]["devices"] == {"wheel": "cammegh-ss2"}
     assert late.latest("/result")["seq"] == result["seq"]
     assert late.latest("/history")["results"][-1]["outcome"]["number"] == 17
@@ -77,11 +79,11 @@ def test_a_late_subscriber_finds_everything_retained(
 def test_birth_comes_after_every_retained_topic(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until("birth", lambda: heard.latest("/status"), made.log)
-    topics = [h.topic.removeprefix(f"{TABLE}/") for h in heard.heard]
+    until("birth", lambda: subscriber.latest("/status"), made.log)
+    topics = [h.topic.removeprefix(f"{TABLE}/") for h in subscriber.messages]
     assert {"info", "state", "result", "history"} <= set(topics[: topics.index(f"{NODE}/status")])
     assert "event" not in topics[: topics.index(f"{NODE}/status")]
 
@@ -90,27 +92,29 @@ def test_birth_comes_after_every_retained_topic(
 def test_killed_daemon_is_offline_by_its_will_and_goes_on_after_a_restart(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until_up(heard, made)
-    command(heard, "session.open")
-    first = spin(wheel, heard, "17", 2)
+    until_up(subscriber, made)
+    command(subscriber, "session.open")
+    first = spin(wheel, subscriber, "17", 2)
     made.kill()
-    until("the last will", lambda: heard.latest("/status")["status"] == "offline", made.log)
+    until("the last will", lambda: subscriber.latest("/status")["status"] == "offline", made.log)
     made.start()
-    until("birth", lambda: heard.latest("/status")["status"] == "online", made.log)
-    until_up(heard, made)
-    second = spin(wheel, heard, "32", 3, before="17")
+    until("birth", lambda: subscriber.latest("/status")["status"] == "online", made.log)
+    until_up(subscriber, made)
+    second = spin(wheel, subscriber, "32", 3, before="17")
     assert first["boot"] != second["boot"]
     assert (second["session"], second["round"]) == (1, 2)
     until(
         "both results",
-        lambda: [r["outcome"]["number"] for r in heard.latest("/history")["results"]] == [17, 32],
+        lambda: (
+            [r["outcome"]["number"] for r in subscriber.latest("/history")["results"]] == [17, 32]
+        ),
     )
     assert made.stop() == 0
-    until("the farewell", lambda: heard.latest("/status")["status"] == "offline", made.log)
-    later = [event["seq"] for event in heard.events() if event["boot"] == second["boot"]]
+    until("the farewell", lambda: subscriber.latest("/status")["status"] == "offline", made.log)
+    later = [event["seq"] for event in subscriber.events() if event["boot"] == second["boot"]]
     assert later[-1] >= second["seq"]
     assert later == list(range(1, len(later) + 1))
 
@@ -119,45 +123,49 @@ def test_killed_daemon_is_offline_by_its_will_and_goes_on_after_a_restart(
 def test_an_unplugged_wheel_is_lost_with_an_alert_and_comes_back(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until_up(heard, made)
+    until_up(subscriber, made)
     wheel.unplug()
-    raised = until_more(heard, "alert.raised", 0)[0]
+    raised = until_more(subscriber, "alert.raised", 0)[0]
     topic = f"/alert/{raised['alert']}"
-    until("the alert is retained", lambda: heard.latest(topic), made.log)
-    assert [e["state"] for e in heard.events("device.state")][-1] == "lost"
+    until("the alert is retained", lambda: subscriber.latest(topic), made.log)
+    assert [e["state"] for e in subscriber.events("device.state")][-1] == "lost"
     until(
-        "the table is stale", lambda: heard.latest(f"{TABLE}/state")["status"] == "stale", made.log
+        "the table is stale",
+        lambda: subscriber.latest(f"{TABLE}/state")["status"] == "stale",
+        made.log,
     )
     until(
         "health says lost",
-        lambda: heard.latest("/health")["tables"]["r1"]["devices"]["wheel"]["state"] == "lost",
+        lambda: subscriber.latest("/health")["tables"]["r1"]["devices"]["wheel"]["state"] == "lost",
         made.log,
     )
     wheel.plug()
-    until_more(heard, "alert.cleared", 0)
-    until("the alert is gone", lambda: heard.gone(topic), made.log)
-    until_up(heard, made)
+    until_more(subscriber, "alert.cleared", 0)
+    until("the alert is gone", lambda: subscriber.is_cleared(topic), made.log)
+    until_up(subscriber, made)
     assert len(made.logged("device down")) == 1
 
 
 def test_spins_of_which_only_late_lines_were_heard_are_told_as_unresolved(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel, stale_after=3.0, period=0.5)))
     made.start()
-    until_up(heard, made)
-    command(heard, "session.open")
-    spin(wheel, heard, "17", 2)
+    until_up(subscriber, made)
+    command(subscriber, "session.open")
+    spin(wheel, subscriber, "17", 2)
     wheel.PERIOD = 0.5  # its own pace, by which what comes late is told from what is live
     wheel.line = b""  # a line end alone is no frame
     until(
-        "the table is stale", lambda: heard.latest(f"{TABLE}/state")["status"] == "stale", made.log
+        "the table is stale",
+        lambda: subscriber.latest(f"{TABLE}/state")["status"] == "stale",
+        made.log,
     )
-    cleared = len(heard.events("alert.cleared"))
+    cleared = len(subscriber.events("alert.cleared"))
     lines = [  # what had waited in a buffer, in one write
         f"*X;{state};{count:03d};17;0;200;0"
         for count in (3, 4, 5, 6)
@@ -165,14 +173,14 @@ def test_spins_of_which_only_late_lines_were_heard_are_told_as_unresolved(
         for _ in (1, 2)
     ]
     wheel.send("\r\n".join(lines).encode())
-    until_more(heard, "alert.cleared", cleared)
+    until_more(subscriber, "alert.cleared", cleared)
     wheel.unplug()
-    until_more(heard, "alert.raised", 1)
+    until_more(subscriber, "alert.raised", 1)
     wheel.plug()
-    known = len(heard.events("round.opened"))
+    known = len(subscriber.events("round.opened"))
     wheel.show(2, 12, "23")
-    until_more(heard, "round.opened", known)
-    told = heard.events("round.unresolved")
+    until_more(subscriber, "round.opened", known)
+    told = subscriber.events("round.unresolved")
     assert {each["why"] for each in told} == {"silence"}
     assert [(each["spin"], each["candidate"]) for each in told] == [
         (3, 17),
@@ -181,13 +189,13 @@ def test_spins_of_which_only_late_lines_were_heard_are_told_as_unresolved(
         (6, None),
     ]
     assert [each["round"] for each in told] == [2, 3, 4, 5]
-    assert len(heard.events("round.result")) == 1
+    assert len(subscriber.events("round.result")) == 1
 
 
 def test_two_tables_of_one_daemon_one_of_them_simulated(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe, tmp_path: Path
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     other = Wheel(tmp_path / "other")
     try:
         made = daemon(
@@ -199,21 +207,21 @@ def test_two_tables_of_one_daemon_one_of_them_simulated(
         )
         made.start()
         simulated = "novamas-sim/v1/palma/r2"
-        until_up(heard, made)
-        until_up(heard, made, simulated)
-        assert heard.latest(f"{simulated}/state")["simulated"] is True
-        assert command(heard, "session.open")["ok"]
-        assert command(heard, "session.open", table=simulated)["ok"]
-        spin(wheel, heard, "17", 2)
-        spin(other, heard, " 4", 2)
-        results = heard.events("round.result")
+        until_up(subscriber, made)
+        until_up(subscriber, made, simulated)
+        assert subscriber.latest(f"{simulated}/state")["simulated"] is True
+        assert command(subscriber, "session.open")["ok"]
+        assert command(subscriber, "session.open", table=simulated)["ok"]
+        spin(wheel, subscriber, "17", 2)
+        spin(other, subscriber, " 4", 2)
+        results = subscriber.events("round.result")
         assert [
             (r["table"], r["outcome"]["number"], r.get("simulated", False)) for r in results
         ] == [
             ("r1", 17, False),
             ("r2", 4, True),
         ]
-        assert {h.topic for h in heard.on("/event") if h.body["table"] == "r2"} == {
+        assert {h.topic for h in subscriber.on("/event") if h.body["table"] == "r2"} == {
             f"{simulated}/event"
         }
         assert made.stop() == 0
@@ -227,7 +235,7 @@ def test_a_hangup_ends_nothing_and_the_service_manager_is_told(
 ) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
-        manager.settimeout(PATIENCE)
+        manager.settimeout(TIMEOUT_SECONDS)
         made = daemon(
             configuration(free_port(), table("r1", wheel))
         )  # no broker: the tables do not wait for one
@@ -286,10 +294,10 @@ def test_the_embedded_broker_serves_this_machine(
     made = daemon(configuration(port, table("r1", wheel), scheme="embedded"))
     made.start()
     made.until_logged("broker connected")
-    heard = subscribe(port, v5=False)
-    until_up(heard, made)
-    assert command(heard, "session.open")["ok"]
-    assert spin(wheel, heard, "17", 2)["outcome"]["number"] == 17
+    subscriber = subscribe(port, v5=False)
+    until_up(subscriber, made)
+    assert command(subscriber, "session.open")["ok"]
+    assert spin(wheel, subscriber, "17", 2)["outcome"]["number"] == 17
     assert made.stop() == 0
     assert "Traceback" not in made.log()
 
@@ -297,11 +305,11 @@ def test_the_embedded_broker_serves_this_machine(
 def test_an_open_session_of_another_game_is_not_thrown_away(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until_up(heard, made)
-    assert command(heard, "session.open")["ok"]
+    until_up(subscriber, made)
+    assert command(subscriber, "session.open")["ok"]
     assert made.stop() == 0
     other = daemon(configuration(mosquitto.port, table("r1", wheel, decree="BAL05")))
     other.start()

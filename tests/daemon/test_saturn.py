@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from simulators.wheel.saturn import FIELDS
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import TABLE, command, until_up
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.programs import running
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 Make = Callable[[str], Daemon]
 PHASES = ", ".join(f'{text} = "{phase}"' for text, phase in FIELDS["phases"].items())
@@ -49,7 +50,7 @@ def test_spins_of_a_wheel_that_is_asked_from_the_wire_to_a_subscriber(
     ending: ExitStack,
 ) -> None:
     saturn(tmp_path / "wheel", ending)
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(
         configuration(
             mosquitto.port,
@@ -69,19 +70,21 @@ options = {{ poll = 0.1, fields = {{ {PLACES}, phases = {{ {PHASES} }} }} }}
         )
     )
     made.start()
-    until_up(heard, made)
-    assert command(heard, "session.open")["ok"]
+    until_up(subscriber, made)
+    assert command(subscriber, "session.open")["ok"]
 
     def two() -> list[dict[str, Any]]:
-        return heard.events("round.result") if len(heard.events("round.result")) > 1 else []
+        return (
+            subscriber.events("round.result") if len(subscriber.events("round.result")) > 1 else []
+        )
 
-    results = until("two results", two, made.log, patience=3 * PATIENCE)
+    results = until("two results", two, made.log, timeout=3 * TIMEOUT_SECONDS)
     played = [NUMBERS.index(result["outcome"]["number"]) for result in results]
     assert played == sorted(
         set(played)
     )  # in their order; the first may have been before us, and a busy machine may miss one
-    assert command(heard, "device.command", command="fire", device="wheel")["ok"]
-    refused = command(heard, "device.command", command="fire", device="wheel")
+    assert command(subscriber, "device.command", command="fire", device="wheel")["ok"]
+    refused = command(subscriber, "device.command", command="fire", device="wheel")
     assert "less than 30 s ago" in refused["error"]
-    assert heard.latest(f"{TABLE}/info")["about"]["devices"] == {"wheel": "saturn"}
+    assert subscriber.latest(f"{TABLE}/info")["about"]["devices"] == {"wheel": "saturn"}
     assert made.stop() == 0

@@ -12,9 +12,10 @@ import pytest
 
 from controller.cli import main
 from controller.journal.reader import JournalReader
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import HEAD, TABLE, command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 FIRST, SECOND = (f"novamas/v1/palma/node/pit-{number}" for number in (1, 2))
 LEAVES = ("info", "state", "result", "history", "event", "sealed")
@@ -58,9 +59,9 @@ def pair(
     return Pair(mosquitto.port, (wheel, other), (daemons[0], daemons[1]))
 
 
-def boots(heard: Subscriber, since: int) -> set[Any]:
+def boots(subscriber: Subscriber, since: int) -> set[Any]:
     """Who has published at the table what is happening there, not what happened before."""
-    found = list(heard.heard)[since:]
+    found = list(subscriber.messages)[since:]
     bodies = [each.body for each in found if each.topic.removeprefix(f"{TABLE}/") in LEAVES]
     told = [body for body in bodies if isinstance(body, dict) and not body.get("historical")]
     return {body["boot"] for body in told if "boot" in body}
@@ -72,41 +73,43 @@ def read(daemon: Daemon, what: bytes) -> bool:
         return any(what in entry.body for entry in reader.entries() if entry.kind == "input")
 
 
-def elsewhere(heard: Subscriber, node: str) -> Any:
-    health = heard.latest(f"{node}/health")
+def elsewhere(subscriber: Subscriber, node: str) -> Any:
+    health = subscriber.latest(f"{node}/health")
     return health and health["tables"]["r1"]["elsewhere"]
 
 
 def test_the_first_has_the_table_and_both_say_so(
     pair: Pair, subscribe: Callable[..., Subscriber]
 ) -> None:
-    heard = subscribe(pair.port)
+    subscriber = subscribe(pair.port)
     pair.first.start()
-    until_up(heard, pair.first)
-    assert command(heard, "session.open")["ok"]
-    since = len(heard.heard)
+    until_up(subscriber, pair.first)
+    assert command(subscriber, "session.open")["ok"]
+    since = len(subscriber.messages)
     pair.second.start()
     pair.first.until_logged("another daemon serves a table of this one")
     pair.second.until_logged("another daemon serves a table of this one")
-    alert = until("an alert", lambda: heard.latest(f"{TABLE}/alert/second-daemon"), pair.log)
+    alert = until("an alert", lambda: subscriber.latest(f"{TABLE}/alert/second-daemon"), pair.log)
     assert (alert["what"], alert["severity"]) == ("table.second_daemon", "fault")
     assert "table r1 is served by the daemon pit-2 too, and this one has it" in alert["detail"]
-    until("the second says who has it", lambda: elsewhere(heard, SECOND) == "pit-1", pair.log)
+    until("the second says who has it", lambda: elsewhere(subscriber, SECOND) == "pit-1", pair.log)
     pair.second.until_logged("broker connected")
     for state in (2, 3, 4, 5):
         pair.wheels[1].show(state, 9, "23" if state == 5 else "  ")
     until("the second has read it", partial(read, pair.second, b'"number":23'), pair.log)
-    result = spin(pair.wheels[0], heard, "17", 1)
+    result = spin(pair.wheels[0], subscriber, "17", 1)
     assert (result["boot"], result["outcome"]["number"]) == (pair.first.boot(), 17)
-    known = len(heard.on("/reply/t"))
+    known = len(subscriber.on("/reply/t"))
     for number in range(10):
-        heard.say(f"{TABLE}/command/bets-close", {**HEAD, "client": "t", "id": f"once {number}"})
-    until("ten answers", lambda: len(heard.on("/reply/t")) >= known + 10, pair.log)
-    assert command(heard, "session.close")["ok"]
-    ids = [reply.body["id"] for reply in heard.on("/reply/t")[known:-1]]
+        subscriber.publish(
+            f"{TABLE}/command/bets-close", {**HEAD, "client": "t", "id": f"once {number}"}
+        )
+    until("ten answers", lambda: len(subscriber.on("/reply/t")) >= known + 10, pair.log)
+    assert command(subscriber, "session.close")["ok"]
+    ids = [reply.body["id"] for reply in subscriber.on("/reply/t")[known:-1]]
     assert ids == [f"once {number}" for number in range(10)], "each is answered once, in order"
-    assert boots(heard, since) == {pair.first.boot()}
-    until("the result is retained", lambda: heard.number() == 17, pair.log)
+    assert boots(subscriber, since) == {pair.first.boot()}
+    until("the result is retained", lambda: subscriber.number() == 17, pair.log)
     assert pair.first.logged("another client publishes on this daemon's topics") == []
 
 
@@ -119,30 +122,36 @@ def test_it_takes_over_when_the_first_is_gone_and_leaves_it_alone_when_that_come
     for daemon in (pair.first, pair.second):
         hurried = "import controller.mqtt.table_claims as c; c.RENEWED, c.GONE = 0.5, 12.0"
         daemon.program = ("-c", f"{hurried}; {daemon.program[1]}")
-    heard = subscribe(pair.port)
+    subscriber = subscribe(pair.port)
     pair.first.start()
-    until_up(heard, pair.first)
-    assert command(heard, "session.open")["ok"]
+    until_up(subscriber, pair.first)
+    assert command(subscriber, "session.open")["ok"]
     pair.second.start()
-    until("it waits", lambda: elsewhere(heard, SECOND) == "pit-1", pair.log)
+    until("it waits", lambda: elsewhere(subscriber, SECOND) == "pit-1", pair.log)
     pair.wheels[0].unplug()
-    until("an alert of the first", lambda: heard.latest(f"{TABLE}/alert/wheel-link"), pair.log)
+    until("an alert of the first", lambda: subscriber.latest(f"{TABLE}/alert/wheel-link"), pair.log)
     pair.first.kill()
-    until_up(heard, pair.second)
-    until("it has the table", lambda: elsewhere(heard, SECOND) is None, pair.log)
-    until("that alert is cleared", lambda: heard.gone(f"{TABLE}/alert/wheel-link"), pair.log)
-    since = len(heard.heard)
-    assert command(heard, "session.open")["ok"]
-    assert spin(pair.wheels[1], heard, "23", 1)["boot"] == pair.second.boot()
+    until_up(subscriber, pair.second)
+    until("it has the table", lambda: elsewhere(subscriber, SECOND) is None, pair.log)
+    until(
+        "that alert is cleared",
+        lambda: subscriber.is_cleared(f"{TABLE}/alert/wheel-link"),
+        pair.log,
+    )
+    since = len(subscriber.messages)
+    assert command(subscriber, "session.open")["ok"]
+    assert spin(pair.wheels[1], subscriber, "23", 1)["boot"] == pair.second.boot()
     pair.wheels[0].plug()
     pair.first.start()
-    until("it waits now", lambda: elsewhere(heard, FIRST) == "pit-2", pair.log)
-    assert spin(pair.wheels[1], heard, "32", 2, before="23")["outcome"]["number"] == 32
+    until("it waits now", lambda: elsewhere(subscriber, FIRST) == "pit-2", pair.log)
+    assert spin(pair.wheels[1], subscriber, "32", 2, before="23")["outcome"]["number"] == 32
     assert pair.first.stop() == 0
-    until("the alert is over", lambda: heard.gone(f"{TABLE}/alert/second-daemon"), pair.log)
-    assert command(heard, "session.close")["ok"]
-    assert boots(heard, since) == {pair.second.boot()}
-    until("the result is retained", lambda: heard.number() == 32, pair.log)
+    until(
+        "the alert is over", lambda: subscriber.is_cleared(f"{TABLE}/alert/second-daemon"), pair.log
+    )
+    assert command(subscriber, "session.close")["ok"]
+    assert boots(subscriber, since) == {pair.second.boot()}
+    until("the result is retained", lambda: subscriber.number() == 32, pair.log)
 
 
 def test_a_session_and_round_name_one_result_whoever_has_the_table(
@@ -152,46 +161,47 @@ def test_a_session_and_round_name_one_result_whoever_has_the_table(
     for daemon in (pair.first, pair.second):
         hurried = "import controller.mqtt.table_claims as c; c.RENEWED, c.GONE = 0.5, 12.0"
         daemon.program = ("-c", f"{hurried}; {daemon.program[1]}")
-    heard = subscribe(pair.port)
+    subscriber = subscribe(pair.port)
     pair.first.start()
-    until_up(heard, pair.first)
-    assert command(heard, "session.open")["ok"]
-    spin(pair.wheels[0], heard, "17", 1)
+    until_up(subscriber, pair.first)
+    assert command(subscriber, "session.open")["ok"]
+    spin(pair.wheels[0], subscriber, "17", 1)
     pair.second.start()
-    until("it waits", lambda: elsewhere(heard, SECOND) == "pit-1", pair.log)
-    known = heard.latest(f"{FIRST}/claim")
+    until("it waits", lambda: elsewhere(subscriber, SECOND) == "pit-1", pair.log)
+    known = subscriber.latest(f"{FIRST}/claim")
     until(
-        "the number of the session", lambda: heard.latest(f"{FIRST}/claim")["sessions"] == {"r1": 1}
+        "the number of the session",
+        lambda: subscriber.latest(f"{FIRST}/claim")["sessions"] == {"r1": 1},
     )
     before = pair.first.boot()
     pair.first.kill()
-    [told] = until_more(heard, "journal.restored", 0)
+    [told] = until_more(subscriber, "journal.restored", 0)
     assert (told["boot"], told["source"]) == (pair.second.boot(), "other_daemon")
     assert (told["instance"], told["position"]) == ("pit-1", 0)
     assert told["since"] <= told["restored"]
     assert known["boot"] == before
     assert told["next_session"] > 1000
-    assert command(heard, "session.open")["ok"]
-    assert spin(pair.wheels[1], heard, "23", 1)["session"] == told["next_session"]
+    assert command(subscriber, "session.open")["ok"]
+    assert spin(pair.wheels[1], subscriber, "23", 1)["session"] == told["next_session"]
     pair.first.start()
-    until("it waits now", lambda: elsewhere(heard, FIRST) == "pit-2", pair.log)
+    until("it waits now", lambda: elsewhere(subscriber, FIRST) == "pit-2", pair.log)
     highest = {"r1": told["next_session"]}
-    until("it is told", lambda: heard.latest(f"{SECOND}/claim")["sessions"] == highest)
+    until("it is told", lambda: subscriber.latest(f"{SECOND}/claim")["sessions"] == highest)
     assert pair.second.stop() == 0
-    [again] = until_more(heard, "journal.restored", 1)
+    [again] = until_more(subscriber, "journal.restored", 1)
     assert (again["instance"], again["was_open"]) == ("pit-2", 1)
     assert again["next_session"] > told["next_session"] + 1000
-    assert command(heard, "session.open")["ok"]
-    result = spin(pair.wheels[0], heard, "32", 2, before="17")
+    assert command(subscriber, "session.open")["ok"]
+    result = spin(pair.wheels[0], subscriber, "32", 2, before="17")
     assert result["session"] == again["next_session"]
     boot = pair.first.boot()
     assert pair.first.stop() == 0
     pair.first.start()
-    until_up(heard, pair.first)
+    until_up(subscriber, pair.first)
     assert pair.first.boot() != boot
-    state = heard.latest(f"{TABLE}/state")
+    state = subscriber.latest(f"{TABLE}/state")
     assert state["shown"]["session"] == again["next_session"], "its own numbers go on"
-    assert len(heard.events("journal.restored")) == 2
+    assert len(subscriber.events("journal.restored")) == 2
     for daemon in (pair.first, pair.second):
         daemon.kill()
         assert main(["audit", str(daemon.folder / "journal.sqlite3")]) == 0
@@ -200,15 +210,15 @@ def test_a_session_and_round_name_one_result_whoever_has_the_table(
 def test_a_restart_takes_the_table_from_nobody(
     pair: Pair, subscribe: Callable[..., Subscriber]
 ) -> None:
-    heard = subscribe(pair.port)
+    subscriber = subscribe(pair.port)
     pair.first.start()
-    until_up(heard, pair.first)
+    until_up(subscriber, pair.first)
     pair.second.start()
-    until("it waits", lambda: elsewhere(heard, SECOND) == "pit-1", pair.log)
+    until("it waits", lambda: elsewhere(subscriber, SECOND) == "pit-1", pair.log)
     for end in (pair.first.kill, pair.first.stop):
         end()
         pair.first.start()
-        until_up(heard, pair.first)
-        assert command(heard, "session.open")["ok"]
-        assert command(heard, "session.close")["ok"]
-    assert pair.second.boot() not in boots(heard, 0)
+        until_up(subscriber, pair.first)
+        assert command(subscriber, "session.open")["ok"]
+        assert command(subscriber, "session.close")["ok"]
+    assert pair.second.boot() not in boots(subscriber, 0)

@@ -14,9 +14,10 @@ import pytest
 from controller.cli import main
 from controller.people.private_key import make_private_key
 from tests.controller.people.test_private_key import LEAST
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 PAGE = (Path(__file__).parents[2] / "docs" / "inspector" / "people.md").read_text(encoding="utf-8")
 ASK = ("people key", "people add", "people revoke", "people rotate", "people sign", "send")
@@ -82,8 +83,8 @@ def test_the_way_to_the_first_signed_command(
     running = daemon(text)
     newcomer.types(check[0])
     running.start()
-    heard = subscribe(mosquitto.port)
-    until_up(heard, running, "novamas/v1/casino-mayor/ruleta-1")
+    subscriber = subscribe(mosquitto.port)
+    until_up(subscriber, running, "novamas/v1/casino-mayor/ruleta-1")
 
     opened, closed = commands
     reply, _ = newcomer.types(opened)
@@ -97,7 +98,7 @@ def test_the_way_to_the_first_signed_command(
     until("the refusal is stored", lambda: "command.refused" in newcomer.types(export)[0])
     running.kill()
     running.start()
-    until_up(heard, running, "novamas/v1/casino-mayor/ruleta-1")
+    until_up(subscriber, running, "novamas/v1/casino-mayor/ruleta-1")
     reply, told = newcomer.types(closed.replace("riera", "lasa"))
     assert (json.loads(reply)["ok"], "the daemon has just started" in told) == (True, True)
     assert running.stop() == 0

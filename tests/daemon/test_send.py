@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from controller.cli import main
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.daemon.play import until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import until
 
 WHO = ("--by", "M. Lasa", "--role", "table_head")
 
@@ -34,13 +35,13 @@ def test_a_table_is_opened_and_its_void_refused(
 ) -> None:
     running = daemon(configuration(mosquitto.port, table("r1", wheel)))
     running.start()
-    heard = subscribe(mosquitto.port)
-    until_up(heard, running)
+    subscriber = subscribe(mosquitto.port)
+    until_up(subscriber, running)
     fields = ("minimum=5.00", "currency=EUR")
     status, reply, told = send(capsys, running, "r1", "session.open", *fields, *WHO)
     assert (status, reply["ok"]) == (0, True)
     assert told == "novamas: session.open: minimum 5.00 EUR\n"
-    opened = until_more(heard, "session.opened", 0)[0]
+    opened = until_more(subscriber, "session.opened", 0)[0]
     assert [opened[key] for key in ("by", "role", "minimum", "currency")] == [
         "M. Lasa",
         "table_head",
@@ -68,8 +69,8 @@ def test_amounts_have_the_decimals_of_the_sessions_currency(
 ) -> None:
     running = daemon(configuration(mosquitto.port, table("r1", wheel)))
     running.start()
-    heard = subscribe(mosquitto.port)
-    until_up(heard, running)
+    subscriber = subscribe(mosquitto.port)
+    until_up(subscriber, running)
     for wrong in ("5", "5.0", "1.000", "5e2", "null", '"5.00"'):
         words = ("session.open", f"minimum={wrong}", *WHO)
         status, reply, told = send(capsys, running, "r1", *words)
@@ -77,7 +78,7 @@ def test_amounts_have_the_decimals_of_the_sessions_currency(
         assert told.startswith(f"novamas: minimum: {wrong} may mean") == (wrong == "5")
         assert "5.00" in told
     assert send(capsys, running, "r1", "session-open", "minimum=500", "currency=JPY", *WHO)[0] == 0
-    assert until_more(heard, "session.opened", 0)[0]["minimum"] == 500
+    assert until_more(subscriber, "session.opened", 0)[0]["minimum"] == 500
     status, reply, told = send(capsys, running, "r1", "limit.announce", "minimum=5.00", *WHO)
     assert (status, reply) == (2, None)
     assert "an amount in JPY has no decimals" in told
@@ -87,7 +88,7 @@ def test_amounts_have_the_decimals_of_the_sessions_currency(
     assert send(capsys, running, "r1", "session.close", *WHO)[0] == 0
     status, reply, told = send(capsys, running, "r1", "session.open", "minimum=5,00", *WHO)
     assert (status, told) == (0, "novamas: session.open: minimum 5.00 EUR\n")
-    opened = until_more(heard, "session.opened", 1)[-1]
+    opened = until_more(subscriber, "session.opened", 1)[-1]
     assert (opened["minimum"], opened["currency"]) == (500, "EUR")
 
 

@@ -31,7 +31,7 @@ from tests.controller.people.test_people_setting import TABLE as TABLE_TEXT
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.people.staff import AUDIENCE, HEAD, LASA, RIERA, SITE_KEY, TABLE
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 PEOPLE = ("m-lasa", "a-riera")
 
@@ -65,7 +65,7 @@ class Floor:
         self._client.connect("127.0.0.1", port)
         self._client.subscribe(f"{AUDIENCE}/command/+", 1)
         self._client.loop_start()
-        assert subscribed.wait(PATIENCE)
+        assert subscribed.wait(TIMEOUT_SECONDS)
 
     def close(self) -> None:
         self._client.disconnect()

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open, until_said
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.waiting import until
 
 TABLE = "novamas-sim/v1/palma/b1"
 SPEED = 20
@@ -74,7 +75,7 @@ def play(
     def begin(protocol: str, *words: str) -> Subscriber:
         shoe = Shoe(tmp_path / "shoe", protocol, *words)
         ending.callback(shoe.close)
-        heard = subscribe(mosquitto.port)
+        subscriber = subscribe(mosquitto.port)
         baud = {"angel-eye": 4800, "bee-tek": 9600}[protocol]
         table = f"""
 [[table]]
@@ -97,12 +98,12 @@ options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a h
 """
         made = daemon(configuration(mosquitto.port, table))
         made.start()
-        until("the table", lambda: heard.latest("/status"), made.log)
-        until_open(heard, made, "b1", "shoe")
-        assert command(heard, "session.open", TABLE)["ok"]
-        assert command(heard, "shoe.start", TABLE, shoe="S1")["ok"]
+        until("the table", lambda: subscriber.latest("/status"), made.log)
+        until_open(subscriber, made, "b1", "shoe")
+        assert command(subscriber, "session.open", TABLE)["ok"]
+        assert command(subscriber, "shoe.start", TABLE, shoe="S1")["ok"]
         shoe.start()
-        return heard
+        return subscriber
 
     return begin
 
@@ -110,31 +111,37 @@ options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a h
 @pytest.mark.essential
 @pytest.mark.parametrize("protocol", ["angel-eye", "bee-tek"])
 def test_coups_from_the_wire_to_a_subscriber(play: Play, protocol: str) -> None:
-    heard = play(protocol)
-    results = until_said(heard, "round.result", 3)
+    subscriber = play(protocol)
+    results = until_said(subscriber, "round.result", 3)
     assert [result["outcome"]["winner"] for result in results] == WINNERS
-    assert [event["count"] for event in heard.events("cards.burned")] == [2]
+    assert [event["count"] for event in subscriber.events("cards.burned")] == [2]
     dealt = [
-        event["card"] for event in heard.events("card.dealt") if event["to"] in ("player", "banker")
+        event["card"]
+        for event in subscriber.events("card.dealt")
+        if event["to"] in ("player", "banker")
     ]
     assert dealt[:16] == ",".join(COUPS).split(",")
-    assert [event["what"] for event in heard.events("irregularity") if event["round"] <= 3] == []
+    assert [
+        event["what"] for event in subscriber.events("irregularity") if event["round"] <= 3
+    ] == []
 
 
 def test_a_lost_report_leaves_its_coup_to_a_person(play: Play) -> None:
-    heard = play("angel-eye", "--fault", "14.9:lost_report")
+    subscriber = play("angel-eye", "--fault", "14.9:lost_report")
     assert [
-        result["outcome"]["winner"] for result in until_said(heard, "round.result", 2)
+        result["outcome"]["winner"] for result in until_said(subscriber, "round.result", 2)
     ] == WINNERS[1:]
-    assert [(event["round"], event["why"]) for event in heard.events("round.unresolved")] == [
+    assert [(event["round"], event["why"]) for event in subscriber.events("round.unresolved")] == [
         (1, "silence")
     ]
 
 
 def test_an_unread_card_stops_the_table_and_asks(play: Play) -> None:
-    heard = play("bee-tek", "--fault", "14.9:unread")
+    subscriber = play("bee-tek", "--fault", "14.9:unread")
     asked = next(
-        event for event in until_said(heard, "irregularity", 1) if event["what"] == "card_unread"
+        event
+        for event in until_said(subscriber, "irregularity", 1)
+        if event["what"] == "card_unread"
     )
     assert "card.decide" in asked["asks"]
-    assert heard.events("round.result") == []
+    assert subscriber.events("round.result") == []

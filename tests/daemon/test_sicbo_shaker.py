@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from devices.links import LinkFailedError, check_link, open_link
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.daemon.play import command
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.programs import running
+from tests.support.waiting import until
 
 BASE = "studio/dice-1"
 TABLE = "novamas/v1/palma/c1"
@@ -42,18 +43,18 @@ def shaker(mosquitto: Mosquitto, ending: ExitStack) -> str:
 
 def test_the_link_gives_what_is_said_and_publishes_what_is_asked(shaker: str) -> None:
     link = open_link(shaker)
-    heard: list[bytes] = []
+    received: list[bytes] = []
 
     def shaken() -> bool:
-        heard.extend(link.read(0.1).splitlines())
-        return b"says 0 S1" in heard and heard[-1] == b"says 0 S0"
+        received.extend(link.read(0.1).splitlines())
+        return b"says 0 S1" in received and received[-1] == b"says 0 S0"
 
     link.write(b"listens /state\n")
     link.write(b"listens /cycle/?duration=6\n")
-    until("a shake", shaken, lambda: str(heard))
+    until("a shake", shaken, lambda: str(received))
     link.close()
-    assert heard.index(b"says 0 S2") < heard.index(b"says 0 S1")
-    assert b"listens 0 /state" in heard
+    assert received.index(b"says 0 S2") < received.index(b"says 0 S1")
+    assert b"listens 0 /state" in received
 
 
 def test_a_broker_that_is_not_there() -> None:
@@ -91,7 +92,7 @@ def test_a_shaker_at_a_table_of_craps(
     daemon: Callable[[str], Daemon],
     subscribe: Callable[..., Subscriber],
 ) -> None:
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made = daemon(
         configuration(
             mosquitto.port,
@@ -114,13 +115,16 @@ options = {{ poll = 0.2 }}
 
     def state() -> Any:
         return (
-            (heard.latest(f"{TABLE}/state") or {}).get("devices", {}).get("dice", {}).get("state")
+            (subscriber.latest(f"{TABLE}/state") or {})
+            .get("devices", {})
+            .get("dice", {})
+            .get("state")
         )
 
     until("the shaker is up", lambda: state() == "up", made.log)
     until(
         "it may be shaken",
-        lambda: command(heard, "device.command", TABLE, command="shake", device="dice")["ok"],
+        lambda: command(subscriber, "device.command", TABLE, command="shake", device="dice")["ok"],
         made.log,
     )
     assert made.stop() == 0

@@ -17,7 +17,7 @@ from paho.mqtt.properties import Properties
 
 from controller.people.signed_command import Claims
 from controller.proof.audit import audit
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import NODE, TABLE, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.people.signing import (
@@ -32,14 +32,15 @@ from tests.support.people.signing import (
     say,
     token,
 )
+from tests.support.waiting import until
 
 EACH = 12
 """How often each is tried: fewer than a queue of commands holds."""
 
 
 class Floor:
-    def __init__(self, heard: Subscriber, running: Daemon, wheel: Wheel) -> None:
-        self.heard, self.running, self.wheel = heard, running, wheel
+    def __init__(self, subscriber: Subscriber, running: Daemon, wheel: Wheel) -> None:
+        self.subscriber, self.running, self.wheel = subscriber, running, wheel
         self.refused: dict[str, int] = {}
         self.spins: list[int] = []
         self._tried = 0
@@ -48,7 +49,7 @@ class Floor:
         """One spin of the wheel."""
         number = len(self.spins) % 36 + 1
         self.spins.append(number)
-        spin(self.wheel, self.heard, str(number), len(self.spins))
+        spin(self.wheel, self.subscriber, str(number), len(self.spins))
 
     def attack(self, key: str, bodies: Sequence[bytes], retain: bool = False) -> None:
         """Each body is answered with this refusal, while the wheel turns."""
@@ -58,7 +59,7 @@ class Floor:
         properties.ResponseTopic = f"{TABLE}/reply/attacker"
         properties.CorrelationData = correlation
         for body in bodies:
-            self.heard.say_soon(
+            self.subscriber.publish_nowait(
                 f"{TABLE}/command/round-void", body, retain=retain, properties=properties
             )
         self.turn()
@@ -66,7 +67,7 @@ class Floor:
         def answers() -> list[Any]:
             return [
                 each.body
-                for each in self.heard.on("/reply/attacker")
+                for each in self.subscriber.on("/reply/attacker")
                 if each.properties.CorrelationData == correlation
             ]
 
@@ -86,10 +87,10 @@ def floor(
     running = daemon(configuration(mosquitto.port, table("r1", wheel), people=SIGNED))
     enrol(running.folder)
     running.start()
-    heard = subscribe(mosquitto.port)
-    until_up(heard, running)
-    assert give(heard, LASA, "session.open")["ok"]
-    return Floor(heard, running, wheel)
+    subscriber = subscribe(mosquitto.port)
+    until_up(subscriber, running)
+    assert give(subscriber, LASA, "session.open")["ok"]
+    return Floor(subscriber, running, wheel)
 
 
 def voids(who: str = LASA, role: str = "table_head", key: str | None = None, **changed: Any) -> Any:
@@ -133,7 +134,7 @@ def doubled(given: Claims) -> bytes:
 
 
 def test_nobody_is_followed_who_may_not(floor: Floor) -> None:
-    heard, running = floor.heard, floor.running
+    subscriber, running = floor.subscriber, floor.running
     good = voids()
     floor.attack("role_not_allowed", voids(RIERA, "croupier"))
     floor.attack("role_not_held", voids(RIERA))
@@ -154,15 +155,15 @@ def test_nobody_is_followed_who_may_not(floor: Floor) -> None:
     )
     floor.attack("signed_too_long", [b"A" * size for size in (16_385, 16_500, 17_000)])
     for size in (300_000, 3_000_000, 30_000_000):  # nobody reads that
-        heard.say(f"{TABLE}/command/round-void", b"A" * size)
+        subscriber.publish(f"{TABLE}/command/round-void", b"A" * size)
     floor.attack("signed_form", [b'{"by":"M. Lasa","role":"table_head","reason":"ball_out"}'])
 
     taken = claims(LASA, "session.close")
     body = token(taken)
-    assert say(heard, taken, body)["ok"]
-    assert give(heard, LASA, "session.open")["ok"]
+    assert say(subscriber, taken, body)["ok"]
+    assert give(subscriber, LASA, "session.open")["ok"]
     for count in range(2, 5):
-        reply = say(heard, taken, body, count)
+        reply = say(subscriber, taken, body, count)
         assert reply["refusal"]["key"] == "signed_already"
     kept = [claims(VIDAL, "session.close", "director") for _ in range(EACH)]
     revoked = voids()
@@ -171,7 +172,7 @@ def test_nobody_is_followed_who_may_not(floor: Floor) -> None:
         """What the daemon tells of itself when it has taken over these people."""
 
         def told() -> Any:
-            found = heard.latest(f"{NODE}/health")
+            found = subscriber.latest(f"{NODE}/health")
             return found["people"]["number"] == number and found
 
         return until("the change", told, running.log)
@@ -183,23 +184,23 @@ def test_nobody_is_followed_who_may_not(floor: Floor) -> None:
     found = health(9)
     assert found["refusals"] == {**floor.refused, "signed_already": 3}
     assert found["commands_followed"] == 3
-    assert say(heard, kept[0], token(kept[0]))["ok"]
+    assert say(subscriber, kept[0], token(kept[0]))["ok"]
 
-    before = len(heard.on(f"/reply/{VIDAL}"))
+    before = len(subscriber.on(f"/reply/{VIDAL}"))
     running.kill()
     running.start()
-    until_up(heard, running)
+    until_up(subscriber, running)
     for each in kept[:3]:  # followed before, and signed before
-        assert say(heard, each, token(each), 1 + (each is kept[0]))["refusal"]["key"] == (
+        assert say(subscriber, each, token(each), 1 + (each is kept[0]))["refusal"]["key"] == (
             "signed_before_start"
         )
-    assert len(heard.on(f"/reply/{VIDAL}")) == before + 3
+    assert len(subscriber.on(f"/reply/{VIDAL}")) == before + 3
     running.stop()
 
-    told = [event["outcome"]["number"] for event in heard.events("round.result")]
+    told = [event["outcome"]["number"] for event in subscriber.events("round.result")]
     assert told == floor.spins
-    assert heard.events("round.void") == []
-    assert len(heard.events("session.closed")) == 2
+    assert subscriber.events("round.void") == []
+    assert len(subscriber.events("session.closed")) == 2
     assert running.log().count("broker connected") == 2
     proof = audit(running.folder / "journal.sqlite3")
     assert (proof.proves, proof.signed, proof.commands) == (True, 4, 4)

@@ -13,10 +13,11 @@ import pytest
 
 from controller.cli import main
 from controller.proof.audit import audit
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import NODE, TABLE, spin, until_said, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.people.signing import LASA, RIERA, SIGNED, VIDAL, enrol, give
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def running(mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon])
 
 
 @pytest.fixture
-def heard(
+def subscriber(
     mosquitto: Mosquitto, running: Daemon, subscribe: Callable[..., Subscriber]
 ) -> Subscriber:
     made = subscribe(mosquitto.port)
@@ -48,26 +49,26 @@ def exported(running: Daemon, capsys: pytest.CaptureFixture[str]) -> list[dict[s
 
 @pytest.mark.essential
 def test_who_said_it_is_told_kept_and_proved(
-    heard: Subscriber, running: Daemon, wheel: Wheel, capsys: pytest.CaptureFixture[str]
+    subscriber: Subscriber, running: Daemon, wheel: Wheel, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert give(heard, LASA, "session.open", minimum=500)["ok"]
+    assert give(subscriber, LASA, "session.open", minimum=500)["ok"]
     lasa = {"id": "m-lasa", "name": "M. Lasa", "role": "table_head"}
-    assert until_said(heard, "session.opened", 1)[0]["signed_by"] == [lasa]
-    assert key(give(heard, RIERA, "session.close", "croupier")) == "role_not_allowed"
-    spin(wheel, heard, "17", 1)
+    assert until_said(subscriber, "session.opened", 1)[0]["signed_by"] == [lasa]
+    assert key(give(subscriber, RIERA, "session.close", "croupier")) == "role_not_allowed"
+    spin(wheel, subscriber, "17", 1)
     correction: dict[str, Any] = {"round": 1, "number": 12}
-    assert key(give(heard, LASA, "result.correct", **correction)) == "second_person_wanted"
-    assert key(give(heard, LASA, "result.correct", **correction)) == "second_person_same"
-    assert heard.events("result.corrected") == []
-    assert give(heard, VIDAL, "result.correct", "director", **correction)["ok"]
+    assert key(give(subscriber, LASA, "result.correct", **correction)) == "second_person_wanted"
+    assert key(give(subscriber, LASA, "result.correct", **correction)) == "second_person_same"
+    assert subscriber.events("result.corrected") == []
+    assert give(subscriber, VIDAL, "result.correct", "director", **correction)["ok"]
     power = {"device": "wheel", "command": "power_on"}
-    assert give(heard, LASA, "device.command", "table_head", fields=power)["ok"]
-    assert until_said(heard, "device.commanded", 1)[0]["signed_by"] == [lasa]
+    assert give(subscriber, LASA, "device.command", "table_head", fields=power)["ok"]
+    assert until_said(subscriber, "device.commanded", 1)[0]["signed_by"] == [lasa]
     both = [lasa, {"id": "t-vidal", "name": "T. Vidal", "role": "director"}]
-    corrected = until_said(heard, "result.corrected", 1)[0]
+    corrected = until_said(subscriber, "result.corrected", 1)[0]
     assert (corrected["by"], corrected["signed_by"]) == ("M. Lasa", both)
-    assert "signed_by" not in heard.events("round.result")[0]
-    assert "unsigned" not in heard.latest(f"{TABLE}/state")
+    assert "signed_by" not in subscriber.events("round.result")[0]
+    assert "unsigned" not in subscriber.latest(f"{TABLE}/state")
     running.stop()
     inputs = [each["body"] for each in exported(running, capsys) if each["kind"] == "input"]
     said = [
@@ -90,10 +91,10 @@ def test_who_said_it_is_told_kept_and_proved(
     assert "3 of 3 commands are signed by enrolled persons" in capsys.readouterr().out
 
 
-def test_what_was_altered_in_the_journal_is_found(heard: Subscriber, running: Daemon) -> None:
-    assert give(heard, LASA, "session.open", minimum=500)["ok"]
-    assert give(heard, VIDAL, "session.close", "director")["ok"]
-    until_said(heard, "session.closed", 1)
+def test_what_was_altered_in_the_journal_is_found(subscriber: Subscriber, running: Daemon) -> None:
+    assert give(subscriber, LASA, "session.open", minimum=500)["ok"]
+    assert give(subscriber, VIDAL, "session.close", "director")["ok"]
+    until_said(subscriber, "session.closed", 1)
     running.stop()
     path = running.folder / "journal.sqlite3"
 
@@ -129,21 +130,21 @@ def test_what_was_altered_in_the_journal_is_found(heard: Subscriber, running: Da
     assert person[1] == "signed, but there is no people file that holds"
 
 
-def test_people_change_while_it_runs(heard: Subscriber, running: Daemon) -> None:
+def test_people_change_while_it_runs(subscriber: Subscriber, running: Daemon) -> None:
     def health() -> Any:
-        return heard.latest(f"{NODE}/health")["people"]
+        return subscriber.latest(f"{NODE}/health")["people"]
 
     def number() -> Any:
         return health()["number"]
 
     def alert() -> str:
-        return str((heard.latest(f"{TABLE}/alert/people") or {"detail": ""})["detail"])
+        return str((subscriber.latest(f"{TABLE}/alert/people") or {"detail": ""})["detail"])
 
-    assert give(heard, LASA, "session.open")["ok"]
+    assert give(subscriber, LASA, "session.open")["ok"]
     first = enrol(running.folder).read_bytes()
     enrol(running.folder, 8, revoked="2026-11-22T12:00:00Z")
     until("the change", lambda: number() == 8, running.log)
-    assert key(give(heard, LASA, "session.close")) == "person_revoked"
+    assert key(give(subscriber, LASA, "session.close")) == "person_revoked"
     file = running.folder / "people.jsonl"
     good = file.read_bytes()
     for bad, told in (
@@ -155,14 +156,14 @@ def test_people_change_while_it_runs(heard: Subscriber, running: Daemon) -> None
         until("the alert", partial(lambda told: told in alert(), told), running.log)
         until("health says so", partial(lambda told: told in str(health()["trouble"]), told))
         assert number() == 8
-        assert key(give(heard, LASA, "session.close")) == "person_revoked"
+        assert key(give(subscriber, LASA, "session.close")) == "person_revoked"
     file.write_bytes(good)
-    until("no alert", lambda: heard.gone(f"{TABLE}/alert/people"), running.log)
+    until("no alert", lambda: subscriber.is_cleared(f"{TABLE}/alert/people"), running.log)
     running.kill()
     file.write_bytes(first)  # while it does not run: the journal knows better
     running.start()
-    until_up(heard, running)
-    until("an alert", lambda: heard.latest(f"{TABLE}/alert/people"), running.log)
+    until_up(subscriber, running)
+    until("an alert", lambda: subscriber.latest(f"{TABLE}/alert/people"), running.log)
     until("health says so", lambda: "old copy" in str(health()["trouble"]), running.log)
     assert number() == 8
     enrol(running.folder, 9)
@@ -179,8 +180,8 @@ def test_unsigned_commands_are_followed_where_the_risk_is_accepted(
 ) -> None:
     running = daemon(configuration(mosquitto.port, table("r1", wheel)))
     running.start()
-    heard = subscribe(mosquitto.port)
-    until_up(heard, running)
-    assert heard.latest(f"{TABLE}/state")["unsigned"] is True
-    health = until("health", lambda: heard.latest(f"{NODE}/health"), running.log)
+    subscriber = subscribe(mosquitto.port)
+    until_up(subscriber, running)
+    assert subscriber.latest(f"{TABLE}/state")["unsigned"] is True
+    health = until("health", lambda: subscriber.latest(f"{NODE}/health"), running.log)
     assert health["people"] is None

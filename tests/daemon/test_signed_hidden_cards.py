@@ -12,11 +12,12 @@ import pytest
 
 from controller.cli import main
 from controller.contract.topics import level
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import until_open
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.devices.parts import Pty
 from tests.support.people.signing import LASA, SIGNED, answer, claims, enrol, token
+from tests.support.waiting import until
 
 TABLE = "novamas/v1/palma/p1"
 
@@ -34,7 +35,7 @@ def test_what_a_signed_command_names_is_sealed(
     surveillance = capsys.readouterr().out
     port = Pty(tmp_path)
     ending.callback(port.unplug)
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     table = f"""
 [[table]]
 id = "p1"
@@ -50,24 +51,24 @@ options = {{ min_draw = 0.0 }}
     run = daemon(configuration(mosquitto.port, table, people=SIGNED) + surveillance)
     enrol(run.folder)
     run.start()
-    until_open(heard, run, "p1", "reader")
+    until_open(subscriber, run, "p1", "reader")
     tokens: list[bytes] = []
 
     def say(name: str, **fields: object) -> str:
         """The key of the refusal, or nothing where it is followed."""
         given = claims(LASA, name, aud=TABLE, fields=fields)
         tokens.append(token(given))
-        heard.say(f"{TABLE}/command/{level(name)}", tokens[-1])
-        reply = answer(heard, given)
+        subscriber.publish(f"{TABLE}/command/{level(name)}", tokens[-1])
+        reply = answer(subscriber, given)
         return "" if reply["ok"] else reply["refusal"]["key"]
 
     def draw(card: str) -> None:
-        known = len(heard.events("card.dealt"))
+        known = len(subscriber.events("card.dealt"))
         port.say(f"[Game]<Card:{card.upper()}>\r\n".encode())
-        until(f"{card} is dealt", lambda: len(heard.events("card.dealt")) > known, run.log)
+        until(f"{card} is dealt", lambda: len(subscriber.events("card.dealt")) > known, run.log)
 
     port.say(b"[Game]<Shown 9H>\r\n")  # so that the reader is heard
-    until("sealed", lambda: heard.on(f"{TABLE}/sealed"), run.log)
+    until("sealed", lambda: subscriber.on(f"{TABLE}/sealed"), run.log)
     for name, fields in (
         ("session.open", {}),
         ("deck.check", {"cards": 52}),
@@ -78,18 +79,18 @@ options = {{ min_draw = 0.0 }}
         assert say(name, **fields) == ""
     draw("Ah")
     tokens.clear()
-    boxes = len(heard.on(f"{TABLE}/sealed"))
+    boxes = len(subscriber.on(f"{TABLE}/sealed"))
     assert say("card.decide", action="read", card="Kd") != ""
-    until("sealed", lambda: len(heard.on(f"{TABLE}/sealed")) == boxes + 1, run.log)
+    until("sealed", lambda: len(subscriber.on(f"{TABLE}/sealed")) == boxes + 1, run.log)
     port.say(b"[Game]<Card:AH>\r\n")  # twice: a person has to say which it is
-    until("a question", lambda: heard.events("irregularity"), run.log)
+    until("a question", lambda: subscriber.events("irregularity"), run.log)
     assert say("card.decide", action="read", card="Qs") == ""
     assert say("card.decide", action="read", card="Ah") != ""
     assert run.stop() == 0
 
     parts = [part[-64:] for each in tokens for part in each.split(b".")[1:]]
     assert len(set(parts)) == 6
-    public = [each.payload for each in heard.heard if "/command/" not in each.topic]
+    public = [each.payload for each in subscriber.messages if "/command/" not in each.topic]
     public += [run.log().encode()]
     public += [
         file.read_bytes() for file in tmp_path.rglob("*") if file.is_file() and file != run.file

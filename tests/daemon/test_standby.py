@@ -26,7 +26,7 @@ from controller.standby.fence import FENCED_EXIT_STATUS
 from controller.standby.record import read_record
 from controller.standby.seal import StructSigner
 from tests.daemon.conftest import Tell
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once
 from tests.support.daemon.pair import (
     NAMES,
     Manager,
@@ -47,7 +47,7 @@ from tests.support.daemon.play import (
 )
 from tests.support.daemon.process import UNSIGNED, Daemon, table
 from tests.support.people.signing import LASA, SIGNED, VIDAL, enrol, give
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 LEASE = 6.0
 """The wait of each take-over; the one that serves must be given a processor within it."""
@@ -62,7 +62,7 @@ class Floor(NamedTuple):
     north: Daemon
     south: Daemon
     wheel: NetworkWheel
-    heard: Subscriber
+    subscriber: Subscriber
     store: Nats
     metrics: int
 
@@ -103,24 +103,24 @@ def floor(
     north.until_logged("broker connected")
     south.start()
     south.until_logged("another daemon has the lease")
-    heard = Subscriber(mosquitto.port)
-    ending.callback(heard.close)
+    subscriber = Subscriber(mosquitto.port)
+    ending.callback(subscriber.close)
     for each in (north, south):
         ending.callback(tell, f"log of {each.folder.name}", each.log)
-    until_up(heard, north)
-    return Floor(north, south, wheel, heard, nats, metrics)
+    until_up(subscriber, north)
+    return Floor(north, south, wheel, subscriber, nats, metrics)
 
 
-def opened(heard: Subscriber) -> int:
-    count = len(heard.events("session.opened"))
-    assert command(heard, "session.open")["ok"]
-    return int(until_more(heard, "session.opened", count)[0]["session"])
+def opened(subscriber: Subscriber) -> int:
+    count = len(subscriber.events("session.opened"))
+    assert command(subscriber, "session.open")["ok"]
+    return int(until_more(subscriber, "session.opened", count)[0]["session"])
 
 
 def taken_over(floor: Floor, by: Daemon, count: int = 0) -> dict[str, Any]:
     """The first event of whoever has taken over."""
-    event: dict[str, Any] = until_more(floor.heard, "journal.restored", count)[0]
-    until_up(floor.heard, by)
+    event: dict[str, Any] = until_more(floor.subscriber, "journal.restored", count)[0]
+    until_up(floor.subscriber, by)
     assert event["boot"] == by.boot()
     assert event["seq"] == 1
     assert event["source"] == "other_daemon"
@@ -129,19 +129,19 @@ def taken_over(floor: Floor, by: Daemon, count: int = 0) -> dict[str, Any]:
 
 def test_spins_that_a_device_server_kept_until_a_takeover_are_no_results(floor: Floor) -> None:
     """See also ``test_kept.py``."""
-    heard, wheel = floor.heard, floor.wheel
-    opened(heard)
-    spin(wheel, heard, "17", 2)
-    known = len(heard.events("round.opened"))
+    subscriber, wheel = floor.subscriber, floor.wheel
+    opened(subscriber)
+    spin(wheel, subscriber, "17", 2)
+    known = len(subscriber.events("round.opened"))
     wheel.show(2, 3, "17")
-    until_more(heard, "round.opened", known)
+    until_more(subscriber, "round.opened", known)
     wheel.kept, wheel.line = spins(3, "17", (" 7", "23")), b"*X;2;005;23;0;200;0"
     floor.north.kill()
     taken_over(floor, floor.south)
-    until("late lines are reported", lambda: heard.events("data.late"), floor.south.log)
-    opened(heard)
-    until_more(heard, "round.opened", known + 1)
-    assert [each["outcome"]["number"] for each in heard.events("round.result")] == [17]
+    until("late lines are reported", lambda: subscriber.events("data.late"), floor.south.log)
+    opened(subscriber)
+    until_more(subscriber, "round.opened", known + 1)
+    assert [each["outcome"]["number"] for each in subscriber.events("round.result")] == [17]
 
 
 def is_live(page: bytes) -> bool:
@@ -182,7 +182,7 @@ def holds(one: Daemon, capsys: pytest.CaptureFixture[str]) -> str:
 def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    north, south, wheel, heard = floor[:4]
+    north, south, wheel, subscriber = floor[:4]
     assert wheel.readers == 1
     south.until_logged("metrics")
     page = _page(floor.metrics)
@@ -198,24 +198,24 @@ def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
     assert setups(south) == []
     said, *_ = check(load(south.file))
     assert (said.level, "north has the tables" in said.what) == ("ok", True)
-    assert opened(heard) == 1
-    spin(wheel, heard, "17", 2)
-    point = until("a checkpoint", lambda: heard.latest(f"{NODE}/checkpoint"))
+    assert opened(subscriber) == 1
+    spin(wheel, subscriber, "17", 2)
+    point = until("a checkpoint", lambda: subscriber.latest(f"{NODE}/checkpoint"))
     before = north.boot()
 
     north.kill()
     event = taken_over(floor, south)
     assert (event["instance"], event["term"], event["journal"]) == ("north", 1, point["journal"])
     assert event["next_session"] in {1002, 1003}  # the store may know of session 1 already
-    state = heard.latest(f"{TABLE}/state")
+    state = subscriber.latest(f"{TABLE}/state")
     assert (state["status"], state["shown"]["session"]) == ("closed", event["next_session"] - 1)
-    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/taken-over"))
+    alert = until("the alert", lambda: subscriber.latest(f"{TABLE}/alert/taken-over"))
     assert "north had the tables" in alert["detail"]
-    health = until("health", lambda: heard.latest(f"{NODE}/health"))
+    health = until("health", lambda: subscriber.latest(f"{NODE}/health"))
     assert (health["standby"]["instance"], health["standby"]["term"]) == ("south", 2)
     until("the wheel is live", lambda: is_live(_page(floor.metrics)), south.log)
-    assert opened(heard) == event["next_session"]
-    spin(wheel, heard, "32", 3, "17")
+    assert opened(subscriber) == event["next_session"]
+    spin(wheel, subscriber, "32", 3, "17")
 
     north.start()
     north.until_logged("another daemon has the lease")
@@ -224,7 +224,7 @@ def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
     assert (again["instance"], again["term"], again["was_open"]) == ("south", 2, 1)
     assert again["next_session"] > event["next_session"] + 1000
     assert north.boot() != before
-    rounds = [(e["session"], e["round"]) for e in once(heard.events("round.result"))]
+    rounds = [(e["session"], e["round"]) for e in once(subscriber.events("round.result"))]
     assert rounds == [(1, 1), (event["next_session"], 1)]
     assert north.stop() == 0
 
@@ -246,13 +246,13 @@ def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
 @pytest.mark.parametrize("lease", [LONG])
 def test_one_that_is_back_within_its_lease_goes_on(floor: Floor) -> None:
     """Killed, or without the store for too long: while that is away, neither serves."""
-    north, south, wheel, heard = floor[:4]
-    assert opened(heard) == 1
-    spin(wheel, heard, "17", 2)
+    north, south, wheel, subscriber = floor[:4]
+    assert opened(subscriber) == 1
+    spin(wheel, subscriber, "17", 2)
     north.kill()
     north.start()
-    until_up(heard, north)
-    state = heard.latest(f"{TABLE}/state")
+    until_up(subscriber, north)
+    state = subscriber.latest(f"{TABLE}/state")
     assert state["shown"]["session"] == 1
     assert state["status"] != "closed"
     floor.store.kill()
@@ -261,9 +261,9 @@ def test_one_that_is_back_within_its_lease_goes_on(floor: Floor) -> None:
     for each in (north, south):
         each.until_logged("the store of the lease does not answer")
     floor.store.start()
-    until_up(heard, north)
-    assert heard.latest(f"{TABLE}/state")["shown"]["session"] == 1
-    assert heard.events("journal.restored") == []
+    until_up(subscriber, north)
+    assert subscriber.latest(f"{TABLE}/state")["shown"]["session"] == 1
+    assert subscriber.events("journal.restored") == []
     assert [each.standby.term for each in setups(north) if each.standby] == [1, 2, 3]
     assert setups(south) == []
 
@@ -271,22 +271,22 @@ def test_one_that_is_back_within_its_lease_goes_on(floor: Floor) -> None:
 def test_one_that_was_frozen_for_longer_than_its_lease_writes_nothing_and_ends(
     floor: Floor,
 ) -> None:
-    north, south, wheel, heard = floor[:4]
-    assert opened(heard) == 1
+    north, south, wheel, subscriber = floor[:4]
+    assert opened(subscriber) == 1
     boot = north.boot()
     north.signal(signal.SIGSTOP)
     taken_over(floor, south)
-    session = opened(heard)
+    session = opened(subscriber)
     wheel.show(2, 1, "  ")  # both are told
-    until_more(heard, "round.opened", 0)
-    told = len(heard.events())
+    until_more(subscriber, "round.opened", 0)
+    told = len(subscriber.events())
     north.signal(signal.SIGCONT)
     assert north.wait() == FENCED_EXIT_STATUS
     for state in (3, 4, 5):
         wheel.show(state, 1, "32" if state == 5 else "  ")
-    until_more(heard, "round.result", 0)
-    assert {each["boot"] for each in heard.events()[told:]} == {south.boot()} != {boot}
-    assert heard.latest(f"{TABLE}/state")["shown"]["session"] == session
+    until_more(subscriber, "round.result", 0)
+    assert {each["boot"] for each in subscriber.events()[told:]} == {south.boot()} != {boot}
+    assert subscriber.latest(f"{TABLE}/state")["shown"]["session"] == session
     assert "serves no longer" in north.log()
 
 
@@ -296,10 +296,10 @@ def test_one_that_waits_takes_its_configuration_over(
     """The last good file is served, also where a table is left with an open session of another
     game.
     """
-    north, south, _, heard = floor[:4]
+    north, south, _, subscriber = floor[:4]
     second = NetworkWheel()
     ending.callback(second.close)
-    assert opened(heard) == 1
+    assert opened(subscriber) == 1
     north.kill()
     first = taken_over(floor, south)
     told = ending.enter_context(Manager(tmp_path / "notify"))
@@ -331,17 +331,17 @@ def test_one_that_waits_takes_its_configuration_over(
     assert "did you mean" in north.until_logged("configuration not taken over", 2)["reason"]
     assert setups(north)[1:] == []
 
-    before = len(heard.events("journal.restored"))
+    before = len(subscriber.events("journal.restored"))
     assert south.stop() == 0
     again = taken_over(floor, north, before)
     assert again["next_session"] > first["next_session"]
-    until_up(heard, north, "novamas/v1/palma/r2")
-    assert heard.latest(f"{TABLE}/state")["game"] == "roulette-american"
-    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/table-anew"), north.log)
+    until_up(subscriber, north, "novamas/v1/palma/r2")
+    assert subscriber.latest(f"{TABLE}/state")["game"] == "roulette-american"
+    alert = until("the alert", lambda: subscriber.latest(f"{TABLE}/alert/table-anew"), north.log)
     assert "before this it was a table of roulette-french" in alert["detail"]
-    health = until("health", lambda: heard.latest(f"{NODE}/health"), north.log)
+    health = until("health", lambda: subscriber.latest(f"{NODE}/health"), north.log)
     assert "did you mean `cammegh-ss2`?" in health["reload"]["trouble"]
-    assert opened(heard) == again["next_session"]
+    assert opened(subscriber) == again["next_session"]
     north.file.write_text(good)
     assert main(["reload", str(north.file)]) == 0
     assert capsys.readouterr().out == "ok: the daemon already uses this file\n"
@@ -353,7 +353,9 @@ def test_one_that_waits_takes_its_configuration_over(
 def _page(port: int) -> bytes:
     import urllib.request
 
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(
+        f"http://127.0.0.1:{port}/metrics", timeout=TIMEOUT_SECONDS
+    ) as answer:
         return bytes(answer.read())
 
 
@@ -378,17 +380,17 @@ def test_a_restore_on_one_machine_is_reported_as_a_restore(
     floor: Floor, tmp_path: Path, capsys: pytest.CaptureFixture[str], meanwhile: bool
 ) -> None:
     """Also where the other daemon had the tables ``meanwhile``, which is told too."""
-    north, south, wheel, heard = floor[:4]
+    north, south, wheel, subscriber = floor[:4]
     key = tmp_path / "surveillance.key"
     assert main(["keygen", str(key)]) == 0
     words = ["--key-file", str(key), "--json"]
     capsys.readouterr()
-    assert opened(heard) == 1
+    assert opened(subscriber) == 1
     assert main(["backup", str(north.file), str(tmp_path / "backups"), *words]) == 0
     backup = json.loads(capsys.readouterr().out)["folder"]
-    spin(wheel, heard, "17", 2)
-    assert command(heard, "session.close")["ok"]
-    assert opened(heard) == 2
+    spin(wheel, subscriber, "17", 2)
+    assert command(subscriber, "session.close")["ok"]
+    assert opened(subscriber) == 2
     numbers = north.logged("lease taken")[0]["term"]
     if not meanwhile:
         assert south.stop() == 0
@@ -396,29 +398,33 @@ def test_a_restore_on_one_machine_is_reported_as_a_restore(
     sessions = {2}
     if meanwhile:
         taken_over(floor, south)
-        sessions.add(opened(heard))
-    told = len(heard.events("journal.restored"))
+        sessions.add(opened(subscriber))
+    told = len(subscriber.events("journal.restored"))
     assert main(["restore", str(north.file), backup, "--key-file", str(key), "--set-aside"]) == 0
     if meanwhile:
         assert south.stop() == 0
     north.start()
-    events = until_said(heard, "journal.restored", told + 1 + meanwhile)[told:]
+    events = until_said(subscriber, "journal.restored", told + 1 + meanwhile)[told:]
     assert {event["boot"] for event in events} == {north.boot()}
     assert [event.get("source", "backup") for event in events] == ["backup", "other_daemon"][
         : 1 + meanwhile
     ]
-    assert events[0]["since"] < heard.events("round.result")[0]["time"], "what was lost lies after"
+    assert events[0]["since"] < subscriber.events("round.result")[0]["time"], (
+        "what was lost lies after"
+    )
     assert events[-1]["next_session"] > max(sessions) + 1000
-    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/journal-restored"), north.log)
+    alert = until(
+        "the alert", lambda: subscriber.latest(f"{TABLE}/alert/journal-restored"), north.log
+    )
     assert "a backup of" in alert["detail"]
-    until_up(heard, north)
-    assert heard.latest(f"{TABLE}/alert/taken-over") is None or meanwhile
-    assert opened(heard) == events[-1]["next_session"]
+    until_up(subscriber, north)
+    assert subscriber.latest(f"{TABLE}/alert/taken-over") is None or meanwhile
+    assert opened(subscriber) == events[-1]["next_session"]
     assert north.logged("lease taken")[-1]["term"] > numbers
     assert north.stop() == 0
     north.start()
-    until_up(heard, north)
-    assert len(heard.events("journal.restored")) == told + 1 + meanwhile
+    until_up(subscriber, north)
+    assert len(subscriber.events("journal.restored")) == told + 1 + meanwhile
     assert north.stop() == 0
     holds(north, capsys)
 
@@ -429,8 +435,8 @@ def test_what_somebody_else_writes_into_the_store_enters_no_journal(
     """Numbers that no journal holds, a record that nobody signed, or one that was changed: nobody
     takes it, and once it is deleted play goes on.
     """
-    north, south, _, heard = floor[:4]
-    assert opened(heard) == 1
+    north, south, _, subscriber = floor[:4]
+    assert opened(subscriber) == 1
     bucket = f"b{mosquitto.port}"
     record = msgspec.json.decode(asyncio.run(stored(floor.store.url, bucket)))
     runs = (north, south)
@@ -456,8 +462,8 @@ def test_what_somebody_else_writes_into_the_store_enters_no_journal(
             serving.log,
         )
         serving = until("it is up", lambda: next((e for e in runs if e.boot() is not None), None))
-        until_up(heard, serving)
-        opened(heard)
+        until_up(subscriber, serving)
+        opened(subscriber)
     asyncio.run(deleted(floor.store.url, bucket))
     assert serving.wait() == FENCED_EXIT_STATUS
     assert "was deleted from the store: nobody has the lease" in serving.log()
@@ -472,8 +478,8 @@ def test_what_somebody_else_writes_into_the_store_enters_no_journal(
 
 def test_a_clock_that_was_ahead_is_said_to_be(floor: Floor, mosquitto: Mosquitto) -> None:
     """The record of the one that died, as its clock would have stamped it."""
-    north, south, _, heard = floor[:4]
-    assert opened(heard) == 1
+    north, south, _, subscriber = floor[:4]
+    assert opened(subscriber) == 1
     north.kill()
     bucket, key = f"b{mosquitto.port}", load_key(north.folder / "journal.sqlite3.key")
     seal = StructSigner("palma/pit-1", lambda: key)
@@ -483,9 +489,9 @@ def test_a_clock_that_was_ahead_is_said_to_be(floor: Floor, mosquitto: Mosquitto
     asyncio.run(stored(floor.store.url, bucket, msgspec.json.encode(seal.sign(ahead))))
     told = taken_over(floor, south)
     assert told["since"] > told["restored"]
-    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/taken-over"), south.log)
+    alert = until("the alert", lambda: subscriber.latest(f"{TABLE}/alert/taken-over"), south.log)
     assert "the length of the gap is unknown" in alert["detail"]
-    assert opened(heard) == told["next_session"]
+    assert opened(subscriber) == told["next_session"]
 
 
 async def stored(url: str, bucket: str, body: bytes | None = None) -> bytes:
@@ -526,42 +532,48 @@ def test_the_two_machines_are_compared_and_who_was_revoked_on_one_is_on_both(
     for each in runs:
         ending.callback(tell, f"log of {each.folder.name}", each.log)
         enrol(each.folder)
-    heard = Subscriber(mosquitto.port)
-    ending.callback(heard.close)
+    subscriber = Subscriber(mosquitto.port)
+    ending.callback(subscriber.close)
     north.start()
-    until_up(heard, north)
-    until("r2", lambda: heard.latest("novamas/v1/palma/r2/state"), north.log)
+    until_up(subscriber, north)
+    until("r2", lambda: subscriber.latest("novamas/v1/palma/r2/state"), north.log)
     south.start()
     differ = south.until_logged("the two machines differ")
     assert "only at north: r2" in differ["what"]
-    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/standby-different"), north.log)
+    alert = until(
+        "the alert", lambda: subscriber.latest(f"{TABLE}/alert/standby-different"), north.log
+    )
     assert "only here: r2" in alert["detail"]
-    assert answered(heard, LASA, "session.open", minimum=500)["ok"]
+    assert answered(subscriber, LASA, "session.open", minimum=500)["ok"]
     enrol(north.folder, 8, revoked="2026-11-22T12:00:00Z")  # on one machine alone
     until("it is in force", lambda: north.logged("people taken over"), north.log)
     assert south.until_logged("people file of the other daemon")["number"] == 8
     north.kill()
-    until_up(heard, south)
-    until("r2 is taken back", lambda: heard.gone("novamas/v1/palma/r2/state"), south.log)
-    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/standby-different"), south.log)
+    until_up(subscriber, south)
+    until("r2 is taken back", lambda: subscriber.is_cleared("novamas/v1/palma/r2/state"), south.log)
+    alert = until(
+        "the alert", lambda: subscriber.latest(f"{TABLE}/alert/standby-different"), south.log
+    )
     assert "nobody serves r2" in alert["detail"]
-    refused = answered(heard, LASA, "session.open", minimum=500)
+    refused = answered(subscriber, LASA, "session.open", minimum=500)
     assert refused["refusal"]["key"] == "person_revoked"
-    assert answered(heard, VIDAL, "session.open", "director", minimum=500)["ok"]
+    assert answered(subscriber, VIDAL, "session.open", "director", minimum=500)["ok"]
     assert south.stop() == 0
     assert setups(south)[-1].people is not None
     south.start()  # without the store's word too: its journal has it
-    until_up(heard, south)
-    refused = answered(heard, LASA, "session.close")
+    until_up(subscriber, south)
+    refused = answered(subscriber, LASA, "session.close")
     assert refused["refusal"]["key"] == "person_revoked"
 
 
-def answered(heard: Subscriber, who: str, name: str, role: str = "table_head", **what: Any) -> Any:
+def answered(
+    subscriber: Subscriber, who: str, name: str, role: str = "table_head", **what: Any
+) -> Any:
     """The answer to a command, signed again while the daemon has just started."""
 
     def said() -> Any:
-        reply = give(heard, who, name, role, **what)
+        reply = give(subscriber, who, name, role, **what)
         early = not reply["ok"] and reply["refusal"]["key"] == "signed_before_start"
         return None if early else reply
 
-    return until("an answer", said, heard.told)
+    return until("an answer", said, subscriber.transcript)

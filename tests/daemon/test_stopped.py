@@ -21,9 +21,10 @@ import pytest
 
 from devices.pace import SILENCE_PERIODS
 from tests.daemon.test_shoes import BURN, COUPS, WINNERS, Shoe
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open, until_up
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.waiting import until
 
 PERIOD = 0.1
 """Seconds between two lines of a wheel."""
@@ -169,15 +170,15 @@ def test_wheels_give_what_they_showed(
 ) -> None:
     tables = [f"r{wheel}" for wheel in range(WHEELS)]
     made = daemon(configuration(mosquitto.port, *map(wheel_table, tables, wheels.links)))
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made.start()
     for table in tables:
-        until_up(heard, made, f"{ROOT}/{table}")
-        assert command(heard, "session.open", f"{ROOT}/{table}")["ok"]
+        until_up(subscriber, made, f"{ROOT}/{table}")
+        assert command(subscriber, "session.open", f"{ROOT}/{table}")["ok"]
 
     def results() -> dict[str, list[dict[str, Any]]]:
         found: dict[str, list[dict[str, Any]]] = {table: [] for table in tables}
-        for event in heard.events("round.result"):
+        for event in subscriber.events("round.result"):
             found[event["table"]].append(event)
         return found
 
@@ -185,13 +186,15 @@ def test_wheels_give_what_they_showed(
         return all(len(given) >= len(known[table]) + count for table, given in results().items())
 
     until("a result at each table", lambda: all(results().values()), made.log)
-    joined = len(heard.events("round.unresolved"))  # a spin that we did not see from its beginning
+    joined = len(
+        subscriber.events("round.unresolved")
+    )  # a spin that we did not see from its beginning
     for seconds in STOPS:
         time.sleep(BETWEEN)
         stop(made, seconds)
     known = results()
     until("a result of a spin that began afterwards", lambda: more(known, 2), made.log)
-    given, unresolved = results(), heard.events("round.unresolved")[joined:]
+    given, unresolved = results(), subscriber.events("round.unresolved")[joined:]
     for wheel, table in enumerate(tables):
         spins = [event["spin"] for event in given[table]]
         assert [event["outcome"]["number"] for event in given[table]] == [
@@ -223,26 +226,26 @@ def test_coups_are_those_that_were_dealt(
     made = daemon(
         configuration(mosquitto.port, *(shoe_table(each, tmp_path / each) for each in protocols))
     )
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     made.start()
     for protocol, shoe in shoes.items():
-        until_open(heard, made, protocol, "shoe")
-        assert command(heard, "session.open", f"{SHOES}/{protocol}")["ok"]
-        assert command(heard, "shoe.start", f"{SHOES}/{protocol}", shoe="S1")["ok"]
+        until_open(subscriber, made, protocol, "shoe")
+        assert command(subscriber, "session.open", f"{SHOES}/{protocol}")["ok"]
+        assert command(subscriber, "shoe.start", f"{SHOES}/{protocol}", shoe="S1")["ok"]
         shoe.start()
 
     def dealt() -> int:
-        return sum(event["to"] in ("player", "banker") for event in heard.events("card.dealt"))
+        return sum(event["to"] in ("player", "banker") for event in subscriber.events("card.dealt"))
 
     def ended() -> int:
-        return len(heard.events("round.result")) + len(heard.events("round.unresolved"))
+        return len(subscriber.events("round.result")) + len(subscriber.events("round.unresolved"))
 
     for seconds in COUP_STOPS:
         known = dealt()
         until("a card of a coup", lambda: dealt() > known, made.log)  # noqa: B023
         stop(made, seconds)
     until("the coups are over", lambda: ended() >= 6, made.log)
-    for event in heard.events("round.result"):
+    for event in subscriber.events("round.result"):
         assert event["outcome"]["winner"] == WINNERS[(event["round"] - 1) % 3]
     if pauses.longest < PAUSE:  # else the machine held back the shoes too
-        assert heard.events("round.unresolved") == []
+        assert subscriber.events("round.unresolved") == []

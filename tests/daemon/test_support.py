@@ -24,11 +24,12 @@ from controller.people.register import to_base64url
 from devices.readings import escape
 from tests.daemon.test_confidential import CARD, TABLE, Shoe
 from tests.daemon.test_confidential import shoe as shoe
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.daemon.play import command, until_open, until_up
 from tests.support.daemon.process import UNSIGNED, Daemon, Wheel, configuration, table
 from tests.support.people.signing import enrol
 from tests.support.people.staff import KEY_OF, SIGNER, secret
+from tests.support.waiting import until
 
 PASSWORD, WORDS, TOKEN, PIN = "correct-horse", "reader's staple", "webhook-4-2", "27182818"
 HIDDEN = [("9s", "player", 1), ("7h", "banker", 1), ("Td", "player", 2), ("Ks", "banker", 2)]
@@ -111,27 +112,27 @@ def test_no_key_password_pin_or_card_is_in_any_file(
     )
     running = daemon(text + surveillance)
     running.start()
-    heard = subscribe(mosquitto.port)
-    until_up(heard, running)
-    until_open(heard, running, "bacara-1", "shoe")
+    subscriber = subscribe(mosquitto.port)
+    until_up(subscriber, running)
+    until_open(subscriber, running, "bacara-1", "shoe")
     for name, fields in (("session.open", {}), ("shoe.start", {"shoe": "S1"})):
-        assert command(heard, name, TABLE, **fields)["ok"]
+        assert command(subscriber, name, TABLE, **fields)["ok"]
     shoe.draw("2c", "first")
     drawn = 1
 
     def shown() -> str | None:
-        told = (heard.latest(f"{TABLE}/state") or {"shown": {}})["shown"]
+        told = (subscriber.latest(f"{TABLE}/state") or {"shown": {}})["shown"]
         return told["phase"] if (told.get("shoe") or {}).get("drawn") == drawn else None
 
     while until("a card", shown) == "burning":
         shoe.draw("Jd", "burn")
         drawn += 1
     for name in ("bets.open", "bets.close"):
-        assert command(heard, name, TABLE)["ok"]
+        assert command(subscriber, name, TABLE)["ok"]
     sent = [shoe.draw(card, to, index) for card, to, index in HIDDEN]
     until(
         "cards",
-        lambda: [e for e in heard.events("card.dealt") if e["table"] == "bacara-1"][3:],
+        lambda: [e for e in subscriber.events("card.dealt") if e["table"] == "bacara-1"][3:],
         running.log,
     )
     log = tmp_path / "novamas.log"

@@ -18,11 +18,11 @@ import structlog
 from controller.cli import main
 from subscribers.connection import ServiceConnection
 from subscribers.feed import BrokerLogin
-from tests.support.brokers.mosquitto import Mosquitto, until
+from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.daemon.certificates import Authority
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.programs import running
-from tests.support.waiting import next_line, until_async
+from tests.support.waiting import next_line, until, until_async
 
 PASSWORD = "of this test alone"
 REPOSITORY = Path(__file__).parents[2]

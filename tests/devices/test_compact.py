@@ -179,8 +179,8 @@ def test_a_closed_table_takes_little_room(tmp_path: Path) -> None:
             run = []
         run.append((at, data))
     recorder.close()
-    heard = [call for entry in entries for call in read_calls(entry)[1]]
-    assert len(heard) > 40 * seconds
+    calls = [call for entry in entries for call in read_calls(entry)[1]]
+    assert len(calls) > 40 * seconds
     journal = sum(map(len, entries))
     recording = len(gzip.compress((tmp_path / "wheel.rec").read_bytes()))
     assert (journal + recording) * DAY / seconds < 0.75 * GOAL

@@ -138,17 +138,17 @@ STREAM = [
 
 def test_a_recording_decodes_as_it_was_received(tmp_path: Path) -> None:
     writer = RecordingWriter(tmp_path / "shoe.rec", {"device": "shoe"})
-    live, heard = watched("barcode-serial"), list[AnyReading]()
+    live, readings = watched("barcode-serial"), list[AnyReading]()
     live.opened(0.0)
     for number, data in enumerate(STREAM):
         writer.write(1000.0 + number, data)
-        heard += live.feed(data, float(number))
+        readings += live.feed(data, float(number))
     writer.close()
     assert "H1\\?31\\r\\n" in (tmp_path / "shoe.rec").read_text()
     recording = read_recording(tmp_path / "shoe.rec")
     assert [damage(chunk.data) for chunk in recording] == [damage(data) for data in STREAM]
-    assert [*decode(watched("barcode-serial"), recording)] == heard
-    assert [each.card for each in heard if isinstance(each, CardDrawn)] == ["As", "9c"]
+    assert [*decode(watched("barcode-serial"), recording)] == readings
+    assert [each.card for each in readings if isinstance(each, CardDrawn)] == ["As", "9c"]
 
 
 def test_a_recording_plays_and_is_recorded_with_its_damage(tmp_path: Path) -> None:
@@ -170,10 +170,10 @@ def test_a_journal_derives_what_was_received() -> None:
         LinkClosed(9.0, "unplugged"),
     ]
     live, derived = watched("barcode-serial"), watched("barcode-serial")
-    heard = [reading for call in calls for reading in apply_call(live, call)]
+    readings = [reading for call in calls for reading in apply_call(live, call)]
     _, stored = read_calls(write_calls("device", calls))
-    assert [reading for call in stored for reading in apply_call(derived, call)] == heard
-    assert sum(isinstance(each, LinkGarbage) for each in heard) == 2
+    assert [reading for call in stored for reading in apply_call(derived, call)] == readings
+    assert sum(isinstance(each, LinkGarbage) for each in readings) == 2
 
 
 CASES = [
@@ -330,7 +330,7 @@ def test_a_profile_without_a_check_drops_the_damaged_frame_alone(
     place = data.draw(st.integers(0, len(stream) - 1))
     watch = Watch(codec, "slot", 5.0)
     watch.opened(-60.0)
-    heard = watch.feed(DamagedBytes(stream, (place,)), 1.0)
-    taken = [(each.box, each.amount) for each in heard if isinstance(each, SlotCoin)]
+    readings = watch.feed(DamagedBytes(stream, (place,)), 1.0)
+    taken = [(each.box, each.amount) for each in readings if isinstance(each, SlotCoin)]
     damaged = place // 4
     assert taken == [*coins[:damaged], *coins[damaged + 1 :]]

@@ -39,7 +39,7 @@ from devices.readings import (
 from devices.recording import RecordingReader, RecordingWriter, read_recording
 from devices.recording_lines import LINK_OPENED
 from tests.support.devices.parts import Lines, Pty, TcpPeer
-from tests.support.waiting import PATIENCE, until_async
+from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
 
 @pytest.fixture
@@ -246,7 +246,7 @@ async def test_a_flood_reaches_the_other_end_whole_and_leaves_room_for_others(
             asyncio.to_thread(connection.sendall, b"ok 4;14;146; 9;0\n" * lines)
         )
         turns = 0
-        async with asyncio.timeout(4 * PATIENCE):
+        async with asyncio.timeout(4 * TIMEOUT_SECONDS):
             while floor.device.health().counters.frames < lines:
                 await asyncio.sleep(0)
                 turns += 1
@@ -369,10 +369,10 @@ async def test_polls_are_sent_once_or_again_and_again_on_each_connection(peer: T
     async with running(peer.url, codec=Lines(polls=((0, b"hello\n"), (0.01, b"?")))):
         for _ in range(2):
             connection = await asyncio.to_thread(peer.accept)
-            heard = b""
-            while heard.count(b"?") < 3:
-                heard += await asyncio.to_thread(connection.recv, 100)
-            assert heard.count(b"hello\n") == 1
+            received = b""
+            while received.count(b"?") < 3:
+                received += await asyncio.to_thread(connection.recv, 100)
+            assert received.count(b"hello\n") == 1
             connection.close()
 
 

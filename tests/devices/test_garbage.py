@@ -161,13 +161,13 @@ def test_live_and_from_what_was_kept_the_readings_are_the_same(
     live, again = make(), make()
     given_calls = calls(stream, single=False)
     end = given_calls[-1].at
-    heard: list[AnyCall] = [
+    live_calls: list[AnyCall] = [
         *given_calls[:-1],
         *(BytesReceived(at, b"") for at in silences if at < end),
     ]
     said: list[AnyReading] = []
     kept: list[AnyCall] = []
-    for call in [*sorted(heard, key=lambda call: call.at), given_calls[-1]]:
+    for call in [*sorted(live_calls, key=lambda call: call.at), given_calls[-1]]:
         if changes_watch(live, call):
             kept.append(call)
             said += apply_call(live, call)

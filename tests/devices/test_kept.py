@@ -82,10 +82,10 @@ class Burst(NamedTuple):
 def bursts(draw: st.DrawFn, name: str) -> Burst:
     """A piece of what such a device sent, split anyhow."""
     recording = draw(st.sampled_from(recordings(name)))
-    heard = chunks(recording)
-    begin = draw(st.integers(0, len(heard) - 1))
-    end = draw(st.integers(begin + 1, len(heard)))
-    data = b"".join(chunk.data for chunk in heard[begin:end])[:8000]
+    live = chunks(recording)
+    begin = draw(st.integers(0, len(live) - 1))
+    end = draw(st.integers(begin + 1, len(live)))
+    data = b"".join(chunk.data for chunk in live[begin:end])[:8000]
     cuts = sorted(draw(st.lists(st.integers(0, len(data)), max_size=8)))
     delays = sorted(draw(st.lists(st.floats(0, 1), min_size=9, max_size=9)))
     edges = itertools.pairwise([0, *cuts, len(data)])
@@ -175,11 +175,11 @@ def played(recording: Recording, begin: int, *, kept: bool) -> list[AnyReading]:
     own.
     """
     codec, watch = watch_of(recording)
-    heard = chunks(recording)[begin:]
+    live = chunks(recording)[begin:]
     paced = isinstance(codec, KeptBytesAware) and codec.opening is None
-    opened = heard[0].at - (0.0 if paced else OPENING_SECONDS)
+    opened = live[0].at - (0.0 if paced else OPENING_SECONDS)
     told = [*watch.opened(opened, kept=kept)]
-    for chunk in heard:
+    for chunk in live:
         told += watch.feed(chunk.data, chunk.at)
     return told
 

@@ -229,15 +229,15 @@ async def test_what_the_kernel_kept_of_a_suspended_machine_is_late(
         monkeypatch.setattr(module, "suspended_seconds", lambda: slept[0])
     async with running(peer.url, codec=codec, clock=lambda: clock[0]) as floor:
         await until_async(lambda: floor.device.health().link)
-        heard = chunks(recording)[:AT_PACE]
+        live_chunks = chunks(recording)[:AT_PACE]
         size = 0
-        for chunk in heard:
-            clock[0] = 10.0 + chunk.at - heard[0].at
+        for chunk in live_chunks:
+            clock[0] = 10.0 + chunk.at - live_chunks[0].at
             size += len(chunk.data)
             peer.say(chunk.data)
             await until_async(lambda: codec.counters.bytes >= size)  # noqa: B023
         before = len(floor.readings)
-        peer.say(sent(recording, after=len(heard)))
+        peer.say(sent(recording, after=len(live_chunks)))
         slept[0] += 3600.0
 
         def after() -> list[AnyReading]:

@@ -30,7 +30,7 @@ from devices.readings import AnyReading, LinkGarbage
 from devices.recording import RecordingWriter
 from tests.devices.test_device import running
 from tests.support.devices.parts import Lines, Pty, TcpPeer
-from tests.support.waiting import PATIENCE, until_async
+from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
 
 @pytest.fixture
@@ -187,9 +187,9 @@ async def test_after_a_suspension_what_was_kept_is_read_and_the_link_ends(
     slept = 0.0
     for module in (devices.loop_watch, devices.reader):
         monkeypatch.setattr(module, "suspended_seconds", lambda: slept)
-    heard: list[tuple[bytes, float]] = []
+    received: list[tuple[bytes, float]] = []
     link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
-    reader = LinkReader(link, lambda data, waited: heard.append((data, waited)), None)
+    reader = LinkReader(link, lambda data, waited: received.append((data, waited)), None)
     with peer.accept() as other:
         await looked_again()
         kept = b"x" * 3 * MAX_READ_BYTES
@@ -198,8 +198,8 @@ async def test_after_a_suspension_what_was_kept_is_read_and_the_link_ends(
         slept = 3600.0
         reason = await reader.ended
     assert reason == "this machine was suspended for 3600 s; the link is opened again"
-    assert heard[0][0].startswith(b"x")
-    assert all(waited >= slept for data, waited in heard if data)
+    assert received[0][0].startswith(b"x")
+    assert all(waited >= slept for data, waited in received if data)
     link.close()
 
 
@@ -313,7 +313,7 @@ async def test_a_write_in_portions_is_whole_and_in_order(
     peer: TcpPeer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # both ends are of this process
-    monkeypatch.setattr("devices.reader.WRITE_TIMEOUT_SECONDS", PATIENCE)
+    monkeypatch.setattr("devices.reader.WRITE_TIMEOUT_SECONDS", TIMEOUT_SECONDS)
     link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
     reader = LinkReader(link, lambda _, __: None, None)
     data = random.Random(1).randbytes(20_000_000)

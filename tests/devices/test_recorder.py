@@ -13,11 +13,11 @@ import pytest
 
 from devices.recorder import MAX_QUEUED_CHUNKS, WRITE_DELAY_SECONDS, DeviceRecorder
 from devices.recording import RecordingWriter, read_recording
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 
 def wait_until(condition: Callable[[], Any]) -> None:
-    give_up = time.monotonic() + PATIENCE
+    give_up = time.monotonic() + TIMEOUT_SECONDS
     while not condition() and time.monotonic() < give_up:
         time.sleep(0.005)
     assert condition()
@@ -133,7 +133,7 @@ class Stuck(RecordingWriter):
 
     def write(self, at: float, data: bytes, sent: bool = False) -> None:
         self.entered.set()
-        self.go.wait(PATIENCE)
+        self.go.wait(TIMEOUT_SECONDS)
         super().write(at, data, sent)
 
 
@@ -145,7 +145,7 @@ def test_what_a_slow_disk_had_no_room_for_is_reported_where_it_is_missing(
     writer = Stuck(tmp_path / "wheel.rec")
     recorder = DeviceRecorder(writer, told.append)
     recorder.enqueue(0.0, b"0")
-    assert writer.entered.wait(PATIENCE)
+    assert writer.entered.wait(TIMEOUT_SECONDS)
     for number in range(1, MAX_QUEUED_CHUNKS + more + 1):
         recorder.enqueue(float(number), b"%d" % number)
     assert told == ["not recorded: the disk is too slow"]
@@ -167,7 +167,7 @@ def test_what_is_missing_at_the_end_is_reported(tmp_path: Path) -> None:
     writer = Stuck(tmp_path / "wheel.rec")
     recorder = DeviceRecorder(writer)
     recorder.enqueue(0.0, b"0")
-    assert writer.entered.wait(PATIENCE)
+    assert writer.entered.wait(TIMEOUT_SECONDS)
     for number in range(1, MAX_QUEUED_CHUNKS + 4):
         recorder.enqueue(float(number), b"%d" % number)
     writer.go.set()
@@ -181,10 +181,10 @@ def test_a_disk_that_does_not_respond_blocks_no_other(tmp_path: Path) -> None:
     writer = Stuck(tmp_path / "wheel.rec")
     recorder = DeviceRecorder(writer)
     recorder.enqueue(0.0, b"kept")
-    assert writer.entered.wait(PATIENCE)
+    assert writer.entered.wait(TIMEOUT_SECONDS)
     recorder.close()  # returns, though nothing was written
     assert not recorder._closed.is_set()
     writer.go.set()
-    assert recorder._closed.wait(PATIENCE)
+    assert recorder._closed.wait(TIMEOUT_SECONDS)
     assert [chunk.data for chunk in read_recording(writer.path)] == [b"kept"]
     assert not any(fd.resolve() == writer.path for fd in Path("/proc/self/fd").iterdir())

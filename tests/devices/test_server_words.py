@@ -34,7 +34,7 @@ from tests.devices.test_device import running
 from tests.devices.test_proof import CODECS
 from tests.support.devices.parts import Lines, Pty, TcpPeer, read_some
 from tests.support.devices.ser2net import Ser2net
-from tests.support.waiting import PATIENCE, until_async
+from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
 TAKEN = b"Port already in use\r\n"
 CARD = b"H10\r\n"
@@ -256,7 +256,7 @@ def read_all(url: str) -> None:
 
 def once_free(url: str) -> Link:
     """A link to a greeting server that has closed the port behind its last client."""
-    give_up = time.monotonic() + PATIENCE
+    give_up = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < give_up:
         link = open_link(url)
         with suppress(LinkFailedError):

@@ -506,16 +506,16 @@ def test_bytes_read_in_the_same_tick_as_bytes_that_waited_are_judged_by_themselv
     may have waited.
     """
     for recording in recordings(name):
-        heard = chunks(recording)
-        for begin in range(1, len(heard) - 6, max(1, len(heard) // 16)):
+        live = chunks(recording)
+        for begin in range(1, len(live) - 6, max(1, len(live) // 16)):
             for stalled in (0.313, 1.717, 3.141):
                 lateness = []
                 for apart_by in (0.0, 0.000_01):
                     _, watch = watch_of(recording)
                     calls: list[AnyCall] = [LinkOpened(100.0)]
-                    calls += [BytesReceived(100.1 + each.at, each.data) for each in heard[:begin]]
-                    now = 100.1 + heard[begin - 1].at + stalled
-                    first, second, *later = heard[begin : begin + 6]
+                    calls += [BytesReceived(100.1 + each.at, each.data) for each in live[:begin]]
+                    now = 100.1 + live[begin - 1].at + stalled
+                    first, second, *later = live[begin : begin + 6]
                     calls.append(BytesReceived(now, first.data, now - stalled + 0.01))
                     calls.append(BytesReceived(now + apart_by, second.data))
                     calls += [

@@ -22,7 +22,7 @@ import pytest
 import serial
 
 from tests.support.programs import running
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 STATUS = re.compile(rb"\*X;[1-6];\d{3};..;[0-9A-F];\d{3};[01]\r\n")
 ROUNDED = 0.001
@@ -49,7 +49,7 @@ def piped(command: list[str]) -> AbstractContextManager[subprocess.Popen[bytes]]
 def told(program: subprocess.Popen[bytes]) -> dict[str, Any]:
     """The next line that the simulator says of itself."""
     assert program.stdout is not None
-    assert select.select([program.stdout], [], [], PATIENCE)[0], "the simulator says nothing"
+    assert select.select([program.stdout], [], [], TIMEOUT_SECONDS)[0], "the simulator says nothing"
     line: dict[str, Any] = json.loads(program.stdout.readline())
     return line
 
@@ -62,7 +62,7 @@ def tell(program: subprocess.Popen[bytes], line: str) -> None:
 
 def read_until(read: Callable[[], bytes], wanted: bytes) -> bytes:
     """Read until something was received."""
-    received, end = b"", time.monotonic() + PATIENCE
+    received, end = b"", time.monotonic() + TIMEOUT_SECONDS
     while wanted not in received:
         assert time.monotonic() < end, f"{wanted!r} did not come, but {received[-200:]!r}"
         received += read()
@@ -88,7 +88,7 @@ def test_a_pseudo_terminal_speaks_and_listens(start: Start, tmp_path: Path) -> N
         others = [line for line in lines if not STATUS.fullmatch(line)]
         assert [line for line in others if len(line) != 4] == [b"*P OK\r\n", b"*u OK\r\n"]
     program.send_signal(signal.SIGTERM)
-    assert program.wait(PATIENCE) == 0
+    assert program.wait(TIMEOUT_SECONDS) == 0
     assert not link.is_symlink()
 
 
@@ -125,7 +125,7 @@ def test_faults_from_standard_input_and_from_the_schedule(start: Start) -> None:
         assert told(program)["fault"] == "duplicate"
         read_until(lambda: port.read(100), b"*X;2;")
     program.terminate()
-    _, errors = program.communicate(timeout=PATIENCE)
+    _, errors = program.communicate(timeout=TIMEOUT_SECONDS)
     assert errors.startswith(b"simulator: no fault 'thunder'; there are: silence")
     assert errors.count(b"\n") == 1
 
@@ -150,13 +150,13 @@ def test_another_speed_and_a_fault_for_later_from_standard_input(start: Start) -
         assert 0.0 <= told(program)["at"] - slow <= time.monotonic() - begun + ROUNDED
         read_until(lambda: port.read(100), b"*X;")
     program.terminate()
-    _, errors = program.communicate(timeout=PATIENCE)
+    _, errors = program.communicate(timeout=TIMEOUT_SECONDS)
     assert errors == b"simulator: 0 is not a speed; write a number above 0\n"
 
 
 def test_ends_after_its_rounds(start: Start) -> None:
     program = start("--speed", "200", "--rounds", "2", "--numbers", "17,17", "--tell-lines")
-    out, errors = program.communicate(timeout=PATIENCE)
+    out, errors = program.communicate(timeout=TIMEOUT_SECONDS)
     assert (program.returncode, errors) == (0, b"")
     lines = [json.loads(line).get("line", "") for line in out.splitlines()]
     bare = [line for line in lines if not line.startswith("*")]
@@ -173,10 +173,10 @@ def test_ends_with_standard_input_only_if_asked(start: Start) -> None:
         assert program.stdin is not None
         program.stdin.close()
         program.stdin = None
-    assert ends.wait(PATIENCE) == 0
+    assert ends.wait(TIMEOUT_SECONDS) == 0
     assert stays.poll() is None
     stays.send_signal(signal.SIGINT)
-    assert stays.wait(PATIENCE) == 0
+    assert stays.wait(TIMEOUT_SECONDS) == 0
 
 
 def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
@@ -184,8 +184,8 @@ def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
     address = told(program)["port"]
     host, port = address.removeprefix("tcp://").split(":")
     with (
-        socket.create_connection((host, int(port)), PATIENCE) as one,
-        socket.create_connection((host, int(port)), PATIENCE) as two,
+        socket.create_connection((host, int(port)), TIMEOUT_SECONDS) as one,
+        socket.create_connection((host, int(port)), TIMEOUT_SECONDS) as two,
     ):
         one.sendall(b"*S\r\n")
         read_until(lambda: one.recv(100), b"*X;")
@@ -197,7 +197,7 @@ def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
             pass
     assert told(program)["fault"] == "unplug"
     assert told(program)["port"] == address
-    with socket.create_connection((host, int(port)), PATIENCE) as again:
+    with socket.create_connection((host, int(port)), TIMEOUT_SECONDS) as again:
         read_until(lambda: again.recv(100), b"*X;")
 
 
@@ -224,7 +224,7 @@ def test_bad_calls_say_what_is_wrong(words: list[str], told: bytes) -> None:
         [sys.executable, "-m", "simulators", "wheel", *words],
         capture_output=True,
         check=False,
-        timeout=PATIENCE,
+        timeout=TIMEOUT_SECONDS,
     )
     assert done.returncode != 0
     assert told in done.stderr
@@ -236,7 +236,7 @@ def test_a_file_in_the_place_of_the_link_is_left_alone(tmp_path: Path) -> None:
     taken = tmp_path / "wheel"
     taken.write_text("mine")
     command = [sys.executable, "-m", "simulators", "wheel", "--link", str(taken)]
-    done = subprocess.run(command, capture_output=True, check=False, timeout=PATIENCE)
+    done = subprocess.run(command, capture_output=True, check=False, timeout=TIMEOUT_SECONDS)
     assert done.returncode == 1
     assert b"not a symbolic link" in done.stderr
     assert taken.read_text() == "mine"
@@ -257,7 +257,7 @@ def test_novamas_simulate_becomes_the_simulator(start: Start) -> None:
         "5",
     ]
     done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE
+        command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=TIMEOUT_SECONDS
     )
     assert done.returncode == 0
     assert json.loads(done.stdout)["protocol"] == "cammegh-ss2"
@@ -306,5 +306,5 @@ def test_novamas_simulate_becomes_a_shoe(tmp_path: Path) -> None:
             port.write(b"\x02OPLK02\x031B")
             read_until(lambda: port.read(port.in_waiting or 1), b"\x06")
         program.terminate()
-        _, errors = program.communicate(timeout=PATIENCE)
+        _, errors = program.communicate(timeout=TIMEOUT_SECONDS)
     assert errors.startswith(b"simulator: no fault 'sensor'; there are: silence")

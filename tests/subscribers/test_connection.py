@@ -13,13 +13,13 @@ from subscribers import connection as module
 from subscribers.connection import ServiceConnection
 from subscribers.feed import BrokerLogin
 from tests.subscribers.scripted_broker import TOPIC, Broker, broker
-from tests.support.brokers.mosquitto import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 MESSAGES = [(b"%d" % number, False) for number in range(30)]
 
 
 async def test_messages_read_at_once_are_handled_in_one_iteration_of_the_event_loop() -> None:
-    async with broker(MESSAGES) as (_, login), asyncio.timeout(PATIENCE):
+    async with broker(MESSAGES) as (_, login), asyncio.timeout(TIMEOUT_SECONDS):
         received: list[bytes] = []
         in_one_iteration: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
@@ -53,12 +53,12 @@ async def receive_one(login: BrokerLogin) -> None:
 
 async def test_a_refused_subscription_is_requested_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RESUBSCRIBE_DELAY_SECONDS", 0.01)
-    async with broker(MESSAGES[:1], refuses=2) as (_, login), asyncio.timeout(PATIENCE):
+    async with broker(MESSAGES[:1], refuses=2) as (_, login), asyncio.timeout(TIMEOUT_SECONDS):
         await receive_one(login)
 
 
 async def test_a_message_published_during_the_subscription_is_received() -> None:
-    async with broker([(b"live", True)], misses=1) as (_, login), asyncio.timeout(PATIENCE):
+    async with broker([(b"live", True)], misses=1) as (_, login), asyncio.timeout(TIMEOUT_SECONDS):
         await receive_one(login)
 
 
@@ -70,7 +70,7 @@ async def connected(
     *, wildcards_retained: bool, up: Callable[[ServiceConnection], None]
 ) -> AsyncIterator[tuple[Broker, ServiceConnection]]:
     """Yield a broker and a connection to it, on which ``up`` was called once it was made."""
-    async with broker() as (server, login), asyncio.timeout(PATIENCE):
+    async with broker() as (server, login), asyncio.timeout(TIMEOUT_SECONDS):
         login = msgspec.structs.replace(login, wildcards_retained=wildcards_retained)
         linked = asyncio.Event()
         will = (STATUS, b"offline")

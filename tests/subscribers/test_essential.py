@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.support.brokers.mosquitto import PATIENCE, free_port
+from tests.support.brokers.mosquitto import free_port
 from tests.support.carrousel.floor import Controller, terms
 from tests.support.programs import running
+from tests.support.waiting import TIMEOUT_SECONDS
 from tests.support.web.pit import console
 
 SITE = "casino-mayor"
@@ -140,11 +141,11 @@ def test_a_service_ends_with_each_of_its_essential_tasks(
     words = [sys.executable, "-c", BREAK, *task, how, "--settings", given]
     log = tmp_path / "log"
     with log.open("wb") as errors, running(words, stderr=errors) as program:
-        assert program.wait(timeout=PATIENCE) == 1, log.read_text()
+        assert program.wait(timeout=TIMEOUT_SECONDS) == 1, log.read_text()
     assert "essential task ended" in log.read_text()
 
 
 @pytest.mark.usefixtures("programs")
 def test_a_thread_that_hangs_keeps_no_service_from_ending() -> None:
     with running([sys.executable, "-c", HANGS]) as program:
-        assert program.wait(timeout=PATIENCE) == 1
+        assert program.wait(timeout=TIMEOUT_SECONDS) == 1

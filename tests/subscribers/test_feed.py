@@ -13,7 +13,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 from controller.contract.topics import Topics
 from subscribers.feed import MAX_TOPICS_PER_SUBSCRIBE, BrokerLogin, FeedMessage, table_feed
 from tests.subscribers.scripted_broker import broker
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto
+from tests.support.brokers.mosquitto import Mosquitto
+from tests.support.waiting import TIMEOUT_SECONDS
 
 TABLES = [f"ruleta-{number}" for number in range(1, 61)]
 RETAINED = ("info", "state", "result", "history", "shoe")
@@ -39,12 +40,12 @@ async def test_no_retained_message_of_many_tables_is_dropped(few: Mosquitto) -> 
     publisher.loop_start()
     for table, leaf in sorted(wanted):
         publication = publisher.publish(topics.table(table, leaf), LARGE, 1, retain=True)
-        publication.wait_for_publish(PATIENCE)
+        publication.wait_for_publish(TIMEOUT_SECONDS)
     publisher.disconnect()
     publisher.loop_stop()
     received = set()
     feed = table_feed(BrokerLogin(url=f"mqtt://127.0.0.1:{few.port}"), topics, TABLES)
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         async for message in feed:
             if isinstance(message, FeedMessage) and message.table is not None:
                 received.add((message.table, message.path))
@@ -55,7 +56,7 @@ async def test_no_retained_message_of_many_tables_is_dropped(few: Mosquitto) -> 
 
 
 async def test_a_message_published_during_the_subscription_is_received() -> None:
-    async with broker([(b"live", True)], misses=1) as (_, login), asyncio.timeout(PATIENCE):
+    async with broker([(b"live", True)], misses=1) as (_, login), asyncio.timeout(TIMEOUT_SECONDS):
         feed = table_feed(login, Topics("casino-mayor"), ["ruleta-1"])
         async for message in feed:
             if isinstance(message, FeedMessage):

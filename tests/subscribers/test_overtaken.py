@@ -12,13 +12,13 @@ from controller.contract.topics import Topics
 from subscribers.connection import ServiceConnection
 from subscribers.feed import FeedMessage, table_feed
 from tests.subscribers.scripted_broker import TOPIC, broker
-from tests.support.brokers.mosquitto import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 MESSAGES = ((b"new", False), (b"old", True), (b"newer", False))
 
 
 async def test_a_display_shows_the_latest_message() -> None:
-    async with broker(MESSAGES) as (_, login), asyncio.timeout(PATIENCE):
+    async with broker(MESSAGES) as (_, login), asyncio.timeout(TIMEOUT_SECONDS):
         received = []
         feed = table_feed(login, Topics("casino-mayor"), ["ruleta-1"])
         async for message in feed:
@@ -33,7 +33,7 @@ async def test_a_display_shows_the_latest_message() -> None:
 async def test_a_service_receives_the_latest_message_and_acknowledges_all(
     session: str | None,
 ) -> None:
-    async with broker(MESSAGES) as (server, login), asyncio.timeout(PATIENCE):
+    async with broker(MESSAGES) as (server, login), asyncio.timeout(TIMEOUT_SECONDS):
         received: list[bytes] = []
         received_all = asyncio.Event()
 

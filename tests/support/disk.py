@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from tests.support.brokers.mosquitto import until
 from tests.support.daemon.process import Daemon
+from tests.support.waiting import until
 
 SIZE = 8_000_000
 """Bytes: small enough to be full at once."""

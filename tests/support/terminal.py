@@ -16,7 +16,7 @@ from typing import Self
 
 import pytest
 
-from tests.support.waiting import PATIENCE, until
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 
 class Terminal:
@@ -67,7 +67,7 @@ class Terminal:
 
     def wait_for(self, wanted: str, since: int = 0) -> None:
         """Wait until it has drawn something; ``since``: after so many bytes."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_SECONDS
         while wanted.encode() not in self._drawn[since:]:
             if time.monotonic() > end or not self._read():
                 pytest.fail(f"{wanted!r} was not drawn, but\n{self.text[-4000:]}")
@@ -95,7 +95,7 @@ class Terminal:
 
     def end(self) -> int:
         """Read to the end; gives the exit code."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_SECONDS
         while self._read():
             if time.monotonic() > end:
                 pytest.fail(f"does not end\n{self.text[-4000:]}")

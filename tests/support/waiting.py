@@ -11,44 +11,41 @@ from typing import Any
 
 import pytest
 
-PATIENCE = 60.0
-"""Seconds after which a test gives up waiting for what should come at once, also on a starved
-machine. Nothing is asserted of it.
-"""
+TIMEOUT_SECONDS = 60.0
+"""Generous, for a starved machine: no test asserts anything about it."""
 
 
 def until(
-    what: str,
+    description: str,
     condition: Callable[[], Any],
-    trouble: Callable[[], str] = lambda: "",
-    patience: float = PATIENCE,
+    diagnosis: Callable[[], str] = lambda: "",
+    timeout: float = TIMEOUT_SECONDS,
 ) -> Any:
-    """Wait for a condition and return its value. It is checked once more after the deadline: we may
-    have slept over it. One that takes long to check leaves most of the processor to what it waits
-    for.
+    """Wait for a condition and return its value. It is checked once more after the deadline: this
+    process may have slept over it. Between checks most of the processor is left to the rest.
     """
-    end = time.monotonic() + patience
+    end = time.monotonic() + timeout
     while True:
         begin = time.monotonic()
         if found := condition():
             return found
         if begin >= end:
-            pytest.fail(f"waited {patience:g} s in vain: {what}\n{trouble()}")
+            pytest.fail(f"timeout after {timeout:g} s: {description}\n{diagnosis()}")
         time.sleep(max(0.01, min(0.05, 4 * (time.monotonic() - begin))))
 
 
 async def until_async(condition: Callable[[], Any]) -> None:
     """Wait in an event loop until a condition holds."""
-    async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110 - what is waited for notifies nobody
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        while not condition():  # noqa: ASYNC110 - the condition has no notification
             await asyncio.sleep(0.005)
 
 
-def next_line(process: subprocess.Popen[Any], again: Callable[[], object]) -> Any:
-    """The next line that a process prints; until then ``again`` is called now and then. Only for a
+def next_line(process: subprocess.Popen[Any], on_idle: Callable[[], object]) -> Any:
+    """Return the next line that a process prints, calling ``on_idle`` until it comes. Only for a
     process that prints one line at a time: a second one may hide in the buffer of the first.
     """
     assert process.stdout is not None
     while not select.select([process.stdout], [], [], 0.2)[0]:
-        again()
+        on_idle()
     return process.stdout.readline()

@@ -11,9 +11,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from controller.people.register import checked_people, to_base64url, write_people
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.carrousel.floor import SITE, STAKE, Controller, Dealer, Floor, terms
 from tests.support.people.staff import HEAD, LASA, RIERA, SIGNER, SITE_KEY, VIDAL
+from tests.support.waiting import until
 from tests.support.web.pit import Client, console
 from tests.support.web.server import WebServer
 
@@ -48,8 +49,8 @@ class PayingFloor(Floor):
         broker = Mosquitto(folder / "mosquitto")
         ending.callback(broker.kill)
         broker.start()
-        heard = Subscriber(broker.port, "#")
-        ending.callback(heard.close)
+        subscriber = Subscriber(broker.port, "#")
+        ending.callback(subscriber.close)
         self.dealers = [Dealer(broker.port, f"node-{each}", f"b{each}") for each in range(nodes)]
         for number, dealer in enumerate(self.dealers):
             ending.callback(dealer.close)
@@ -64,7 +65,7 @@ class PayingFloor(Floor):
         )
         ending.callback(controller.kill)
         controller.start()
-        super().__init__(broker, heard, self.dealers[0], controller)
+        super().__init__(broker, subscriber, self.dealers[0], controller)
         self.in_play(*TABLES)
         self.web = WebServer(
             folder / "web",
@@ -92,5 +93,5 @@ class PayingFloor(Floor):
 
     def sent(self, command: str) -> int:
         """How often an order came to the broker."""
-        self.heard.catch_up()
-        return len(self.heard.on(f"{JACKPOT}/command/{command.replace('.', '-')}"))
+        self.subscriber.catch_up()
+        return len(self.subscriber.on(f"{JACKPOT}/command/{command.replace('.', '-')}"))

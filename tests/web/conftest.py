@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto
+from tests.support.brokers.mosquitto import Mosquitto
+from tests.support.waiting import TIMEOUT_SECONDS
 from tests.support.web.going import ENDED
 from tests.support.web.server import Teller, WebServer
 
 Serve = Callable[..., WebServer]
 
-expect.set_options(timeout=PATIENCE * 1000)  # else five seconds, whatever the machine is doing
+expect.set_options(
+    timeout=TIMEOUT_SECONDS * 1000
+)  # else five seconds, whatever the machine is doing
 
 
 def launch(playwright: Playwright) -> Browser:

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from controller.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.records import BadMessageError, records
-from tests.support.brokers.mosquitto import Heard
+from tests.support.brokers.mosquitto import ReceivedMessage
 
 
-def kept(heard: Iterable[Heard]) -> list[ArchiveRecord]:
+def kept(messages: Iterable[ReceivedMessage]) -> list[ArchiveRecord]:
     now, found = format_utc(time.time()), list[ArchiveRecord]()
-    for each in heard:
+    for each in messages:
         _, _, site, rest = each.topic.split("/", 3)
         try:
             found += records(site, rest, each.payload, now)

@@ -13,9 +13,10 @@ from textwrap import indent
 
 import pytest
 
-from tests.support.brokers.mosquitto import free_port, until
+from tests.support.brokers.mosquitto import free_port
 from tests.support.daemon.certificates import Authority
 from tests.support.programs import running
+from tests.support.waiting import until
 
 DOCUMENTED = re.compile(r"```nginx\n(.*?)```", re.DOTALL)
 PAGE = Path(__file__).parents[2] / "docs/technician/web.md"

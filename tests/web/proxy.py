@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 from urllib.parse import urlsplit
 
-from tests.support.brokers.mosquitto import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 from tests.support.web.server import WebServer
 
 How = Literal["cut", "part", "refused", "silent", "away"]
@@ -94,7 +94,7 @@ class Proxy:
         if away or how in ("cut", "refused", "silent", "away"):
             return
         body = asked.rfile.read(int(asked.headers.get("content-length", 0)))
-        with closing(HTTPConnection(self._server, timeout=PATIENCE)) as line:
+        with closing(HTTPConnection(self._server, timeout=TIMEOUT_SECONDS)) as line:
             line.request(asked.command, asked.path, body or None, dict(asked.headers))
             with line.getresponse() as answer:
                 asked.send_response_only(answer.status)
@@ -105,7 +105,7 @@ class Proxy:
                 asked.end_headers()
                 if how == "part":
                     _part(asked, answer)
-                    self._cut.wait(PATIENCE)
+                    self._cut.wait(TIMEOUT_SECONDS)
                     return
                 while data := answer.read1(1 << 16):
                     asked.wfile.write(data)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from tests.support.brokers.mosquitto import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 from tests.support.web.server import WebServer
 
 
@@ -19,7 +19,7 @@ def ask(
     server: WebServer, target: str, host: str = "127.0.0.1", method: str = "GET", more: str = ""
 ) -> tuple[int, bytes]:
     """The status and all of the answer to one request."""
-    with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as made:
+    with socket.create_connection(("127.0.0.1", server.port), TIMEOUT_SECONDS) as made:
         made.sendall(
             f"{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\r\n".encode(
                 "latin-1"
@@ -38,7 +38,7 @@ def stream(
     made = socket.socket()
     if buffer is not None:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-    made.settimeout(PATIENCE)
+    made.settimeout(TIMEOUT_SECONDS)
     made.connect(("127.0.0.1", server.port))
     made.sendall(f"GET /stream{query} HTTP/1.1\r\nHost: 127.0.0.1\r\n{more}\r\n".encode())
     return made
@@ -48,9 +48,9 @@ def read_all(
     streams: Sequence[socket.socket], done: Callable[[bytes], bool], keep: int = 1 << 16
 ) -> int:
     """Read all streams until each is ``done``, which sees the last ``keep`` bytes of it. Returns
-    how many are not when we lose patience.
+    how many are not within the timeout.
     """
-    end, waiting = time.monotonic() + PATIENCE, len(streams)
+    end, waiting = time.monotonic() + TIMEOUT_SECONDS, len(streams)
     with selectors.DefaultSelector() as selector:
         read = dict.fromkeys(streams, b"")
         for each in streams:

@@ -17,12 +17,13 @@ from controller.confidential.key_file import write_key_file
 from controller.contract.topics import level
 from controller.people.signed_command import sign
 from subscribers.surveillance.open_archive import open_archive
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import until_open
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.devices.parts import Pty
 from tests.support.people.signing import SIGNED, answer, claims, enrol
 from tests.support.people.staff import KEY_OF, secret
+from tests.support.waiting import until
 from tests.support.web.pit import PINS, console
 from tests.support.web.server import WebServer
 from tests.web.heard import kept
@@ -57,11 +58,11 @@ class Room:
         self.daemon = Daemon(folder, given)
         ending.callback(self.daemon.kill)
         self.people = enrol(folder)
-        self.heard = Subscriber(self.broker.port)
-        ending.callback(self.heard.close)
+        self.subscriber = Subscriber(self.broker.port)
+        ending.callback(self.subscriber.close)
         self.daemon.start()
-        until_open(self.heard, self.daemon, "p1", "reader")
-        until("r1", lambda: self.heard.on("/r1/state"), self.daemon.log)
+        until_open(self.subscriber, self.daemon, "p1", "reader")
+        until("r1", lambda: self.subscriber.on("/r1/state"), self.daemon.log)
         self.archive = folder / "archive.sqlite3"
         self.laws = str(write_laws(folder / "web"))
         self.pit = console(folder / "pit", SITE, self.people, laws=self.laws)
@@ -71,10 +72,10 @@ class Room:
         topic = f"novamas/v1/{SITE}/{where}"
         role = fields.pop("role", "table_head")
         given = claims(who, command, role, aud=topic, fields=fields)
-        self.heard.say(
+        self.subscriber.publish(
             f"{topic}/command/{level(command)}", sign(secret(KEY_OF[who]), given).encode()
         )
-        reply = answer(self.heard, given)
+        reply = answer(self.subscriber, given)
         assert reply["ok"], reply
         return reply
 
@@ -88,23 +89,23 @@ class Room:
     def void(self, count: int) -> None:
         """A spin in which the ball runs with the rotor; a head of table makes it void."""
         self._spun("round.opened", 2, count, "  ")
-        known = len(self.heard.events("irregularity"))
+        known = len(self.subscriber.events("irregularity"))
         self.wheel.show(3, count, "  ", warning="2")
         self.until_said("irregularity", known + 1)
         self.say("m-lasa", "r1", "round.void", reason="ball_with_rotor")
 
     def _spun(self, kind: str, state: int, count: int, number: str) -> None:
-        known = len(self.heard.events(kind))
+        known = len(self.subscriber.events(kind))
         self.wheel.show(state, count, number)
         self.until_said(kind, known + 1)
 
     def until_said(self, kind: str, count: int) -> None:
-        until(kind, lambda: len(self.heard.events(kind)) >= count, self.daemon.log)
+        until(kind, lambda: len(self.subscriber.events(kind)) >= count, self.daemon.log)
 
     def deal(self) -> None:
         """A round of poker, as far as all cards are dealt."""
         self.reader.say(b"[Game]<Alarm:E9 AH misread>\r\n")  # so that the reader is heard
-        until("sealed", lambda: self.heard.on("/p1/sealed"), self.daemon.log)
+        until("sealed", lambda: self.subscriber.on("/p1/sealed"), self.daemon.log)
         for command, fields in (
             ("session.open", {}),
             ("deck.check", {"cards": 52}),
@@ -119,9 +120,9 @@ class Room:
 
     def keep(self) -> None:
         """Put all that was heard until now into the archive."""
-        until("a checkpoint", lambda: self.heard.on("/checkpoint"), self.daemon.log)
+        until("a checkpoint", lambda: self.subscriber.on("/checkpoint"), self.daemon.log)
         with closing(open_archive(str(self.archive))) as archive:
-            archive.store(kept(self.heard.heard))
+            archive.store(kept(self.subscriber.messages))
 
     def pin(self, who: str) -> None:
         """A file with the PIN of a person, for a script."""

@@ -12,10 +12,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from controller.contract.messages.messages import LANGUAGES
-from tests.support.brokers.mosquitto import until
 from tests.support.games import scripts
 from tests.support.subscribers.played import Play, steps
 from tests.support.subscribers.real import spun
+from tests.support.waiting import until
 from tests.support.web.floor import Floor
 from tests.support.web.going import go, until_it_looks
 from tests.support.web.pit import sign_in

@@ -13,9 +13,9 @@ from playwright.sync_api import Page, expect
 from controller.contract.messages.messages import LANGUAGES
 from subscribers.display.baccarat import roads_of
 from subscribers.display.roads import Coup, Winner
-from tests.support.brokers.mosquitto import until
 from tests.support.games import scripts
 from tests.support.subscribers.played import Play, coups, steps
+from tests.support.waiting import until
 from tests.support.web.going import go, until_it_looks
 from tests.support.web.server import Teller, WebServer
 from tests.web.conftest import House

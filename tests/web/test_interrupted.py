@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.conftest import cases
-from tests.support.brokers.mosquitto import until
+from tests.support.waiting import until
 from tests.support.web.going import go, until_it_looks
 from tests.support.web.pit import BADGES, PINS, touch_pin
 from tests.web.proxy import How, Proxy

@@ -17,9 +17,10 @@ from controller.contract.times import parse_utc
 from subscribers.feed import ConnectionChange, FeedMessage
 from subscribers.money import money
 from subscribers.web.floor import Floor
-from tests.support.brokers.mosquitto import Mosquitto, until
+from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.jackpot import AUTHORISED, award, statement, table
 from tests.support.subscribers.real import spun
+from tests.support.waiting import until
 from tests.support.web.going import go, until_it_looks
 from tests.support.web.server import SITE, Teller, WebServer
 from tests.web.conftest import House, Serve

@@ -62,9 +62,9 @@ def unlock(page: Page, floor: Floor, language: str = "es") -> None:
 
 def bets_open(floor: Floor) -> None:
     floor.open()
-    answer = give(floor.heard, WHO, "bets.open", "croupier")
+    answer = give(floor.subscriber, WHO, "bets.open", "croupier")
     assert answer["ok"], answer
-    until_said(floor.heard, "round.opened", 1)
+    until_said(floor.subscriber, "round.opened", 1)
 
 
 @pytest.mark.essential
@@ -81,14 +81,14 @@ def test_a_key_says_no_more_bets_and_its_answer_is_seen(
     page.keyboard.press("Enter")
     expect(page.locator(".told")).to_have_text("hecho")
     expect(enter).to_be_disabled()  # so the keys are those of the state that followed
-    [closed] = until_said(floor.heard, "bets.closed", 1)
+    [closed] = until_said(floor.subscriber, "bets.closed", 1)
     assert closed["by"] == "A. Riera"
     assert [each["id"] for each in closed["signed_by"]] == [WHO]
     divide = page.locator("[data-key=divide]")
     expect(divide).to_contain_text("incorporarse a la mesa")
     page.wait_for_timeout(800)
     divide.click()
-    [arrived] = until_said(floor.heard, "staff.arrived", 1)
+    [arrived] = until_said(floor.subscriber, "staff.arrived", 1)
     assert (arrived["person"], arrived["duty"], arrived["by"]) == (
         "A. Riera",
         "croupier",
@@ -121,7 +121,7 @@ def test_a_key_without_an_answer_is_told_and_never_sent_again(
     page.locator("[data-key=enter]").click()
     expect(page.locator(".told.unknown")).to_contain_text("look at the table")
     floor.daemon.signal(signal.SIGCONT)
-    until_said(floor.heard, "bets.closed", 1)
+    until_said(floor.subscriber, "bets.closed", 1)
     expect(page.locator(".told.done")).to_have_text("done")
     assert floor.sent() == ["session-open", "bets-open", "bets-close"]
 
@@ -190,7 +190,7 @@ def test_only_who_has_it_presses_and_a_key_that_comes_twice_is_one(
     time.sleep(SLOW)
     for _ in range(20):
         assert ask(croupier, "press", {"id": "two-press", "key": "enter"}) == 200
-    until_said(floor.heard, "bets.closed", 1)
+    until_said(floor.subscriber, "bets.closed", 1)
     assert floor.sent().count("bets-close") == 1
     assert ask(head, "unlock", {}) == 200
     assert ask(croupier, "press", {"id": "other-press", "key": "enter"}) == 409

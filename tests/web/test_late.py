@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, expect
 
 from subscribers.web.beat import HEADER, age, beat
 from subscribers.web.sign_in import TOO_LATE_STATUS
-from tests.support.brokers.mosquitto import PATIENCE, until
 from tests.support.daemon.play import until_said
+from tests.support.waiting import TIMEOUT_SECONDS, until
 from tests.support.web.floor import Floor
 from tests.support.web.going import go
 from tests.support.web.pit import BADGES, PINS, confirm, touch_pin
@@ -54,7 +54,16 @@ def test_every_route_that_changes_something_refuses_a_touch_of_long_ago(server: 
         if "POST" not in named.methods:
             continue
         tried.add(named.path)
-        for said in (of(PATIENCE + 1), of(1e9), of(-PATIENCE), foreign, "", "0", "x 0", None):
+        for said in (
+            of(TIMEOUT_SECONDS + 1),
+            of(1e9),
+            of(-TIMEOUT_SECONDS),
+            foreign,
+            "",
+            "0",
+            "x 0",
+            None,
+        ):
             asked = Route(server, looks, named).usual(
                 None if named.path == "/sign-in" else "s-mora"
             )
@@ -71,8 +80,8 @@ def test_every_route_that_changes_something_refuses_a_touch_of_long_ago(server: 
 
 
 def test_the_age_of_a_touch_is_what_has_passed_here_and_never_less() -> None:
-    assert age(of(0)) < PATIENCE
-    assert 100 <= age(of(100)) < 100 + PATIENCE
+    assert age(of(0)) < TIMEOUT_SECONDS
+    assert 100 <= age(of(100)) < 100 + TIMEOUT_SECONDS
     text, _ = json.loads(beat())
     time.sleep(0.2)
     assert age(f"{text} 0") >= 0.2  # the request lay somewhere
@@ -147,7 +156,7 @@ def gives_it_again(console: Console) -> None:
         return not page.locator("dialog[open]").count()
 
     until("opened", opened)
-    until_said(console.floor.heard, "session.opened", 1)
+    until_said(console.floor.subscriber, "session.opened", 1)
     assert console.floor.sent().count("session-open") == 1
 
 
@@ -171,13 +180,13 @@ def test_a_command_that_the_network_delivers_late_is_not_given(console: Console)
 def test_who_goes_back_when_it_has_left_is_told_what_became_of_it(
     tmp_path: Path, ending: ExitStack, browser: Browser
 ) -> None:
-    console = Console(tmp_path, ending, browser, late=PATIENCE)
+    console = Console(tmp_path, ending, browser, late=TIMEOUT_SECONDS)
     console.sign_in("/pit", "m-lasa", ".bar")
     page, floor = console.page, console.floor
     console.open_session()
     console.network.hold_answers()
     confirm(page)
-    until_said(floor.heard, "session.opened", 1)
+    until_said(floor.subscriber, "session.opened", 1)
     page.evaluate("document.querySelector('dialog[open] [data-do=back]')?.click()")
     notice = page.locator(".notice")
     expect(notice).to_contain_text("it is not known whether it was done")
@@ -247,7 +256,7 @@ def test_who_signs_in_while_nothing_passes_is_told_and_is_not_let_in_later(
             console.network.go()
         expect(page.locator(".told")).to_contain_text(told)
     console.network.go()
-    assert urlopen(f"{console.network.address}/health", timeout=PATIENCE).status == 200
+    assert urlopen(f"{console.network.address}/health", timeout=TIMEOUT_SECONDS).status == 200
     assert "a touch came too late" in console.floor.web.log()
     assert "signed in" not in console.floor.web.log()
     expect(page.locator("#who")).to_be_visible()

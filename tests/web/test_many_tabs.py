@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.support.brokers.mosquitto import until
+from tests.support.waiting import until
 from tests.support.web.going import go
 from tests.support.web.pit import console, sign_in
 from tests.support.web.server import SITE, WebServer

@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from controller.contract.messages.messages import LANGUAGES, text
-from tests.support.brokers.mosquitto import until
 from tests.support.daemon.play import until_said
+from tests.support.waiting import until
 from tests.support.web.going import go
 from tests.support.web.pit import BADGES, PINS, confirm, sign_in, touch_pin
 from tests.web.old_browsers import (
@@ -165,7 +165,7 @@ def test_every_page_works_in_a_browser_of_five_years_ago(room: Room, old: Page) 
     old.locator(".panel [data-command='last_rounds.announce']").click()
     assert old.evaluate("document.querySelector('dialog').matches('[open]')")
     confirm(old)
-    until_said(room.heard, "last_rounds", 1)
+    until_said(room.subscriber, "last_rounds", 1)
     expect(old.locator("dialog[open]")).to_have_count(0)
     expect(old.locator(".done li")).to_contain_text("done and stored")
     go(old, f"{server.address}/surveillance")

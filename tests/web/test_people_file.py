@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from controller.people.register import checked_people, write_people
 from controller.people.signed_command import Claims, sign
-from tests.support.brokers.mosquitto import until
 from tests.support.carrousel.floor import SITE, TOPICS
 from tests.support.people.staff import HEAD, KEY_OF, RIERA, SITE_KEY, VIDAL, secret
+from tests.support.waiting import until
 from tests.support.web.pit import PINS, Client, console
 from tests.support.web.server import WebServer
 from tests.web.carrousel import PayingFloor

@@ -7,7 +7,7 @@ import urllib.error
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.brokers.mosquitto import until
+from tests.support.waiting import until
 from tests.support.web.going import go
 from tests.support.web.server import Teller, WebServer
 from tests.web.conftest import House, Serve

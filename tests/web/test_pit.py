@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from subscribers.console.forms import forms
-from tests.support.brokers.mosquitto import until
 from tests.support.daemon.play import until_open, until_said
+from tests.support.waiting import until
 from tests.support.web.floor import CARDS, ROULETTE, Floor
 from tests.support.web.pit import PINS, confirm, console, sign_in
 from tests.support.web.server import Teller
@@ -37,7 +37,7 @@ def work(page: Page, title: str) -> Any:
 
 
 def said(floor: Floor, kind: str, count: int = 1) -> dict[str, Any]:
-    found: dict[str, Any] = until_said(floor.heard, kind, count)[-1]
+    found: dict[str, Any] = until_said(floor.subscriber, kind, count)[-1]
     return found
 
 
@@ -99,7 +99,7 @@ def test_a_misdealt_card_is_decided_by_touching(
     tmp_path: Path, ending: ExitStack, page: Page
 ) -> None:
     floor = Floor(tmp_path, ending, cards=True)
-    until_open(floor.heard, floor.daemon, "b1", "shoe")
+    until_open(floor.subscriber, floor.daemon, "b1", "shoe")
     sign_in(page, floor.web.address, "m-lasa")
     page.locator(".tile[data-table=b1]").click()
     page.locator(".panel [data-command='session.open']").click()
@@ -110,7 +110,9 @@ def test_a_misdealt_card_is_decided_by_touching(
     confirm(page)
     said(floor, "shoe.started")
     floor.deal(*BURN, *COUP)
-    until("two cards", lambda: len(floor.heard.latest(f"{CARDS}/state")["shown"]["hands"]) == 2)
+    until(
+        "two cards", lambda: len(floor.subscriber.latest(f"{CARDS}/state")["shown"]["hands"]) == 2
+    )
     floor.deal(COUP[-1])  # the scanner reads one card twice
     asked = work(page, "card to be looked at")
     asked.locator("button.main[data-command='card.decide']").first.click()
@@ -222,7 +224,7 @@ def test_only_what_the_role_may_say_now_is_offered(
     def only_what_it_takes() -> bool:
         shown.clear()
         shown.update(commands.evaluate_all("all => all.map(e => e.dataset.command)"))
-        return shown <= set(floor.heard.latest(f"{ROULETTE}/state")["takes"])
+        return shown <= set(floor.subscriber.latest(f"{ROULETTE}/state")["takes"])
 
     until("the page and the table agree", only_what_it_takes)
     assert "session.close" not in shown

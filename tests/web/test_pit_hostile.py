@@ -20,10 +20,10 @@ from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
 from controller.people.register import checked_people, write_people
-from tests.support.brokers.mosquitto import PATIENCE, until
 from tests.support.daemon.certificates import Authority
 from tests.support.daemon.play import until_said
 from tests.support.people.staff import HEAD, PERSONS, SITE_KEY
+from tests.support.waiting import TIMEOUT_SECONDS, until
 from tests.support.web.floor import SITE, Floor
 from tests.support.web.pit import PINS, Client, confirm, console, sign_in
 from tests.web.conftest import Serve
@@ -42,7 +42,7 @@ def floor(programs: None, tmp_path: Path, ending: ExitStack) -> Floor:
 def lasa(floor: Floor) -> Client:
     made = Client(floor.web.address)
     assert made.sign_in("m-lasa", PINS["m-lasa"])[1]["ok"]
-    until("the table's commands", lambda: "takes" in floor.heard.latest("r1/state"))
+    until("the table's commands", lambda: "takes" in floor.subscriber.latest("r1/state"))
     return made
 
 
@@ -132,7 +132,7 @@ def test_a_touch_is_sent_once_however_often_it_is_asked_for(floor: Floor, lasa: 
     assert lasa.command(number, "r1", LAST)[1]["how"] == "followed"
     assert lasa.command(number, "r1", "bets.open")[0] == 409
     assert floor.sent() == ["session-open", "last-rounds-announce"]
-    assert len(floor.heard.events("last_rounds")) == 1
+    assert len(floor.subscriber.events("last_rounds")) == 1
 
 
 @pytest.mark.usefixtures("programs")
@@ -169,7 +169,7 @@ def test_a_name_with_markup_is_text(tmp_path: Path, ending: ExitStack, page: Pag
     page.locator(".panel [data-command='session.open']").click()
     page.locator("[data-field=currency] input").fill("<b>EUR")
     confirm(page)
-    until_said(floor.heard, "session.opened", 1)
+    until_said(floor.subscriber, "session.opened", 1)
     expect(page.locator(".done li")).to_contain_text("<b>EUR")
     assert page.title() == f"Novamás · {SITE}"
     assert page.locator("img, b").count() == 0
@@ -209,14 +209,14 @@ def test_the_server_dies_in_mid_touch_and_the_person_is_told(
     expect(notice).to_contain_text("since then")
     # the broker may have given the daemon up while it stood still
     followed = int("signed by you: last_rounds" in notice.inner_text())
-    assert len(floor.heard.events("last_rounds")) == followed
+    assert len(floor.subscriber.events("last_rounds")) == followed
     notice.locator("button").click()
     expect(notice).to_have_count(0)
     page.reload()
     expect(page.locator(".bar")).to_be_visible()
     expect(notice).to_have_count(0)
     assert floor.sent().count("last-rounds-announce") == 1
-    assert len(floor.heard.events("last_rounds")) == followed
+    assert len(floor.subscriber.events("last_rounds")) == followed
     page.close()
 
 
@@ -225,12 +225,12 @@ def test_the_broker_is_cut_between_a_command_and_its_answer(floor: Floor, lasa: 
     with ThreadPoolExecutor(1) as one:
         given = one.submit(lasa.command, lasa.number("cut-number-1"), "r1", LAST)
         until("it is sent", lambda: floor.sent()[1:] == ["last-rounds-announce"])
-        floor.heard.subscribed.clear()
+        floor.subscriber.subscribed.clear()
         floor.broker.kill()
         floor.broker.start()
         status, body = given.result()
     assert (status, body["how"]) == (200, "unknown")
-    assert floor.heard.subscribed.wait(PATIENCE)  # we are back before the daemon
+    assert floor.subscriber.subscribed.wait(TIMEOUT_SECONDS)  # we are back before the daemon
     floor.daemon.signal(signal.SIGCONT)
     floor.until_answers()
     again = lasa.command(lasa.number("cut-number-1"), "r1", LAST)[1]
@@ -248,7 +248,7 @@ def test_the_broker_is_cut_between_a_command_and_its_answer(floor: Floor, lasa: 
     assert followed <= 1
 
     def told() -> int:
-        return [each["by"] for each in floor.heard.events("last_rounds")].count("M. Lasa")
+        return [each["by"] for each in floor.subscriber.events("last_rounds")].count("M. Lasa")
 
     until("as told", lambda: told() == followed)
 
@@ -274,7 +274,7 @@ def test_displays_for_those_who_have_signed_in(serve: Serve, tmp_path: Path) -> 
     client.sign_in("m-lasa", PINS["m-lasa"])
     assert client.ask("GET", "/floor")[0] == 200
     assert client.ask("GET", "/static/theme.css")[0] == 200
-    line = http.client.HTTPConnection(client.host, timeout=PATIENCE)
+    line = http.client.HTTPConnection(client.host, timeout=TIMEOUT_SECONDS)
     line.request("GET", "/stream", headers={"Cookie": client.cookie})
     stream = line.getresponse()
     assert stream.readline() == b"retry: 1000\n"
@@ -305,7 +305,7 @@ def test_beyond_this_machine_there_is_no_console_without_tls(serve: Serve, tmp_p
         "pit": pit,
     }
     program = [sys.executable, "-m", "subscribers.web", "--settings", json.dumps(settings)]
-    ended = subprocess.run(program, capture_output=True, text=True, timeout=PATIENCE)
+    ended = subprocess.run(program, capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
     assert ended.returncode == 1
     assert 'displays = "open"' in ended.stderr
 
@@ -348,5 +348,5 @@ def test_a_console_needs_no_more_of_the_broker_than_its_kind_and_a_display_has_l
         lasa.sign_in("m-lasa", PINS["m-lasa"])
         command = "session.open" if how == "followed" else LAST
         assert lasa.command(lasa.number("of-a-user-1"), "r1", command)[1]["how"] == how
-    assert len(floor.heard.events("session.opened")) == 1
-    assert floor.heard.events("last_rounds") == []
+    assert len(floor.subscriber.events("session.opened")) == 1
+    assert floor.subscriber.events("last_rounds") == []

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from subscribers.web.connections import MAX_INCOMPLETE
 from subscribers.web.proxy import Proxies
 from subscribers.web.settings import WebSettings
-from tests.support.brokers.mosquitto import PATIENCE, until
+from tests.support.waiting import TIMEOUT_SECONDS, until
 from tests.support.web.going import go, until_it_looks
 from tests.support.web.pit import BADGES, PINS, Client, console, touch_pin
 from tests.support.web.server import SITE
@@ -109,7 +109,7 @@ def test_the_cookie_is_sent_over_tls_below_the_prefix_alone(person: Page) -> Non
 def test_a_stream_comes_as_it_is_sent(behind: Behind, person: Page) -> None:
     cookie = "; ".join(f"{each['name']}={each['value']}" for each in person.context.cookies())
     context = ssl.create_default_context(cafile=str(behind.nginx.authority))
-    plain = socket.create_connection(("127.0.0.1", behind.nginx.port), PATIENCE)
+    plain = socket.create_connection(("127.0.0.1", behind.nginx.port), TIMEOUT_SECONDS)
     with closing(context.wrap_socket(plain, server_hostname="127.0.0.1")) as line:
         line.sendall(
             f"GET {BASE}/stream HTTP/1.1\r\nHost: 127.0.0.1:{behind.nginx.port}\r\n"
@@ -201,7 +201,7 @@ def test_half_requests_through_a_proxy_count_for_the_browser(serve: Serve) -> No
     server = serve([("ruleta-1", False)], proxies=["127.0.0.1"], displays="open")
 
     def half(address: str) -> socket.socket:
-        made = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
+        made = socket.create_connection(("127.0.0.1", server.port), TIMEOUT_SECONDS)
         made.sendall(
             b"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
             b"Content-Length: 2\r\n"

@@ -20,8 +20,9 @@ import pytest
 
 from controller.contract.messages.messages import LANGUAGES, text
 from subscribers.web.floor import Floor
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, until
+from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.subscribers.real import spun
+from tests.support.waiting import TIMEOUT_SECONDS, until
 from tests.support.web.server import Teller, WebServer
 from tests.web.conftest import House, Serve
 from tests.web.raw import Reader, ask, read_all, stream
@@ -272,7 +273,7 @@ def test_two_hundred_browsers_all_get_the_last_picture(
 async def test_a_stream_that_waits_for_a_change_is_woken_without_one() -> None:
     """As when the server ends: who waits must not have to wait for the next beat."""
     floor = Floor({"ruleta-1": False}, lambda: "2026-01-01T00:00:00Z")
-    waiting = asyncio.create_task(floor.wait(floor.change, PATIENCE))
+    waiting = asyncio.create_task(floor.wait(floor.change, TIMEOUT_SECONDS))
     await asyncio.sleep(0)
     assert not waiting.done()
     floor.wake()
@@ -346,7 +347,7 @@ def test_half_requests_keep_nobody_out_and_end(own: WebServer, half: bytes) -> N
     """However many one machine sends. As long as they were there, all others got 503."""
     with ExitStack() as ending:
         halves = [
-            ending.enter_context(socket.create_connection(("127.0.0.1", own.port), PATIENCE))
+            ending.enter_context(socket.create_connection(("127.0.0.1", own.port), TIMEOUT_SECONDS))
             for _ in range(1000)
         ]
         for each in halves:
@@ -363,7 +364,7 @@ def test_a_stream_is_no_half_request(own: WebServer, teller: Teller) -> None:
         stream(own) as made,
         contextlib.closing(socket.create_connection(made.getpeername())) as idle,
     ):
-        idle.settimeout(PATIENCE)
+        idle.settimeout(TIMEOUT_SECONDS)
         assert idle.recv(1) == b""  # the time for a request is over
         tell(teller, "ruleta-1", 17, 3, 22)
         assert read_all([made], has(b'"22"')) == 0

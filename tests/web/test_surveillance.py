@@ -25,7 +25,7 @@ from subscribers.surveillance.archive import Query
 from subscribers.surveillance.cards import main as cards_main
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.search import main as search_main
-from tests.support.brokers.mosquitto import PATIENCE, until
+from tests.support.waiting import TIMEOUT_SECONDS, until
 from tests.support.web.going import go
 from tests.support.web.pit import PINS, Client
 from tests.support.web.server import WebServer
@@ -339,7 +339,7 @@ def test_what_came_while_a_browser_was_away_is_told(room: Room, web: WebServer) 
 
 def first_of(client: Client, path: str, headers: dict[str, str]) -> tuple[str, str, Any]:
     """The first event of a stream that is no sign of life alone: its kind, number and data."""
-    with closing(http.client.HTTPConnection(client.host, timeout=PATIENCE)) as line:
+    with closing(http.client.HTTPConnection(client.host, timeout=TIMEOUT_SECONDS)) as line:
         line.request("GET", path, headers={"Cookie": client.cookie, **headers})
         said: dict[str, str] = {}
         for raw in line.getresponse():
@@ -531,6 +531,6 @@ def test_axe_finds_nothing(room: Room, web: WebServer, browser: Browser, long: b
 
 def test_the_daemon_takes_nothing_from_surveillance(room: Room) -> None:
     """The role sees; it says nothing at a table."""
-    until("r1", lambda: room.heard.on("/r1/state"))
+    until("r1", lambda: room.subscriber.on("/r1/state"))
     with pytest.raises(AssertionError, match=r"role_not_allowed|reader_only_reads"):
         room.say("s-mora", "r1", "bets.open", role="surveillance")

@@ -53,7 +53,7 @@ def test_a_second_person_is_called_at_a_screen_whose_clock_is_wrong(
     sign_in(page, floor.web.address, "m-lasa")
     sign_in(other, floor.web.address, "t-vidal")
     floor.spin("17", 1)
-    until_said(floor.heard, "round.result", 1)
+    until_said(floor.subscriber, "round.result", 1)
     page.locator(".tile").click()
     page.locator(".panel [data-command='result.correct']").click()
     expect(page.locator("dialog .second")).to_have_text("A second person must say the same.")
@@ -66,7 +66,7 @@ def test_a_second_person_is_called_at_a_screen_whose_clock_is_wrong(
     expect(called.locator(".until")).to_have_text(re.compile(r"^(120|1[01]\d|\d\d) s left$"))
     called.locator("button.main").click()
     confirm(other, "t-vidal")
-    until_said(floor.heard, "result.corrected", 1)
+    until_said(floor.subscriber, "result.corrected", 1)
     expect(other.locator(".item")).to_have_count(0)
     # what waited is done, and does not say any more that it waits
     first = page.locator(".done li").first
@@ -81,7 +81,7 @@ def test_a_void_round_by_one_person_does_not_ask_for_two(
     floor.open()
     sign_in(page, floor.web.address, "m-lasa")
     floor.wheel.show(2, 1, "  ")
-    until_said(floor.heard, "round.opened", 1)
+    until_said(floor.subscriber, "round.opened", 1)
     floor.wheel.show(3, 1, "  ", warning="2")
     page.locator(".item button.main[data-command='round.void']").click()
     expect(page.locator("dialog .again")).to_be_visible()

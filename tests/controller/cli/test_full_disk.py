@@ -18,9 +18,9 @@ import pytest
 
 from controller.cli import main
 from devices.new_file import create_private, named_in_errors, replace_file
-from tests.support.brokers.mosquitto import PATIENCE
 from tests.support.disk import mount
 from tests.support.for_each import for_each
+from tests.support.waiting import TIMEOUT_SECONDS
 
 CAPTURE = b"0123456789\r\n" * 2000
 COMMANDS = {
@@ -84,7 +84,7 @@ def novamas(full: FullDisk, words: Sequence[str]) -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         check=False,
-        timeout=3 * PATIENCE,
+        timeout=3 * TIMEOUT_SECONDS,
     )
 
 
@@ -114,7 +114,7 @@ def test_a_recording_without_a_byte_does_not_remain(full: FullDisk) -> None:
         sending.start()
         url = f"tcp://127.0.0.1:{device.getsockname()[1]}"
         ran = novamas(full, ["record", url, str(full.folder / "x.rec"), "--seconds", "30"])
-        sending.join(PATIENCE)
+        sending.join(TIMEOUT_SECONDS)
     assert ran.returncode == 1
     assert f"{full.folder / 'x.rec'}: {os.strerror(full.error)}" in ran.stderr
     assert full.left() == set()

@@ -19,8 +19,8 @@ from devices.readings import DeviceReport
 from devices.recording import read_recording
 from tests.daemon.test_boards import Simulated
 from tests.devices.test_recordings import readings_of
-from tests.support.brokers.mosquitto import PATIENCE, until
 from tests.support.programs import running
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 pytestmark = pytest.mark.usefixtures("programs")
 
@@ -77,7 +77,7 @@ def test_it_ends_cleanly_when_told(
     )
     written(process, file, device, STATUS)
     process.send_signal(number)
-    _, told = process.communicate(timeout=PATIENCE)
+    _, told = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, told
     recording = read_recording(file)
     assert recording.problems == []
@@ -96,12 +96,12 @@ def test_a_device_that_goes_away_is_told_and_what_came_is_kept(
 ) -> None:
     file = tmp_path / "wheel.rec"
     with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(PATIENCE)
+        server.settimeout(TIMEOUT_SECONDS)
         process = record(f"tcp://127.0.0.1:{server.getsockname()[1]}", file)
         connection, _ = server.accept()
         with connection:
             connection.sendall(b"\x00\xffabc")
-    _, told = process.communicate(timeout=PATIENCE)
+    _, told = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 1
     assert "; recorded until then: 5 bytes in 1 chunks" in told
     assert [chunk.data for chunk in read_recording(file)] == [b"\x00\xffabc"]
@@ -111,7 +111,7 @@ def test_it_ends_after_so_many_seconds_and_says_when_nothing_came(
     tmp_path: Path, terminal: tuple[int, str], record: Record
 ) -> None:
     process = record(f"serial://{terminal[1]}", tmp_path / "x.rec", "--seconds", "0.1")
-    _, told = process.communicate(timeout=PATIENCE)
+    _, told = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 1
     assert "no bytes were received" in told
 
@@ -123,13 +123,13 @@ def test_a_port_that_is_held_is_told(
     first = record(f"serial://{path}", tmp_path / "first.rec")
     written(first, tmp_path / "first.rec", device, STATUS)
     second = record(f"serial://{path}", tmp_path / "second.rec")
-    _, told = second.communicate(timeout=PATIENCE)
+    _, told = second.communicate(timeout=TIMEOUT_SECONDS)
     assert second.returncode == 1
     assert path in told
     assert "recorded" not in told
     assert not (tmp_path / "second.rec").exists()
     first.send_signal(signal.SIGINT)
-    first.communicate(timeout=PATIENCE)
+    first.communicate(timeout=TIMEOUT_SECONDS)
     assert first.returncode == 0
 
 
@@ -146,7 +146,7 @@ def test_a_wrong_call_is_told(
 ) -> None:
     (tmp_path / "there.rec").write_text("precious")
     process = record(url, tmp_path / name)
-    _, error = process.communicate(timeout=PATIENCE)
+    _, error = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 1
     assert error.startswith("novamas: ")
     assert told in error
@@ -174,6 +174,6 @@ def test_a_device_that_its_driver_asks_step_by_step_is_asked(
 
     until("the acceptor is set up", is_set_up)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=PATIENCE)
+    _, told = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, told
     assert any(chunk.sent for chunk in read_recording(file))

@@ -20,7 +20,7 @@ from devices.codec import RequestingCodec
 from devices.drivers import DRIVERS, driver
 from devices.recording import read_recording
 from tests.devices.test_recordings import RECORDINGS
-from tests.support.brokers.mosquitto import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 SPEEDS = {
     getattr(termios, name): int(name[1:]) for name in dir(termios) if re.fullmatch(r"B\d+", name)
@@ -61,7 +61,7 @@ class Device:
 
     def close(self) -> None:
         self._ended.set()
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT_SECONDS)
         os.close(self._fd)
         os.close(self._port)
 

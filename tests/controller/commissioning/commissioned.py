@@ -14,7 +14,7 @@ from pathlib import Path
 from nacl.pwhash import argon2id
 
 from controller.people.private_key import make_private_key
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 NOVAMAS = Path(sys.executable).with_name("novamas")
 AGAIN = 5.0
@@ -53,7 +53,7 @@ class Person:
 
     def asked(self, *questions: str) -> str:
         """Wait until one of these is asked, and say which."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT_SECONDS
         while True:
             new = self.drawn[self._read :]
             found = [(new.index(each), each) for each in questions if each in new]
@@ -73,7 +73,7 @@ class Person:
 
     def ended(self) -> int:
         """Its exit status."""
-        self._listen(PATIENCE)
+        self._listen(TIMEOUT_SECONDS)
         assert self.process.returncode is not None, self.drawn
         return self.process.returncode
 
@@ -81,7 +81,7 @@ class Person:
         """Press Ctrl-C until the program answers: one that comes between the question and the
         reading of its answer is seen by Python only after the next key. Return its exit status.
         """
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT_SECONDS
         while INTERRUPTED not in self.drawn and self.process.poll() is None:
             assert time.monotonic() < until, f"Ctrl-C changes nothing:\n{self.drawn}"
             self.process.send_signal(signal.SIGINT)

@@ -25,12 +25,12 @@ from controller.demo.floor import DemoFloor
 from controller.demo.places import FLOOR_TABLES
 from tests.support.programs import running
 from tests.support.terminal import Terminal
-from tests.support.waiting import PATIENCE, until
+from tests.support.waiting import TIMEOUT_SECONDS, until
 from tests.support.web.pit import Client
 
 pytestmark = pytest.mark.usefixtures("programs")
 
-LONG_PATIENCE = 5 * PATIENCE
+LONG_TIMEOUT_SECONDS = 5 * TIMEOUT_SECONDS
 """Seconds: several programs start, and play some rounds."""
 DEMO = [sys.executable, "-m", "controller.cli", "demo"]
 
@@ -48,7 +48,7 @@ def demo(programs: None, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
                 break
         yield demo
         demo.terminate()
-        demo.communicate(timeout=LONG_PATIENCE)
+        demo.communicate(timeout=LONG_TIMEOUT_SECONDS)
 
 
 def left_behind(room: Path) -> list[str]:
@@ -91,7 +91,7 @@ def test_two_rounds_as_json_lines_and_the_session_goes_on_in_another_demo(tmp_pa
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=LONG_PATIENCE,
+        timeout=LONG_TIMEOUT_SECONDS,
     )
     ended_well(done.returncode, done.stderr, tmp_path)
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -119,7 +119,11 @@ def test_two_rounds_as_json_lines_and_the_session_goes_on_in_another_demo(tmp_pa
 
     words = [*DEMO, "--rounds", "1", "--speed", "100", "--state-dir", str(tmp_path), "--no-faults"]
     done = subprocess.run(
-        words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=LONG_PATIENCE
+        words,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=LONG_TIMEOUT_SECONDS,
     )
     ended_well(done.returncode, done.stderr, tmp_path)
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -151,7 +155,7 @@ def until_each_table_has_a_result(room: Path, *, paid: bool) -> list[dict[str, A
             if events[-1]["type"] == "round.result":
                 results[events[-1]["table"]] += 1
         demo.terminate()
-        _, errors = demo.communicate(timeout=LONG_PATIENCE)
+        _, errors = demo.communicate(timeout=LONG_TIMEOUT_SECONDS)
     ended_well(demo.returncode, errors, room)
     assert sorted(results) == sorted(place.table for place in FLOOR_TABLES)
     assert not paid or "receipt 1, " in (room / "note.txt").read_text()
@@ -199,7 +203,11 @@ def test_a_floor_of_a_decree_with_one_of_the_games(tmp_path: Path) -> None:
         str(tmp_path),
     ]
     done = subprocess.run(
-        words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=LONG_PATIENCE
+        words,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=LONG_TIMEOUT_SECONDS,
     )
     ended_well(done.returncode, done.stderr, tmp_path)
     last = json.loads(done.stdout.splitlines()[-1])
@@ -234,7 +242,7 @@ def is_published(told: str) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=LONG_PATIENCE,
+        timeout=LONG_TIMEOUT_SECONDS,
     )
     topic, _, body = found.stdout.partition(" ")
     assert topic.startswith("novamas-sim/v1/demo/")
@@ -289,7 +297,7 @@ def test_told_to_end_or_left_without_a_terminal(
     demo: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals
 ) -> None:
     demo.send_signal(number)
-    _, errors = demo.communicate(timeout=LONG_PATIENCE)
+    _, errors = demo.communicate(timeout=LONG_TIMEOUT_SECONDS)
     ended_well(demo.returncode, errors, tmp_path)
     assert left_behind(tmp_path) == []
 
@@ -300,7 +308,7 @@ async def test_how_programs_part_that_were_told_to_end_is_no_failure(
     async def part(*_: object) -> int:
         os.kill(os.getpid(), signal.SIGTERM)
         try:
-            await asyncio.sleep(LONG_PATIENCE)
+            await asyncio.sleep(LONG_TIMEOUT_SECONDS)
         except asyncio.CancelledError:
             raise ExceptionGroup("parting", [OSError("the broker is gone")]) from None
         return 1
@@ -315,7 +323,7 @@ def test_what_a_program_says_when_it_cannot_start_is_shown() -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=LONG_PATIENCE,
+        timeout=LONG_TIMEOUT_SECONDS,
     )
     assert done.returncode == 1
     assert b"novamas: the daemon has ended with 78" in done.stderr
@@ -330,7 +338,7 @@ def test_a_program_that_dies_ends_the_demo_with_an_error(
     module = b"controller.cli\0run" if name == "daemon" else b"simulators\0" + name.encode()
     pid = until(f"the {name}", lambda: _pid(tmp_path, module))
     os.kill(pid, signal.SIGKILL)
-    _, errors = demo.communicate(timeout=LONG_PATIENCE)
+    _, errors = demo.communicate(timeout=LONG_TIMEOUT_SECONDS)
     assert demo.returncode == 1
     assert f"novamas: the {name} has ended with -9".encode() in errors
     assert b"Traceback" not in errors
@@ -361,7 +369,7 @@ def test_bad_calls_say_what_is_wrong(tmp_path: Path) -> None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
-            timeout=LONG_PATIENCE,
+            timeout=LONG_TIMEOUT_SECONDS,
         )
         assert done.returncode != 0
         assert told in done.stderr
@@ -374,7 +382,7 @@ def test_a_history_is_played_before_the_picture(tmp_path: Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=LONG_PATIENCE,
+        timeout=LONG_TIMEOUT_SECONDS,
     )
     ended_well(done.returncode, done.stderr, tmp_path)
     events = [json.loads(line) for line in done.stdout.splitlines()]

@@ -30,7 +30,7 @@ from controller.people.signed_command import claims_of
 from devices.readings import CardDrawn
 from tests.controller.demo.test_demo_people import OPENING, PACKETS, AtTable
 from tests.support.brokers.mosquitto import Mosquitto
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 LATER = 0.2
 """Seconds after which what is told later comes: by far enough for an answer in between."""
@@ -138,7 +138,7 @@ async def presided(
         opened = asyncio.create_task(head.opened.wait())
         try:
             done, _ = await asyncio.wait(
-                {*tasks, opened}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED
+                {*tasks, opened}, timeout=TIMEOUT_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
             assert done, f"said: {teller.said}; refused: {teller.refused}"
             for task in done:
@@ -218,7 +218,7 @@ async def test_a_table_that_goes_on_refusing_does_not_open(
 async def test_the_same_word_about_another_irregularity_is_not_put_off(
     monkeypatch: pytest.MonkeyPatch, port: int
 ) -> None:
-    monkeypatch.setattr(table_head, "RETRY_SECONDS", (0.0, 10 * PATIENCE))
+    monkeypatch.setattr(table_head, "RETRY_SECONDS", (0.0, 10 * TIMEOUT_SECONDS))
     settings = {"rounds": "shoe", "turn": "when_complete"}
     fourth = asyncio.Event()
 
@@ -230,7 +230,7 @@ async def test_the_same_word_about_another_irregularity_is_not_put_off(
         at.hear(*(CardDrawn(at=0.0, card=None, to="player", index=1) for _ in range(4)))
         await teller.tell_state()
         await teller.tell_events()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await fourth.wait()
         assert at.shown["asks"] == []
     assert teller.refused == []

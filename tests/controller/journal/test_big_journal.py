@@ -20,7 +20,7 @@ from controller.journal.schema import Record
 from tests.controller.journal.test_read_back import filled, flip, where
 from tests.support.journal.premises import Premises
 from tests.support.journal.records import record
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 TAIL = 50
 
@@ -84,7 +84,7 @@ async def test_damage_in_the_middle_of_a_big_journal_is_found_soon_after_the_sta
     shown = second.runner.table.retained()["state"]
     damaged, head = second.journal.id, second.journal.head()
     reading = asyncio.create_task(second.upkeep.read_back())
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while second.journal.set_aside is None:
             await asyncio.sleep(0.01)
             second.silence(0.1)  # a commit finds what was reported

@@ -20,7 +20,7 @@ from controller.journal.schema import JournalFullError, JournalUnusableError, Ro
 from controller.journal.store import JournalStore
 from tests.support.journal.records import record
 from tests.support.programs import running
-from tests.support.waiting import PATIENCE, until_async
+from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -352,7 +352,7 @@ async def test_a_file_is_cut_though_nobody_ever_pauses(path: Path) -> None:
             stored = journal.append(record(number))
         end = await stored
         journal.remove_through(end - 3)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while reader.beginning().position < end - 3:
                 number += 1
                 await journal.append(record(number))
@@ -368,7 +368,7 @@ async def test_a_writer_that_waits_for_the_disk_says_for_how_long(
     usual = getattr(JournalStore, work)
 
     def hang(*arguments: object) -> object:
-        assert answered.wait(PATIENCE)
+        assert answered.wait(TIMEOUT_SECONDS)
         return usual(*arguments)
 
     monkeypatch.setattr(writer, "LOG_CHECKPOINT_BYTES", 0)

@@ -20,7 +20,7 @@ from controller.journal.reader import JournalReader
 from controller.proof import journal_upkeep
 from tests.support.journal.premises import Premises
 from tests.support.journal.records import record
-from tests.support.waiting import PATIENCE, until_async
+from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
 ENTRIES = 450
 """More than a few batches."""
@@ -218,7 +218,7 @@ async def test_a_reading_ends_at_once_in_whatever_it_is(
         task = asyncio.create_task(asyncio.to_thread(reading.damage, journal.id))
         await asyncio.to_thread(under_way.wait)
         reading.stop()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             assert await task is None
 
 
@@ -268,10 +268,10 @@ async def test_a_disk_that_gave_nothing_is_asked_again_soon(
             raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(ReadBack, "damage", damage)
-    made = Premises(tmp_path / "journal.sqlite3", read_back_every=10 * PATIENCE)
+    made = Premises(tmp_path / "journal.sqlite3", read_back_every=10 * TIMEOUT_SECONDS)
     reading = asyncio.create_task(made.upkeep.read_back())
     told: list[str | None] = [None]
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while len(told) < 3:
             await asyncio.sleep(0.002)
             alert = made.alerts.get("journal-read-back")

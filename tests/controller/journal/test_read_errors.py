@@ -23,7 +23,7 @@ from controller.tables.runner import TableRunner
 from tests.support.disk import spoil
 from tests.support.journal.premises import Premises
 from tests.support.journal.records import record
-from tests.support.waiting import PATIENCE, until_async
+from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
 RECORDS = 400
 
@@ -114,7 +114,7 @@ async def filled(path: Path, heard: int) -> Journal:
 async def told(made: Journal, after: int, through: int) -> list[Entry]:
     """What a publisher gets in the end, that asks again and again."""
     found: list[Entry] = []
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while (found[-1].position if found else after) < through:
             try:
                 events = made.events_after(found[-1].position if found else after, 64)

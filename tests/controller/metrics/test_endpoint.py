@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from controller.metrics import endpoint
 from controller.metrics.endpoint import MAX_REQUEST_BYTES, HttpResponse, response, serve
-from tests.support.waiting import PATIENCE, until_async
+from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
 
 async def page() -> HttpResponse:
@@ -71,7 +71,7 @@ async def test_a_port_that_is_taken_is_tried_again(monkeypatch: pytest.MonkeyPat
     writer.write(b"x" * 2 * MAX_REQUEST_BYTES)  # no request
     other, asks = await asyncio.open_connection("127.0.0.1", port)
     asks.write(b"GET /metrics HTTP/1.1\r\n\r\n")
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         assert (await other.read()).endswith(b"\r\n\r\nx\n")
         with suppress(ConnectionError):
             assert await reader.read() == b""

@@ -15,7 +15,7 @@ from controller.mqtt.intake import (
     CommandQueues,
     RateLimit,
 )
-from tests.support.waiting import PATIENCE, until_async
+from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
 Put = Callable[[CommandQueues[str]], Awaitable[None]]
 
@@ -73,7 +73,7 @@ async def test_a_slow_answer_keeps_back_neither_another_table_nor_another_client
         made.put("r1", "b", "other client", recall=False)
         made.put("r1", "a", "recall", recall=True)
         made.put("r2", "a", "other table", recall=False)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await answers.three.wait()
         assert sorted(answers.told) == ["other client", "other table", "recall"]
         answers.slow.set()

@@ -30,7 +30,7 @@ from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
 from controller.tables.runner import TableRunner
 from tests.support.journal.premises import Premises, entries
-from tests.support.waiting import PATIENCE, until_async
+from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
 DAYS = [f"2026-11-{day:02d}" for day in range(1, 11)]
 
@@ -349,7 +349,7 @@ async def test_what_is_due_each_minute_is_done_while_a_long_day_is_sealed(
     monkeypatch.setattr(made.upkeep, "look", looking)
     upkeep = asyncio.create_task(made.upkeep.run([made.runner], lambda: 0))
     await until_async(lambda: len(looks) >= 5 and begun)
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         upkeep.cancel()
         await asyncio.wait([upkeep])
         await asyncio.get_running_loop().shutdown_default_executor()

@@ -17,7 +17,7 @@ import pytest
 import structlog
 
 from controller.service.log_output import LogOutput
-from tests.support.brokers.mosquitto import until
+from tests.support.waiting import until
 
 F_SETPIPE_SZ = 1031
 SMALL = 4096

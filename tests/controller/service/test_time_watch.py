@@ -27,8 +27,8 @@ from controller.tables.runner import TableRunner, last_state
 from controller.tables.table import Table
 from devices.readings import LinkUp
 from tests.controller.proof.test_time_bound import TOLD
-from tests.support.brokers.mosquitto import until
 from tests.support.games.face_down import FaceDown
+from tests.support.waiting import until
 
 KEPT = KernelClock(True, 0.0, 0.001, 0.0001)
 ROULETTE = make_game("roulette-french", "ARA02", {})

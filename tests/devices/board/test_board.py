@@ -139,7 +139,7 @@ class TestNumbers:
         board = Board("slot-board")
         board.started = board.now - (CLOCK_WRAP_MS - 1500) / 1000
         assert lost(board.show("coins", 0, "ok", seconds=5.0)) == []
-        assert reports(board.heard) == [("health", "ok")]
+        assert reports(board.readings) == [("health", "ok")]
         assert boxes(board.say("coin", 1, 3, 500)) == [(3, False)]
 
     def test_copies_are_dropped(self) -> None:

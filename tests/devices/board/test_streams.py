@@ -124,11 +124,13 @@ def test_every_coin_that_comes_is_reported_once_and_every_one_that_does_not_is_m
         line = board.line("coin", count, 1, count)
         board.raw(line if comes else line[: count % (len(line) - 6)] + b"\r\n")
     board.show("coins", len(coming), "ok")
-    assert [coin.amount for coin in of(SlotCoin, board.heard)] == [
+    assert [coin.amount for coin in of(SlotCoin, board.readings)] == [
         count for count, comes in enumerate(coming, 1) if comes
     ]
-    missed = sum(int(r.value) for r in of(DeviceReport, board.heard) if r.report == "coins_missed")
-    assert missed == coming.count(False) == sum(gap.lost for gap in of(LinkGap, board.heard))
+    missed = sum(
+        int(r.value) for r in of(DeviceReport, board.readings) if r.report == "coins_missed"
+    )
+    assert missed == coming.count(False) == sum(gap.lost for gap in of(LinkGap, board.readings))
 
 
 @given(st.binary(max_size=MAX_LINE_BYTES))

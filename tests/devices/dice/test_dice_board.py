@@ -48,7 +48,7 @@ class TestThrows:
         readings = reader.throw("3@10.20", "4@30.40") + reader.lie()
         assert states(readings) == [("moving", 1), ("settled", 1), ("idle", 1)]
         assert reads(readings) == [((3, 4), 1, False)]
-        assert faults(reader.heard) == []
+        assert faults(reader.readings) == []
 
     def test_the_same_values_running_are_two_throws(self) -> None:
         reader = Reader()
@@ -110,7 +110,7 @@ class TestFaults:
         assert faults(readings) == [(fault, True, detail)]
         assert reads(readings + reader.lie("3@1.1", "4@2.2")) == []  # a hand has seen to it
         assert faults(reader.throw("3@5.5", "4@6.6")) == [(fault, False, detail)]
-        assert reads(reader.heard) == [((3, 4), 2, False)]
+        assert reads(reader.readings) == [((3, 4), 2, False)]
 
     def test_several_at_once(self) -> None:
         assert faults(Reader().throw("?", "/", "1")) == [

@@ -21,7 +21,7 @@ from devices.links.mqtt import (
     MAX_TOPIC_BYTES,
 )
 from tests.support.devices.parts import read_some
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 CONNECTED, SUBSCRIBE = b"\x20\x02\x00\x00", 0x82
 
@@ -119,7 +119,7 @@ def test_a_flood_is_read_in_portions_and_nothing_of_it_is_lost(broker: Broker, l
         broker.publish(b"dice/says", b"x" * MAX_PAYLOAD_BYTES)
     read = b""
     while len(read) < MAX_QUEUED_MESSAGES // 2 * len(line):
-        portion = link.read(PATIENCE)
+        portion = link.read(TIMEOUT_SECONDS)
         assert 0 < len(portion) <= MAX_READ_BYTES + len(line)
         read += portion
     assert read == line * (MAX_QUEUED_MESSAGES // 2)

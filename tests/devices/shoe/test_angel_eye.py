@@ -21,12 +21,12 @@ from devices.readings import (
 )
 from devices.shoe.angel_eye import DRIVER, AngelEye, Options
 from devices.shoe.angel_eye_frames import FAULTS, REFUSALS
-from tests.support.devices.shoe_pens import Hearing, card, cards, of, report
+from tests.support.devices.shoe_pens import ShoeFeed, card, cards, of, report
 from tests.support.for_each import for_each
 
 
-def shoe(strict_bcc: bool = True, min_draw: float = 0.2) -> Hearing:
-    return Hearing(AngelEye("shoe", Options(strict_bcc=strict_bcc, min_draw=min_draw)))
+def shoe(strict_bcc: bool = True, min_draw: float = 0.2) -> ShoeFeed:
+    return ShoeFeed(AngelEye("shoe", Options(strict_bcc=strict_bcc, min_draw=min_draw)))
 
 
 def told(readings: list[AnyReading]) -> list[tuple[str, str]]:
@@ -35,17 +35,17 @@ def told(readings: list[AnyReading]) -> list[tuple[str, str]]:
 
 class TestCards:
     def test_the_example_of_the_protocol(self) -> None:
-        heard = shoe()
-        (drawn,) = heard.say(1, b"D\x81\xb8")
+        feed = shoe()
+        (drawn,) = feed.say(1, b"D\x81\xb8")
         assert drawn == CardDrawn(
-            at=heard.now,
+            at=feed.now,
             device="shoe",
             frame=r"\x051D\x81\xb8\x034F",
             card="8s",
             to="player",
             index=1,
         )
-        assert heard.codec.counters.frames == 3
+        assert feed.codec.counters.frames == 3
 
     @for_each("suit", "cdhs")
     @for_each("rank", "A23456789TJQK")
@@ -92,15 +92,15 @@ class TestCards:
         ],
     )
     def test_what_makes_no_sense_is_dropped_and_leaves_a_gap(self, body: bytes) -> None:
-        heard = shoe()
+        feed = shoe()
         frame = report(3, body)
-        heard.say(2, b"P")
-        assert heard.say(3, body) == [
-            LinkGarbage(at=heard.now, device="shoe", bytes=len(frame)),
-            LinkGap(at=heard.now, device="shoe", lost=1),
+        feed.say(2, b"P")
+        assert feed.say(3, body) == [
+            LinkGarbage(at=feed.now, device="shoe", bytes=len(frame)),
+            LinkGap(at=feed.now, device="shoe", lost=1),
         ]
-        assert cards(heard.say(4, card("7h"))) == ["7h"]
-        assert of(LinkGap, heard.heard[-1:]) == []
+        assert cards(feed.say(4, card("7h"))) == ["7h"]
+        assert of(LinkGap, feed.readings[-1:]) == []
 
     def test_a_burned_card_may_be_unread(self) -> None:
         assert cards(shoe().say(1, b"D\xa0\x80")) == [None]
@@ -144,11 +144,11 @@ class TestOtherReports:
 
     @for_each(("code", "fault"), [*FAULTS.items(), (9, "alarm")])
     def test_errors_begin_and_end(self, code: int, fault: str) -> None:
-        heard = shoe()
-        heard.say(1, b"E%c" % (0x80 | code))
-        heard.say(2, b"E%c" % (0xC0 | code))
-        heard.say(3, b"e%c" % (0x80 | code))
-        found = [(r.fault, r.active, r.detail) for r in of(ShoeFault, heard.heard)]
+        feed = shoe()
+        feed.say(1, b"E%c" % (0x80 | code))
+        feed.say(2, b"E%c" % (0xC0 | code))
+        feed.say(3, b"e%c" % (0x80 | code))
+        found = [(r.fault, r.active, r.detail) for r in of(ShoeFault, feed.readings)]
         assert found == [
             (fault, True, str(code)),
             (fault, True, f"{code}, error mode"),
@@ -156,13 +156,13 @@ class TestOtherReports:
         ]
 
     def test_the_rest(self) -> None:
-        heard = shoe()
-        assert [type(r) for r in heard.say(1, b"S") + heard.say(1, b"C")] == [ShoeReset, CardCut]
-        heard.say(2, b"P")
-        heard.say(3, b"L\x81")
-        heard.say(4, b"L\x80")
-        heard.say(5, b"M030012")
-        assert told(heard.heard) == [
+        feed = shoe()
+        assert [type(r) for r in feed.say(1, b"S") + feed.say(1, b"C")] == [ShoeReset, CardCut]
+        feed.say(2, b"P")
+        feed.say(3, b"L\x81")
+        feed.say(4, b"L\x80")
+        feed.say(5, b"M030012")
+        assert told(feed.readings) == [
             ("state", "stand-by"),
             ("lock", "locked"),
             ("lock", "unlocked"),
@@ -170,20 +170,20 @@ class TestOtherReports:
         ]
 
     def test_an_unknown_report_is_counted(self) -> None:
-        heard = shoe()
-        assert heard.say(1, b"X\x81") == []
+        feed = shoe()
+        assert feed.say(1, b"X\x81") == []
         assert (
-            heard.codec.counters.unknown,
-            heard.codec.counters.frames,
-            heard.codec.counters.damaged,
+            feed.codec.counters.unknown,
+            feed.codec.counters.frames,
+            feed.codec.counters.damaged,
         ) == (1, 3, 0)
-        assert of(LinkGap, heard.say(2, b"P")) == []
+        assert of(LinkGap, feed.say(2, b"P")) == []
 
 
 class TestLine:
     def test_acknowledgements_between_reports(self) -> None:
-        heard = shoe()
-        readings = heard.raw(b"\x06" + report(1, b"P") + b"\x15\x21" + report(2, b"P"))
+        feed = shoe()
+        readings = feed.raw(b"\x06" + report(1, b"P") + b"\x15\x21" + report(2, b"P"))
         assert told(readings) == [
             ("accepted", "command"),
             ("state", "stand-by"),
@@ -191,12 +191,12 @@ class TestLine:
             ("state", "stand-by"),
         ]
         assert [(r.command, r.reason) for r in of(DeviceRefused, readings)] == [("command", "busy")]
-        assert heard.codec.counters.frames == 2
+        assert feed.codec.counters.frames == 2
 
     def test_among_garbage_they_are_garbage(self) -> None:
-        heard = shoe()
-        assert heard.raw(b"\xff\x06\x15\x21\xff") == []
-        assert [r.bytes for r in of(LinkGarbage, heard.say(1, b"P"))] == [5]
+        feed = shoe()
+        assert feed.raw(b"\xff\x06\x15\x21\xff") == []
+        assert [r.bytes for r in of(LinkGarbage, feed.say(1, b"P"))] == [5]
 
     @for_each(("code", "reason"), REFUSALS.items())
     def test_every_refusal(self, code: int, reason: str) -> None:
@@ -208,37 +208,37 @@ class TestLine:
 
     def test_the_answer_to_a_register_request(self) -> None:
         assert told(shoe().raw(b"\x02RD0012\x0310")) == []
-        heard = shoe()
+        feed = shoe()
         content = b"\x02RD0012\x03"
         check = 0
         for byte in content:
             check ^= byte
-        assert told(heard.raw(content + b"%02X" % check)) == [("register", "RD0012")]
+        assert told(feed.raw(content + b"%02X" % check)) == [("register", "RD0012")]
 
     @for_each("cut", range(1, 8))
     def test_a_cut_frame_is_never_completed(self, cut: int) -> None:
-        heard = shoe()
+        feed = shoe()
         frame = report(1, card("7h"))
-        readings = heard.raw(frame[:cut] + report(1, b"P"))
+        readings = feed.raw(frame[:cut] + report(1, b"P"))
         assert cards(readings) == []
         assert told(readings) == [("state", "stand-by")]
         assert [r.bytes for r in of(LinkGarbage, readings)] == [cut]
 
     def test_what_was_dropped_is_reported_though_nothing_follows(self) -> None:
-        heard = shoe()
-        assert heard.raw(report(1, card("7h"), wrong=1)) == []
-        due = heard.codec.deadline
+        feed = shoe()
+        assert feed.raw(report(1, card("7h"), wrong=1)) == []
+        due = feed.codec.deadline
         assert due is not None
-        heard.now = due
-        assert heard.raw(b"") == [LinkGarbage(at=due, device="shoe", bytes=8)]
-        assert heard.codec.deadline is None
-        assert heard.codec.counters.damaged == 1
+        feed.now = due
+        assert feed.raw(b"") == [LinkGarbage(at=due, device="shoe", bytes=8)]
+        assert feed.codec.deadline is None
+        assert feed.codec.counters.damaged == 1
 
     def test_an_endless_frame_is_dropped(self) -> None:
-        heard = shoe()
-        heard.raw(b"\x051" + b"\xaa" * 1000)
-        assert sum(r.bytes for r in of(LinkGarbage, heard.heard)) >= 800
-        assert told(heard.say(1, b"P")) == [("state", "stand-by")]
+        feed = shoe()
+        feed.raw(b"\x051" + b"\xaa" * 1000)
+        assert sum(r.bytes for r in of(LinkGarbage, feed.readings)) >= 800
+        assert told(feed.say(1, b"P")) == [("state", "stand-by")]
 
     @pytest.mark.parametrize(
         "bad",
@@ -248,48 +248,48 @@ class TestLine:
         assert of(DeviceReport, shoe().raw(bad)) == []
 
     def test_a_lenient_shoe_reports_it_each_time(self) -> None:
-        heard = shoe(strict_bcc=False)
-        readings = heard.raw(report(1, card("7h"), wrong=1) + report(1, card("7h")) * 2)
+        feed = shoe(strict_bcc=False)
+        readings = feed.raw(report(1, card("7h"), wrong=1) + report(1, card("7h")) * 2)
         assert told(readings) == [("check", "wrong, and taken all the same")]
         assert cards(readings) == ["7h"]
-        assert told(heard.say(2, card("8h"))) == []
+        assert told(feed.say(2, card("8h"))) == []
 
     def test_even_a_lenient_shoe_waits_for_a_copy_that_makes_sense(self) -> None:
-        heard = shoe(strict_bcc=False)
-        readings = heard.raw(report(1, b"D\x80\xb8", wrong=1) + report(1, card("7h")))
+        feed = shoe(strict_bcc=False)
+        readings = feed.raw(report(1, b"D\x80\xb8", wrong=1) + report(1, card("7h")))
         assert [type(r) for r in readings] == [LinkGarbage, CardDrawn]
 
 
 class TestLate:
     def test_what_no_hand_can_draw_is_late(self) -> None:
-        heard = shoe()
-        heard.say(1, card("7h"), after=30.0)
-        readings = heard.raw(report(2, card("8h", "banker")) * 3 + report(3, b"G\x90") * 3)
-        readings += heard.say(4, card("9h"), after=0.1)
-        heard.now += 0.25
-        readings += heard.raw(b"")
+        feed = shoe()
+        feed.say(1, card("7h"), after=30.0)
+        readings = feed.raw(report(2, card("8h", "banker")) * 3 + report(3, b"G\x90") * 3)
+        readings += feed.say(4, card("9h"), after=0.1)
+        feed.now += 0.25
+        readings += feed.raw(b"")
         assert [r.late for r in readings if isinstance(r, CardDrawn | ShoeResult)] == [
             True,
             True,
             True,
         ]
         assert of(LinkLate, readings) == [
-            LinkLate(at=heard.now, device="shoe", frames=3, silence=0.0)
+            LinkLate(at=feed.now, device="shoe", frames=3, silence=0.0)
         ]
-        assert heard.codec.counters.late == 3
-        (drawn,) = of(CardDrawn, heard.say(5, card("Th")))
+        assert feed.codec.counters.late == 3
+        (drawn,) = of(CardDrawn, feed.say(5, card("Th")))
         assert not drawn.late
 
     def test_the_silence_before_a_burst(self) -> None:
-        heard = shoe()
-        heard.say(1, card("7h"))
-        heard.raw(report(2, card("8h")) + report(3, card("9h")), after=40.0)
-        (late,) = of(LinkLate, heard.say(4, card("Th")))
+        feed = shoe()
+        feed.say(1, card("7h"))
+        feed.raw(report(2, card("8h")) + report(3, card("9h")), after=40.0)
+        (late,) = of(LinkLate, feed.say(4, card("Th")))
         assert (late.frames, late.silence) == (1, 40.0)
 
     def test_the_verdict_right_behind_a_live_card_is_live(self) -> None:
-        heard = shoe()
-        readings = heard.raw(report(1, card("7h")) + report(2, b"G\x90") + report(3, b"C"))
+        feed = shoe()
+        readings = feed.raw(report(1, card("7h")) + report(2, b"G\x90") + report(3, b"C"))
         assert [r.late for r in readings if isinstance(r, CardDrawn | ShoeResult | CardCut)] == [
             False,
             False,
@@ -297,10 +297,10 @@ class TestLate:
         ]
 
     def test_it_can_be_switched_off(self) -> None:
-        heard = shoe(min_draw=0)
-        readings = heard.raw(report(1, card("7h")) + report(2, card("8h")))
+        feed = shoe(min_draw=0)
+        readings = feed.raw(report(1, card("7h")) + report(2, card("8h")))
         assert [r.late for r in of(CardDrawn, readings)] == [False, False]
-        assert heard.codec.deadline is None
+        assert feed.codec.deadline is None
 
 
 class TestTowardsTheShoe:
@@ -330,15 +330,15 @@ class TestTowardsTheShoe:
 
 
 def test_only_a_drawn_card_shows_a_card() -> None:
-    heard = shoe()
+    feed = shoe()
     secret = card("7h", "banker", 2)
-    heard.say(1, secret)
-    heard.raw(report(2, secret, wrong=1) + report(2, secret)[:-1])
-    heard.say(3, b"d\x80" + secret[2:])
-    heard.say(4, b"D\x80" + secret[2:])
-    heard.now += 10
-    heard.raw(b"")
-    for reading in heard.heard:
+    feed.say(1, secret)
+    feed.raw(report(2, secret, wrong=1) + report(2, secret)[:-1])
+    feed.say(3, b"d\x80" + secret[2:])
+    feed.say(4, b"D\x80" + secret[2:])
+    feed.now += 10
+    feed.raw(b"")
+    for reading in feed.readings:
         if not isinstance(reading, CardDrawn):
             assert secret[2] not in unescape(reading.frame or "")
             assert "7h" not in repr(reading)

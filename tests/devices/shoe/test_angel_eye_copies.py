@@ -14,12 +14,12 @@ from devices.readings import (
     ShoeReset,
 )
 from devices.shoe.angel_eye import AngelEye, Options
-from tests.support.devices.shoe_pens import Hearing, card, cards, of, report
+from tests.support.devices.shoe_pens import ShoeFeed, card, cards, of, report
 from tests.support.for_each import for_each
 
 
-def shoe(strict_bcc: bool = True, min_draw: float = 0.2) -> Hearing:
-    return Hearing(AngelEye("shoe", Options(strict_bcc=strict_bcc, min_draw=min_draw)))
+def shoe(strict_bcc: bool = True, min_draw: float = 0.2) -> ShoeFeed:
+    return ShoeFeed(AngelEye("shoe", Options(strict_bcc=strict_bcc, min_draw=min_draw)))
 
 
 def told(readings: list[AnyReading]) -> list[tuple[str, str]]:
@@ -28,40 +28,40 @@ def told(readings: list[AnyReading]) -> list[tuple[str, str]]:
 
 class TestCopies:
     def test_one_whole_copy_is_enough(self) -> None:
-        heard = shoe()
+        feed = shoe()
         body = card("7h")
-        assert cards(heard.raw(report(1, body, wrong=1) * 2 + report(1, body))) == ["7h"]
-        assert [r.bytes for r in of(LinkGarbage, heard.heard)] == [2 * len(report(1, body))]
+        assert cards(feed.raw(report(1, body, wrong=1) * 2 + report(1, body))) == ["7h"]
+        assert [r.bytes for r in of(LinkGarbage, feed.readings)] == [2 * len(report(1, body))]
 
     def test_copies_may_come_later_and_over_another_connection(self) -> None:
-        heard = shoe()
-        heard.say(1, card("7h"), copies=1)
-        heard.codec.reconnected(heard.now)
-        assert heard.say(1, card("7h"), after=60.0, copies=2) == []
+        feed = shoe()
+        feed.say(1, card("7h"), copies=1)
+        feed.codec.reconnected(feed.now)
+        assert feed.say(1, card("7h"), after=60.0, copies=2) == []
 
     def test_copies_of_several_reports_may_be_mixed(self) -> None:
-        heard = shoe()
+        feed = shoe()
         mixed = (report(1, b"L\x80") + report(2, card("7h")) + report(3, b"C")) * 3
-        assert [type(r) for r in heard.raw(mixed)] == [DeviceReport, CardDrawn, CardCut]
+        assert [type(r) for r in feed.raw(mixed)] == [DeviceReport, CardDrawn, CardCut]
 
     def test_a_report_long_after_one_like_it_is_another(self) -> None:
         """Seven were lost, and the next has by chance the number and the content of the one before
         the last.
         """
-        heard = shoe()
-        heard.say(1, card("7h"))
-        heard.say(2, card("8h"))
-        gap, drawn = heard.say(1, card("7h"), after=8.0)
+        feed = shoe()
+        feed.say(1, card("7h"))
+        feed.say(2, card("8h"))
+        gap, drawn = feed.say(1, card("7h"), after=8.0)
         assert isinstance(gap, LinkGap)
         assert isinstance(drawn, CardDrawn)
         assert (gap.lost, drawn.card) == (7, "7h")
 
     def test_copies_of_the_report_before_may_wait_for_another_connection(self) -> None:
-        heard = shoe()
+        feed = shoe()
         mixed = report(1, card("7h")) + report(2, b"C")
-        heard.raw(mixed)
-        heard.codec.reconnected(heard.now)
-        assert heard.raw(mixed * 2, after=60.0) == []
+        feed.raw(mixed)
+        feed.codec.reconnected(feed.now)
+        assert feed.raw(mixed * 2, after=60.0) == []
 
     def test_how_long_copies_may_be_mixed_is_for_the_site_to_say(self) -> None:
         codec = AngelEye("shoe", Options(mixed=10.0))
@@ -71,23 +71,23 @@ class TestCopies:
         assert cards(codec.feed(report(1, card("7h")), 20.0)) == ["7h"]
 
     def test_a_second_reset_with_the_same_number(self) -> None:
-        heard = shoe()
+        feed = shoe()
         for _ in range(2):
-            heard.say(0, b"S")
-            heard.say(1, card("7h"))
-        assert [type(r) for r in heard.heard] == [ShoeReset, CardDrawn] * 2
+            feed.say(0, b"S")
+            feed.say(1, card("7h"))
+        assert [type(r) for r in feed.readings] == [ShoeReset, CardDrawn] * 2
 
     def test_the_same_card_again_is_another_card(self) -> None:
-        heard = shoe()
-        heard.say(1, card("7h"))
-        assert cards(heard.say(2, card("7h"))) == ["7h"]
+        feed = shoe()
+        feed.say(1, card("7h"))
+        assert cards(feed.say(2, card("7h"))) == ["7h"]
 
     def test_the_first_report_after_a_reset_has_its_number(self) -> None:
-        heard = shoe()
-        heard.say(1, b"S")
-        assert heard.say(1, card("7h")) == of(CardDrawn, heard.heard)
-        heard.say(2, b"S")
-        assert cards(heard.say(2, card("7h"))) == ["7h"]
+        feed = shoe()
+        feed.say(1, b"S")
+        assert feed.say(1, card("7h")) == of(CardDrawn, feed.readings)
+        feed.say(2, b"S")
+        assert cards(feed.say(2, card("7h"))) == ["7h"]
 
     @for_each(
         ("numbers", "lost"),
@@ -104,29 +104,29 @@ class TestCopies:
         ],
     )
     def test_a_number_that_is_missing(self, numbers: tuple[int, ...], lost: list[int]) -> None:
-        heard = shoe()
+        feed = shoe()
         for number, drawn in zip(numbers, ("7h", "8h", "9h", "Th"), strict=False):
-            assert cards(heard.say(number, card(drawn))) == [drawn]
-        assert [gap.lost for gap in of(LinkGap, heard.heard)] == lost
+            assert cards(feed.say(number, card(drawn))) == [drawn]
+        assert [gap.lost for gap in of(LinkGap, feed.readings)] == lost
 
     def test_the_same_number_with_another_content_is_a_whole_turn(self) -> None:
-        heard = shoe()
-        heard.say(4, card("7h"))
-        gap, drawn = heard.say(4, card("8h"))
+        feed = shoe()
+        feed.say(4, card("7h"))
+        gap, drawn = feed.say(4, card("8h"))
         assert isinstance(gap, LinkGap)
         assert gap.lost == 8
         assert isinstance(drawn, CardDrawn)
 
     @pytest.mark.parametrize(("number", "lost"), [(5, []), (6, []), (0, []), (1, []), (3, [6])])
     def test_after_a_reset_the_numbers_may_restart(self, number: int, lost: list[int]) -> None:
-        heard = shoe()
-        heard.say(7, b"P")
-        heard.say(5, b"S")
-        heard.say(number, b"C")
-        assert [gap.lost for gap in of(LinkGap, heard.heard)] == lost
+        feed = shoe()
+        feed.say(7, b"P")
+        feed.say(5, b"S")
+        feed.say(number, b"C")
+        assert [gap.lost for gap in of(LinkGap, feed.readings)] == lost
 
     def test_what_was_missed_while_the_link_was_closed(self) -> None:
-        heard = shoe()
-        heard.say(4, card("7h"))
-        heard.codec.reconnected(heard.now)
-        assert [type(r) for r in heard.say(7, card("8h"))] == [LinkGap, CardDrawn]
+        feed = shoe()
+        feed.say(4, card("7h"))
+        feed.codec.reconnected(feed.now)
+        assert [type(r) for r in feed.say(7, card("8h"))] == [LinkGap, CardDrawn]

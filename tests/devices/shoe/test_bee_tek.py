@@ -16,14 +16,14 @@ from devices.readings import (
     unescape,
 )
 from devices.shoe.bee_tek import MAX_LINE_BYTES, BeeTek, Options
-from tests.support.devices.shoe_pens import Hearing, cards, of
+from tests.support.devices.shoe_pens import ShoeFeed, cards, of
 from tests.support.for_each import for_each
 
 BURN = "[Manual Burn Cards]"
 
 
-def shoe(min_draw: float = 0.2) -> Hearing:
-    return Hearing(BeeTek("shoe", Options(min_draw=min_draw)))
+def shoe(min_draw: float = 0.2) -> ShoeFeed:
+    return ShoeFeed(BeeTek("shoe", Options(min_draw=min_draw)))
 
 
 def told(readings: list[AnyReading]) -> list[tuple[str, str]]:
@@ -36,11 +36,11 @@ def faults(readings: list[AnyReading]) -> list[tuple[str, bool, str | None]]:
 
 class TestCards:
     def test_a_card(self) -> None:
-        heard = shoe()
-        assert heard.line("[Game]<Card:4S>") == [
-            DeviceReport(at=heard.now, device="shoe", report="mode", value="Game"),
-            DeviceReport(at=heard.now, device="shoe", report="card_order", value="rank first"),
-            CardDrawn(at=heard.now, device="shoe", frame="[Game]<Card:4S> ", card="4s"),
+        feed = shoe()
+        assert feed.line("[Game]<Card:4S>") == [
+            DeviceReport(at=feed.now, device="shoe", report="mode", value="Game"),
+            DeviceReport(at=feed.now, device="shoe", report="card_order", value="rank first"),
+            CardDrawn(at=feed.now, device="shoe", frame="[Game]<Card:4S> ", card="4s"),
         ]
 
     @for_each("suit", "CDHS")
@@ -51,10 +51,10 @@ class TestCards:
         assert cards(shoe().line(f"[Game]<Card:{suit}{rank}>")) == [card]
 
     def test_the_order_is_reported_when_it_changes(self) -> None:
-        heard = shoe()
+        feed = shoe()
         for code in ("4S", "H10", "H3", "TD"):
-            heard.line(f"[Game]<Card:{code}>")
-        orders = [value for report, value in told(heard.heard) if report == "card_order"]
+            feed.line(f"[Game]<Card:{code}>")
+        orders = [value for report, value in told(feed.readings) if report == "card_order"]
         assert orders == ["rank first", "suit first", "rank first"]
 
     @for_each("code", ["", "1S", "4X", "44S", "4", "??", "11H", "4s"])
@@ -66,9 +66,9 @@ class TestCards:
         assert (drawn.card, drawn.unsure, drawn.frame) == (None, False, "[Game]<Game> ")
 
     def test_an_equal_card_is_another_card(self) -> None:
-        heard = shoe()
-        heard.line("[Game]<Card:4S>")
-        assert heard.line("[Game]<Card:4S>") == of(CardDrawn, heard.heard[-1:])
+        feed = shoe()
+        feed.line("[Game]<Card:4S>")
+        assert feed.line("[Game]<Card:4S>") == of(CardDrawn, feed.readings[-1:])
 
     def test_burned_cards(self) -> None:
         (drawn,) = of(CardDrawn, shoe().line(f"{BURN}<Card:3H>"))
@@ -82,60 +82,60 @@ class TestCards:
 
 class TestModes:
     def test_the_key_is_turned_and_back(self) -> None:
-        heard = shoe()
+        feed = shoe()
         for mode in ("[Game]", "[Game]", BURN, BURN, "[Game]"):
-            heard.line(f"{mode}<Card:4S>")
-        assert [value for report, value in told(heard.heard) if report == "mode"] == [
+            feed.line(f"{mode}<Card:4S>")
+        assert [value for report, value in told(feed.readings) if report == "mode"] == [
             "Game",
             "Manual Burn Cards",
             "Game",
         ]
-        assert faults(heard.heard) == [
+        assert faults(feed.readings) == [
             ("warning", True, "mode Manual Burn Cards"),
             ("warning", False, "mode Manual Burn Cards"),
         ]
 
     def test_from_one_wrong_mode_to_another(self) -> None:
-        heard = shoe()
-        heard.line(f"{BURN}<Card:4S>")
-        assert [active for _, active, _ in faults(heard.line("[Diagnostics]<Ready>"))] == [
+        feed = shoe()
+        feed.line(f"{BURN}<Card:4S>")
+        assert [active for _, active, _ in faults(feed.line("[Diagnostics]<Ready>"))] == [
             False,
             True,
         ]
-        assert told(heard.heard)[-2:] == [("mode", "Diagnostics"), ("said", "Ready")]
+        assert told(feed.readings)[-2:] == [("mode", "Diagnostics"), ("said", "Ready")]
 
     def test_an_alarm_is_no_mode(self) -> None:
-        heard = shoe()
-        heard.line("[Game]<Card:4S>")
-        assert told(heard.line("[GameAlarm]<Alarm:E5 Jam>")) == []
+        feed = shoe()
+        feed.line("[Game]<Card:4S>")
+        assert told(feed.line("[GameAlarm]<Alarm:E5 Jam>")) == []
 
 
 class TestAlarms:
     def test_each_is_reported_once_and_ends_with_the_next_card(self) -> None:
-        heard = shoe()
+        feed = shoe()
         for line in ("[Game]<Alarm:E3 Card Not Read>",) * 2 + (
             "[GameAlarm]<Alarm:E5 Jam>",
             "<W0x01>",
             "[Game]<W0x01>",
         ):
-            heard.line(line)
+            feed.line(line)
         begun = [
             ("unread", True, "E3 Card Not Read"),
             ("alarm", True, "E5 Jam"),
             ("warning", True, "W0x01"),
         ]
-        assert faults(heard.heard) == begun
-        heard.line("[Game]<Game>")
-        assert faults(heard.heard) == begun
-        assert faults(heard.line("[Game]<Card:4S>")) == [
+        assert faults(feed.readings) == begun
+        feed.line("[Game]<Game>")
+        assert faults(feed.readings) == begun
+        assert faults(feed.line("[Game]<Card:4S>")) == [
             (fault, False, detail) for fault, _, detail in begun
         ]
-        assert faults(heard.line("[Game]<Card:5S>")) == []
+        assert faults(feed.line("[Game]<Card:5S>")) == []
 
     def test_another_alarm_of_the_kind(self) -> None:
-        heard = shoe()
-        heard.line("[Game]<Alarm:E5 Jam>")
-        assert faults(heard.line("[Game]<Alarm:Door>")) == [("alarm", True, "Door")]
+        feed = shoe()
+        feed.line("[Game]<Alarm:E5 Jam>")
+        assert faults(feed.line("[Game]<Alarm:Door>")) == [("alarm", True, "Door")]
 
 
 class TestDamage:
@@ -154,9 +154,9 @@ class TestDamage:
         ],
     )
     def test_what_may_have_been_a_card_leaves_a_gap(self, piece: str) -> None:
-        heard = shoe()
-        readings = heard.line(piece)
-        assert of(LinkGap, readings) == [LinkGap(at=heard.now, device="shoe", lost=1)]
+        feed = shoe()
+        readings = feed.line(piece)
+        assert of(LinkGap, readings) == [LinkGap(at=feed.now, device="shoe", lost=1)]
         assert [r.frame for r in of(LinkGarbage, readings)] == [None]
         assert cards(readings) == []
 
@@ -166,9 +166,9 @@ class TestDamage:
         assert [type(r) for r in readings] == [LinkGarbage]
 
     def test_nothing_at_all_is_nothing(self) -> None:
-        heard = shoe()
-        assert heard.raw(b"\r\n\r\n   \r\n") == []
-        assert heard.codec.counters.damaged == 0
+        feed = shoe()
+        assert feed.raw(b"\r\n\r\n   \r\n") == []
+        assert feed.codec.counters.damaged == 0
 
     @pytest.mark.parametrize(
         "line",
@@ -180,8 +180,8 @@ class TestDamage:
         assert of(LinkGap, readings) == []
 
     def test_a_splice(self) -> None:
-        heard = shoe()
-        readings = heard.line("[Game]<Ca[Game]<Card:4S>")
+        feed = shoe()
+        readings = feed.line("[Game]<Ca[Game]<Card:4S>")
         assert [type(r) for r in readings if not isinstance(r, DeviceReport)] == [
             LinkGarbage,
             LinkGap,
@@ -189,48 +189,48 @@ class TestDamage:
         ]
 
     def test_a_line_that_comes_twice_is_no_live_card(self) -> None:
-        heard = shoe()
-        readings = heard.line("[Game]<Card:4S>[Game]<Card:4S>")
+        feed = shoe()
+        readings = feed.line("[Game]<Card:4S>[Game]<Card:4S>")
         assert [(r.card, r.late) for r in of(CardDrawn, readings)] == [("4s", False), ("4s", True)]
 
     def test_unknown_words(self) -> None:
-        heard = shoe()
-        assert ("said", "Ready") in told(heard.line("[Game]<Ready>"))
-        assert of(LinkGap, heard.line("[Game]<Kard:4S>")) == [
-            LinkGap(at=heard.now, device="shoe", lost=1)
+        feed = shoe()
+        assert ("said", "Ready") in told(feed.line("[Game]<Ready>"))
+        assert of(LinkGap, feed.line("[Game]<Kard:4S>")) == [
+            LinkGap(at=feed.now, device="shoe", lost=1)
         ]
-        assert heard.codec.counters.unknown == 2
+        assert feed.codec.counters.unknown == 2
 
     def test_an_endless_line_is_dropped_and_its_frames_are_read(self) -> None:
-        heard = shoe()
-        heard.raw(b" [Game]<Card:4S> " + b"U" * 10_000)
-        assert cards(heard.heard) == ["4s"]
-        assert sum(r.bytes for r in of(LinkGarbage, heard.heard)) > 10_000 - MAX_LINE_BYTES
+        feed = shoe()
+        feed.raw(b" [Game]<Card:4S> " + b"U" * 10_000)
+        assert cards(feed.readings) == ["4s"]
+        assert sum(r.bytes for r in of(LinkGarbage, feed.readings)) > 10_000 - MAX_LINE_BYTES
 
     def test_half_a_line_before_the_link_was_closed(self) -> None:
-        heard = shoe()
-        heard.raw(b" [Game]<Card:4")
-        heard.codec.reconnected(heard.now)
-        readings = heard.raw(b"S> \r\n")
+        feed = shoe()
+        feed.raw(b" [Game]<Card:4")
+        feed.codec.reconnected(feed.now)
+        readings = feed.raw(b"S> \r\n")
         assert [type(r) for r in readings] == [LinkGarbage, LinkGap]
 
 
 class TestNoise:
     def test_a_gap_is_reported_once_until_a_line_comes_whole(self) -> None:
-        heard = shoe()
+        feed = shoe()
         for line in ("noise", "noise", "[Game]<Ready>", "noise"):
-            heard.line(line)
-        assert len(of(LinkGap, heard.heard)) == 2
+            feed.line(line)
+        assert len(of(LinkGap, feed.readings)) == 2
 
 
 class TestLate:
     def test_a_burst(self) -> None:
-        heard = shoe()
-        heard.line("[Game]<Card:4S>")
-        readings = heard.raw(
+        feed = shoe()
+        feed.line("[Game]<Card:4S>")
+        readings = feed.raw(
             b"".join(b" [Game]<Card:%cS> \r\n" % rank for rank in b"567"), after=60.0
         )
-        readings += heard.line("[Game]<Card:8S>")
+        readings += feed.line("[Game]<Card:8S>")
         assert [(r.card, r.late) for r in of(CardDrawn, readings)] == [
             ("5s", False),
             ("6s", True),
@@ -259,7 +259,7 @@ def test_options_that_cannot_be(options: dict[str, float]) -> None:
 
 
 def test_only_a_drawn_card_shows_a_card() -> None:
-    heard = shoe()
+    feed = shoe()
     lines = (
         "[Game]<Card:4S>",
         "[Game]<Card:4S",
@@ -270,8 +270,8 @@ def test_only_a_drawn_card_shows_a_card() -> None:
         "[X]<4S>",
     )
     for line in lines:
-        heard.line(line)
-    for reading in heard.heard:
+        feed.line(line)
+    for reading in feed.readings:
         if not isinstance(reading, CardDrawn):
             assert b"4S" not in unescape(reading.frame or "")
             assert "4s" not in repr(reading).lower()

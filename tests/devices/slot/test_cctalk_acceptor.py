@@ -259,9 +259,9 @@ class SlowBus(Bus):
             assert due is not None
             soonest = min([*(at for at, _ in self.coming), max(due, self.now + 0.001)])
             self.now = max(self.now, soonest)
-            heard = b"".join(data for at, data in self.coming if at <= self.now)
+            data_in = b"".join(data for at, data in self.coming if at <= self.now)
             self.coming = [each for each in self.coming if each[0] > self.now]
-            said += self.call(BytesReceived(self.now, heard))
+            said += self.call(BytesReceived(self.now, data_in))
             if raw := self.watch.take_request():
                 self.asked.append((raw[0], raw[3]))
                 self.data.append(raw[4:-1])

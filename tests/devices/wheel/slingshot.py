@@ -21,7 +21,7 @@ def status(
     return f"*X;{state};{spin:03d};{number};{warnings:X};{speed:03d};{direction}".encode()
 
 
-class Hearing:
+class WheelFeed:
     """A codec and the time. Every ``say`` gives the readings of that chunk; ``heard`` keeps them
     all.
 
@@ -33,12 +33,12 @@ class Hearing:
     def __init__(self, options: Options | None = None) -> None:
         self.codec = CammeghSS2("wheel", options or Options(heard_twice=False))
         self.now = 100.0
-        self.heard: list[AnyReading] = []
+        self.readings: list[AnyReading] = []
 
     def raw(self, data: bytes, after: float = 0.0) -> list[AnyReading]:
         self.now += after
         readings = self.codec.feed(data, self.now)
-        self.heard += readings
+        self.readings += readings
         return readings
 
     def line(self, line: bytes, after: float = 0.0) -> list[AnyReading]:
@@ -58,13 +58,13 @@ class Hearing:
 
     def play(self, spin: int, before: str, number: str, bare: bool = True) -> list[AnyReading]:
         """One spin, from open bets to the number."""
-        begin = len(self.heard)
+        begin = len(self.readings)
         for state in (2, 3, 4):
             self.say(state, spin, before)
         if bare:
             self.line(number.encode(), after=0.1)
         self.say(5, spin, number, after=PERIOD - 0.1 * bare)
-        return self.heard[begin:]
+        return self.readings[begin:]
 
 
 def phases(readings: list[AnyReading]) -> list[str]:

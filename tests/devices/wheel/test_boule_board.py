@@ -76,7 +76,7 @@ class TestSpins:
         assert cells(plate.lie(7, seconds=5.0)) == [(7, 4, True)]
 
     def test_before_the_first_launch_it_is_nothing(self) -> None:
-        assert of(WheelPhase, Plate().heard) + of(WheelCell, Plate().heard) == []
+        assert of(WheelPhase, Plate().readings) + of(WheelCell, Plate().readings) == []
 
     def test_one_that_is_joined_while_the_ball_runs_is_live(self) -> None:
         plate = Plate()
@@ -114,7 +114,7 @@ class TestAgreement:
     def test_a_flicker_of_motion_is_no_launch(self) -> None:
         plate = Plate()
         assert phases(plate.run(7, seconds=0) + plate.lie(7)) == []
-        assert faults(plate.heard) == []
+        assert faults(plate.readings) == []
 
     def test_a_ball_that_jumps_out_again_has_not_come_to_rest(self) -> None:
         plate = Plate()
@@ -137,8 +137,8 @@ class TestAgreement:
         plate.run()
         for count in range(40):
             plate.lie(*((12,) if count % 2 else ()), seconds=0.5)
-        assert faults(plate.heard) == [("number_unknown", True, "unsteady")]
-        assert cells(plate.heard) == []
+        assert faults(plate.readings) == [("number_unknown", True, "unsteady")]
+        assert cells(plate.readings) == []
 
 
 @given(
@@ -299,7 +299,7 @@ class TestSilence:
             held += plate.line("holes", mask(12), mask(), 0, plate.runs)
         plate.now += 5.0
         assert cells(plate.raw(held)) == [(12, 1, True)]
-        assert phases(plate.heard)[-1] == ("settled", 1)
+        assert phases(plate.readings)[-1] == ("settled", 1)
 
     def test_a_board_that_was_restarted_knows_nothing_of_the_spin(self) -> None:
         plate = Plate()

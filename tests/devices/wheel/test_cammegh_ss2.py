@@ -15,7 +15,7 @@ from devices.wheel.cammegh_ss2_frames import (
     pockets_of,
     read_status,
 )
-from tests.devices.wheel.slingshot import Hearing, faults, numbers, phases, status
+from tests.devices.wheel.slingshot import WheelFeed, faults, numbers, phases, status
 from tests.support.for_each import for_each
 
 
@@ -89,7 +89,7 @@ class TestPhases:
         ],
     )
     def test_every_state(self, state: int, phase: Phase) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         (reading, *_) = wheel.say(state, 12, "17", speed=166, direction=1)
         assert reading == WheelPhase(
             at=wheel.now,
@@ -102,12 +102,12 @@ class TestPhases:
         )
 
     def test_a_steady_wheel_is_quiet(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(2, speed=166)
         assert [wheel.say(2, speed=speed) for speed in (165, 167, 90, 1)] == [[]] * 4
 
     def test_it_speaks_when_the_rotor_stands_or_turns_round(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(2, speed=166)
         assert phases(wheel.say(2, speed=0)) == ["bets_open"]
         assert wheel.say(2, speed=0) == []
@@ -115,7 +115,7 @@ class TestPhases:
         assert phases(wheel.say(2, speed=70, direction=1)) == ["bets_open"]
 
     def test_state_7_is_a_fault_and_leaves_the_phase(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(3)
         assert faults(wheel.say(7)) == [("ball_not_in_track", True)]
         assert wheel.say(7) == []
@@ -123,12 +123,12 @@ class TestPhases:
         assert faults(wheel.say(6)) == [("ball_not_in_track", False)]
 
     def test_a_wheel_met_in_state_7_has_no_phase_yet(self) -> None:
-        assert faults(Hearing().say(7)) == [("ball_not_in_track", True)]
+        assert faults(WheelFeed().say(7)) == [("ball_not_in_track", True)]
 
 
 class TestResult:
     def test_it_comes_once_right_after_the_phase_with_both_witnesses(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(4, 4, "24")
         assert wheel.line(b"35", after=0.4) == []
         assert wheel.say(5, 4, "35", after=0.1) == [
@@ -153,71 +153,71 @@ class TestResult:
         assert wheel.say(5, 4, "35") == []
 
     def test_without_the_bare_number_the_status_is_enough(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         (number,) = numbers(wheel.play(3, "14", " 0", bare=False))
         assert (number.number, number.witness, number.conflict) == (0, "status", None)
         assert number.frame == "*X;5;003; 0;0;166;0"
 
     def test_two_witnesses_that_differ(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(4, 4, "24")
         wheel.line(b" 3")
         (number,) = numbers(wheel.say(5, 4, "30"))
         assert (number.number, number.witness, number.conflict) == (30, "status", 3)
         assert number.frame is not None
         assert unescape(number.frame) == b" 3\r\n" + status(5, 4, "30")
-        assert faults(wheel.heard) == []
+        assert faults(wheel.readings) == []
 
     def test_the_same_number_twice_running_is_two_results(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.play(9, "24", "17")
         wheel.play(10, "17", "17")
-        assert [(n.spin, n.number) for n in numbers(wheel.heard)] == [(9, 17), (10, 17)]
+        assert [(n.spin, n.number) for n in numbers(wheel.readings)] == [(9, 17), (10, 17)]
 
     def test_the_counter_wraps(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.play(256, "24", "17")
         wheel.play(1, "17", " 5")
-        assert [(n.spin, n.number, n.late) for n in numbers(wheel.heard)] == [
+        assert [(n.spin, n.number, n.late) for n in numbers(wheel.readings)] == [
             (256, 17, False),
             (1, 5, False),
         ]
 
     def test_the_number_shown_in_play_is_the_one_before_and_no_result(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         for state in (1, 2, 3, 4, 6):
             wheel.say(state, 7, "24")
-        assert numbers(wheel.heard) == []
+        assert numbers(wheel.readings) == []
 
     def test_who_joins_when_the_ball_lies_has_a_candidate_only(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         (number,) = numbers(wheel.say(5, 7, "24"))
         assert number.late
         assert wheel.say(5, 7, "24") == []
         assert numbers(wheel.say(2, 8, "24")) == []
 
     def test_a_power_cycle_is_a_new_count(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.play(40, "24", "17")
         wheel.say(2, 41, "17")
         wheel.say(6, 1)
         assert [(n.spin, n.late) for n in numbers(wheel.play(1, "  ", "17"))] == [(1, False)]
-        assert faults(wheel.heard) == []
+        assert faults(wheel.readings) == []
 
     def test_a_power_cycle_within_the_first_spin(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.play(1, "  ", "17")
         wheel.say(6, 1)
         assert [(n.spin, n.number) for n in numbers(wheel.play(1, "  ", "18"))] == [(1, 18)]
-        assert faults(wheel.heard) == []
+        assert faults(wheel.readings) == []
 
     def test_a_power_cycle_is_not_a_wrap(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(4, 256, "17")
         assert numbers(wheel.say(6, 1)) == []
 
     def test_a_number_that_changes_afterwards(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.play(9, "24", "17")
         changed = wheel.say(5, 9, "18")
         assert changed == [
@@ -235,16 +235,16 @@ class TestResult:
         assert faults(wheel.say(5, 9, "17")) == [("number_changed", False)]
         assert faults(wheel.say(2, 10, "16")) == [("number_changed", True)]
         assert faults(wheel.play(10, "16", " 2")) == [("number_changed", False)]
-        assert [n.number for n in numbers(wheel.heard)] == [17, 2]
+        assert [n.number for n in numbers(wheel.readings)] == [17, 2]
 
     def test_another_launch_under_the_same_count_is_another_result(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.play(9, "24", "17")
         wheel.say(6, 9, "17")
         assert [(n.spin, n.number, n.late) for n in numbers(wheel.play(9, "17", "17"))] == [
             (9, 17, False)
         ]
-        assert faults(wheel.heard) == []
+        assert faults(wheel.readings) == []
 
     @pytest.mark.parametrize(
         ("pockets", "number", "told", "known"),
@@ -259,35 +259,35 @@ class TestResult:
     def test_a_pocket_that_the_wheel_should_not_have(
         self, pockets: int, number: str, told: int | str, known: bool
     ) -> None:
-        wheel = Hearing(msgspec.convert({"pockets": pockets, "heard_twice": False}, Options))
+        wheel = WheelFeed(msgspec.convert({"pockets": pockets, "heard_twice": False}, Options))
         readings = wheel.play(3, "14", number)
         assert [n.number for n in numbers(readings)] == [told]
         assert faults(readings) == ([] if known else [("number_unknown", True)])
         assert faults(wheel.play(4, number, "12")) == ([] if known else [("number_unknown", False)])
 
     def test_a_settled_wheel_without_a_number(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         assert faults(wheel.play(3, "  ", BLANK_NUMBER.decode(), bare=False)) == [
             ("number_unknown", True)
         ]
-        assert numbers(wheel.heard) == []
+        assert numbers(wheel.readings) == []
 
 
 class TestBareNumber:
     @pytest.mark.parametrize("state", [1, 2, 3, 6])
     def test_in_other_states_it_is_a_tail(self, state: int) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(state, 4, "24")
         assert [type(reading) for reading in wheel.line(b"35")] == [LinkGarbage]
 
     @for_each("tail", [b"5", b"350", b"40", b"5 ", b";0", b"05"])
     def test_only_two_characters_that_are_a_pocket(self, tail: bytes) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(4, 4, "24")
         assert [type(reading) for reading in wheel.line(tail)] == [LinkGarbage]
 
     def test_the_first_line_after_opening_may_be_a_tail(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         assert [type(reading) for reading in wheel.line(b"35")] == [LinkGarbage]
         wheel.say(4, 4, "24")
         wheel.codec.reconnected(wheel.now)
@@ -295,32 +295,32 @@ class TestBareNumber:
         assert [type(reading) for reading in wheel.line(b"35")] == [LinkGarbage]
 
     def test_it_agrees_afterwards(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.play(3, "14", "35", bare=False)
         assert wheel.line(b"35") == []
 
     def test_it_disagrees_afterwards(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.play(3, "14", "35", bare=False)
         assert faults(wheel.line(b" 5")) == [("witnesses_disagree", True)]
         assert faults(wheel.play(4, "35", " 6")) == [("witnesses_disagree", False)]
-        assert numbers(wheel.heard)[1].witness == "both"
+        assert numbers(wheel.readings)[1].witness == "both"
 
 
 class TestWarnings:
     @for_each("state", range(1, 8))
     def test_a_sensor_fault_in_any_state(self, state: int) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(state, 3, "14")
         assert ("sensor", True) in faults(wheel.say(state, 3, "14", warnings=4))
         assert wheel.say(state, 3, "14", warnings=4) == []
         assert ("sensor", False) in faults(wheel.say(state, 3, "14"))
 
     def test_a_closed_wheel_without_warnings_is_no_fault(self) -> None:
-        assert faults(Hearing().say(6)) == []
+        assert faults(WheelFeed().say(6)) == []
 
     def test_a_failed_launch_with_open_bets_is_reported_at_once(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(2)
         (fault,) = wheel.say(2, warnings=8)
         assert isinstance(fault, WheelFault)
@@ -334,19 +334,19 @@ class TestWarnings:
         assert faults(wheel.say(3)) == [("failed_launch", False)]
 
     def test_in_the_first_three_seconds_of_the_rim_it_is_ignored(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(2)
         told = [faults(wheel.say(3, warnings=8)) for _ in range(8)]
         assert told == [[]] * 6 + [[("failed_launch", True)]] + [[]]
 
     def test_the_ball_runs_with_the_rotor(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         assert faults(wheel.say(2, warnings=2)) == []
         assert faults(wheel.say(3, warnings=2)) == [("ball_with_rotor", True)]
         assert faults(wheel.say(2, warnings=2)) == [("ball_with_rotor", False)]
 
     def test_the_ball_is_gone_after_five_seconds_without_it(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(3, warnings=1)
         wheel.say(4)
         told = [faults(wheel.say(4, warnings=1)) for _ in range(12)]
@@ -354,7 +354,7 @@ class TestWarnings:
         assert faults(wheel.say(4)) == [("ball_removed", False)]
 
     def test_the_ball_that_comes_back_restarts_the_five_seconds(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(3)
         for _ in range(3):
             for _ in range(9):
@@ -362,7 +362,7 @@ class TestWarnings:
             wheel.say(4)
 
     def test_two_at_once(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(2)
         assert set(faults(wheel.say(3, warnings=6))) == {
             ("ball_with_rotor", True),

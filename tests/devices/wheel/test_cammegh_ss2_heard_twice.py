@@ -20,7 +20,7 @@ from devices import pace
 from devices.readings import AnyReading, LinkLate, WheelNumber
 from devices.recording import Recording, read_recording
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options
-from tests.devices.wheel.slingshot import PERIOD, Hearing, faults, numbers, phases, status
+from tests.devices.wheel.slingshot import PERIOD, WheelFeed, faults, numbers, phases, status
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 from tests.support.games.roulette_play import Play
@@ -192,7 +192,7 @@ def test_what_it_costs_to_confirm_a_real_wheel(day: Recording) -> None:
 # One case at a time
 
 
-class Twice(Hearing):
+class Twice(WheelFeed):
     """A wheel with default settings."""
 
     def __init__(self) -> None:
@@ -305,7 +305,7 @@ def test_two_lines_are_decoded_as_each_line_by_itself(
     lines: list[tuple[bytes, float]],
 ) -> None:
     """If they are not counted: no wheel says everything twice in an instant."""
-    twice, once = Twice(), Hearing()
+    twice, once = Twice(), WheelFeed()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pace, "MAX_LEAD_GAPS", inf)
         for line, after in lines:

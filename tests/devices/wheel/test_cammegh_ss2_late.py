@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from devices.readings import LinkLate, WheelNumber, WheelPhase
-from tests.devices.wheel.slingshot import PERIOD, Hearing, faults, numbers, status
+from tests.devices.wheel.slingshot import PERIOD, WheelFeed, faults, numbers, status
 
 BURST = 0.001
 
 
 def test_late_until_the_wheel_speaks_at_its_own_pace() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(2, 3, "14")
     wheel.say(2, 3, "14", after=40.0)
     wheel.say(2, 3, "14", after=BURST)
@@ -22,7 +22,7 @@ def test_late_until_the_wheel_speaks_at_its_own_pace() -> None:
     assert (late.frames, round(late.silence, 3)) == (4, 40.0)
     assert isinstance(phase, WheelPhase)
     assert not phase.late
-    assert [(r.phase, r.late) for r in wheel.heard if isinstance(r, WheelPhase)] == [
+    assert [(r.phase, r.late) for r in wheel.readings if isinstance(r, WheelPhase)] == [
         ("bets_open", False),
         ("bets_open", True),
         ("ball_in_rim", True),
@@ -32,7 +32,7 @@ def test_late_until_the_wheel_speaks_at_its_own_pace() -> None:
 
 
 def test_one_push_that_is_missing_makes_the_next_late_and_no_more() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 3, "14")
     assert wheel.say(4, 3, "14", after=1.5 * PERIOD) == []
     assert wheel.codec.counters.late == 0
@@ -45,21 +45,21 @@ def test_a_wheel_that_is_faster_than_its_period_says_is_late_and_that_is_reporte
     """After a silence its lines cannot be distinguished from a burst. This is reported each
     minute.
     """
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(2)
     wheel.say(2, after=10.0)
-    before = len(wheel.heard)
+    before = len(wheel.readings)
     for _ in range(1500):
         wheel.say(2, after=0.125)
     assert wheel.codec.counters.late == 1501
-    bursts = [each for each in wheel.heard[before:] if isinstance(each, LinkLate)]
+    bursts = [each for each in wheel.readings[before:] if isinstance(each, LinkLate)]
     assert [(each.frames, each.silence) for each in bursts] == [(480, 10.0), (480, 0.0), (480, 0.0)]
     (last,) = [each for each in wheel.say(2) if isinstance(each, LinkLate)]
     assert last.frames == 61
 
 
 def test_another_silence_within_the_burst() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(2)
     for after in (30.0, BURST, 50.0, BURST):
         wheel.say(2, after=after)
@@ -69,7 +69,7 @@ def test_another_silence_within_the_burst() -> None:
 
 
 def test_the_ball_fell_in_the_silence_and_still_lies_there() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 3, "14")
     wheel.say(4, 3, "14", after=20.0)
     assert numbers(wheel.say(5, 3, "35", after=BURST)) == []
@@ -84,7 +84,7 @@ def test_the_ball_fell_in_the_silence_and_still_lies_there() -> None:
 
 
 def test_the_ball_fell_in_the_silence_and_the_next_spin_is_on() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 3, "14")
     (number, phase) = wheel.say(2, 4, "35", after=60.0)
     assert number == WheelNumber(
@@ -101,7 +101,7 @@ def test_the_ball_fell_in_the_silence_and_the_next_spin_is_on() -> None:
 
 
 def test_it_is_recovered_across_the_wrap() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 256, "14")
     assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(3, 1, " 0", after=60.0))] == [
         (256, 0, True)
@@ -109,21 +109,21 @@ def test_it_is_recovered_across_the_wrap() -> None:
 
 
 def test_it_is_recovered_from_a_live_line_too() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 3, "14")
     assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(2, 4, "35"))] == [(3, 35, True)]
 
 
 def test_two_spins_on_nothing_is_recovered() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 3, "14")
     wheel.say(2, 5, "35", after=90.0)
     assert [(n.spin, n.late) for n in numbers(wheel.play(5, "35", " 1"))] == [(5, False)]
-    assert len(numbers(wheel.heard)) == 1
+    assert len(numbers(wheel.readings)) == 1
 
 
 def test_a_burst_of_several_spins_gives_each_its_number() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.play(3, "14", "35")
     before = "35"
     for spin, number in ((4, " 2"), (5, " 2"), (6, "17")):
@@ -133,17 +133,17 @@ def test_a_burst_of_several_spins_gives_each_its_number() -> None:
         before = number
     wheel.say(2, 7, before, after=BURST)
     wheel.say(2, 7, before)
-    assert [(n.spin, n.number, n.late) for n in numbers(wheel.heard)] == [
+    assert [(n.spin, n.number, n.late) for n in numbers(wheel.readings)] == [
         (3, 35, False),
         (4, 2, True),
         (5, 2, True),
         (6, 17, True),
     ]
-    assert faults(wheel.heard) == []
+    assert faults(wheel.readings) == []
 
 
 def test_where_the_field_shows_the_next_result_already_the_late_line_speaks() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 3, "14")
     wheel.say(5, 3, "35", after=60.0)
     (number, phase) = wheel.say(5, 4, "20", after=BURST)
@@ -159,13 +159,13 @@ def test_where_the_field_shows_the_next_result_already_the_late_line_speaks() ->
 
 
 def test_where_it_does_and_nothing_was_seen_nothing_is_reported() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 3, "14")
     assert numbers(wheel.say(5, 4, "20", after=60.0)) == []
 
 
 def test_a_number_that_came_late_is_reported_though_more_than_one_spin_is_gone() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 3, "14")
     assert numbers(wheel.say(5, 3, "35", after=60.0)) == []
     wheel.codec.reconnected(wheel.now)
@@ -175,23 +175,23 @@ def test_a_number_that_came_late_is_reported_though_more_than_one_spin_is_gone()
 
 
 def test_a_number_that_came_late_is_reported_though_the_wheel_was_switched_off() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 3, "14")
     wheel.say(5, 3, "35", after=60.0)
     assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(6, 1, after=60.0))] == [
         (3, 35, True)
     ]
-    assert faults(wheel.heard) == []
+    assert faults(wheel.readings) == []
 
 
 def test_a_blank_field_is_no_candidate() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 1)
     assert numbers(wheel.say(2, 2, after=60.0)) == []
 
 
 def test_late_witnesses_that_agree_and_that_differ() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 3, "14")
     wheel.line(b"35", after=0.1)
     (agreed,) = numbers(wheel.say(2, 4, "35", after=60.0))
@@ -209,7 +209,7 @@ def test_late_witnesses_that_agree_and_that_differ() -> None:
 
 
 def test_after_a_new_connection_everything_is_late_until_it_is_paced() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 3, "14")
     wheel.raw(b"*X;4;003;1", after=0.1)
     wheel.codec.reconnected(wheel.now)
@@ -224,14 +224,14 @@ def test_after_a_new_connection_everything_is_late_until_it_is_paced() -> None:
 
 
 def test_a_connection_before_the_first_word_is_no_silence() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.codec.reconnected(wheel.now)
     wheel.say(2, after=30.0)
     assert wheel.codec.counters.late == 0
 
 
 def test_late_warnings_wait_for_a_live_line() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 3, "14", warnings=1)
     assert faults(wheel.say(4, 3, "14", warnings=5, after=30.0)) == []
     assert faults(wheel.say(4, 3, "14", warnings=5)) == [("sensor", True)]
@@ -242,7 +242,7 @@ def test_late_warnings_wait_for_a_live_line() -> None:
 def test_a_fault_does_not_pass_to_the_next_spin_where_its_end_comes_late() -> None:
     """No late line raises one, and each ends one that it does not show."""
     for silence in (40.0, None):
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(2)
         assert faults(wheel.say(3, warnings=2)) == [("ball_with_rotor", True)]
         if silence is None:  # it lay unread, since we were not scheduled

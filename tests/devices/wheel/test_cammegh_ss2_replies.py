@@ -16,7 +16,7 @@ from devices.readings import (
 )
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options
 from devices.wheel.cammegh_ss2_frames import SELF_TEST_FAULTS
-from tests.devices.wheel.slingshot import PERIOD, Hearing, faults, status
+from tests.devices.wheel.slingshot import PERIOD, WheelFeed, faults, status
 from tests.support.for_each import for_each
 
 
@@ -57,7 +57,7 @@ class TestReplies:
         ],
     )
     def test_what_it_reports_about_itself(self, line: bytes, reports: dict[str, str]) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         readings = wheel.line(line)
         assert {r.report: r.value for r in readings if isinstance(r, DeviceReport)} == reports
         assert {r.frame for r in readings} == {line.decode()}
@@ -76,23 +76,23 @@ class TestReplies:
         ],
     )
     def test_refusals(self, line: bytes, command: str, reason: str) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         (refused,) = wheel.line(line)
         assert isinstance(refused, DeviceRefused)
         assert (refused.command, refused.reason) == (command, reason)
 
     @for_each(("code", "meaning"), SELF_TEST_FAULTS.items())
     def test_every_code_of_the_self_test(self, code: int, meaning: str) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         (fault,) = wheel.line(b"*F %d" % code)
         assert isinstance(fault, WheelFault)
         assert (fault.fault, fault.active, fault.detail) == ("self_test", True, f"{code} {meaning}")
 
     def test_codes_are_reported_once_and_end_together(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         for code in (5, 11, 5, 77):
             wheel.line(b"*F %d" % code)
-        assert [r.detail for r in wheel.heard if isinstance(r, WheelFault)] == [
+        assert [r.detail for r in wheel.readings if isinstance(r, WheelFault)] == [
             "5 motor",
             "11 sensor 1 stuck",
             "77",
@@ -102,7 +102,7 @@ class TestReplies:
 
     @for_each("line", [b"*W 1 2 3", b"*Y;7;000", b"*Y;1;256", b"*", b"*hello", b"*A x", b"*T"])
     def test_other_lines_are_counted(self, line: bytes) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         assert wheel.line(line) == []
         assert (
             wheel.codec.counters.unknown,
@@ -112,7 +112,7 @@ class TestReplies:
 
     @for_each("line", [b"*X", b"*X;2;094;33;0;163", b"*W \x00", b"*W \xe9", b"hello", b"OK"])
     def test_damage_is_shown(self, line: bytes) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         (garbage,) = wheel.line(line)
         assert isinstance(garbage, LinkGarbage)
         assert garbage.frame is not None
@@ -155,7 +155,7 @@ class TestTowardsTheWheel:
         assert CammeghSS2("wheel", Options(poll=1.0)).polls() == (*once, (1.0, b"*X\r\n"))
 
     def test_a_polled_wheel_keeps_the_pace_of_the_polls(self) -> None:
-        wheel = Hearing(Options(poll=2.0, heard_twice=False))
+        wheel = WheelFeed(Options(poll=2.0, heard_twice=False))
         wheel.say(2)
         assert wheel.say(2, after=2.1) == []
         assert wheel.say(3, after=2.1) == [
@@ -171,7 +171,7 @@ class TestTowardsTheWheel:
         ]
 
     def test_it_needs_no_waking(self) -> None:
-        wheel = Hearing()
+        wheel = WheelFeed()
         wheel.say(4, warnings=1, after=PERIOD)
         assert wheel.codec.deadline is None
 

@@ -22,7 +22,7 @@ from devices.readings import (
 )
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import MAX_LINE_BYTES, CammeghSS2, Options
-from tests.devices.wheel.slingshot import Hearing, numbers, status
+from tests.devices.wheel.slingshot import WheelFeed, numbers, status
 
 lines = st.one_of(
     st.builds(
@@ -128,20 +128,20 @@ def test_an_endless_line_is_dropped_and_counted() -> None:
 
 
 def test_the_tail_of_an_endless_line_is_no_bare_number() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 4, "24")
     assert {type(r) for r in wheel.line(b"U" * (MAX_LINE_BYTES + 1) + b"35")} == {LinkGarbage}
 
 
 def test_a_frame_at_the_end_of_an_endless_line() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     readings = wheel.line(b"U" * 1000 + status(4))
     assert sum(r.bytes for r in readings if isinstance(r, LinkGarbage)) == 1000
     assert [type(r) for r in readings][-1] is WheelPhase
 
 
 def test_a_splice_is_cut_at_the_last_star() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     (garbage, phase) = wheel.line(b"*X;4;14*X;*X;4;146; 9;0;158;0")
     assert isinstance(garbage, LinkGarbage)
     assert (garbage.frame, garbage.bytes) == ("*X;4;14*X;", 10)
@@ -151,7 +151,7 @@ def test_a_splice_is_cut_at_the_last_star() -> None:
 
 
 def test_a_splice_before_a_bare_number_is_not_completed() -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     wheel.say(4, 4, "24")
     assert [type(r) for r in wheel.line(b"*X;4;0035")] == [LinkGarbage]
     assert wheel.codec.counters.damaged == 1
@@ -253,7 +253,7 @@ steps = st.tuples(
 def test_a_live_result_was_shown_live_at_rest_and_each_fault_begins_before_it_ends(
     play: list[tuple[bytes, float]],
 ) -> None:
-    wheel = Hearing()
+    wheel = WheelFeed()
     last: WheelPhase | None = None
     active: set[str] = set()
     for line, after in play:

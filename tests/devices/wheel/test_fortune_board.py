@@ -72,7 +72,7 @@ def test_a_spin() -> None:
     readings = wheel.push(200) + wheel.stand(33, seconds=30.0)
     assert phases(readings) == [("launched", 1), ("settling", 1), ("settled", 1)]
     assert cells(readings) == [(33, 1, 3, False)]
-    assert faults(wheel.heard) == []
+    assert faults(wheel.readings) == []
     launched = of(WheelPhase, readings)[0]
     assert (launched.rpm, launched.direction) == (30.0, "clockwise")
 

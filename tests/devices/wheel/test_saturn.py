@@ -35,7 +35,7 @@ class Host:
         self.wheel = wheel or SaturnWheel(numbers=(17, 0, 36))
         self.codec = Saturn("wheel", options)
         self.now = 0.0
-        self.heard: list[AnyReading] = []
+        self.readings: list[AnyReading] = []
 
     def poll(self, request: bytes = frames.STATUS, after: float = PERIOD) -> list[AnyReading]:
         self.now += after
@@ -47,7 +47,7 @@ class Host:
             for _, data in self.wheel.advance(self.now)
             for reading in self.codec.feed(data, self.now)
         ]
-        self.heard += said
+        self.readings += said
         return said
 
     def run(self, seconds: float) -> list[AnyReading]:
@@ -59,7 +59,7 @@ class Host:
     def numbers(self) -> list[tuple[int | str, int | None, bool]]:
         return [
             (each.number, each.spin, each.late)
-            for each in self.heard
+            for each in self.readings
             if isinstance(each, WheelNumber)
         ]
 
@@ -75,7 +75,7 @@ def test_numbers_are_reported_once_and_live() -> None:
     host = Host()
     host.run(36 * 3 + 1)
     assert host.numbers() == [(17, 1, False), (0, 2, False), (36, 3, False)]
-    phases = [each.phase for each in host.heard if isinstance(each, WheelPhase)]
+    phases = [each.phase for each in host.readings if isinstance(each, WheelPhase)]
     assert phases[:5] == ["bets_open", "ball_in_rim", "no_more_bets", "settled", "bets_open"]
 
 
@@ -108,7 +108,7 @@ def test_a_number_that_was_not_seen_to_come_is_a_candidate() -> None:
     host.poll(after=12.0)  # the ball fell in the silence
     host.run(1)
     assert host.numbers() == [(17, 1, True)]
-    assert [each for each in host.heard if isinstance(each, LinkLate)]
+    assert [each for each in host.readings if isinstance(each, LinkLate)]
 
 
 def test_one_answer_alone_is_no_number() -> None:

@@ -24,8 +24,8 @@ def make(programs: None, tmp_path: Path) -> Iterator[Make]:
             broker = Mosquitto(tmp_path / "mosquitto")
             ending.callback(broker.kill)
             broker.start()
-            heard = Subscriber(broker.port, "#")
-            ending.callback(heard.close)
+            subscriber = Subscriber(broker.port, "#")
+            ending.callback(subscriber.close)
             dealer = Dealer(broker.port)
             ending.callback(dealer.close)
             dealer.serve("poker-1", "poker-2")
@@ -37,7 +37,7 @@ def make(programs: None, tmp_path: Path) -> Iterator[Make]:
             )
             ending.callback(controller.kill)
             controller.start()
-            floor = Floor(broker, heard, dealer, controller)
+            floor = Floor(broker, subscriber, dealer, controller)
             floor.in_play("poker-1", "poker-2")
             return floor
 

@@ -11,8 +11,8 @@ from controller.contract.retained import Alert
 from subscribers.carrousel.statement_of_state import JackpotAlerts
 from subscribers.carrousel.verification import verify
 from tests.subscribers.carrousel.conftest import Make
-from tests.support.brokers.mosquitto import until
 from tests.support.carrousel.floor import SEED, STAKE, Floor, terms
+from tests.support.waiting import until
 
 ALERT = "poker-1-refused"
 TOPIC = f"jackpot/linked/alert/{ALERT}"
@@ -23,7 +23,7 @@ def shown(floor: Floor, what: str, *, seen: bool) -> Alert:
     """Wait until the alert is open, acknowledged or not, and return it."""
 
     def found() -> Any:
-        told = floor.heard.latest(TOPIC)
+        told = floor.subscriber.latest(TOPIC)
         return told if told is not None and ("acknowledged_by" in told) == seen else None
 
     return msgspec.convert(until(what, found, floor.controller.log), Alert)
@@ -63,13 +63,13 @@ def test_an_alert_stays_open_through_restarts_until_a_person_clears_it(floor: Fl
     assert shown(floor, "open anew", seen=False).raised == raised
     assert not floor.order("m-lasa", "alert.clear", alert=ALERT)["ok"]
     assert floor.order("a-riera", "alert.clear", alert=ALERT)["ok"]
-    until("cleared", lambda: floor.heard.gone(TOPIC), floor.controller.log)
+    until("cleared", lambda: floor.subscriber.is_cleared(TOPIC), floor.controller.log)
     assert not floor.order("a-riera", "alert.clear", alert=ALERT)["ok"]
 
     assert floor.controller.stop() == 0
     restart(floor)
     assert floor.order("a-riera", "alert.clear", alert="poker-2-refused")["ok"]
-    assert floor.heard.gone(TOPIC)
+    assert floor.subscriber.is_cleared(TOPIC)
     assert floor.state()["value"] == SEED
     assert floor.controller.stop() == 0
     assert verify(floor.controller.ledger).findings == []
@@ -88,7 +88,11 @@ def test_a_changed_configuration_is_reported_until_it_is_cleared(make: Make) -> 
         floor.controller.kill()
     restart(floor)
     assert floor.order("t-vidal", "alert.clear", alert=name)["ok"]
-    until("cleared", lambda: floor.heard.gone(f"jackpot/linked/alert/{name}"), floor.controller.log)
+    until(
+        "cleared",
+        lambda: floor.subscriber.is_cleared(f"jackpot/linked/alert/{name}"),
+        floor.controller.log,
+    )
 
 
 def test_an_alert_that_ends_with_its_cause_is_not_for_persons_to_clear(floor: Floor) -> None:

@@ -41,7 +41,7 @@ from subscribers.carrousel.statement_page import as_text, sections
 from subscribers.carrousel.statement_pdf import as_pdf as book_pdf
 from subscribers.days import bounds
 from tests.subscribers.carrousel.played import evening, opened
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 SIX = time(6, 0)
 DAY = date(2026, 3, 20)
@@ -336,7 +336,7 @@ def run(*words: object) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "controller.cli", "carrousel", *map(str, words)],
         capture_output=True,
-        timeout=2 * PATIENCE,
+        timeout=2 * TIMEOUT_SECONDS,
         check=False,
     )
 

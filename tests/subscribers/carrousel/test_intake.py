@@ -243,13 +243,15 @@ def restored(boot: str, **fields: Any) -> bytes:
     )
 
 
-@pytest.mark.parametrize("heard", [40, 58])
-def test_events_of_another_daemon_in_between_are_a_gap_until_persons_settle_it(heard: int) -> None:
+@pytest.mark.parametrize("received", [40, 58])
+def test_events_of_another_daemon_in_between_are_a_gap_until_persons_settle_it(
+    received: int,
+) -> None:
     """The table continues on the daemon it was last received from, whose journal also has the
     events it had not published.
     """
     journal = played()
-    taker = Taker(journal[:heard])
+    taker = Taker(journal[:received])
     taker.ask_on()
     taker.journal = [*journal, restored("boot-r")]
     taker.told(taker.journal[-1])

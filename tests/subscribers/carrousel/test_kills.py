@@ -19,8 +19,8 @@ import pytest
 
 from controller.contract.times import format_utc, parse_utc
 from subscribers.carrousel.verification import verify
-from tests.support.brokers.mosquitto import until
 from tests.support.carrousel.floor import SEED, STAKE, Dealer, Floor, accounts
+from tests.support.waiting import until
 
 RISE = STAKE * 9 // 10
 
@@ -171,7 +171,7 @@ def test_a_full_disk_is_out_of_play_until_there_is_room(floor: Floor) -> None:
     play.round()
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
     settled(floor)
-    gone = partial(floor.heard.gone, "jackpot/linked/alert/store")
+    gone = partial(floor.subscriber.is_cleared, "jackpot/linked/alert/store")
     until("its alert is gone", gone, floor.controller.log)
 
 
@@ -197,7 +197,7 @@ def test_a_state_that_is_changed_while_the_disk_is_full_is_not_gone_on_from(floo
         direct.commit()
     floor.until("the meter", lambda state: state["value"] == SEED + 2 * RISE)
     floor.in_play("poker-1", "poker-2")
-    gone = partial(floor.heard.gone, "jackpot/linked/alert/store")
+    gone = partial(floor.subscriber.is_cleared, "jackpot/linked/alert/store")
     until("its alert is gone", gone, floor.controller.log)
 
 
@@ -219,11 +219,11 @@ def test_an_older_ledger_in_its_place_is_noticed(floor: Floor) -> None:
 def test_an_untrue_clock_of_a_node_takes_its_tables_out_of_play(floor: Floor) -> None:
     topic = "novamas/v1/casino-mayor/node/node-1/health"
     for _ in range(2):
-        floor.heard.say(topic, {"boot": "b1", "time": format_utc(time.time() + 5)})
+        floor.subscriber.publish(topic, {"boot": "b1", "time": format_utc(time.time() + 5)})
     floor.until("its clock", lambda state: state["tables"]["poker-1"]["why"] == "clock")
     told = json.dumps(floor.alert("poker-1-clock"))
     assert "s" in told
     now = format_utc(time.time())
     assert parse_utc(now) > 0
-    floor.heard.say(topic, {"boot": "b1", "time": now})
+    floor.subscriber.publish(topic, {"boot": "b1", "time": now})
     floor.in_play("poker-1", "poker-2")

@@ -38,8 +38,8 @@ from tests.subscribers.carrousel.coins import BEGIN, coin, stake
 from tests.subscribers.carrousel.conftest import Make
 from tests.subscribers.carrousel.played import evening
 from tests.subscribers.carrousel.test_verification import unguarded
-from tests.support.brokers.mosquitto import PATIENCE, until
 from tests.support.carrousel.floor import SEED, STAKE, Floor
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 RISE = STAKE * 9 // 10
 
@@ -325,7 +325,7 @@ def test_another_program_or_configuration_is_reported(make: Make) -> None:
     floor.controller.start()
     assert "configuration has changed" in floor.alert("configuration-changed")["detail"]
     floor.in_play("poker-1", "poker-2")  # all that the start finds is known by then
-    assert floor.heard.latest("jackpot/linked/alert/program-changed") is None
+    assert floor.subscriber.latest("jackpot/linked/alert/program-changed") is None
 
 
 def test_while_the_ledger_is_verified_the_state_is_published_and_orders_are_refused(
@@ -334,7 +334,7 @@ def test_while_the_ledger_is_verified_the_state_is_published_and_orders_are_refu
     floor = make()
     stopped(floor)
     through = threading.Event()
-    monkeypatch.setattr(service, "check_ledger", lambda *_: through.wait(PATIENCE))
+    monkeypatch.setattr(service, "check_ledger", lambda *_: through.wait(TIMEOUT_SECONDS))
     settings = msgspec.json.decode(json.dumps(floor.controller.given), type=CarrouselSettings)
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
@@ -383,7 +383,7 @@ def test_a_controller_that_must_end_aborts_the_verification(
     ) -> Iterator[LedgerFinding]:
         entries.append(row.position)
         entered.set()
-        go_on.wait(PATIENCE)
+        go_on.wait(TIMEOUT_SECONDS)
         return check_chain(row, postings, before)
 
     monkeypatch.setattr(module, "check_chain", slow)
@@ -400,13 +400,13 @@ def test_a_controller_that_must_end_aborts_the_verification(
     controller = threading.Thread(target=lambda: asyncio.run(run()))
     controller.start()
     try:
-        assert entered.wait(PATIENCE)
+        assert entered.wait(TIMEOUT_SECONDS)
         loop, ending = running[0]
         loop.call_soon_threadsafe(ending.set)
         until("it is ending", lambda: carrousel._ending)
     finally:
         go_on.set()
-        controller.join(PATIENCE)
+        controller.join(TIMEOUT_SECONDS)
     assert not controller.is_alive()
     assert len(entries) == 1, "of all that come after"
     assert verify(floor.controller.ledger).findings == []

@@ -12,10 +12,10 @@ from controller.metrics.endpoint import MAX_REQUEST_BYTES
 from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
 from subscribers.carrousel.metrics import FAMILIES, JackpotCounts, metric_values
 from tests.subscribers.carrousel.conftest import Make
-from tests.support.brokers.mosquitto import free_port, until
+from tests.support.brokers.mosquitto import free_port
 from tests.support.carrousel.floor import SEED, STAKE
 from tests.support.jackpot import statement
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 RISE = STAKE * 9 // 10
 
@@ -63,7 +63,9 @@ def test_a_running_controller_serves_its_metrics(make: Make, port: int) -> None:
     floor = make({"listen": ("127.0.0.1", port)})
 
     def told() -> dict[str, float]:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{port}/metrics", timeout=TIMEOUT_SECONDS
+        ) as answer:
             assert answer.headers["Content-Type"] == TEXT_CONTENT_TYPE
             return lines(answer.read().decode())
 

@@ -17,10 +17,10 @@ from subscribers.carrousel.reading import read_fact
 from tests.subscribers.carrousel.books import Books, at, terms
 from tests.subscribers.carrousel.conftest import Make
 from tests.subscribers.carrousel.test_orders import payable, two_jackpots
-from tests.support.brokers.mosquitto import until
 from tests.support.carrousel.floor import STAKE, Floor, accounts
 from tests.support.chaos.faked_clock import Clock
 from tests.support.for_each import for_each
+from tests.support.waiting import until
 
 
 def key(reply: dict[str, Any]) -> str:

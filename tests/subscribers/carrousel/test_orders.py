@@ -11,8 +11,8 @@ from typing import Any
 
 from controller.contract.times import format_utc
 from tests.subscribers.carrousel.conftest import Make
-from tests.support.brokers.mosquitto import until
 from tests.support.carrousel.floor import SEED, STAKE, Dealer, Floor, accounts, terms
+from tests.support.waiting import until
 
 RISE = STAKE * 9 // 10
 

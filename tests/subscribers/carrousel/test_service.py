@@ -17,7 +17,6 @@ from subscribers.carrousel.terms import Terms
 from subscribers.feed import BrokerLogin
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
 from tests.subscribers.carrousel.conftest import Make
-from tests.support.brokers.mosquitto import PATIENCE, until
 from tests.support.carrousel.floor import (
     SEED,
     STAKE,
@@ -29,6 +28,7 @@ from tests.support.carrousel.floor import (
     last_entry,
     people,
 )
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 RISE = STAKE * 9 // 10
 
@@ -207,7 +207,9 @@ def test_bad_input_is_refused_with_words_and_changes_nothing(floor: Floor) -> No
 
 
 def test_orders_that_no_one_may_give(floor: Floor) -> None:
-    floor.heard.say("novamas/v1/casino-mayor/jackpot/linked/command/meter-adjust", {"amount": 5})
+    floor.subscriber.publish(
+        "novamas/v1/casino-mayor/jackpot/linked/command/meter-adjust", {"amount": 5}
+    )
     assert not floor.order("m-lasa", "meter.adjust", amount=500)["ok"]
     assert not floor.order("a-riera", "no.such", amount=500)["ok"]
     wrong = floor.order("a-riera", "meter.adjust", amount="many")
@@ -248,10 +250,12 @@ def test_a_controller_that_stops_says_so(floor: Floor) -> None:
     assert floor.controller.stop() == 0
     state = floor.until("it stops", lambda state: not state["in_play"])
     assert state["value"] == SEED + RISE
-    until("offline", lambda: floor.heard.latest("node/carrousel/status")["status"] == "offline")
+    until(
+        "offline", lambda: floor.subscriber.latest("node/carrousel/status")["status"] == "offline"
+    )
     until(
         "the checkpoint",
-        lambda: floor.heard.latest("node/carrousel/checkpoint")["position"] == state["seq"],
+        lambda: floor.subscriber.latest("node/carrousel/checkpoint")["position"] == state["seq"],
     )
     floor.dealer.coin("poker-1", box=2)
     floor.controller.start()
@@ -263,7 +267,7 @@ def test_a_controller_stops_without_its_broker_too(floor: Floor) -> None:
     assert floor.controller.process is not None
     floor.controller.process.send_signal(signal.SIGTERM)
     floor.broker.kill()
-    assert floor.controller.process.wait(PATIENCE) == 0
+    assert floor.controller.process.wait(TIMEOUT_SECONDS) == 0
 
 
 def test_a_broker_that_answers_late_is_not_left(floor: Floor) -> None:
@@ -287,7 +291,7 @@ def test_a_killed_controller_is_announced_and_resumes(floor: Floor) -> None:
     floor.controller.kill()
     until(
         "its last will",
-        lambda: floor.heard.latest("node/carrousel/status")["status"] == "offline",
+        lambda: floor.subscriber.latest("node/carrousel/status")["status"] == "offline",
     )
     floor.controller.start()
     floor.dealer.coin("poker-1", box=2)
@@ -333,7 +337,7 @@ def test_a_table_that_no_authorisation_names_is_noticed_and_never_taken(floor: F
         def refused(event: str) -> bool:
             stranger.coin("poker-8", round=2)
             stranger.happens("poker-8", event, amount=STAKE, award="jackpot")
-            told = floor.heard.latest("jackpot/linked/alert/poker-8-refused")
+            told = floor.subscriber.latest("jackpot/linked/alert/poker-8-refused")
             return told is not None and event in told["detail"]
 
         for event in ("award.qualified", "jackpot.staked"):  # raised until it is handled
@@ -345,7 +349,7 @@ def test_a_table_that_no_authorisation_names_is_noticed_and_never_taken(floor: F
         assert set(state["tables"]) == {"poker-1", "poker-2"}
         stranger.retain("poker-8", jackpot="other")
         gone = "jackpot/linked/alert/poker-8-not-authorised"
-        until("it is over", lambda: floor.heard.gone(gone), floor.controller.log)
+        until("it is over", lambda: floor.subscriber.is_cleared(gone), floor.controller.log)
     finally:
         stranger.close()
 
@@ -355,13 +359,15 @@ def test_a_forged_statement_is_replaced_and_reported_once(floor: Floor) -> None:
     floor.dealer.coin("poker-1")
     true = floor.until("the meter", lambda state: state["value"] == SEED + RISE)
     for forged in ({**true, "value": 9_999_999}, {**true, "seq": true["seq"] + 1}):
-        floor.heard.say(topic, forged, retain=True)
+        floor.subscriber.publish(topic, forged, retain=True)
         until("it is heard", partial(_said, floor, forged))
         floor.until("it is put right", lambda state: state["value"] == SEED + RISE)
         floor.until("by ours", partial(ne, forged))
     alert = floor.alert("state-foreign")
     assert (alert["what"], alert["severity"]) == ("jackpot.state_foreign", "fault")
-    raised = [each for each in floor.heard.on("jackpot/linked/alert/state-foreign") if each.body]
+    raised = [
+        each for each in floor.subscriber.on("jackpot/linked/alert/state-foreign") if each.body
+    ]
     assert len(raised) == 1
     floor.in_play("poker-1", "poker-2")
 
@@ -374,30 +380,32 @@ def test_own_statements_are_no_forged_ones(floor: Floor) -> None:
     floor.dealer.coin("poker-2")
     floor.until("all of it", lambda state: state["value"] == SEED + 7 * RISE)
     floor.in_play("poker-1", "poker-2")
-    assert floor.heard.latest("jackpot/linked/alert/state-foreign") is None
+    assert floor.subscriber.latest("jackpot/linked/alert/state-foreign") is None
 
 
 def _said(floor: Floor, state: object) -> bool:
-    return any(each.body == state for each in floor.heard.on("jackpot/linked/state"))
+    return any(each.body == state for each in floor.subscriber.on("jackpot/linked/state"))
 
 
 def test_a_flood_of_orders_delays_nothing_and_is_counted(floor: Floor) -> None:
     topic = TOPICS.jackpot("linked", "command/jackpot-suspend")
     for _ in range(500):
-        floor.heard.say(topic, {"no": "signature"})
+        floor.subscriber.publish(topic, {"no": "signature"})
     sent = 0
 
     def counted() -> tuple[int, int, int]:
-        told = floor.heard.latest("jackpot/linked/alert/orders-discarded")
+        told = floor.subscriber.latest("jackpot/linked/alert/orders-discarded")
         detail = "" if told is None else told["detail"]
         found = re.search(r"(\d+) orders without a signature, and (\d+) that", detail)
-        answered = {each.body["id"] for each in floor.heard.on("jackpot/linked/reply/console-1")}
+        answered = {
+            each.body["id"] for each in floor.subscriber.on("jackpot/linked/reply/console-1")
+        }
         return (int(found[1]), int(found[2]), len(answered)) if found else (0, 0, 0)
 
     def too_many() -> bool:
         nonlocal sent
         for _, body in [floor.signed("j-croupier", "jackpot.suspend") for _ in range(500)]:
-            floor.heard.say_soon(topic, body)
+            floor.subscriber.publish_nowait(topic, body)
         sent += 500
         return counted()[1] > 0
 

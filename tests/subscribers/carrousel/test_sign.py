@@ -37,10 +37,11 @@ from subscribers.carrousel.sign import (
 )
 from subscribers.meter import Meter, on_state
 from tests.subscribers.carrousel.signs import AlphaSign
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.process import table
 from tests.support.jackpot import award, statement
 from tests.support.programs import running
+from tests.support.waiting import TIMEOUT_SECONDS
 
 SAID = 1_774_000_000.0
 HEAD = bytes(5) + b"\x01Z00\x02"
@@ -142,7 +143,7 @@ class Line:
                 self.sign.hear(os.read(self._own, 4096))
             else:
                 waited += 0.1
-            assert waited < PATIENCE, f"{what}: the sign shows {self.sign.shows!r}"
+            assert waited < TIMEOUT_SECONDS, f"{what}: the sign shows {self.sign.shows!r}"
 
     def close(self) -> None:
         os.close(self._own)
@@ -169,7 +170,7 @@ def test_a_real_run_at_a_port(tmp_path: Path, ending: ExitStack) -> None:
 
     def say(value: int, seconds: float, **fields: object) -> None:
         state = statement(value, seconds, **fields)  # type: ignore[arg-type]
-        teller.say(topic, msgspec.to_builtins(state), retain=True)
+        teller.publish(topic, msgspec.to_builtins(state), retain=True)
 
     line.until("nothing is heard", f"gran {BLANK_VALUE}")
     speed = termios.tcgetattr(line._other)[4]
@@ -192,7 +193,7 @@ def test_a_real_run_at_a_port(tmp_path: Path, ending: ExitStack) -> None:
     line.until("it goes on", f"{title} 1.002,00 EUR")
     program.send_signal(signal.SIGTERM)
     line.until("it ends", f"{title} {BLANK_VALUE}")
-    assert program.wait(timeout=PATIENCE) == 0
+    assert program.wait(timeout=TIMEOUT_SECONDS) == 0
     assert line.sign.cleared == 1
 
 
@@ -235,11 +236,11 @@ def test_a_program_that_cannot_listen_any_more_takes_its_value_away_and_ends(
     teller = Subscriber(broker.port)
     ending.callback(teller.close)
     state = msgspec.to_builtins(statement(1_234_567, 3600))
-    teller.say(Topics("casino-mayor").table("jackpot/gran", "state"), state, retain=True)
+    teller.publish(Topics("casino-mayor").table("jackpot/gran", "state"), state, retain=True)
     line.until("the value", "Gran Carrusel de Póquer 12.345,67 EUR")
     when.touch()
     line.until("it takes its value away", f"Gran Carrusel de Póquer {BLANK_VALUE}")
-    assert program.wait(timeout=PATIENCE) == 1
+    assert program.wait(timeout=TIMEOUT_SECONDS) == 1
 
 
 CONFIGURATION = """[site]

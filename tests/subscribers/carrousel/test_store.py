@@ -27,7 +27,7 @@ from subscribers.carrousel.schema import Cursor, LedgerError, is_next_entry
 from subscribers.carrousel.store import LedgerNotStoredError, LedgerStore
 from tests.subscribers.carrousel.coins import BEGIN, at, coin, put, stake
 from tests.support.programs import running
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ def test_a_full_disk_takes_nothing_and_loses_nothing(path: Path) -> None:
         [sys.executable, "-m", "tests.subscribers.carrousel.coins", "on_a_full_disk", path],
         capture_output=True,
         text=True,
-        timeout=2 * PATIENCE,
+        timeout=2 * TIMEOUT_SECONDS,
         check=False,
     )
     assert run.returncode == 0, run.stderr

@@ -26,8 +26,8 @@ from subscribers.carrousel.store import LedgerStore
 from subscribers.carrousel.verification import verify
 from tests.subscribers.carrousel.coins import BEGIN, coin, stake
 from tests.subscribers.carrousel.played import evening, opened
-from tests.support.brokers.mosquitto import PATIENCE
 from tests.support.programs import running
+from tests.support.waiting import TIMEOUT_SECONDS
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_a_ledger_in_use_holds_whenever_it_is_judged(tmp_path: Path) -> None:
         assert writer.stdout is not None
         assert writer.stdout.readline() == b"1\n"
         entries: list[int] = []
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_SECONDS
         while len(entries) < 30 or entries[-1] == entries[0]:  # the disk may be slow
             assert time.monotonic() < end
             verdict = verify(path, replayed=False)

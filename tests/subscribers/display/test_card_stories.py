@@ -72,9 +72,9 @@ def test_a_correction_shows_as_one_and_the_roads_are_built_anew(punto: Play) -> 
 def test_a_correction_that_nobody_heard_shows_all_the_same(punto: Play) -> None:
     """The event is lost; the retained history has it."""
     old = beads(body(punto))
-    heard, punto._hear = punto._hear, ()
+    listener, punto._hear = punto._hear, ()
     punto.say("result.correct", round=6, winner="tie" if old[5] != "tie" else "player", **BY)
-    punto._hear = heard
+    punto._hear = listener
     punto.screen.retained(punto.table.retained())
     told = body(punto)
     assert beads(told) != old

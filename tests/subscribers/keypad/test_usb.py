@@ -13,7 +13,7 @@ from evdev import InputEvent, ecodes
 from subscribers.keypad.keys import SLOTS
 from subscribers.keypad.pad import DIGITS
 from subscribers.keypad.usb import CODES, KeyPress, key_press, key_presses
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 
 def event(code: int, value: int = 1, kind: int = ecodes.EV_KEY) -> InputEvent:
@@ -65,7 +65,7 @@ async def test_a_keypad_that_comes_back_is_read_again_and_each_absence_is_told_o
 
     told: list[object] = []
     keys = key_presses("/dev/input/by-id/keypad", opened, delay=0)
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         async for each in keys:
             told.append(each.key if isinstance(each, KeyPress) else each.errno)
             if len(told) == 4:

@@ -15,8 +15,8 @@ from subscribers.statistics.watch import keep_findings, watch
 from subscribers.surveillance.archive import ArchiveRecord, Query
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.service import NewRecordSignal
-from tests.support.brokers.mosquitto import until
 from tests.support.subscribers.evenings import evenings
+from tests.support.waiting import until
 
 
 def found(path: Path) -> list[ArchiveRecord]:

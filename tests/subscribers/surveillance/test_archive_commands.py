@@ -29,7 +29,7 @@ from subscribers.surveillance.service import NewRecordSignal
 from subscribers.surveillance.settings import SiteSettings, SurveillanceSettings
 from subscribers.surveillance.upkeep import run_upkeep
 from tests.subscribers.surveillance.said import event
-from tests.support.brokers.mosquitto import until
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("programs")
 

@@ -15,9 +15,8 @@ from subscribers.surveillance.bounded_connection import REPLY_TIMEOUT_SECONDS, S
 from subscribers.surveillance.errors import ArchiveError
 from tests.subscribers.surveillance import test_archive as every
 from tests.subscribers.surveillance.said import event
-from tests.support.brokers.mosquitto import until
 from tests.support.surveillance.postgres import Postgres
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 CHANGES = (
     "UPDATE record SET body = ''",
@@ -145,7 +144,7 @@ def test_a_connection_that_was_ended(postgres: Postgres) -> None:
         other.execute(
             "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity "
             "WHERE application_name = 'novamas surveillance' AND datname = current_database()",
-            [int(1000 * PATIENCE)],  # it has ended when this returns
+            [int(1000 * TIMEOUT_SECONDS)],  # it has ended when this returns
         )
     with pytest.raises(ArchiveError, match="it is tried again"):
         archive.store([event(1)])

@@ -13,12 +13,13 @@ import pytest
 from controller.proof.checkpoint import key_path, make_key, public
 from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import tell as tell
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.pair import NAMES, Nats, NetworkWheel, daemons, in_pair
 from tests.support.daemon.play import command, spin, until_more, until_up
 from tests.support.daemon.process import table
 from tests.support.surveillance.recorder import Recorder
-from tests.support.surveillance.room import RECORDER_PATIENCE, told
+from tests.support.surveillance.room import RECORDER_TIMEOUT_SECONDS, told
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("programs")
 
@@ -49,19 +50,19 @@ def test_both_journals_are_kept_and_neither_is_a_finding(
     for one in (north, south):
         one.start()
     serving = until("one serves", lambda: next((e for e in (north, south) if e.boot()), None))
-    heard = Subscriber(mosquitto.port)
-    ending.callback(heard.close)
+    subscriber = Subscriber(mosquitto.port)
+    ending.callback(subscriber.close)
     for turn in range(3):
         other = south if serving is north else north
-        until_up(heard, serving)
+        until_up(subscriber, serving)
         other.until_logged("another daemon has the lease", turn // 2 + 1)
-        assert command(heard, "session.open")["ok"]
-        spin(wheel, heard, str(turn + 1), turn + 2, f"{turn:>2}" if turn else "  ")
+        assert command(subscriber, "session.open")["ok"]
+        spin(wheel, subscriber, str(turn + 1), turn + 2, f"{turn:>2}" if turn else "  ")
         assert serving.stop() == 0
-        until_more(heard, "journal.restored", turn)
+        until_more(subscriber, "journal.restored", turn)
         serving.start()
         serving = other
-    until_up(heard, serving)
+    until_up(subscriber, serving)
 
     def kept() -> bool:
         both = {**told(journals[0]), **told(journals[1])}
@@ -71,7 +72,7 @@ def test_both_journals_are_kept_and_neither_is_a_finding(
         both = {**told(journals[0]), **told(journals[1])}
         return f"{both.keys() ^ recorder.events().keys()}\n{recorder.log()}"
 
-    until("what both told is kept", kept, missing, RECORDER_PATIENCE)
+    until("what both told is kept", kept, missing, RECORDER_TIMEOUT_SECONDS)
     until("both journals signed", lambda: _journals(recorder) == 2, recorder.log)
     assert recorder.findings() == []
 

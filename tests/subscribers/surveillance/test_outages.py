@@ -25,14 +25,13 @@ from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
-from tests.support.brokers.mosquitto import until
 from tests.support.daemon.play import command, spin
 from tests.support.disk import Full, disk
 from tests.support.surveillance.postgres import Postgres
 from tests.support.surveillance.recorder import Recorder as Recording
 from tests.support.surveillance.room import Room, told
 from tests.support.surveillance.room import rooms as rooms
-from tests.support.waiting import until_async
+from tests.support.waiting import until, until_async
 
 STALLED = "archive-stalled"
 
@@ -67,22 +66,22 @@ def test_postgres_is_stopped_while_events_flow(
     """Also while nothing is said: the recorder finds out by itself, and goes on by itself."""
     where = postgres.database()
     room = rooms(f'database = "{where}"', where)
-    heard, recorder = room.heard, room.recorder
+    subscriber, recorder = room.subscriber, room.recorder
     recorder.start()
-    command(heard, "session.open")
+    command(subscriber, "session.open")
     room.until_kept()
     postgres.kill()
     until_stalled(room, "it is tried again")
     before = len(told(room.journal))
-    spin(room.wheel, heard, "17", 2)
-    spin(room.wheel, heard, "32", 3, before="17")
+    spin(room.wheel, subscriber, "17", 2)
+    spin(room.wheel, subscriber, "32", 3, before="17")
     assert len(told(room.journal)) > before
     postgres.start()
     until_well(room)
     for number in range(10 if long else 0):
         postgres.kill()
         postgres.start()
-        spin(room.wheel, heard, " 0", 4 + number, before="32")
+        spin(room.wheel, subscriber, " 0", 4 + number, before="32")
     room.until_kept()
     keys = [each.key for each in recorder.found(kinds=("event",))]
     assert len(keys) == len(set(keys)) == len(told(room.journal))
@@ -95,15 +94,15 @@ def test_postgres_hangs_while_events_flow(
     """Its processes are stopped and keep their connections; then they go on."""
     where = postgres.database()
     room = rooms(f'database = "{where}"', where)
-    heard, recorder = room.heard, room.recorder
+    subscriber, recorder = room.subscriber, room.recorder
     recorder.start()
-    command(heard, "session.open")
+    command(subscriber, "session.open")
     room.until_kept()
     ending.callback(postgres.go_on)
     postgres.hang()
     until_stalled(room, "has not answered for 10 s")
     before = len(told(room.journal))
-    spin(room.wheel, heard, "17", 2)
+    spin(room.wheel, subscriber, "17", 2)
     assert len(told(room.journal)) > before
     postgres.go_on()
     until_well(room)
@@ -115,15 +114,15 @@ def test_a_recorder_that_starts_before_its_database(
 ) -> None:
     where = postgres.database()
     room = rooms(f'database = "{where}"', where)
-    heard, recorder = room.heard, room.recorder
-    command(heard, "session.open")
+    subscriber, recorder = room.subscriber, room.recorder
+    command(subscriber, "session.open")
     postgres.kill()
     ending.callback(postgres.start)
     recorder.start()
     recorder.until_logged("the archive takes nothing")
     until_stalled(room, "it is tried again")
     assert recorder.logged("connected") == []
-    spin(room.wheel, heard, "17", 2)
+    spin(room.wheel, subscriber, "17", 2)
     postgres.start()
     until_well(room)
     assert len(recorder.found(kinds=("event",))) == len(told(room.journal))
@@ -188,12 +187,12 @@ def test_an_archive_that_another_recorder_has_is_no_trouble_of_the_tables(
     ending.callback(second.kill)
     second.start()
     second.until_logged("the archive takes nothing")
-    command(room.heard, "session.open")
+    command(room.subscriber, "session.open")
     room.until_kept()
     assert room.recorder.stop() == 0
     second.until_logged("connected")
-    until("it goes on", lambda: room.heard.on(f"alert/{STALLED}"), second.log)
-    assert [each.payload for each in room.heard.heard if STALLED in each.topic] == [b""]
+    until("it goes on", lambda: room.subscriber.on(f"alert/{STALLED}"), second.log)
+    assert [each.payload for each in room.subscriber.messages if STALLED in each.topic] == [b""]
 
 
 def test_a_full_disk_under_the_archive(
@@ -206,16 +205,16 @@ def test_a_full_disk_under_the_archive(
     ending.callback(full.close)
     path = full.folder / "archive.sqlite3"
     room = rooms(f'path = "{path}"', str(path))
-    heard, recorder = room.heard, room.recorder
+    subscriber, recorder = room.subscriber, room.recorder
     recorder.start()
     ending.callback(recorder.kill)
-    command(heard, "session.open")
+    command(subscriber, "session.open")
     room.until_kept()
     full.fail(recorder)
     kept = recorder.events()
-    spin(room.wheel, heard, "17", 2)
+    spin(room.wheel, subscriber, "17", 2)
     until_stalled(room, "archive.sqlite3")
-    spin(room.wheel, heard, "32", 3, before="17")
+    spin(room.wheel, subscriber, "32", 3, before="17")
     assert kept.items() <= recorder.events().items()
     assert len(recorder.events()) < len(told(room.journal))
     full.cure(recorder)

@@ -14,20 +14,20 @@ from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
-from tests.support.brokers.mosquitto import until
 from tests.support.daemon.play import command, spin, until_more, until_up
 from tests.support.surveillance.room import Room, told
 from tests.support.surveillance.room import room as room
 from tests.support.surveillance.room import rooms as rooms
+from tests.support.waiting import until
 
 
 def test_both_sides_are_kept_and_the_restore_is_named(room: Room, tmp_path: Path) -> None:
     room.recorder.start()
-    command(room.heard, "session.open")
-    spin(room.wheel, room.heard, "17", 2)
+    command(room.subscriber, "session.open")
+    spin(room.wheel, room.subscriber, "17", 2)
     file = room.daemon.file
     backup, manifest, _ = back_up(file, load(file), tmp_path / "backups", None)
-    spin(room.wheel, room.heard, "32", 3, before="17")
+    spin(room.wheel, room.subscriber, "32", 3, before="17")
     room.until_kept()
     in_gap = told(room.journal)
     until("a checkpoint is kept", lambda: room.recorder.found(kinds=("checkpoint",)))
@@ -35,10 +35,10 @@ def test_both_sides_are_kept_and_the_restore_is_named(room: Room, tmp_path: Path
     room.daemon.kill()
     done = restore(file, backup, set_aside=True)
     room.daemon.start()
-    until_more(room.heard, "journal.restored", 0)
-    until_up(room.heard, room.daemon)
-    command(room.heard, "session.open")
-    spin(room.wheel, room.heard, " 4", 4, before="32")
+    until_more(room.subscriber, "journal.restored", 0)
+    until_up(room.subscriber, room.daemon)
+    command(room.subscriber, "session.open")
+    spin(room.wheel, room.subscriber, " 4", 4, before="32")
     before, after = told(done.copy), told(room.journal)
     assert len(before) < len(in_gap)
 

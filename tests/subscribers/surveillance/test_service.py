@@ -26,21 +26,21 @@ from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
-from tests.support.brokers.mosquitto import until
 from tests.support.daemon.play import TABLE, command, spin, until_up
-from tests.support.surveillance.room import RECORDER_PATIENCE, Room, edit, signed
+from tests.support.surveillance.room import RECORDER_TIMEOUT_SECONDS, Room, edit, signed
 from tests.support.surveillance.room import room as room
 from tests.support.surveillance.room import rooms as rooms
+from tests.support.waiting import until
 
 
 @pytest.mark.essential
 def test_everything_that_is_said_is_kept(room: Room) -> None:
     """Also what was said before the recorder came, and while it was away."""
-    heard, recorder = room.heard, room.recorder
+    subscriber, recorder = room.subscriber, room.recorder
     recorder.start()
     recorder.until_logged("connected")
-    command(heard, "session.open")
-    spin(room.wheel, heard, "17", 2)
+    command(subscriber, "session.open")
+    spin(room.wheel, subscriber, "17", 2)
     room.until_kept()
     kinds = {each.kind for each in recorder.found()}
     assert kinds >= {"event", "checkpoint", "reply", "info"}
@@ -48,8 +48,10 @@ def test_everything_that_is_said_is_kept(room: Room) -> None:
     assert (result.table, result.session, result.round, result.site) == ("r1", 1, 1, "palma")
     assert json.loads(result.body)["outcome"]["number"] == 17
     assert recorder.stop() == 0
-    until("the farewell", lambda: heard.latest("node/surveillance/status")["status"] == "offline")
-    spin(room.wheel, heard, "32", 3, before="17")
+    until(
+        "the farewell", lambda: subscriber.latest("node/surveillance/status")["status"] == "offline"
+    )
+    spin(room.wheel, subscriber, "32", 3, before="17")
     recorder.start()
     room.until_kept()
     assert recorder.findings() == []
@@ -59,8 +61,8 @@ def test_everything_that_is_said_is_kept(room: Room) -> None:
     room.daemon.kill()
     room.wheel.plug()
     room.daemon.start()
-    until_up(heard, room.daemon)
-    spin(room.wheel, heard, " 0", 4, before="32")
+    until_up(subscriber, room.daemon)
+    spin(room.wheel, subscriber, " 0", 4, before="32")
     room.until_kept()
     until(
         "the alert is over",
@@ -76,7 +78,7 @@ def test_everything_that_is_said_is_kept(room: Room) -> None:
 
 
 def test_bad_messages_end_nothing(room: Room) -> None:
-    heard, recorder = room.heard, room.recorder
+    subscriber, recorder = room.subscriber, room.recorder
     recorder.start()
     recorder.until_logged("connected")
     for topic, body in (
@@ -91,9 +93,9 @@ def test_bad_messages_end_nothing(room: Room) -> None:
         ("state", b"{}"),
         ("reply/x", b"null"),
     ):
-        heard.say(f"{TABLE}/{topic}", body)
-    heard.say("novamas/v1/palma/node/pit-1/checkpoint", b'{"position":-1}')
-    command(heard, "session.open")
+        subscriber.publish(f"{TABLE}/{topic}", body)
+    subscriber.publish("novamas/v1/palma/node/pit-1/checkpoint", b'{"position":-1}')
+    command(subscriber, "session.open")
     room.until_kept()
     recorder.signal(signal.SIGTERM)
     assert recorder.wait() == 0
@@ -104,27 +106,27 @@ def test_bad_messages_end_nothing(room: Room) -> None:
 
 def test_the_chain_of_a_journal_is_known_from_its_beginning(room: Room) -> None:
     """The recorder is there first, so the first checkpoint may be of a journal without entries."""
-    heard, recorder, daemon = room.heard, room.recorder, room.daemon
+    subscriber, recorder, daemon = room.subscriber, room.recorder, room.daemon
     assert daemon.stop() == 0
     for each in daemon.folder.glob("journal.sqlite3*"):
         each.unlink()
-    heard.say("novamas/v1/palma/node/pit-1/checkpoint", b"", retain=True)
+    subscriber.publish("novamas/v1/palma/node/pit-1/checkpoint", b"", retain=True)
     recorder.start()
     recorder.until_logged("connected")
-    heard.heard.clear()
+    subscriber.messages.clear()
     daemon.start()
-    until_up(heard, daemon)
-    command(heard, "session.open")
+    until_up(subscriber, daemon)
+    command(subscriber, "session.open")
     room.wheel.unplug()  # whatever changes leads to the next checkpoint at once
 
     def replies() -> list[dict[str, Any]]:
-        return [each.body for each in heard.heard if "/reply/surveillance-" in each.topic]
+        return [each.body for each in subscriber.messages if "/reply/surveillance-" in each.topic]
 
     until(
         "the chain",
         lambda: [each for each in replies() if each.get("chain")],
         recorder.log,
-        RECORDER_PATIENCE,
+        RECORDER_TIMEOUT_SECONDS,
     )
     assert [each["error"] for each in replies() if not each["ok"]] == []
 
@@ -132,20 +134,22 @@ def test_the_chain_of_a_journal_is_known_from_its_beginning(room: Room) -> None:
 @pytest.mark.essential
 def test_a_gap_is_recalled_and_what_differs_is_found(room: Room) -> None:
     """Somebody else speaks for the table: what was kept first stays, and what differs is shown."""
-    heard, recorder = room.heard, room.recorder
+    subscriber, recorder = room.subscriber, room.recorder
     recorder.start()
     recorder.until_logged("connected")
-    command(heard, "session.open")
+    command(subscriber, "session.open")
     room.until_kept()
     first = recorder.found(kinds=("event",))[0]
     other = json.loads(first.body) | {"type": "round.result", "round": 9}
-    heard.say(f"{TABLE}/event", other)
+    subscriber.publish(f"{TABLE}/event", other)
     until("the finding", lambda: recorder.findings() == ["event_differs"], recorder.log)
     room.until_kept()
     alert = until(
         "its alert",
         lambda: [
-            each for each in heard.heard if "node/surveillance/alert/event-diff" in each.topic
+            each
+            for each in subscriber.messages
+            if "node/surveillance/alert/event-diff" in each.topic
         ],
     )[0].body
     assert alert["what"] == "surveillance.event_differs"
@@ -158,7 +162,7 @@ def test_an_edit_while_the_daemon_runs_is_an_alarm(room: Room) -> None:
     """
     recorder = room.recorder
     recorder.start()
-    command(room.heard, "session.open")
+    command(room.subscriber, "session.open")
     room.until_kept()
     edit(room.journal, "UPDATE entry SET body = replace(body, 'M. Lasa', 'M. Losa')")
     room.wheel.unplug()  # whatever changes leads to the next checkpoint at once
@@ -166,18 +170,18 @@ def test_an_edit_while_the_daemon_runs_is_an_alarm(room: Room) -> None:
         "the daemon's alert",
         lambda: recorder.found(kinds=("alert",), types=("journal.foreign",)),
         recorder.log,
-        RECORDER_PATIENCE,
+        RECORDER_TIMEOUT_SECONDS,
     )
     until(
         "its finding",
         lambda: "journal_replaced" in recorder.findings(),
         recorder.log,
-        RECORDER_PATIENCE,
+        RECORDER_TIMEOUT_SECONDS,
     )
 
 
 def test_an_older_copy_in_place_of_a_stopped_journal_is_found(room: Room, tmp_path: Path) -> None:
-    heard, recorder, daemon = room.heard, room.recorder, room.daemon
+    subscriber, recorder, daemon = room.subscriber, room.recorder, room.daemon
     recorder.start()
     recorder.until_logged("connected")
     room.until_kept()
@@ -185,12 +189,12 @@ def test_an_older_copy_in_place_of_a_stopped_journal_is_found(room: Room, tmp_pa
     older = tmp_path / "older.sqlite3"
     shutil.copy(room.journal, older)
     daemon.start()
-    until_up(heard, daemon)
-    command(heard, "session.open")
-    spin(room.wheel, heard, "17", 2)
+    until_up(subscriber, daemon)
+    command(subscriber, "session.open")
+    spin(room.wheel, subscriber, "17", 2)
     room.until_kept()
     assert daemon.stop() == 0
-    until("the last checkpoint", lambda: signed(recorder) == heard.latest("/checkpoint"))
+    until("the last checkpoint", lambda: signed(recorder) == subscriber.latest("/checkpoint"))
     assert recorder.findings() == []
     shutil.copy(older, room.journal)
     checkpoint_path(room.journal).unlink()
@@ -199,7 +203,7 @@ def test_an_older_copy_in_place_of_a_stopped_journal_is_found(room: Room, tmp_pa
         "an event is unknown",
         lambda: "event_unknown" in recorder.findings(),
         recorder.log,
-        RECORDER_PATIENCE,
+        RECORDER_TIMEOUT_SECONDS,
     )
     until(
         "it was rolled back",
@@ -207,7 +211,7 @@ def test_an_older_copy_in_place_of_a_stopped_journal_is_found(room: Room, tmp_pa
             {"journal_rolled_back", "journal_rewritten", "journal_cut"} & {*recorder.findings()}
         ),
         recorder.log,
-        RECORDER_PATIENCE,
+        RECORDER_TIMEOUT_SECONDS,
     )
 
 
@@ -215,32 +219,32 @@ def test_a_journal_with_every_hash_reckoned_anew_is_found(room: Room) -> None:
     """By somebody who owns the daemon's machine, its signing key too, and not the recorder's. Then
     its end is cut.
     """
-    heard, recorder, daemon = room.heard, room.recorder, room.daemon
+    subscriber, recorder, daemon = room.subscriber, room.recorder, room.daemon
     recorder.start()
     recorder.until_logged("connected")
-    command(heard, "session.open")
-    spin(room.wheel, heard, "17", 2)
-    spin(room.wheel, heard, "32", 3, before="17")
+    command(subscriber, "session.open")
+    spin(room.wheel, subscriber, "17", 2)
+    spin(room.wheel, subscriber, "32", 3, before="17")
     room.until_kept()
     assert daemon.stop() == 0
-    until("the last checkpoint", lambda: signed(recorder) == heard.latest("/checkpoint"))
+    until("the last checkpoint", lambda: signed(recorder) == subscriber.latest("/checkpoint"))
     assert recorder.findings() == []
     position, run, seq = of_result(room.journal, 17)
     forge(room.journal, position, '"number":17', '"number":18')
     checkpoint_path(room.journal).unlink()
     daemon.start()
-    until_up(heard, daemon)
+    until_up(subscriber, daemon)
     until(
         "it is named",
         lambda: "event_differs" in recorder.findings(),
         recorder.log,
-        RECORDER_PATIENCE,
+        RECORDER_TIMEOUT_SECONDS,
     )
     until(
         "so is the journal",
         lambda: "journal_rewritten" in recorder.findings(),
         recorder.log,
-        RECORDER_PATIENCE,
+        RECORDER_TIMEOUT_SECONDS,
     )
     [differs] = recorder.found(kinds=("finding",), types=("event_differs",))
     assert (differs.table, differs.boot, differs.seq) == ("r1", run, seq)
@@ -255,7 +259,7 @@ def test_a_journal_with_every_hash_reckoned_anew_is_found(room: Room) -> None:
 
     kept = recorder.findings()
     assert daemon.stop() == 0
-    until("the last checkpoint", lambda: signed(recorder) == heard.latest("/checkpoint"))
+    until("the last checkpoint", lambda: signed(recorder) == subscriber.latest("/checkpoint"))
     position, run, seq = of_result(room.journal, 32)
     edit(room.journal, f"DELETE FROM entry WHERE position >= {position}")
     checkpoint_path(room.journal).unlink()
@@ -265,13 +269,13 @@ def test_a_journal_with_every_hash_reckoned_anew_is_found(room: Room) -> None:
         "the cut",
         lambda: gone & {*recorder.findings()[len(kept) :]},
         recorder.log,
-        RECORDER_PATIENCE,
+        RECORDER_TIMEOUT_SECONDS,
     )
     until(
         "what is gone",
         lambda: "event_unknown" in recorder.findings(),
         recorder.log,
-        RECORDER_PATIENCE,
+        RECORDER_TIMEOUT_SECONDS,
     )
     unknown = recorder.found(kinds=("finding",), types=("event_unknown",))
     assert {each.table for each in unknown} == {"r1"}
@@ -303,7 +307,7 @@ def test_a_changed_key_is_not_believed_until_somebody_vouches_for_it(room: Room)
         "the finding",
         lambda: "checkpoint_key_changed" in recorder.findings(),
         recorder.log,
-        RECORDER_PATIENCE,
+        RECORDER_TIMEOUT_SECONDS,
     )
     alert = until("its alert", lambda: room.alert("checkpoint-key-changed"), recorder.log)
     [(number, found)] = room.open_findings()
@@ -328,7 +332,7 @@ def test_a_changed_key_is_not_believed_until_somebody_vouches_for_it(room: Room)
 
 def test_what_statistics_find_is_an_alert_until_somebody_settles_it(room: Room) -> None:
     """Also after a restart; and not again once it is settled."""
-    heard, recorder = room.heard, room.recorder
+    subscriber, recorder = room.subscriber, room.recorder
     recorder.start()
     recorder.until_logged("connected")
 
@@ -351,9 +355,11 @@ def test_what_statistics_find_is_an_alert_until_somebody_settles_it(room: Room) 
     until("no alert", lambda: room.alert("wheel-bias") is None, recorder.log)
     assert recorder.stop() == 0
     found("r2")
-    told = len(heard.heard)
+    told = len(subscriber.messages)
     recorder.start()
     until("the other alert", lambda: room.alert("wheel-bias"), recorder.log)
-    topics = {each.topic for each in heard.heard[told:] if "/alert/wheel-bias" in each.topic}
+    topics = {
+        each.topic for each in subscriber.messages[told:] if "/alert/wheel-bias" in each.topic
+    }
     assert len(topics) == 1
     assert alert["alert"] not in topics.pop()

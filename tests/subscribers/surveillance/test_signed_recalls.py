@@ -10,11 +10,11 @@ from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
-from tests.support.brokers.mosquitto import until
 from tests.support.daemon.play import spin
 from tests.support.people.signing import LASA, SIGNED, enrol, give, reader
 from tests.support.surveillance.room import Room, told
 from tests.support.surveillance.room import rooms as rooms
+from tests.support.waiting import until
 
 KEY = """
 recall_key = "reader"
@@ -27,9 +27,9 @@ def test_a_gap_is_filled_by_who_may_read(rooms: Callable[..., Room], tmp_path: P
     """The broker forgets what it kept for a recorder that is away: only a recall has it."""
     enrol(tmp_path, others=[reader(tmp_path, "recorder-1")])
     room = rooms(people=f"{SIGNED}required = true\n")
-    heard, recorder = room.heard, room.recorder
-    assert give(heard, LASA, "session.open", minimum=500)["ok"]
-    spin(room.wheel, heard, "17", 2)
+    subscriber, recorder = room.subscriber, room.recorder
+    assert give(subscriber, LASA, "session.open", minimum=500)["ok"]
+    spin(room.wheel, subscriber, "17", 2)
     before = len(told(room.journal))
 
     recorder.start()  # it has no key
@@ -43,7 +43,7 @@ def test_a_gap_is_filled_by_who_may_read(rooms: Callable[..., Room], tmp_path: P
     recorder.start()
     room.until_kept()
     assert recorder.stop() == 0
-    spin(room.wheel, heard, "32", 3, before="17")
+    spin(room.wheel, subscriber, "32", 3, before="17")
     room.mosquitto.kill()
     room.mosquitto.start()
     until("the daemon is back", lambda: len(room.daemon.logged("broker connected")) == 2)
@@ -53,7 +53,9 @@ def test_a_gap_is_filled_by_who_may_read(rooms: Callable[..., Room], tmp_path: P
     room.until_kept()
     until("nothing is refused", lambda: room.health()["sites"]["palma"]["trouble"] is None)
     assert recorder.logged("a recall is refused") == refused
-    recalls = [each.payload for each in heard.heard if each.topic.endswith("/command/recall")]
+    recalls = [
+        each.payload for each in subscriber.messages if each.topic.endswith("/command/recall")
+    ]
     assert [each[:1] for each in recalls[:1]] == [b"{"]  # as it was said, and refused
     assert recalls[-1].startswith(b"ey")  # a token with a signature
     assert len(recorder.events()) > kept

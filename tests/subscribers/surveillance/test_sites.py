@@ -17,11 +17,12 @@ import pytest
 
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.surveillance.recorder import Recorder
 from tests.support.surveillance.room import surveilled, told
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 
 class Site:
@@ -38,27 +39,29 @@ class Site:
         text = configuration(self.broker.port, table("r1", self.wheel))
         self.daemon = Daemon(folder, text.replace('id = "palma"', f'id = "{name}"'))
         ending.callback(self.daemon.kill)
-        self.heard = Subscriber(self.broker.port)
-        ending.callback(self.heard.close)
+        self.subscriber = Subscriber(self.broker.port)
+        ending.callback(self.subscriber.close)
         self.daemon.start()
-        until_up(self.heard, self.daemon, self.table)
-        command(self.heard, "session.open", self.table)
+        until_up(self.subscriber, self.daemon, self.table)
+        command(self.subscriber, "session.open", self.table)
         self.count = 1
 
     def spin(self, number: str) -> None:
         self.count += 1
-        spin(self.wheel, self.heard, number, self.count)
+        spin(self.wheel, self.subscriber, number, self.count)
 
     def told(self) -> dict[tuple[str, str, int], bytes]:
         return told(self.daemon.folder / "journal.sqlite3")
 
     def recalls(self) -> list[dict[str, Any]]:
         """What the recorder asked here."""
-        return [each.body for each in self.heard.on("/command/recall")]
+        return [each.body for each in self.subscriber.on("/command/recall")]
 
     def alerts(self) -> dict[str, Any]:
         """The recorder's alerts that stand here."""
-        found = [each for each in self.heard.heard if "/node/surveillance/alert/" in each.topic]
+        found = [
+            each for each in self.subscriber.messages if "/node/surveillance/alert/" in each.topic
+        ]
         stands = {each.topic.removeprefix(f"novamas/v1/{self.name}/"): each.body for each in found}
         return {topic: body for topic, body in stands.items() if body}
 
@@ -123,10 +126,10 @@ def test_what_is_of_one_site_is_of_no_other(
     assert recorder.findings() == []
     assert {each["site"] for each in exported(recorder, tmp_path / "a")[0]} == {"palma"}
 
-    two.heard.subscribed.clear()
+    two.subscriber.subscribed.clear()
     recorder.signal(signal.SIGSTOP)  # the broker has forgotten who listens: we are back first
     two.broker.start()
-    assert two.heard.subscribed.wait(PATIENCE)
+    assert two.subscriber.subscribed.wait(TIMEOUT_SECONDS)
     recorder.signal(signal.SIGCONT)
     until("all of the other", lambda: kept(recorder, "palma-2") == two.told(), recorder.log)
     until("it was asked", two.recalls)
@@ -136,7 +139,7 @@ def test_what_is_of_one_site_is_of_no_other(
     # somebody says there what was said here, of the same table and run, and less of it
     [result] = recorder.found(sites=("palma",), types=("round.result",))
     stolen = {**json.loads(result.body), "site": "palma-2", "round": 9}
-    two.heard.say(f"{two.table}/event", stolen)
+    two.subscriber.publish(f"{two.table}/event", stolen)
     until("what is missing there", lambda: recorder.findings(), recorder.log)
     [missing] = recorder.found(kinds=("finding",))
     assert (missing.site, missing.table, missing.boot) == ("palma-2", "r1", result.boot)

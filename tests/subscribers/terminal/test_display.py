@@ -24,11 +24,12 @@ from subscribers.meter import Meter, on_state
 from subscribers.money import money
 from subscribers.terminal.display import Display, main
 from subscribers.terminal.meter_line import line
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.jackpot import award, statement
 from tests.support.programs import running
 from tests.support.subscribers.table import RED, Narrator, info, state
 from tests.support.terminal import Terminal
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 ROOT = "novamas/v1/sala"
 
@@ -73,8 +74,8 @@ def test_events_as_json_lines_once_each_through_an_outage(
             b'["no object"]',
             narrator.event("round.result", round=1, outcome={"number": 1, **RED}),
         ):
-            table.say(f"{ROOT}/ruleta-1/event", body)
-        table.say(
+            table.publish(f"{ROOT}/ruleta-1/event", body)
+        table.publish(
             f"{ROOT}/other/event",
             narrator.event("round.result", round=1, outcome={"number": 1, **RED}),
         )
@@ -87,13 +88,13 @@ def test_events_as_json_lines_once_each_through_an_outage(
     broker.start()
     until("the display is there again", ready.exists)
     with closing(Subscriber(broker.port)) as table:
-        table.say(
+        table.publish(
             f"{ROOT}/ruleta-1/event",
             json.dumps(
                 narrator.event("round.result", round=2, outcome={"number": 1, **RED}), indent=1
             ).encode(),
         )
-    out, errors = display.communicate(timeout=PATIENCE)
+    out, errors = display.communicate(timeout=TIMEOUT_SECONDS)
     assert display.returncode == 0
     assert [json.loads(line)["seq"] for line in (*seen, *out.splitlines())] == [1, 2, 4]
     assert errors.count(b"display: event: not a JSON object") == 2
@@ -108,15 +109,17 @@ def test_a_picture_on_a_terminal_and_its_end(
         terminal.wait_for("NO DAEMON AT THIS SITE YET")
         table = Subscriber(broker.port)
         ending.callback(table.close)
-        table.say(f"{ROOT}/ruleta-1/info", info(), retain=True)
-        table.say(f"{ROOT}/ruleta-1/state", state("waiting"), retain=True)
-        table.say(f"{ROOT}/node/node-1/status", {"status": "online", "boot": "b1"}, retain=True)
-        table.say(
+        table.publish(f"{ROOT}/ruleta-1/info", info(), retain=True)
+        table.publish(f"{ROOT}/ruleta-1/state", state("waiting"), retain=True)
+        table.publish(f"{ROOT}/node/node-1/status", {"status": "online", "boot": "b1"}, retain=True)
+        table.publish(
             f"{ROOT}/ruleta-1/event",
             narrator.event("bets.closed", round=1, announcement={"es": "no va más"}),
         )
         terminal.wait_for("«no va más»")
-        table.say(f"{ROOT}/node/node-1/status", {"status": "offline", "boot": "b1"}, retain=True)
+        table.publish(
+            f"{ROOT}/node/node-1/status", {"status": "offline", "boot": "b1"}, retain=True
+        )
         terminal.wait_for("THE DAEMON IS OFFLINE")
         known = terminal.drawn  # at its start it said so too
         broker.kill()
@@ -145,7 +148,7 @@ def test_ends_on_a_signal_without_a_broker(ending: ExitStack) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         display.wait(1.0)
     os.kill(display.pid, signal.SIGTERM)
-    out, errors = display.communicate(timeout=PATIENCE)
+    out, errors = display.communicate(timeout=TIMEOUT_SECONDS)
     assert (display.returncode, out) == (0, b"")
     told = b"display: no connection to mqtt://127.0.0.1:1: [Errno 111] Connection refused\n"
     assert errors == told, "once, though it has tried again"
@@ -165,7 +168,7 @@ def catches(process: int, number: signal.Signals) -> bool:
 def test_a_bad_address(url: str) -> None:
     assert check_broker(url) is not None
     done = subprocess.run(
-        [*command(1), "--broker", url], capture_output=True, check=False, timeout=PATIENCE
+        [*command(1), "--broker", url], capture_output=True, check=False, timeout=TIMEOUT_SECONDS
     )
     assert done.returncode == 2
     assert b"--broker" in done.stderr
@@ -222,7 +225,7 @@ def test_a_broker_that_asks_for_a_password(tmp_path: Path) -> None:
         with running(words, stdout=subprocess.DEVNULL) as display:
             until("the display is there", ready.exists)
             display.terminate()
-            assert display.wait(PATIENCE) == 0
+            assert display.wait(TIMEOUT_SECONDS) == 0
     finally:
         broker.kill()
 
@@ -259,10 +262,10 @@ def test_the_meter_of_a_jackpot_in_a_line(broker: Mosquitto, ending: ExitStack) 
 
     def say(value: int, seconds: float, **fields: Any) -> None:
         body = msgspec.to_builtins(statement(value, seconds, **fields))
-        table.say(topic, body, retain=True)
+        table.publish(topic, body, retain=True)
 
-    table.say(f"{ROOT}/ruleta-1/info", info(), retain=True)
-    table.say(f"{ROOT}/ruleta-1/state", state("bets_open"), retain=True)
+    table.publish(f"{ROOT}/ruleta-1/info", info(), retain=True)
+    table.publish(f"{ROOT}/ruleta-1/state", state("bets_open"), retain=True)
     say(1_234_567, 3600)
     with Terminal(command(broker.port, "--jackpot", "gran", "--language", "es")) as terminal:
         terminal.wait_for("12.345,67")

@@ -15,11 +15,12 @@ from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.surveillance.recorder import Recorder
 from tests.support.video.receivers import HTTPReceiver
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("programs")
 
@@ -58,25 +59,25 @@ folder = "recordings"
     ending.callback(recorder.kill)
     recorder.start()
     until("it has begun", lambda: "sent" in said(file, "bookmarks"), recorder.log)
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     run.start()
-    until_up(heard, run)
-    assert command(heard, "session.open")["ok"]
+    until_up(subscriber, run)
+    assert command(subscriber, "session.open")["ok"]
 
     def numbers() -> list[int]:
         """What the receiver was told, each once."""
         told = {each.headers["webhook-id"]: each.told for each in receiver.requests}
         return [int(each["text"].split(": ")[1].split()[0]) for each in told.values()]
 
-    spin(wheel, heard, "17", 1)
+    spin(wheel, subscriber, "17", 1)
     until("the first", lambda: numbers() == [17], recorder.log)
     assert receiver.requests[0].headers["webhook-signature"].startswith("v1,")
     receiver.stop()
-    spin(wheel, heard, "32", 2, before="17")
+    spin(wheel, subscriber, "32", 2, before="17")
     until("it waits", lambda: "hook: waiting since" in said(file, "bookmarks"), recorder.log)
     recorder.until_logged("bookmarks wait")
     recorder.kill()
-    spin(wheel, heard, "5", 3, before="32")
+    spin(wheel, subscriber, "5", 3, before="32")
     receiver.start()
     recorder.start()
     until("all of them", lambda: numbers() == [17, 32, 5], recorder.log)

@@ -16,11 +16,12 @@ import pytest
 from controller.cli import main
 from tests.daemon.conftest import daemon, mosquitto, subscribe, tell  # noqa: F401
 from tests.daemon.test_hidden_cards import poker_table
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.devices.parts import Pty
 from tests.support.video.sending import EVENTS, Receivers, Recorder
+from tests.support.waiting import until
 
 TABLE = "novamas/v1/palma/p1"
 DEALT = ("Ah", "2c", "Th", "3c", "9h", "4c", "8h", "5c", "7h", "6c")
@@ -40,32 +41,34 @@ def test_no_receiver_gets_a_card_before_it_is_face_up(
     surveillance = capsys.readouterr().out
     port = Pty(tmp_path)
     ending.callback(port.unplug)
-    heard = subscribe(mosquitto.port)
+    subscriber = subscribe(mosquitto.port)
     place = str(tmp_path / "archive.sqlite3")
-    ending.callback(Recorder(place, heard).close)
+    ending.callback(Recorder(place, subscriber).close)
     receivers = Receivers(place, ending)
     run = daemon(configuration(mosquitto.port, poker_table(port.url)) + surveillance)
     run.start()
-    until("the table", lambda: heard.latest(f"{TABLE}/state"), run.log)
-    until_open(heard, run, "p1", "reader")
+    until("the table", lambda: subscriber.latest(f"{TABLE}/state"), run.log)
+    until_open(subscriber, run, "p1", "reader")
 
     def say(name: str, **fields: Any) -> None:
-        reply = command(heard, name, TABLE, **fields)
+        reply = command(subscriber, name, TABLE, **fields)
         assert reply["ok"], reply
 
     def draw(card: str) -> None:
-        known = len(heard.events("card.dealt"))
+        known = len(subscriber.events("card.dealt"))
         port.say(f"[Game]<Card:{card.replace('T', '10').upper()}>\r\n".encode())
-        until(f"{card} is dealt", lambda: len(heard.events("card.dealt")) > known, run.log)
+        until(f"{card} is dealt", lambda: len(subscriber.events("card.dealt")) > known, run.log)
 
     def all_sent() -> bool:
-        count = sum(each["type"] in EVENTS for each in heard.events())
+        count = sum(each["type"] in EVENTS for each in subscriber.events())
         return all(each.progress.sent == count for each in receivers.all.values())
 
     def speak(line: str) -> None:
-        known = len(heard.on("/sealed"))
+        known = len(subscriber.on("/sealed"))
         port.say(line.encode() + b"\r\n")
-        until(f"surveillance is told: {line}", lambda: len(heard.on("/sealed")) > known, run.log)
+        until(
+            f"surveillance is told: {line}", lambda: len(subscriber.on("/sealed")) > known, run.log
+        )
 
     say("session.open")
     speak("[Game]<Alarm:E9 AH misread>")
@@ -77,8 +80,10 @@ def test_no_receiver_gets_a_card_before_it_is_face_up(
         draw(card)
     speak("[Game]<Alarm:E8 10H twice>")  # it speaks of a card that lies face down
     until("all is sent", all_sent, run.log)
-    assert len(heard.on("/sealed")) >= len(DEALT) - 1  # the archive has them; nobody reads them
-    hidden = {*DEALT} - {heard.events("card.dealt")[-1]["card"]}
+    assert (
+        len(subscriber.on("/sealed")) >= len(DEALT) - 1
+    )  # the archive has them; nobody reads them
+    hidden = {*DEALT} - {subscriber.events("card.dealt")[-1]["card"]}
     assert named(receivers, hidden) == set()
     assert receivers.webhook.requests
 

@@ -22,8 +22,8 @@ from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.delivery import BookmarkDelivery, DeliveryProgress, progress_key
 from subscribers.video.settings import BookmarkSettings
-from tests.support.brokers.mosquitto import until
 from tests.support.video.receivers import Datagrams, HTTPReceiver, LineReceiver, Statistics
+from tests.support.waiting import until
 
 NOW = 1_790_000_000.0
 

@@ -19,8 +19,7 @@ import paho.mqtt.client as paho
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from tests.support.waiting import PATIENCE as PATIENCE
-from tests.support.waiting import until as until
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 
 def free_port() -> int:
@@ -56,7 +55,7 @@ class Mosquitto:
             )
         folder.mkdir(parents=True, exist_ok=True)
         self.port = free_port()
-        self.file, self._said = folder / "mosquitto.conf", folder / "mosquitto.log"
+        self.file, self.log_file = folder / "mosquitto.conf", folder / "mosquitto.log"
         self.configure(*(settings or ("allow_anonymous true",)))
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -67,7 +66,7 @@ class Mosquitto:
             f"listener {self.port} 127.0.0.1",
             "set_tcp_nodelay true",
             "persistence false",
-            f"log_dest file {self._said}",
+            f"log_dest file {self.log_file}",
             *(f"log_type {kind}" for kind in ("error", "warning", "notice")),
             *settings,
         )
@@ -94,7 +93,7 @@ class Mosquitto:
         """What it said in all its lives: who came and went, and whether it dropped messages for
         one that was too slow.
         """
-        return self._said.read_text() if self._said.exists() else ""
+        return self.log_file.read_text() if self.log_file.exists() else ""
 
     def signal(self, number: signal.Signals) -> None:
         assert self.process is not None
@@ -107,7 +106,7 @@ class Mosquitto:
             self.process = None
 
 
-class Heard(msgspec.Struct, frozen=True):
+class ReceivedMessage(msgspec.Struct, frozen=True):
     topic: str
     payload: bytes
     retain: bool
@@ -141,7 +140,7 @@ class Subscriber:
         nodes: Sequence[tuple[str, int]] = (),
         session: str = "",
     ) -> None:
-        self.heard: list[Heard] = []
+        self.messages: list[ReceivedMessage] = []
         self.subscribed = threading.Event()
         self.refused: list[int] = []
         """What the broker answered to subscriptions that it does not grant."""
@@ -154,8 +153,8 @@ class Subscriber:
         self._nodes = cycle(nodes or [("127.0.0.1", port)])
         if username is not None:
             self._client.username_pw_set(username, password)
-        self._client.on_message = lambda _c, _u, m: self.heard.append(
-            Heard(m.topic, bytes(m.payload), m.retain, m.properties)
+        self._client.on_message = lambda _c, _u, m: self.messages.append(
+            ReceivedMessage(m.topic, bytes(m.payload), m.retain, m.properties)
         )
         self._client.on_subscribe = self._granted
         self._topics = topics or ("#",)
@@ -169,7 +168,7 @@ class Subscriber:
             self._client.on_connect_fail = self._next
         self._client.connect(*next(self._nodes), self._keepalive)
         self._client.loop_start()
-        assert self.subscribed.wait(PATIENCE)
+        assert self.subscribed.wait(TIMEOUT_SECONDS)
 
     def _next(self, *_: Any) -> None:
         if not self._ended:
@@ -182,11 +181,15 @@ class Subscriber:
         self.refused += [code.value for code in codes if code.value >= 0x80]
         self.subscribed.set()
 
-    def say(self, topic: str, body: Any, *, retain: bool = False, properties: Any = None) -> None:
+    def publish(
+        self, topic: str, body: Any, *, retain: bool = False, properties: Any = None
+    ) -> None:
         payload = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self._client.publish(topic, payload, 1, retain, properties).wait_for_publish(PATIENCE)
+        self._client.publish(topic, payload, 1, retain, properties).wait_for_publish(
+            TIMEOUT_SECONDS
+        )
 
-    def say_soon(
+    def publish_nowait(
         self, topic: str, body: bytes, *, retain: bool = False, properties: Any = None
     ) -> None:
         """Publish without waiting until the broker has it."""
@@ -197,12 +200,12 @@ class Subscriber:
         that before a mark of our own. Only for a client that is subscribed to everything.
         """
         mark = f"{MARK}/{next(_MARKS)}"
-        self.say(mark, {})
-        until("the mark comes back", lambda: self.on(mark), self.told)
+        self.publish(mark, {})
+        until("the mark comes back", lambda: self.on(mark), self.transcript)
 
-    def on(self, ending: str) -> list[Heard]:
+    def on(self, ending: str) -> list[ReceivedMessage]:
         """What was heard on topics that end so."""
-        return [heard for heard in list(self.heard) if heard.topic.endswith(ending)]
+        return [message for message in list(self.messages) if message.topic.endswith(ending)]
 
     def events(self, kind: str | None = None) -> list[dict[str, Any]]:
         """The events heard, of one type or all, in order of arrival, without doubles: a daemon that
@@ -210,7 +213,7 @@ class Subscriber:
         """
         return [
             event
-            for event in once(heard.body for heard in self.on("/event"))
+            for event in once(message.body for message in self.on("/event"))
             if kind is None or event["type"] == kind
         ]
 
@@ -224,14 +227,16 @@ class Subscriber:
         result = self.latest("/result")
         return result["outcome"]["number"] if result else None
 
-    def gone(self, ending: str) -> bool:
+    def is_cleared(self, ending: str) -> bool:
         """Whether a topic that ends so held something, and holds nothing any more."""
         found = self.on(ending)
         return bool(found) and found[-1].payload == b""
 
-    def told(self) -> str:
+    def transcript(self) -> str:
         """What was heard last, for a person who wonders why a test failed."""
-        return "\n".join(f"{heard.topic} {heard.payload[:300]!r}" for heard in self.heard[-100:])
+        return "\n".join(
+            f"{message.topic} {message.payload[:300]!r}" for message in self.messages[-100:]
+        )
 
     def close(self) -> None:
         self._ended = True

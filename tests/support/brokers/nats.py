@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.support.brokers.mosquitto import free_port, until
+from tests.support.brokers.mosquitto import free_port
 from tests.support.brokers.network import Host, Network, Program
+from tests.support.waiting import until
 
 PROGRAM = Path(sys.executable).parent / "nats-server"
 ELECTION = 60.0

@@ -21,7 +21,7 @@ from typing import NoReturn
 import msgspec
 import pytest
 
-from tests.support.brokers.mosquitto import until
+from tests.support.waiting import until
 
 ROOT = () if os.geteuid() == 0 else ("sudo", "-n")
 """What may make a namespace."""

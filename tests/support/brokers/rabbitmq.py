@@ -11,9 +11,10 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from tests.support.brokers.mosquitto import free_port, until
+from tests.support.brokers.mosquitto import free_port
 from tests.support.brokers.nats import CONNACK, CONNECT
 from tests.support.brokers.network import Program
+from tests.support.waiting import until
 
 FOLDER = Path("/usr/lib/rabbitmq/bin")
 STARTING = 180.0

@@ -38,8 +38,9 @@ from controller.people.register import (
 )
 from controller.people.seen import SeenCommands
 from controller.people.signed_command import Claims, sign, verify
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.carrousel.real_events import recall
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 SITE = "casino-mayor"
 TOPICS = Topics(SITE)
@@ -276,7 +277,7 @@ class Controller:
     def stop(self) -> int:
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(PATIENCE)
+        code = self.process.wait(TIMEOUT_SECONDS)
         self.process = None
         return code
 
@@ -285,9 +286,14 @@ class Floor:
     """Everything together. ``heard``: all messages at the broker."""
 
     def __init__(
-        self, broker: Mosquitto, heard: Subscriber, dealer: Dealer, controller: Controller
+        self, broker: Mosquitto, subscriber: Subscriber, dealer: Dealer, controller: Controller
     ) -> None:
-        self.broker, self.heard, self.dealer, self.controller = broker, heard, dealer, controller
+        self.broker, self.subscriber, self.dealer, self.controller = (
+            broker,
+            subscriber,
+            dealer,
+            controller,
+        )
         self._number = 0
         self.ahead = 0
         """Seconds by which the clock of those who sign is ahead."""
@@ -295,7 +301,7 @@ class Floor:
         """Every order that was signed: its jackpot, name, number and token."""
 
     def state(self, jackpot: str = "linked") -> dict[str, Any]:
-        found: dict[str, Any] | None = self.heard.latest(f"jackpot/{jackpot}/state")
+        found: dict[str, Any] | None = self.subscriber.latest(f"jackpot/{jackpot}/state")
         return found or {}
 
     def until(self, what: str, condition: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
@@ -321,7 +327,7 @@ class Floor:
     def alert(self, name: str, jackpot: str = "linked") -> dict[str, Any]:
         topic = f"jackpot/{jackpot}/alert/{name}"
         found: dict[str, Any] = until(
-            f"alert {name}", lambda: self.heard.latest(topic), self.controller.log
+            f"alert {name}", lambda: self.subscriber.latest(topic), self.controller.log
         )
         return found
 
@@ -370,7 +376,7 @@ class Floor:
     def reply_to(self, jackpot: str, command: str, body: bytes, number: str) -> dict[str, Any]:
         """Send a signed order, again if it was sent before, and return the reply."""
         before = len(self._replies(jackpot, number))
-        self.heard.say(TOPICS.jackpot(jackpot, f"command/{level(command)}"), body)
+        self.subscriber.publish(TOPICS.jackpot(jackpot, f"command/{level(command)}"), body)
 
         found: list[dict[str, Any]] = until(
             f"the answer to {command}",
@@ -380,7 +386,7 @@ class Floor:
         return found[0]
 
     def _replies(self, jackpot: str, number: str) -> list[dict[str, Any]]:
-        replies = [each.body for each in self.heard.on(f"jackpot/{jackpot}/reply/console-1")]
+        replies = [each.body for each in self.subscriber.on(f"jackpot/{jackpot}/reply/console-1")]
         return [each for each in replies if each["id"] == number]
 
     def restart(self) -> None:

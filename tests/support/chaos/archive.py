@@ -15,7 +15,8 @@ import msgspec
 
 from controller.contract.topics import level
 from controller.journal.reader import JournalReader
-from tests.support.brokers.mosquitto import PATIENCE, Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 ANSWER = 3.0
 """Seconds after which a question that may be asked twice is asked again."""
@@ -107,7 +108,7 @@ class Archive:
 
     def take(self) -> int:
         """Take what has arrived; gives how many events are held."""
-        arrived = self.line.heard[self._taken :]
+        arrived = self.line.messages[self._taken :]
         self._taken += len(arrived)
         for message in arrived:
             if message.topic.startswith(f"{self.root}/") and message.topic.endswith("/event"):
@@ -118,9 +119,9 @@ class Archive:
         """Every event and checkpoint that it has, as JSON lines."""
         self.take()
         checkpoints = [
-            heard.body
-            for heard in self.line.on("/checkpoint")
-            if heard.topic.startswith(f"{self.root}/")
+            message.body
+            for message in self.line.on("/checkpoint")
+            if message.topic.startswith(f"{self.root}/")
         ]
         path.write_text(
             "".join(json.dumps(body) + "\n" for body in (*self.held.values(), *checkpoints))
@@ -188,9 +189,9 @@ class Archive:
             )
 
         def answered() -> Body | None:
-            due = time.monotonic() + (ANSWER if again else PATIENCE)
+            due = time.monotonic() + (ANSWER if again else TIMEOUT_SECONDS)
             with suppress(RuntimeError):  # not connected: it was not said
-                self.line.say(topic, body)
+                self.line.publish(topic, body)
             while (found := reply()) is None and time.monotonic() < due:
                 time.sleep(0.01)
             return found

@@ -22,10 +22,11 @@ import msgspec
 from controller.journal.reader import JournalReader
 from controller.mqtt.connection import MAX_UNACKNOWLEDGED
 from controller.mqtt.publisher import MAX_UNACKNOWLEDGED_EVENTS
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, until
+from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.chaos.archive import Archive, Verdict, entries_of, key_of
 from tests.support.chaos.schedule import Step
 from tests.support.daemon.process import Daemon
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 SPEED, GAMES_PER_HOUR = 30.0, 80
 """A spin takes a second and a half. Faster, and a busy machine cannot tell what is live from what
@@ -292,7 +293,7 @@ stale_after = {self.stale_after}
                 f"{wanted} results",
                 partial(self._enough, table, wanted),
                 self.daemon.log,
-                patience=3 * PATIENCE,
+                timeout=3 * TIMEOUT_SECONDS,
             )
 
     def _enough(self, table: str | None, wanted: int) -> bool:
@@ -310,7 +311,7 @@ stale_after = {self.stale_after}
         assert self.archive is not None
         self.daemon.signal(signal.SIGSTOP)
         for turn in range(MAX_UNACKNOWLEDGED_EVENTS + MAX_UNACKNOWLEDGED):
-            self.archive.line.say(f"turn/{turn}", turn)
+            self.archive.line.publish(f"turn/{turn}", turn)
             until(
                 "the word comes back", partial(self.archive.line.on, f"turn/{turn}"), self._lacking
             )

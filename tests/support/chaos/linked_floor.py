@@ -28,11 +28,11 @@ from controller.contract.topics import level
 from controller.people.signed_command import Claims, sign
 from devices.money import EURO, format_amount
 from tests.support.brokers.engines import Engine
-from tests.support.brokers.mosquitto import Mosquitto, until
+from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.carrousel.floor import KEYS, PEOPLE, SITE, TOPICS, Controller
 from tests.support.chaos.floor import Broker
 from tests.support.chaos.linked_daemon import STAKE, Play
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 BOUND = 0.1
 """Seconds by which the clocks of the daemons may differ, as the controller is told."""
@@ -111,7 +111,7 @@ class Pit:
     def stop(self) -> int:
         assert self.process is not None
         self.process.terminate()
-        code = self.process.wait(PATIENCE)
+        code = self.process.wait(TIMEOUT_SECONDS)
         self.process = None
         return code
 
@@ -198,8 +198,8 @@ class Parrot(Client):
         self._timers: set[threading.Timer] = set()
         self.said: Counter[str] = Counter()
         self.on = True
-        heard = [f"{TOPICS.root}/{table}/event" for table in tables]
-        super().__init__(nodes, *heard, f"{TOPICS.root}/jackpot/+/command/+")
+        topics = [f"{TOPICS.root}/{table}/event" for table in tables]
+        super().__init__(nodes, *topics, f"{TOPICS.root}/jackpot/+/command/+")
 
     def hear(self, topic: str, body: bytes) -> None:
         event = topic.endswith("/event")
@@ -413,8 +413,8 @@ class LinkedFloor:
         for pit in self.pits:
             pit.start()
         self.persons = Persons(self.nodes)
-        heard = [next(iter(pit.tables)) for pit in self.pits]
-        self.parrot = Parrot(self.nodes, self._seed, heard)
+        first_tables = [next(iter(pit.tables)) for pit in self.pits]
+        self.parrot = Parrot(self.nodes, self._seed, first_tables)
         self.until_in_play()
         self.plays(self.play)
 
@@ -427,7 +427,7 @@ class LinkedFloor:
         assert self.persons is not None
         return self.persons.states.get(decree.lower()) or {}
 
-    def until_in_play(self, patience: float = 600.0) -> None:
+    def until_in_play(self, timeout: float = 600.0) -> None:
         """Wait until bets may be taken at every table."""
 
         def there() -> bool:
@@ -437,7 +437,7 @@ class LinkedFloor:
                 for decree, tables in self.decrees.items()
             )
 
-        until("all tables are in play", there, self.told, patience)
+        until("all tables are in play", there, self.told, timeout)
 
     def told(self) -> str:
         """For a person who wonders why a test failed."""

@@ -17,7 +17,6 @@ import msgspec
 
 from controller.contract.times import format_utc
 from controller.journal.reader import JournalReader
-from tests.support.brokers.mosquitto import until
 from tests.support.carrousel.law import (
     Coin,
     Law,
@@ -34,6 +33,7 @@ from tests.support.chaos.linked_daemon import Play
 from tests.support.chaos.linked_floor import GAMES, SEEDS, LinkedFloor, decided, microseconds
 from tests.support.chaos.poker_script import script
 from tests.support.chaos.report import tell
+from tests.support.waiting import until
 
 
 def goes_on(floor: LinkedFloor, since: float) -> bool:

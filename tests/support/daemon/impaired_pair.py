@@ -23,11 +23,12 @@ from paho.mqtt.enums import CallbackAPIVersion
 from controller.confidential.boxes import format_public_key
 from controller.contract.times import parse_utc
 from tests.support.brokers.gate import Gate
-from tests.support.brokers.mosquitto import Mosquitto, until
+from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.daemon.pair import NAMES, Nats, NetworkWheel, in_pair
 from tests.support.daemon.play import HEAD, TABLE
 from tests.support.daemon.process import Daemon, Wheel, table
 from tests.support.disk import Disk, Full, disk
+from tests.support.waiting import until
 
 STEP = 0.2
 """Seconds that the wheel shows each of its states."""
@@ -35,7 +36,7 @@ WRAPS = 250
 """Spins after which the wheel counts from 1 again."""
 RESTART = 2.0
 """Seconds after which a daemon that ended is started again, as by its unit."""
-PATIENCE = 120.0
+TAKEOVER_TIMEOUT_SECONDS = 120.0
 FACE_DOWN = """
 [surveillance]
 public_key = "{key}"
@@ -153,8 +154,8 @@ class ImpairedPair:
         self.machines: list[Machine] = []
         for name in NAMES:
             self.machines.append(self._machine(folder / name, name, stack))
-        self.heard = Listener(mosquitto.port)
-        stack.callback(self.heard.close)
+        self.subscriber = Listener(mosquitto.port)
+        stack.callback(self.subscriber.close)
         self.spins = 0
         self._ending = threading.Event()
         people = [threading.Thread(target=work) for work in (self._spin, self._open)]
@@ -206,7 +207,7 @@ class ImpairedPair:
 
     def results(self) -> list[dict[str, Any]]:
         """Live results, in order."""
-        events = list(self.heard.events)
+        events = list(self.subscriber.events)
         return [e for e in events if e["type"] == "round.result" and "historical" not in e]
 
     def until_played(self, boot: str | None = None) -> dict[str, Any]:
@@ -216,7 +217,7 @@ class ImpairedPair:
         def more() -> list[dict[str, Any]]:
             return [e for e in self.results()[known:] if boot is None or e["boot"] == boot]
 
-        found: list[dict[str, Any]] = until("a result", more, self.log, PATIENCE)
+        found: list[dict[str, Any]] = until("a result", more, self.log, TAKEOVER_TIMEOUT_SECONDS)
         return found[0]
 
     def until_steady(self) -> tuple[Machine, Machine]:
@@ -230,7 +231,9 @@ class ImpairedPair:
             waiting = self.other(serving)
             return (serving, waiting) if self._waits(waiting) else None
 
-        found: tuple[Machine, Machine] = until("one serves and one waits", both, self.log, PATIENCE)
+        found: tuple[Machine, Machine] = until(
+            "one serves and one waits", both, self.log, TAKEOVER_TIMEOUT_SECONDS
+        )
         self.until_played()
         return found
 
@@ -248,7 +251,9 @@ class ImpairedPair:
         def taken() -> Term | None:
             return next((each for each in self.terms()[terms:] if each.by is by), None)
 
-        found: Term = until(f"{by.folder.name} takes over", taken, self.log, PATIENCE)
+        found: Term = until(
+            f"{by.folder.name} takes over", taken, self.log, TAKEOVER_TIMEOUT_SECONDS
+        )
         return found
 
     def log(self) -> str:
@@ -266,8 +271,8 @@ class ImpairedPair:
 
     def _open(self) -> None:
         while not self._ending.wait(0.2):
-            if self.heard.state.get("status") == "closed":
-                self.heard.open_session()
+            if self.subscriber.state.get("status") == "closed":
+                self.subscriber.open_session()
 
 
 ABILITY = ("this daemon could serve", "this daemon could not serve")

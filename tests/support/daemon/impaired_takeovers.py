@@ -11,8 +11,8 @@ import msgspec
 from controller.contract.times import parse_utc
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot
-from tests.support.brokers.mosquitto import until
-from tests.support.daemon.impaired_pair import FAULTS, PATIENCE, ImpairedPair, shown
+from tests.support.daemon.impaired_pair import FAULTS, TAKEOVER_TIMEOUT_SECONDS, ImpairedPair, shown
+from tests.support.waiting import until
 
 
 class Outcome(NamedTuple):
@@ -33,7 +33,7 @@ def befall(pair: ImpairedPair, what: str) -> Outcome:
     heir, able = fault.begin(serving, waiting)
     try:
         term = pair.until_taken(heir, terms)
-        until("the daemon is up", heir.boot, pair.log, PATIENCE)
+        until("the daemon is up", heir.boot, pair.log, TAKEOVER_TIMEOUT_SECONDS)
         result = pair.until_played(heir.boot())
     finally:
         fault.end(serving, waiting)
@@ -44,13 +44,13 @@ def befall(pair: ImpairedPair, what: str) -> Outcome:
 
 def judged(pair: ImpairedPair) -> str:
     """All that was heard, against both journals and what the wheel showed."""
-    events = list(pair.heard.events)  # before the journals are read, which go on
-    heard: dict[tuple[str, str, int], dict[str, Any]] = {}
+    events = list(pair.subscriber.events)  # before the journals are read, which go on
+    received: dict[tuple[str, str, int], dict[str, Any]] = {}
     order = []
     for event in events:
         key = event["table"], event["boot"], event["seq"]
-        if key not in heard:
-            heard[key] = event
+        if key not in received:
+            received[key] = event
             order.append((event["boot"], "historical" in event))
     stored: dict[tuple[str, str, int], dict[str, Any]] = {}
     terms: dict[str, int] = {}
@@ -70,7 +70,7 @@ def judged(pair: ImpairedPair) -> str:
             newest = terms[boot]
     rounds: dict[tuple[int, int], Any] = {}
     results = 0
-    for key, event in heard.items():
+    for key, event in received.items():
         event.pop("historical", None)
         assert stored.get(key) == event, f"published and not stored: {event}"
     for event in stored.values():
@@ -82,6 +82,6 @@ def judged(pair: ImpairedPair) -> str:
     numbers = [term.number for term in pair.terms()]
     assert len(numbers) == len(set(numbers))
     return (
-        f"{len(numbers)} terms, {len(heard)} events heard of {len(stored)} stored, {results} "
+        f"{len(numbers)} terms, {len(received)} events heard of {len(stored)} stored, {results} "
         f"results of {pair.spins} spins, at {time.strftime('%H:%M')}"
     )

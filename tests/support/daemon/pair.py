@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from tests.support.brokers.mosquitto import free_port, until
+from tests.support.brokers.mosquitto import free_port
 from tests.support.daemon.process import UNSIGNED, Daemon, Wheel
+from tests.support.waiting import until
 
 NATS = Path(sys.executable).parent / "nats-server"
 NAMES = ("north", "south")

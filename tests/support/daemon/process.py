@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from tests.support.brokers.mosquitto import PATIENCE, until
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 
 class Wheel:
@@ -73,7 +73,7 @@ class Wheel:
                 f"*X;{state};{spin:03d};{number:>2};{warning};{rpm:03d};{direction}".encode()
             )
             shown = self._times + 2
-            self._repeated.wait_for(lambda: self._times >= shown, PATIENCE)
+            self._repeated.wait_for(lambda: self._times >= shown, TIMEOUT_SECONDS)
 
     def send(self, line: bytes) -> None:
         with self._plug:
@@ -156,7 +156,7 @@ class Daemon:
     def wait(self) -> int:
         assert self.process is not None
         assert self._listening is not None
-        code = self.process.wait(PATIENCE)
+        code = self.process.wait(TIMEOUT_SECONDS)
         self._listening.join()
         self.process = None
         return code

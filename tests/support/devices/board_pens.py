@@ -34,7 +34,7 @@ class Board:
         self.now = 1000.0
         self.number = 0
         self.started = 999.0
-        self.heard: list[AnyReading] = []
+        self.readings: list[AnyReading] = []
         self.state: tuple[Any, ...] = ()
 
     def line(self, word: str, *fields: Any) -> bytes:
@@ -46,7 +46,7 @@ class Board:
 
     def raw(self, data: bytes) -> list[AnyReading]:
         readings = self.codec.feed(data, self.now)
-        self.heard += readings
+        self.readings += readings
         return readings
 
     def say(self, word: str, *fields: Any, after: float = 0.0) -> list[AnyReading]:

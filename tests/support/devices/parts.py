@@ -20,13 +20,13 @@ import serial.rfc2217
 from devices.codec import Counters, FrameProof
 from devices.links import Link
 from devices.readings import AnyReading, DeviceReport
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 
 def read_some(link: Link, wanted: int) -> bytes:
     """Read until so many bytes are there."""
     data = b""
-    give_up = time.monotonic() + PATIENCE
+    give_up = time.monotonic() + TIMEOUT_SECONDS
     while len(data) < wanted and time.monotonic() < give_up:
         data += link.read(0.05)
     return data
@@ -122,7 +122,7 @@ class Pty:
         """What the other side wrote, waiting for so many bytes."""
         assert self._master is not None
         data = b""
-        give_up = time.monotonic() + PATIENCE
+        give_up = time.monotonic() + TIMEOUT_SECONDS
         while len(data) < wanted and time.monotonic() < give_up:
             if select.select([self._master], [], [], 0.05)[0]:
                 with suppress(OSError):  # nobody has the port open yet
@@ -143,13 +143,13 @@ class TcpPeer:
 
     def __init__(self) -> None:
         self._listening = socket.create_server(("127.0.0.1", 0))
-        self._listening.settimeout(PATIENCE)
+        self._listening.settimeout(TIMEOUT_SECONDS)
         self.port: int = self._listening.getsockname()[1]
         self.url = f"tcp://127.0.0.1:{self.port}"
 
     def accept(self) -> socket.socket:
         connection, _ = self._listening.accept()
-        connection.settimeout(PATIENCE)
+        connection.settimeout(TIMEOUT_SECONDS)
         return connection
 
     def close(self) -> None:

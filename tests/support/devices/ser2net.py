@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tests.support.brokers.mosquitto import free_port
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 
 SER2NET = "/usr/sbin/ser2net"
 
@@ -55,7 +55,7 @@ class Ser2net:
             ) as program,
         ):
             try:
-                give_up = time.monotonic() + PATIENCE
+                give_up = time.monotonic() + TIMEOUT_SECONDS
                 while not all(map(_answers, self.ports.values())):
                     assert program.poll() is None, self._log.read_text()
                     assert time.monotonic() < give_up, self._log.read_text()
@@ -63,13 +63,13 @@ class Ser2net:
                 yield
             finally:
                 program.terminate()
-                program.wait(PATIENCE)
+                program.wait(TIMEOUT_SECONDS)
 
     @contextmanager
     def taken(self) -> Iterator[None]:
         """Another client has the port."""
         port = self.ports["tcp"]
-        give_up = time.monotonic() + PATIENCE
+        give_up = time.monotonic() + TIMEOUT_SECONDS
         while True:
             with closing(socket.create_connection(("127.0.0.1", port))) as client:
                 # it may have closed the port behind the client before, or not yet

@@ -30,7 +30,7 @@ def card(name: str, to: str = "player", index: int = 1, code: bytes = b"D") -> b
     )
 
 
-class Hearing:
+class ShoeFeed:
     """A codec and the time. Every ``say`` gives the readings of that chunk; ``heard`` keeps them
     all.
     """
@@ -38,12 +38,12 @@ class Hearing:
     def __init__(self, codec: Codec) -> None:
         self.codec = codec
         self.now = 100.0
-        self.heard: list[AnyReading] = []
+        self.readings: list[AnyReading] = []
 
     def raw(self, data: bytes, after: float = 0.0) -> list[AnyReading]:
         self.now += after
         readings = self.codec.feed(data, self.now)
-        self.heard += readings
+        self.readings += readings
         return readings
 
     def say(self, seq: int, body: bytes, after: float = 1.0, copies: int = 3) -> list[AnyReading]:

@@ -14,10 +14,11 @@ from controller.contract.topics import level
 from controller.people.private_key import make_private_key
 from controller.people.register import Key, Person, checked_people, to_base64url, write_people
 from controller.people.signed_command import Claims, sign
-from tests.support.brokers.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber
 from tests.support.daemon.play import TABLE
 from tests.support.people.staff import HEAD as FILE_HEAD
 from tests.support.people.staff import KEY_OF, PERSONS, SIGNER, SITE_KEY, secret
+from tests.support.waiting import until
 
 SIGNED = f'[people]\nfile = "people.jsonl"\nkey = "{to_base64url(SIGNER)}"\n'
 LASA, RIERA, VIDAL, GONE, SCREEN = "m-lasa", "a-riera", "t-vidal", "j-gone", "carrousel-1"
@@ -85,7 +86,7 @@ def give(heard: Subscriber, who: str, command: str, role: str = "table_head", **
 
 def say(heard: Subscriber, given: Claims, body: bytes, count: int = 1, **how: Any) -> Any:
     """Publish a command, and wait until its number was answered so often."""
-    heard.say(f"{TABLE}/command/{level(given.command)}", body, **how)
+    heard.publish(f"{TABLE}/command/{level(given.command)}", body, **how)
     return answer(heard, given, count)
 
 
@@ -94,4 +95,4 @@ def answer(heard: Subscriber, given: Claims, count: int = 1) -> Any:
         found = [each.body for each in heard.on(f"/reply/{given.client}")]
         return [each for each in found if each["id"] == given.jti][count - 1 :]
 
-    return until(f"an answer to {given.jti}", answered, heard.told)[0]
+    return until(f"an answer to {given.jti}", answered, heard.transcript)[0]

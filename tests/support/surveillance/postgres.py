@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.support.brokers.mosquitto import until
+from tests.support.waiting import until
 
 PROGRAMS = "/usr/lib/postgresql"
 OTHER = "postgres"

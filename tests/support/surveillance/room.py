@@ -21,13 +21,13 @@ import pytest
 
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.findings import open_findings
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.daemon.play import until_up
 from tests.support.daemon.process import UNSIGNED, Daemon, Wheel, configuration, table
 from tests.support.surveillance.recorder import Recorder
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
-RECORDER_PATIENCE = 2 * PATIENCE
+RECORDER_TIMEOUT_SECONDS = 2 * TIMEOUT_SECONDS
 """Seconds: a checkpoint may come half a minute later, and what is missing is asked for again and
 again.
 """
@@ -53,7 +53,9 @@ def until_kept(daemon: Daemon, recorder: Recorder) -> None:
             key: body.replace(b',"historical":true', b"") for key, body in kept.items()
         } == told(daemon.folder / "journal.sqlite3")
 
-    until("everything is kept", same, lambda: recorder.log() + daemon.log(), RECORDER_PATIENCE)
+    until(
+        "everything is kept", same, lambda: recorder.log() + daemon.log(), RECORDER_TIMEOUT_SECONDS
+    )
 
 
 def edit(journal: Path, change: str) -> None:
@@ -88,12 +90,12 @@ class Room:
         mosquitto: Mosquitto,
         wheel: Wheel,
         daemon: Daemon,
-        heard: Subscriber,
+        subscriber: Subscriber,
         recorder: Recorder,
         port: int,
     ) -> None:
         self.mosquitto, self.wheel, self.daemon = mosquitto, wheel, daemon
-        self.heard, self.recorder = heard, recorder
+        self.subscriber, self.recorder = subscriber, recorder
         self.port = port
 
     @property
@@ -132,7 +134,7 @@ class Room:
         """The recorder's alert whose id begins so, if it stands."""
         topic = "novamas/v1/palma/node/surveillance/alert/"
         stands: dict[str, Any] = {}
-        for each in list(self.heard.heard):
+        for each in list(self.subscriber.messages):
             if each.topic.startswith(f"{topic}{name}"):
                 stands[each.topic] = json.loads(each.payload) if each.payload else None
         return next((each for each in stands.values() if each), None)
@@ -155,7 +157,7 @@ def rooms(
     def make(
         archive: str = 'path = "archive.sqlite3"', where: str | None = None, people: str = UNSIGNED
     ) -> Room:
-        heard = subscribe(mosquitto.port)
+        subscriber = subscribe(mosquitto.port)
         port = free_port()
         text = configuration(mosquitto.port, table("r1", wheel), people=people)
         made = daemon(f'{text}\n[archive]\nlisten = "127.0.0.1:{port}"\n{archive}\n')
@@ -163,8 +165,8 @@ def rooms(
         ending.callback(tell, "log of the recorder", recorder.log)
         ending.callback(recorder.kill)
         made.start()
-        until_up(heard, made)
-        return Room(mosquitto, wheel, made, heard, recorder, port)
+        until_up(subscriber, made)
+        return Room(mosquitto, wheel, made, subscriber, recorder, port)
 
     return make
 

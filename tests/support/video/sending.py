@@ -16,8 +16,9 @@ from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.bookmarks import DEFAULT_EVENT_TYPES
 from subscribers.video.delivery import BookmarkDelivery, progress_key
 from subscribers.video.settings import BookmarkSettings
-from tests.support.brokers.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber
 from tests.support.video.receivers import HTTPReceiver, LineReceiver, Statistics
+from tests.support.waiting import until
 
 EVENTS = (*DEFAULT_EVENT_TYPES, "round.opened", "bets.closed", "award.qualified")
 
@@ -25,16 +26,20 @@ EVENTS = (*DEFAULT_EVENT_TYPES, "round.opened", "bets.closed", "award.qualified"
 class Recorder:
     """Archives the messages of tables at a broker. Late messages are stored on arrival."""
 
-    def __init__(self, place: str, heard: Subscriber) -> None:
-        self._archive, self._heard, self._end = open_archive(place), heard, threading.Event()
+    def __init__(self, place: str, subscriber: Subscriber) -> None:
+        self._archive, self._subscriber, self._end = (
+            open_archive(place),
+            subscriber,
+            threading.Event(),
+        )
         self._thread = threading.Thread(target=self._keep)
         self._thread.start()
 
     def _keep(self) -> None:
         known = 0
         while not self._end.wait(0.01):
-            heard = self._heard.heard[known:]
-            known += len(heard)
+            messages = self._subscriber.messages[known:]
+            known += len(messages)
             records = [
                 ArchiveRecord(
                     site=body["site"],
@@ -50,7 +55,7 @@ class Recorder:
                     session=body.get("session", 0),
                     round=body.get("round", 0),
                 )
-                for each in heard
+                for each in messages
                 if each.topic.endswith("/event")
                 for body in [each.body]
             ]

@@ -14,11 +14,12 @@ from controller.cli.web import write_laws
 from controller.contract.topics import level
 from controller.people import broker_access
 from simulators.shoe.barcode import card_code
-from tests.support.brokers.mosquitto import MARK, Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import MARK, Mosquitto, Subscriber
 from tests.support.daemon.play import TABLE, until_said
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.devices.parts import Pty
 from tests.support.people.signing import RIERA, SIGNED, claims, enrol, give, token
+from tests.support.waiting import until
 from tests.support.web.pit import Client, console
 from tests.support.web.server import WebServer
 
@@ -72,8 +73,8 @@ class Floor:
         self.people = enrol(folder)
         self.daemon.start()
         watcher = "watcher" if guarded else None
-        self.heard = Subscriber(self.broker.port, username=watcher)
-        ending.callback(self.heard.close)
+        self.subscriber = Subscriber(self.broker.port, username=watcher)
+        ending.callback(self.subscriber.close)
         self._tables = [("r1", cards), *([("b1", True)] if cards else [])]
         self._tables += [(name, True) for name in others]
         laws = str(write_laws(folder / "web"))
@@ -102,7 +103,7 @@ class Floor:
         until(
             f"{name} is heard",
             lambda: (
-                self.heard.on(f"/{name}/state")
+                self.subscriber.on(f"/{name}/state")
                 and Client(self.web.address).ask("GET", "/health")[0] == 200
             ),
             self.daemon.log,
@@ -112,27 +113,27 @@ class Floor:
         """Wait until the daemon has dealt with what it was given before: it refuses what a croupier
         may not say. A daemon that stood still may be cut off, and not hear the first ones.
         """
-        known = len(self.heard.on(f"/reply/{RIERA}"))
+        known = len(self.subscriber.on(f"/reply/{RIERA}"))
 
         def refused() -> bool:
             given = claims(RIERA, "session.close", "croupier")
-            self.heard.say(f"{TABLE}/command/{level(given.command)}", token(given))
+            self.subscriber.publish(f"{TABLE}/command/{level(given.command)}", token(given))
             time.sleep(0.2)
-            return len(self.heard.on(f"/reply/{RIERA}")) > known
+            return len(self.subscriber.on(f"/reply/{RIERA}")) > known
 
         until("a command is answered", refused, self.daemon.log)
 
     def open(self) -> None:
         """The head of table opens the roulette, without the console."""
-        assert give(self.heard, "m-lasa", "session.open", minimum=500, currency="EUR")["ok"]
+        assert give(self.subscriber, "m-lasa", "session.open", minimum=500, currency="EUR")["ok"]
 
     def spin(self, number: str, count: int) -> None:
         """A spin; each step is seen before the next one is made."""
         for state, kind in ((2, "round.opened"), (3, None), (4, "bets.closed"), (5, None)):
-            known = len(self.heard.events(kind)) if kind else 0
+            known = len(self.subscriber.events(kind)) if kind else 0
             self.wheel.show(state, count, number if state == 5 else "  ")
             if kind:
-                until_said(self.heard, kind, known + 1)
+                until_said(self.subscriber, kind, known + 1)
 
     def deal(self, *cards: str) -> None:
         """Scan cards."""
@@ -141,9 +142,11 @@ class Floor:
 
     def sent(self) -> list[str]:
         """The commands that came to the broker until now, by their topics."""
-        self.heard.catch_up()
+        self.subscriber.catch_up()
         return [
-            each.topic.rpartition("/")[2] for each in self.heard.heard if "/command/" in each.topic
+            each.topic.rpartition("/")[2]
+            for each in self.subscriber.messages
+            if "/command/" in each.topic
         ]
 
 

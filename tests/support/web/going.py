@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Error, Page
 
-from tests.support.brokers.mosquitto import until
+from tests.support.waiting import until
 
 ENDED = "net::ERR_NETWORK_CHANGED"
 """Chromium ends all its connections when an address of its machine comes or goes."""

@@ -20,7 +20,7 @@ from playwright.sync_api import Page, expect
 from controller.people.pin_key import make_pepper, seal_key, write_pin_key
 from controller.people.register import Person, checked_people, to_base64url, write_people
 from tests.support.people.staff import HEAD, KEY_OF, PERSONS, SIGNER, SITE_KEY, secret
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT_SECONDS
 from tests.support.web.going import go
 
 PINS = {
@@ -58,7 +58,7 @@ def console(folder: Path, site: str, people: Path | None = None, **more: Any) ->
         "people_key": to_base64url(SIGNER),
         "keys": str(folder / "keys"),
         "pepper": str(folder / "pepper"),
-        "late": PATIENCE,
+        "late": TIMEOUT_SECONDS,
         **more,
     }
 
@@ -115,10 +115,12 @@ class Client:
             given["X-Novamas-Touch"] = self.touch()
         given.update(headers or {})
         line = (
-            http.client.HTTPConnection(self.host, timeout=PATIENCE, source_address=self._source)
+            http.client.HTTPConnection(
+                self.host, timeout=TIMEOUT_SECONDS, source_address=self._source
+            )
             if self._tls is None
             else http.client.HTTPSConnection(
-                self.host, timeout=PATIENCE, context=self._tls, source_address=self._source
+                self.host, timeout=TIMEOUT_SECONDS, context=self._tls, source_address=self._source
             )
         )
         raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()

@@ -13,7 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from controller.contract.topics import Topics
-from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 SITE = "casino-mayor"
 
@@ -52,7 +53,7 @@ class WebServer:
 
     def get(self, path: str) -> str:
         """The body of a page."""
-        with urllib.request.urlopen(self.address + path, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(self.address + path, timeout=TIMEOUT_SECONDS) as answer:
             return str(answer.read().decode())
 
     @property
@@ -94,7 +95,7 @@ class WebServer:
     def stop(self) -> int:
         """Ask it to end. Returns its exit code."""
         self._program.send_signal(signal.SIGTERM)
-        return self._program.wait(timeout=PATIENCE)
+        return self._program.wait(timeout=TIMEOUT_SECONDS)
 
 
 class Teller:
@@ -108,19 +109,19 @@ class Teller:
         self.node("status", {"status": "online", "boot": boot})
 
     def node(self, leaf: str, body: Any) -> None:
-        self._client.say(self._topics.node("node-1", leaf), body, retain=True)
+        self._client.publish(self._topics.node("node-1", leaf), body, retain=True)
 
     def tell(self, table: str, leaf: str, body: Any) -> None:
         """One message of a table: an event, or a retained topic."""
-        self._client.say(self._topics.table(table, leaf), body, retain=leaf != "event")
+        self._client.publish(self._topics.table(table, leaf), body, retain=leaf != "event")
 
     def tell_soon(self, table: str, leaf: str, body: bytes) -> None:
         """The same without waiting until the broker has it, as it is."""
-        self._client.say_soon(self._topics.table(table, leaf), body, retain=leaf != "event")
+        self._client.publish_nowait(self._topics.table(table, leaf), body, retain=leaf != "event")
 
     def say(self, topic: str, body: Any) -> None:
         """One retained message on any topic."""
-        self._client.say(topic, body, retain=True)
+        self._client.publish(topic, body, retain=True)
 
     def close(self) -> None:
         self._client.close()
