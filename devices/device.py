@@ -362,6 +362,7 @@ class DeviceSupervisor:
                     "device down",
                     state=self._watch.state,
                     reason=_down_reason(reading, self._confidential),
+                    remedy=f"novamas explain link.{self._watch.state}",
                 )
 
     def _start_writing(self, reader: LinkReader) -> list[asyncio.Task[None]]:

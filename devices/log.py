@@ -30,3 +30,12 @@ def add_time(
     """Add the time of day to a line of the log, as ``timestamp``."""
     line["timestamp"] = clock.now().isoformat().replace("+00:00", "Z")
     return line
+
+
+def add_remedy(
+    _logger: object, _method: str, line: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    """Add the command that explains the alert of a line, as ``remedy``."""
+    if alert := line.get("alert"):
+        line["remedy"] = f"novamas explain {alert}"
+    return line

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from typing import BinaryIO, Literal
 
-from devices.log import add_time, structlog
+from devices.log import add_remedy, add_time, structlog
 
 
 def log_lines(form: Literal["json", "console"]) -> None:
@@ -21,6 +21,7 @@ def log_lines(form: Literal["json", "console"]) -> None:
         processors=[
             structlog.processors.add_log_level,
             add_time,
+            add_remedy,
             render,
         ],
         logger_factory=structlog.WriteLoggerFactory(_LossyStream(sys.stderr.buffer)),

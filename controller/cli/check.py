@@ -20,6 +20,7 @@ from controller.configuration.file import inspect_configuration
 from controller.configuration.listening import address, is_loopback, metrics_addresses
 from controller.configuration.secrets import CREDENTIAL_UNITS, credentials, secret_files
 from controller.configuration.settings import ClockConfig, Configuration
+from controller.contract.remedies import message_in
 from controller.people.register import alike, describe_alike, read_unsigned
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.kernel_clock import read_kernel_clock
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     if configuration is not None and result.mistaken.isdisjoint(JACKPOT_SECTIONS):
         errors += [f"{arguments.config}: {each}" for each in decree_violations(configuration)]
     if errors or configuration is None:
-        print("\n".join(errors), file=sys.stderr)
+        print("\n".join(map(explained, errors)), file=sys.stderr)
         return _failed(arguments.config, len(errors))
     print(
         f"ok: site {configuration.site.id}, node {configuration.site.node}, broker "
@@ -81,10 +82,18 @@ def run(arguments: argparse.Namespace) -> int:
     if len(result.files) > 1:
         print(f"  read from {', '.join(map(str, result.files))}")
     for warning in warnings(configuration, recorded="archive" in result.sections):
-        print(f"warning: {warning}")
+        print(f"warning: {explained(warning)}")
     for note in notes(configuration):
         print(f"note: {note}")
     return 0
+
+
+def explained(message: str, name: str = "") -> str:
+    """Return a message; below it, the command that explains it if there is an entry: the one of
+    that name, or the one of a message that it contains.
+    """
+    name = name or message_in(message)
+    return f"{message}\n  novamas explain {name}" if name else message
 
 
 def _failed(config: Path, count: int) -> int:
@@ -153,7 +162,7 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
         *clock_problems(configuration.clock),
         *(unnamed_keys(configuration) if recorded else ()),
         *exposed_metrics(configuration),
-        *expiring_certificates(configuration),
+        *(explained(end, "certificate.ends") for end in expiring_certificates(configuration)),
     ] + [
         f"{path}: other users of this machine can read it; run chmod go= on it"
         for path in dict.fromkeys(

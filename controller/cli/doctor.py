@@ -9,6 +9,7 @@ import msgspec
 
 from controller.cli.configured import config_argument, configuration_at
 from controller.cli.progress import use_colours
+from controller.contract.remedies import message_in
 from controller.doctor import broker, clock, disk, keys, serial_lines, standby, units
 from controller.doctor.finding import Finding, Level
 
@@ -33,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     configuration = configuration_at(arguments.config)
     faults = 0
     for check in CHECKS:
-        for finding in check(configuration):
+        for finding in map(with_explanation, check(configuration)):
             faults += finding.level == "fault"
             if arguments.json:
                 print(msgspec.json.encode(finding).decode(), flush=True)
@@ -42,10 +43,18 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if faults else 0
 
 
+def with_explanation(finding: Finding) -> Finding:
+    """Add the catalogue's entry about its message, if it has none and there is one."""
+    if finding.level == "ok" or finding.explain:
+        return finding
+    return msgspec.structs.replace(finding, explain=message_in(f"{finding.what}: {finding.do}"))
+
+
 def format_finding(finding: Finding, *, colour: bool) -> str:
     """Format a finding for a person."""
     level = f"{finding.level:8}"
     if colour:
         level = f"\033[{COLOURS[finding.level]}m{level}\033[0m"
-    advice = f"\n          {finding.do}" if finding.do else ""
+    more = f"novamas explain {finding.explain}" if finding.explain else ""
+    advice = "".join(f"\n          {line}" for line in (finding.do, more) if line)
     return f"{level}  {finding.about}: {finding.what}{advice}"

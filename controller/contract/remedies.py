@@ -90,18 +90,31 @@ def find(name: str) -> list[str]:
     part of a message.
     """
     keys = [*remedies(), *(key for key in catalogue(ENGLISH) if key not in remedies())]
+    message = f"message.{message_in(name)}"
     ways: tuple[Callable[[str], bool], ...] = (
         lambda key: key in (f"alert.{name}", f"message.{name}"),
         lambda key: key.startswith("alert.") and _has_id(key, name),
         lambda key: key == name,
         lambda key: key.partition(".")[2] == name,
         lambda key: len(name) > 3 and name.casefold() in heading(key).casefold(),
-        lambda key: key.startswith("message.") and heading(key).casefold() in name.casefold(),
+        lambda key: key == message,
     )
     for meant in ways:
         if found := [key for key in keys if meant(key)]:
             return found
     return []
+
+
+def message_in(text: str) -> str:
+    """The name of the message that a text contains, for ``novamas explain``; empty if there is no
+    entry for it.
+    """
+    found = (
+        key.removeprefix("message.")
+        for key, remedy in remedies().items()
+        if remedy.text is not None and heading(key).casefold() in text.casefold()
+    )
+    return next(found, "")
 
 
 def _has_id(key: str, name: str) -> bool:

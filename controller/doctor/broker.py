@@ -178,4 +178,5 @@ def check_forwarding(node: str, body: bytes) -> Iterator[Finding]:
             "fault", f"node {node}", f"the broker does not pass on its messages: {counted}",
             "let the user of [broker] write and read these topics: `novamas acl` prints the rules; "
             "the alert `broker-rules` names each",
+            "broker.rules",
         )  # fmt: skip

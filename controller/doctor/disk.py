@@ -55,6 +55,7 @@ def _room(folder: Path) -> Iterator[Finding]:
             about,
             f"{free / 1e9:.1f} GB are free, and {MIN_FREE_BYTES / 1e9:.1f} GB must be",
             "free some space; the daemon raises an alert and stops when nothing can be stored",
+            "journal.room",
         )  # fmt: skip
     else:
         yield Finding("ok", about, f"{free / 1e9:.1f} GB are free")

@@ -22,3 +22,5 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """Its state."""
     do: str = ""
     """What to do; empty if nothing."""
+    explain: str = ""
+    """Argument of ``novamas explain`` for more about it; empty if there is no entry."""

@@ -71,7 +71,7 @@ def check_certificate(place: str, path: Path, now: float) -> Finding:
         not place.endswith("ca_file")
         and (problem := certificate_date_problem(str(path), now)) is not None
     ):
-        return Finding("fault", about, problem, "renew it")
+        return Finding("fault", about, problem, "renew it", "certificate.ends")
     return _assess(about, end, now)
 
 
@@ -80,4 +80,4 @@ def _assess(about: str, end: float, now: float) -> Finding:
     if what is None:
         day = datetime.fromtimestamp(end, UTC)
         return Finding("ok", about, f"it is valid until {day:%Y-%m-%d}")
-    return Finding("fault" if now > end else "warning", about, what, "renew it")
+    return Finding("fault" if now > end else "warning", about, what, "renew it", "certificate.ends")

@@ -403,7 +403,11 @@ class Publisher:
                 "broker.client_id, or its own site.node"
             )
             self._api.alerts[TWIN_ALERT_ID] = _alert(TWIN_ALERT_ID, "broker.client_id", detail)
-            self._log.error("another client has our client id, it seems", client_id=self._client_id)
+            self._log.error(
+                "another client has our client id, it seems",
+                client_id=self._client_id,
+                alert=TWIN_ALERT_ID,
+            )
         return True
 
     def _count_discarded(self) -> None:
@@ -480,7 +484,11 @@ class Publisher:
                 "others from our topics"
             )
             self._api.alerts[FOREIGN_ALERT_ID] = _alert(FOREIGN_ALERT_ID, "broker.topics", detail)
-            self._log.error("another client publishes on this daemon's topics", topic=topic)
+            self._log.error(
+                "another client publishes on this daemon's topics",
+                topic=topic,
+                alert=FOREIGN_ALERT_ID,
+            )
             asyncio.get_running_loop().call_later(FOREIGN_ALERT_SECONDS, self._clear_foreign_alert)
 
     def _clear_foreign_alert(self) -> None:
@@ -581,7 +589,11 @@ class Publisher:
         )
         if known is None or known.detail != detail:
             self._api.alerts[RULES_ALERT_ID] = _alert(RULES_ALERT_ID, "broker.rules", detail)
-            self._log.error("the broker's rules keep messages back", topics=sorted(forbidden)[:20])
+            self._log.error(
+                "the broker's rules keep messages back",
+                topics=sorted(forbidden)[:20],
+                alert=RULES_ALERT_ID,
+            )
             self._wake.set()
 
     async def _check_echoes(self, connection: PublisherConnection) -> None:
@@ -840,7 +852,9 @@ class Publisher:
         known = self._api.alerts.get(RIVAL_ALERT_ID)
         if known is None or known.detail != detail:
             self._api.alerts[RIVAL_ALERT_ID] = _alert(RIVAL_ALERT_ID, "table.second_daemon", detail)
-            self._log.error("another daemon serves a table of this one", reason=detail)
+            self._log.error(
+                "another daemon serves a table of this one", reason=detail, alert=RIVAL_ALERT_ID
+            )
             self._wake.set()
 
     async def _wait(self, connection: PublisherConnection) -> None:

@@ -56,7 +56,7 @@ class CertificateWatch:
         if previous is not None and previous.detail == detail:
             return
         expired = any(now > self.ends[name] for name in warnings)
-        self._log.warning("certificates end", reason=detail)
+        self._log.warning("certificates end", reason=detail, alert=ALERT_ID)
         self._alerts[ALERT_ID] = Alert(
             alert=ALERT_ID,
             what="certificate.ends",

@@ -427,7 +427,7 @@ class Daemon:
                 raised=format_utc(clock.wall()),
                 detail=f"the two machines of the pair differ: {what}. Make them the same",
             )
-            self._log.warning("the two machines differ", what=what)
+            self._log.warning("the two machines differ", what=what, alert=DIFFERENT_ALERT_ID)
         self._changed()
 
     def _alert_unready(self, why: str | None) -> None:
@@ -444,7 +444,9 @@ class Daemon:
                 raised=format_utc(clock.wall()),
                 detail=what,
             )
-            self._log.warning("no other daemon could take the tables over", reason=why)
+            self._log.warning(
+                "no other daemon could take the tables over", reason=why, alert=UNREADY_ALERT_ID
+            )
         self._changed()
 
     def _status(self) -> str:
@@ -711,7 +713,7 @@ class Daemon:
         else:
             what = f"{file.trouble}. Number {health.number} remains in force"
             self._alerts[PEOPLE_ALERT_ID] = _alert(PEOPLE_ALERT_ID, "people.refused", what)
-            self._log.error("people file refused", reason=file.trouble)
+            self._log.error("people file refused", reason=file.trouble, alert=PEOPLE_ALERT_ID)
         self._changed()
 
     def _alert_restored(self, unpublished: Mapping[str, Unpublished]) -> None:
@@ -721,7 +723,11 @@ class Daemon:
         if point is None or not tables:
             return
         self._log.error(
-            "journal restored", tables=tables, since=point.since, position=point.position
+            "journal restored",
+            tables=tables,
+            since=point.since,
+            position=point.position,
+            alert=RESTORED_ALERT_ID,
         )
         what = (
             f"a backup of {point.since} was restored at {point.at}. Later events exist only at "
@@ -748,7 +754,12 @@ class Daemon:
             else f"{point.instance} had the tables, and last reported at {point.since}"
         )
         self._log.error(
-            "tables taken over", tables=tables, of=point.instance, since=point.since, at=point.at
+            "tables taken over",
+            tables=tables,
+            of=point.instance,
+            since=point.since,
+            at=point.at,
+            alert=TAKEN_OVER_ALERT_ID,
         )
         if point.since > point.at:
             who += (
@@ -780,7 +791,7 @@ class Daemon:
             self._log.info("journal is written again")
             self._alerts.pop("journal", None)
         else:
-            self._log.error("journal cannot be written", reason=trouble)
+            self._log.error("journal cannot be written", reason=trouble, alert="journal")
             what = (
                 f"{trouble}. Nothing is published and every command is refused until the journal "
                 "can be written: free some space, or replace the disk"
@@ -798,7 +809,7 @@ class Daemon:
         tables continue in a new file.
         """
         aside, lost = self._journal.set_aside, self._journal.lost
-        self._log.error("journal set aside", file=str(aside), lost=lost)
+        self._log.error("journal set aside", file=str(aside), lost=lost, alert="journal-set-aside")
         sentences = []
         if aside is not None:
             sentences.append(

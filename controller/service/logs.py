@@ -1,7 +1,8 @@
 """The log: one line per event on standard error, times in UTC. Secrets are never logged.
 
 Use it as ``structlog.get_logger().info("device lost", device="wheel", reason="unplugged")``: a
-fixed event name, with everything variable in fields. Messages of libraries (through :mod:`logging`,
+fixed event name, with everything variable in fields. A line about an alert has its id in ``alert``,
+and gets the command that explains it. Messages of libraries (through :mod:`logging`,
 from warning on) appear in the same form.
 """
 
@@ -13,7 +14,7 @@ from typing import Literal, TextIO, cast
 
 from controller.contract.node import LogHealth
 from controller.service.log_output import LogOutput
-from devices.log import add_time, structlog
+from devices.log import add_remedy, add_time, structlog
 
 Format = Literal["json", "console"]
 Level = Literal["debug", "info", "warning", "error"]
@@ -61,6 +62,7 @@ def configure(format: Format = "json", level: Level = "info", stream: TextIO | N
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             add_time,
+            add_remedy,
             *render,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),

@@ -39,6 +39,7 @@ SETTLED = "settled"
 """Type of the record that settles a finding. Its key is this word and the key of the finding."""
 KEY_CHANGED: FindingType = "checkpoint_key_changed"
 ARCHIVE_STALLED = "archive_stalled"
+STALLED_ALERT_ID = "archive-stalled"
 """Alert while the archive cannot store records."""
 
 
@@ -92,7 +93,7 @@ def finding_alert(record: ArchiveRecord) -> Alert:
 def stalled_alert(reason: str, raised: str) -> Alert:
     """Return the alert that the archive cannot store records."""
     return Alert(
-        alert=ARCHIVE_STALLED.replace("_", "-"),
+        alert=STALLED_ALERT_ID,
         what=f"surveillance.{ARCHIVE_STALLED}",
         severity="fault",
         raised=raised,

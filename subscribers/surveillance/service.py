@@ -23,7 +23,7 @@ from subscribers.essential import essential
 from subscribers.recall_key import RecallKey
 from subscribers.surveillance.archive import RecordArchive, StoreResult
 from subscribers.surveillance.errors import ArchiveError, ArchiveInUseError
-from subscribers.surveillance.findings import open_findings
+from subscribers.surveillance.findings import STALLED_ALERT_ID, open_findings
 from subscribers.surveillance.health import RecorderHealth, pages
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.settings import SurveillanceSettings
@@ -283,7 +283,7 @@ class SurveillanceRecorder:
             self._unavailable.set()
         self.health.failed += 1
         if self.health.trouble != reason:
-            self._log.error("the archive takes nothing", reason=reason)
+            self._log.error("the archive takes nothing", reason=reason, alert=STALLED_ALERT_ID)
             for site in self.sites:
                 site.set_stalled(reason)
         self.health.trouble = reason

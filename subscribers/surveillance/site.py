@@ -25,9 +25,9 @@ from subscribers.recall_key import RecallKey, unsigned_recall
 from subscribers.surveillance import proofs, recalls
 from subscribers.surveillance.archive import ArchiveRecord, Query, RecordArchive
 from subscribers.surveillance.findings import (
-    ARCHIVE_STALLED,
     KEY_CHANGED,
     SETTLED,
+    STALLED_ALERT_ID,
     STATISTICS_FINDINGS,
     RecorderFinding,
     alert_id,
@@ -679,7 +679,11 @@ class RecordedSite:
         """Log and show a finding that was stored for the first time."""
         self.finding_count += 1
         self._log.error(
-            "finding", what=record.type, detail=self.raise_alert(record), key=record.key
+            "finding",
+            what=record.type,
+            detail=self.raise_alert(record),
+            key=record.key,
+            alert=alert_id(record.type, record.key),
         )
 
     def restore_alerts(self, findings: Iterable[ArchiveRecord], number: int) -> None:
@@ -706,7 +710,7 @@ class RecordedSite:
 
     @property
     def _stalled_topic(self) -> str:
-        return self._topic(f"alert/{ARCHIVE_STALLED.replace('_', '-')}")
+        return self._topic(f"alert/{STALLED_ALERT_ID}")
 
     def set_stalled(self, reason: str | None) -> None:
         """Raise the alert that the archive cannot store records; clear it if ``reason`` is None."""

@@ -98,7 +98,7 @@ def picture(
     family = FAMILIES.get(game, PLAIN)
 
     def draw(console: Console, height: int) -> Layout:
-        notes = _notes(view)
+        notes = _notes(view, width - FRAME)
         part = shares(width, height, _lines(console, notes, width - FRAME))
         beside = family.side(view, part.side) if part.beside or part.below else None
         whole = Room(width - FRAME, part.now.height + (part.below if beside is None else 0))
@@ -226,14 +226,14 @@ PLAIN = Family(hands_screen.body, hands_screen.side)
 """All other games are games of hands."""
 
 
-def _notes(view: TableView) -> list[Text]:
+def _notes(view: TableView, width: int) -> list[Text]:
     """The table's questions, then open alerts, then other irregularities, newest first, each with
-    its article.
+    its article. ``width``: columns of a line.
     """
     notes, language = list(reversed(view.notes)), view.language
     asked = 1 if view.asks and notes and notes[0].round == view.round else 0
     lines = [_note(note, language) for note in notes[:asked]]
-    lines += [_alert(alert, language) for alert in view.alerts.values()]
+    lines += [_alert(alert, language, width) for alert in view.alerts.values()]
     return lines + [_note(note, language) for note in notes[asked:]]
 
 
@@ -253,11 +253,16 @@ def _noted(view: TableView, lines: Sequence[Text]) -> RenderableType:
     )
 
 
-def _alert(alert: dict[str, Any], language: str) -> Text:
+def _alert(alert: dict[str, Any], language: str, width: int) -> Text:
+    """An alert, and the command that says what to do about it, where the line has room for it."""
     severity = word("severity", str(alert.get("severity", "fault")), language)
-    return Text.assemble(
+    line = Text.assemble(
         (f" {severity.upper()} ", "bold white on red"), f" {words.alert(alert, language)}"
     )
+    remedy = Text(f"  novamas explain {alert.get('what') or alert.get('alert')}", "bright_black")
+    if line.cell_len + remedy.cell_len <= width:
+        line.append_text(remedy)
+    return line
 
 
 def _note(note: TableNote, language: str) -> Text:

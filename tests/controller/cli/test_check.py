@@ -161,6 +161,7 @@ def test_every_certificate_that_ends_soon_is_told(
     told = capsys.readouterr().out
     for place in places:
         assert f"warning: {place}: {soon}: it ends in 19 days, on 2" in told
+    assert told.count("\n  novamas explain certificate.ends\n") == told.count(str(soon))
     levels = {each.about: each.level for each in keys.check(load(file))}
     for place in places:
         assert levels[f"certificate {soon} ({place})"] == "warning"

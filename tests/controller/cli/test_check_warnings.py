@@ -150,6 +150,8 @@ def test_a_credential_that_no_unit_provides_is_told(
         "journal.key_credential: the credential 'sign' is not provided: novamas.service does not "
         "load it; add LoadCredential=sign:FILE with `systemctl edit novamas.service`"
     )
+    main(["check", str(tmp_path / "novamas.toml")])
+    assert "novamas.service`\n  novamas explain credential\n" in capsys.readouterr().out
     dropped = units / "novamas.service.d"
     dropped.mkdir()
     (dropped / "keys.conf").write_text("[Service]\nLoadCredential=sign:novamas.sign\n")

@@ -1,4 +1,6 @@
-"""Each alert has an entry that says what to do, and ``novamas explain`` prints that of the page."""
+"""Each alert has an entry that says what to do, ``novamas explain`` prints that of the page, and
+findings and log lines name that command.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,7 @@ from controller.contract.remedies import (
     entry,
     find,
     heading,
+    message_in,
     pages,
     remedies,
 )
@@ -28,13 +31,22 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @cache
+def nodes() -> list[ast.AST]:
+    """Every node of the source."""
+    return [
+        node
+        for package in ("devices", "controller", "subscribers")
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+
+
+@cache
 def literals() -> list[str]:
     """Every piece of text in the source."""
     return [
         node.value
-        for package in ("devices", "controller", "subscribers")
-        for path in (ROOT / package).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes()
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
 
@@ -139,3 +151,44 @@ def test_an_unknown_name_is_answered_with_a_similar_one(
 ) -> None:
     assert main(["explain", "link.lots"]) == 2
     assert "did you mean `link.lost`?" in capsys.readouterr().err
+
+
+def test_a_message_is_found_in_what_a_program_prints() -> None:
+    assert message_in("/dev/x: no such port; `novamas devices` lists them") == "no-such-port"
+    assert message_in("clock: it is synchronised") == ""
+
+
+def test_the_command_for_an_alert_in_the_log_has_an_entry() -> None:
+    """A line of the log with ``alert=ID`` gets ``novamas explain ID``."""
+    ids = {
+        str(node.value.value)
+        for node in nodes()
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and any(
+            isinstance(name, ast.Name) and name.id.endswith("ALERT_ID") for name in node.targets
+        )
+    }
+    ids |= {
+        str(keyword.value.value)
+        for node in nodes()
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg == "alert" and isinstance(keyword.value, ast.Constant)
+    }
+    assert {"standby-different", "journal", "archive-stalled"} <= ids
+    assert [name for name in ids if not find(name)] == []
+
+
+def test_the_entry_that_a_finding_names_exists() -> None:
+    names = {
+        str(node.args[4].value)
+        for node in nodes()
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "Finding"
+        and len(node.args) > 4
+        and isinstance(node.args[4], ast.Constant)
+    }
+    assert names == {"journal.room", "certificate.ends", "broker.rules"}
+    assert [name for name in names if len(find(name)) != 1] == []

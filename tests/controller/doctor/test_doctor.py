@@ -82,6 +82,7 @@ def test_what_is_missing_is_a_fault_with_advice(
     told = capsys.readouterr().out
     assert "fault     serial r1/wheel: /dev/serial/by-id/none: No such file or directory" in told
     assert "\n          plug it in" in told
+    assert "\n          novamas explain broker-unreachable\n" in told
     assert "fault     broker mqtt://127.0.0.1:" in told
 
 

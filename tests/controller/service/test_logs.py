@@ -12,6 +12,7 @@ import pytest
 import structlog
 
 from controller.service import logs
+from subscribers.service_log import log_lines
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +40,21 @@ def test_json_is_one_object_per_line() -> None:
         "device": "wheel",
         "reason": "two\nlines",
     }
+
+
+def test_a_line_about_an_alert_names_the_command_that_explains_it() -> None:
+    out = io.StringIO()
+    logs.configure("json", "info", out)
+    structlog.get_logger().error("alert", alert="journal-room", reason="96 % full")
+    assert json.loads(out.getvalue())["remedy"] == "novamas explain journal-room"
+
+
+def test_a_service_names_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.BytesIO()
+    monkeypatch.setattr("sys.stderr", io.TextIOWrapper(out))
+    log_lines("json")
+    structlog.get_logger().error("finding", alert="archive-stalled")
+    assert json.loads(out.getvalue())["remedy"] == "novamas explain archive-stalled"
 
 
 @pytest.mark.parametrize("form", ["json", "console"])

@@ -110,6 +110,8 @@ def test_alerts_and_devices() -> None:
     text = drawn(view)
     assert "open alerts 1 · irregularities 2" in text
     assert "FAULT  the device is disconnected (wheel, unplugged)" in text
+    assert "novamas explain" not in text, "there is no room for it"
+    assert "novamas explain link.lost" in drawn(view, width=100)
     assert "wheel lost" in text
     assert "stale" in text
 
