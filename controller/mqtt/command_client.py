@@ -21,39 +21,50 @@ from devices.errors import NovamasError
 
 
 class NoReplyError(NovamasError):
-    """There was no reply, so it is unknown whether the command was executed. The message says what
+    """There was no reply, so it is unknown whether the command was executed. The message names what
     to check.
     """
 
 
 async def send_command(
-    broker: BrokerConfig, topic: str, answers: str, body: bytes, number: str, patience: float
+    broker: BrokerConfig,
+    topic: str,
+    reply_topic: str,
+    body: bytes,
+    request_id: str,
+    timeout_seconds: float,
 ) -> dict[str, Any]:
-    """Publish a command and return the reply on the topic ``answers`` whose ``id`` is ``number``.
-    Raises :class:`NoReplyError`, after ``patience`` seconds at the latest.
+    """Publish a command and return the reply on ``reply_topic`` whose ``id`` is ``request_id``.
+    Raises :class:`NoReplyError`, after ``timeout_seconds`` at the latest.
     """
     try:
-        async with asyncio.timeout(patience), _subscribed(broker, answers, patience) as client:
+        async with (
+            asyncio.timeout(timeout_seconds),
+            _subscribed(broker, reply_topic, timeout_seconds) as client,
+        ):
             await client.publish(topic, body, qos=1)
             async for message in client.messages:
                 reply = _decoded(message.payload)
-                if reply.get("id") == number:
+                if reply.get("id") == request_id:
                     return reply
     except TimeoutError:
         raise NoReplyError(
-            f"no answer from {topic} within {patience:g} s: the daemon is not running, or the "
-            f"broker does not let {_user(broker)} write there; look at the table's events before "
-            "you send it again"
+            f"no answer from {topic} within {timeout_seconds:g} s: the daemon is not running, or "
+            f"the broker does not let {_user(broker)} write there; look at the table's events "
+            "before you send it again"
         ) from None
     raise NoReplyError(f"{broker.url}: the connection ended before an answer came")
 
 
-async def read_retained(broker: BrokerConfig, topic: str, patience: float) -> dict[str, Any]:
+async def read_retained(broker: BrokerConfig, topic: str, timeout_seconds: float) -> dict[str, Any]:
     """Return the message that the broker retains on a topic. Raises :class:`NoReplyError`, after
-    ``patience`` seconds at the latest.
+    ``timeout_seconds`` at the latest.
     """
     try:
-        async with asyncio.timeout(patience), _subscribed(broker, topic, patience) as client:
+        async with (
+            asyncio.timeout(timeout_seconds),
+            _subscribed(broker, topic, timeout_seconds) as client,
+        ):
             async for message in client.messages:
                 return _decoded(message.payload)
     except TimeoutError:
@@ -66,14 +77,14 @@ async def read_retained(broker: BrokerConfig, topic: str, patience: float) -> di
 
 @asynccontextmanager
 async def _subscribed(
-    broker: BrokerConfig, topic: str, patience: float
+    broker: BrokerConfig, topic: str, timeout_seconds: float
 ) -> AsyncIterator[BrokerClient]:
-    """A client that receives a topic. Raises :class:`NoReplyError`."""
+    """Yield a client that is subscribed to a topic. Raises :class:`NoReplyError`."""
     v5 = broker.protocol == "5" and urlsplit(broker.url).scheme != "embedded"
     protocol = aiomqtt.ProtocolVersion.V5 if v5 else aiomqtt.ProtocolVersion.V311
     try:
         async with AsyncExitStack() as stack:
-            client = await _connected(stack, broker, protocol, patience)
+            client = await _connected(stack, broker, protocol, timeout_seconds)
             codes = await client.subscribe(topic, qos=1)
             if any(
                 (code.value if isinstance(code, ReasonCode) else code) >= 0x80 for code in codes
@@ -94,13 +105,16 @@ def _user(broker: BrokerConfig) -> str:
 
 
 async def _connected(
-    stack: AsyncExitStack, broker: BrokerConfig, protocol: aiomqtt.ProtocolVersion, patience: float
+    stack: AsyncExitStack,
+    broker: BrokerConfig,
+    protocol: aiomqtt.ProtocolVersion,
+    timeout_seconds: float,
 ) -> BrokerClient:
     """Connect to the first of the broker's nodes that accepts the connection."""
     nodes = addresses(broker.url)
     for url in nodes:
         node = msgspec.structs.replace(broker, url=url)
-        client = BrokerClient(node, protocol=protocol, timeout=patience / len(nodes))
+        client = BrokerClient(node, protocol=protocol, timeout=timeout_seconds / len(nodes))
         try:
             return await stack.enter_async_context(client)
         except Disconnected:

@@ -1,7 +1,7 @@
 """The daemon's connection to a broker, with an acknowledgement for each message.
 
-Each connection object is used once: on reuse the library would queue
-and repeat messages itself, and the journal must be the only queue.
+Each connection object is used once: on reuse the library would queue and repeat messages itself,
+and the journal must be the only queue.
 """
 
 from __future__ import annotations
@@ -64,9 +64,10 @@ class PublisherConnection(BrokerClient):
     """A connection, used with ``async with``. Raises :data:`Disconnected` or
     ``BrokerUnusableError`` if it cannot be made.
 
-    ``thrown_away`` is called for each incoming message that is malformed or for which there is no
-    room. ``heard`` is called for every message, in the order of the broker's packets, and returns
-    True if it has handled the message. ``hold`` is called directly before each write.
+    ``on_discard`` is called for each incoming message that is malformed or for which there is no
+    room. ``intercept`` is called for every message, in the order of the broker's packets, and
+    returns True if it has handled the message. ``before_write`` is called directly before each
+    write.
     """
 
     def __init__(
@@ -75,15 +76,15 @@ class PublisherConnection(BrokerClient):
         *,
         client_id: str,
         will: OutgoingMessage,
-        thrown_away: Callable[[], None] = lambda: None,
-        heard: Callable[[MQTTMessage], bool] = lambda _: False,
-        hold: Callable[[], None] = lambda: None,
+        on_discard: Callable[[], None] = lambda: None,
+        intercept: Callable[[MQTTMessage], bool] = lambda _: False,
+        before_write: Callable[[], None] = lambda: None,
     ) -> None:
         address = urlsplit(broker.url)
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
         self._outgoing = PublishWindow(self._send)
         self._outgoing.v5 = self.v5
-        self._awaited: set[asyncio.Future[str | None]] = set()
+        self._replies: set[asyncio.Future[str | None]] = set()
         self._flushing = False
         super().__init__(
             broker,
@@ -98,22 +99,22 @@ class PublisherConnection(BrokerClient):
             max_queued_incoming_messages=1000,
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         )
-        self._disconnected.add_done_callback(self._give_up)
-        self._thrown_away = thrown_away
-        self._heard = heard
+        self._disconnected.add_done_callback(self._fail_pending)
+        self._on_discard = on_discard
+        self._intercept = intercept
         # the library creates its own client and offers no way to pass one
         self._client.__class__ = PublishingClient
         self._publishing = cast("PublishingClient", self._client)
-        self._publishing.thrown_away = thrown_away
+        self._publishing.thrown_away = on_discard
         self._publishing.acknowledge = self._puback
-        self._publishing.hold = hold
+        self._publishing.before_write = before_write
 
     @property
     def largest(self) -> int | None:
-        """The largest packet that the broker accepts, in bytes; None if it does not say."""
+        """The largest packet that the broker accepts, in bytes; None if it sets no limit."""
         return self._outgoing.largest
 
-    async def listen(
+    async def subscribe_to(
         self,
         topics: Sequence[str],
         *,
@@ -123,13 +124,13 @@ class PublisherConnection(BrokerClient):
     ) -> list[str]:
         """Subscribe, and return the topics that the broker refuses.
 
-        With MQTT 5, messages keep their retain flag (without ``as_published`` only those have it
-        that the broker already holds), our own messages do not come back, and without ``retained``
-        the broker does not send the messages that it already holds.
+        With MQTT 5, this client's own messages are not sent back, and messages keep their retain
+        flag; without ``as_published`` only those have it that the broker already retains. Without
+        ``retained``, the broker does not send these.
 
-        With MQTT 3.1.1 it is always QoS 0. The session ends with the connection, so QoS 1 would
-        bring nothing more; and NATS keeps a replicated consumer for each subscription with QoS 1,
-        which takes it some 70 ms to make.
+        With MQTT 3.1.1 the QoS is always 0. The session ends with the connection, so QoS 1 would
+        add nothing, and NATS needs some 70 ms to create a replicated consumer for each subscription
+        with QoS 1.
         """
         options = SubscribeOptions(
             qos=qos,
@@ -139,15 +140,17 @@ class PublisherConnection(BrokerClient):
         )
         refused: list[str] = []
         for first in range(0, len(topics), MAX_TOPICS_PER_SUBSCRIBE):
-            some = topics[first : first + MAX_TOPICS_PER_SUBSCRIBE]
+            batch = topics[first : first + MAX_TOPICS_PER_SUBSCRIBE]
             codes = await self.subscribe(
-                [(topic, options) for topic in some] if self.v5 else [(topic, 0) for topic in some]
+                [(topic, options) for topic in batch]
+                if self.v5
+                else [(topic, 0) for topic in batch]
             )
-            told = [code.value if isinstance(code, ReasonCode) else code for code in codes]
-            refused += [topic for topic, code in zip(some, told, strict=False) if code >= 0x80]
+            reasons = [code.value if isinstance(code, ReasonCode) else code for code in codes]
+            refused += [topic for topic, code in zip(batch, reasons, strict=False) if code >= 0x80]
         return refused
 
-    async def forget(self, topics: Sequence[str]) -> None:
+    async def unsubscribe_from(self, topics: Sequence[str]) -> None:
         """Unsubscribe from these topics."""
         for first in range(0, len(topics), MAX_TOPICS_PER_SUBSCRIBE):
             await self.unsubscribe(list(topics[first : first + MAX_TOPICS_PER_SUBSCRIBE]))
@@ -164,19 +167,19 @@ class PublisherConnection(BrokerClient):
 
     def post(self, message: OutgoingMessage, acknowledged: Acknowledged) -> None:
         """Queue a message; :meth:`flush` sends it. ``acknowledged`` is called when the broker has
-        replied, and never if the connection is lost before.
+        replied; it is never called if the connection is lost first.
         """
         self._outgoing.post(message, acknowledged)
 
     def flush(self) -> None:
-        """Write what was posted, in order, as far as the window has room. The rest follows as the
-        broker acknowledges.
+        """Write queued messages, in order, as far as the window has room. The rest is written as
+        the broker acknowledges.
         """
         self._outgoing.flush()
 
-    def patience(self) -> float | None:
-        """Seconds for which the broker may still leave the oldest message unacknowledged; None
-        without one. Raises :data:`Disconnected` if that time is over.
+    def acknowledgement_time_left(self) -> float | None:
+        """Return the seconds left for the broker to acknowledge the oldest message; None if none is
+        unacknowledged. Raises :data:`Disconnected` if the time is over.
         """
         oldest = self._outgoing.oldest
         if oldest is None:
@@ -194,8 +197,8 @@ class PublisherConnection(BrokerClient):
         for message in messages:
             answer = self._loop.create_future()
             answers.append(answer)
-            self._awaited.add(answer)
-            answer.add_done_callback(self._awaited.discard)
+            self._replies.add(answer)
+            answer.add_done_callback(self._replies.discard)
             self.post(message, partial(_resolve, answer))
         self.flush()
         try:
@@ -219,10 +222,10 @@ class PublisherConnection(BrokerClient):
         super()._on_connect(client, userdata, flags, reason_code, properties)
 
     def _on_message(self, client: PahoClient, userdata: Any, message: MQTTMessage) -> None:
-        if self._heard(message):
+        if self._intercept(message):
             return
         if self._queue.full():
-            self._thrown_away()
+            self._on_discard()
         else:
             super()._on_message(client, userdata, message)
 
@@ -233,31 +236,31 @@ class PublisherConnection(BrokerClient):
             self._loop.call_soon(self._flush_later)
 
     def _flush_later(self) -> None:
-        """Once for all acknowledgements that came together."""
+        """Flush once for all acknowledgements that arrived together."""
         self._flushing = False
         self.flush()
 
     def _send(self, packets: bytes) -> None:
         """Write packets now: the library would wait for three turns of the event loop."""
         try:
-            taken = self._publishing.send(packets)
+            all_sent = self._publishing.send(packets)
         except OSError as error:  # as in :meth:`_write`
             if not self._disconnected.done():
                 self._disconnected.set_exception(error)
         else:
-            if not taken:
+            if not all_sent:
                 self._write()
 
-    def _give_up(self, disconnected: asyncio.Future[None]) -> None:
+    def _fail_pending(self, disconnected: asyncio.Future[None]) -> None:
         """Fail all messages awaiting acknowledgement, because the connection is lost."""
         reason = None if disconnected.cancelled() else disconnected.exception()
         self._outgoing.forget()
-        for answer in list(self._awaited):
+        for answer in list(self._replies):
             if not answer.done():
                 answer.set_exception(Disconnected(str(reason or "disconnected")))
 
     def disconnect_reason(self, error: Exception) -> Exception:
-        """The broker's reason for ending the connection; ``error`` if it gave none."""
+        """Return the broker's reason for ending the connection; ``error`` if it gave none."""
         ended = self._disconnected
         reason = (ended.exception() if ended.done() and not ended.cancelled() else None) or error
         return (
@@ -267,7 +270,7 @@ class PublisherConnection(BrokerClient):
         )
 
     def abandon(self) -> None:
-        """Close the socket without DISCONNECT, so that the broker publishes our last will.
+        """Close the socket without DISCONNECT, so that the broker publishes the last will.
 
         The library would send DISCONNECT on an established connection, which cancels the will, and
         would leave the socket of an unestablished one open.
@@ -278,7 +281,7 @@ class PublisherConnection(BrokerClient):
         if open_socket is not None:
             self._loop.remove_reader(open_socket)
             self._loop.remove_writer(open_socket)
-            # the library would ask for that again when it is collected, of a socket that is closed
+            # when it is garbage collected, the library would unregister the closed socket again
             self._client.on_socket_unregister_write = None
             open_socket.close()
         if not self._disconnected.done():

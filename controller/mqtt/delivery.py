@@ -17,11 +17,11 @@ from controller.mqtt.outgoing import OutgoingMessage
 NOT_AUTHORIZED = "Not authorized"
 """The text of paho for reason 135."""
 ECHO_TIMEOUT_SECONDS = 10.0
-"""Time allowed for a message to come back once it is acknowledged. Then it is sent once more, and
-allowed the same again: a broker may drop what it sends with QoS 0.
+"""Time allowed for a message to come back once it is acknowledged. Then it is sent again, with the
+same time: a broker may drop messages that it delivers with QoS 0.
 """
 MAX_AWAITED = 64
-"""Messages remembered for each topic. The first one stays: delivery resumes with it."""
+"""Maximum messages remembered per topic. The first one is kept: delivery resumes with it."""
 MAX_HELD = 100_000
 """Maximum journal entries that wait while it is unknown whether they were delivered: the broker may
 merely forbid reading them.
@@ -36,9 +36,9 @@ class PostedMessage(msgspec.Struct):
     topic: str
     digest: int
     position: int
-    """Of an event in the journal; 0 for everything else."""
+    """The position in the journal of an event; 0 for other messages."""
     acknowledged: float | None = None
-    """The monotonic time."""
+    """The monotonic time of the acknowledgement."""
 
 
 class DeliveryTracker:
@@ -85,7 +85,7 @@ class DeliveryTracker:
         if refusal == NOT_AUTHORIZED:
             self.forbidden[sent.topic] = REFUSED_REASON
             self.withhold(sent.topic, sent.position)
-        else:  # it never passes, whatever the rules
+        else:  # no change of the rules would let it pass
             self._proceed(sent)
         return None
 
@@ -124,9 +124,9 @@ class DeliveryTracker:
     def _drop(self, sent: PostedMessage) -> None:
         awaited = self._awaited.get(sent.topic)
         if awaited is not None:
-            kept = deque(each for each in awaited if each is not sent)
-            if kept:
-                self._awaited[sent.topic] = kept
+            remaining = deque(each for each in awaited if each is not sent)
+            if remaining:
+                self._awaited[sent.topic] = remaining
             else:
                 del self._awaited[sent.topic]
 

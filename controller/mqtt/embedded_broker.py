@@ -49,8 +49,8 @@ class _PacketReader:
         """Waits until another packet may be read, once the client has sent its first one."""
 
     async def readexactly(self, count: int) -> bytes:
-        """As that of ``asyncio.StreamReader``, which the library calls alone: a fixed header byte
-        by byte, and then the rest of the packet.
+        """Read like ``asyncio.StreamReader``. The library calls only this: for the fixed header
+        byte by byte, then for the rest of the packet.
         """
         if self.has_room is not None and not self._left and not self._header:
             await self.has_room()
@@ -73,7 +73,7 @@ class _PacketReader:
         return read
 
     def feed_eof(self) -> None:
-        """As that of ``asyncio.StreamReader``."""
+        """Behave like ``asyncio.StreamReader``."""
         self._reader.feed_eof()
 
 
@@ -90,7 +90,7 @@ class _SnapshotDict(dict[str, Any]):
 @contextlib.asynccontextmanager
 async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]]:
     """Serve on ``host:port`` and yield the address; port 0 picks a free port. Raises ``OSError`` if
-    the port is taken.
+    the port is in use.
     """
     from amqtt.broker import Broker
     from amqtt.contexts import BrokerConfig, ListenerConfig, ListenerType
@@ -101,8 +101,8 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
         logging.getLogger(library).setLevel(logging.CRITICAL + 1)
     with contextlib.closing(
         socket.create_server((host, port))
-    ) as taken:  # a taken port fails here, with a plain error
-        port = taken.getsockname()[1]
+    ) as probe:  # fails here, with a plain error, if the port is in use
+        port = probe.getsockname()[1]
     listener = ListenerConfig(type=ListenerType.TCP, bind=f"{host}:{port}")
     broker = Broker(
         BrokerConfig(
@@ -110,7 +110,7 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
             plugins={"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
         )
     )
-    broker._subscriptions = _SnapshotDict()  # noqa: SLF001 - it awaits in its loops over them, and clients that come meanwhile end it
+    broker._subscriptions = _SnapshotDict()  # noqa: SLF001 - the library awaits while it iterates over them
     vars(broker)["_publish_retained_messages_for_subscription"] = functools.partial(
         _send_retained, broker
     )
@@ -118,16 +118,18 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
     serve: Any = broker.stream_connected
     handle: Any = broker._handle_client_session  # noqa: SLF001
 
-    async def meet(reader: Any, writer: Any, session: Any, handler: Any, *more: Any) -> None:
+    async def handle_session(
+        reader: Any, writer: Any, session: Any, handler: Any, *more: Any
+    ) -> None:
         """Serve a client that has sent its first packet."""
         packets, stream = reader._reader, writer._writer  # noqa: SLF001
-        packets.has_room = limits.meet(session, handler, stream)
+        packets.has_room = limits.add(session, handler, stream)
         try:
             await handle(reader, writer, session, handler, *more)
         finally:
-            limits.forget(session)
+            limits.remove(session)
 
-    vars(broker)["_handle_client_session"] = meet
+    vars(broker)["_handle_client_session"] = handle_session
     writers: set[asyncio.StreamWriter] = set()
 
     async def bounded(
@@ -164,8 +166,8 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
 
 
 async def _send_retained(broker: Any, subscription: tuple[str, int], session: Any) -> None:
-    """Send retained messages to the subscriber, some at a time. The library sends every new client
-    those of other subscriptions too, and all at once.
+    """Send retained messages to the subscriber, in batches. The library would send those of other
+    subscriptions too, and all at once.
     """
     topic_filter, qos = subscription
     subscribed = broker.subscriptions.get(topic_filter, ())

@@ -25,11 +25,11 @@ disconnected.
 MESSAGE_OVERHEAD_BYTES = 2048
 """Memory for a message besides its topic and body."""
 MAX_UNHANDLED = 100
-"""Maximum unhandled packets of a client; no further one is read until then."""
+"""Maximum unhandled packets of a client; further ones are not read until some are handled."""
 MAX_UNRELEASED = 100
 """Maximum unreleased messages with QoS 2 of a client."""
 RELEASE_TIMEOUT_SECONDS = 30.0
-"""Maximum time until it releases one."""
+"""Maximum time for a client to release a message with QoS 2."""
 MAX_SUBSCRIPTIONS = 10_000
 """Maximum topic filters of all clients."""
 MAX_SUBSCRIPTION_BYTES = 4 * 1024 * 1024
@@ -40,8 +40,8 @@ SUBACK_FAILURE = 0x80
 
 
 class RunningTasks(deque[Any]):
-    """Tasks of the library, without those that are done: it removes the oldest alone, so one that
-    takes long would keep all later ones.
+    """Tasks of the library, without finished ones. The library only removes finished tasks from the
+    front, so a long one would keep all later ones in memory.
     """
 
     def append(self, task: asyncio.Task[Any]) -> None:
@@ -53,11 +53,11 @@ class RunningTasks(deque[Any]):
         if task in self:
             self.remove(task)
         if not task.cancelled():
-            task.exception()  # a client that was hung up on is no trouble
+            task.exception()  # retrieved: the error of a disconnected client needs no warning
 
 
 class _LimitedClient:
-    """One client, by the library's session and handler of it."""
+    """One client, with its session and handler in the library."""
 
     def __init__(self, session: Any, handler: Any, writer: asyncio.StreamWriter) -> None:
         self.session, self._handler, self._writer = session, handler, writer
@@ -67,7 +67,7 @@ class _LimitedClient:
         self._replies = 0
         """Replies to its packets that are not sent yet."""
         self._oldest: tuple[int, float] | None = None
-        """Its oldest message that is not released, and since when it is the oldest."""
+        """The id of its oldest unreleased message, and the time since which it is the oldest."""
         self._send = handler._send_packet  # noqa: SLF001
         handler._send_packet = self._sending  # noqa: SLF001
 
@@ -123,7 +123,9 @@ class _LimitedClient:
 
 
 class BrokerLimits:
-    """The limits of one broker of the library, which it puts in place before that starts."""
+    """The limits of one broker of the library. Creating it installs them; do so before the broker
+    starts.
+    """
 
     def __init__(self, broker: Any) -> None:
         self._broker = broker
@@ -138,11 +140,11 @@ class BrokerLimits:
         own["_tasks_queue"] = RunningTasks()
         own["_broadcast_queue"] = asyncio.Queue(MAX_UNHANDLED)
 
-    def meet(
+    def add(
         self, session: Any, handler: Any, writer: asyncio.StreamWriter
     ) -> Callable[[], Awaitable[None]]:
-        """Hold a client that has sent its first packet to the limits. Returns what to wait for
-        before each further packet of it is read.
+        """Apply the limits to a client that has sent its first packet. Return a function to await
+        before each further packet is read.
         """
         client = self._clients[session.client_id] = _LimitedClient(session, handler, writer)
         publish = handler.mqtt_publish
@@ -162,19 +164,19 @@ class BrokerLimits:
         handler.mqtt_publish = publishing
         return client.has_room
 
-    def forget(self, session: Any) -> None:
-        """A client is gone."""
+    def remove(self, session: Any) -> None:
+        """Remove a disconnected client."""
         client = self._clients.get(session.client_id)
         if client is not None and client.session is session:
             del self._clients[session.client_id]
 
     def _may_wait(self, client: _LimitedClient, size: int) -> bool:
         if client.queued + size > MAX_QUEUED_BYTES:
-            client.hang_up(f"it takes its messages too slowly: {client.queued} bytes wait for it")
+            client.hang_up(f"it reads its messages too slowly: {client.queued} bytes wait for it")
         elif self._queued + size > MAX_TOTAL_QUEUED_BYTES:
             slowest = max(self._clients.values(), key=lambda each: each.queued, default=client)
             slowest.hang_up(
-                f"it takes its messages more slowly than all others: {slowest.queued} bytes wait "
+                f"it reads its messages more slowly than all others: {slowest.queued} bytes wait "
                 f"for it, and {self._queued} in all"
             )
         return not client.is_out

@@ -51,8 +51,8 @@ class RateLimit:
 class _ClientQueue(Generic[_Message]):
     def __init__(self) -> None:
         self.waiting: deque[_Message] = deque()
-        self.pace = RateLimit(*CLIENT_RATE)
-        self.at_work = False
+        self.rate_limit = RateLimit(*CLIENT_RATE)
+        self.is_working = False
 
 
 class CommandQueues(Generic[_Message]):
@@ -66,40 +66,42 @@ class CommandQueues(Generic[_Message]):
         self._group = group
         self._answer = answer
         self._waiting = 0
-        self._lines: dict[tuple[str, bool], dict[str | None, _ClientQueue[_Message]]] = {}
-        self._paces: dict[str, RateLimit] = {}
-        self._recalls = RateLimit(*RECALL_RATE)
+        self._queues: dict[tuple[str, bool], dict[str | None, _ClientQueue[_Message]]] = {}
+        self._table_rates: dict[str, RateLimit] = {}
+        self._recall_rate = RateLimit(*RECALL_RATE)
 
     def put(self, table: str, client: str | None, message: _Message, *, recall: bool) -> bool:
         """Queue a message. Returns False if too many are waiting and the message is discarded."""
-        lines = self._lines.setdefault((table, recall), {})
-        if client not in lines and len(lines) >= MAX_QUEUES_PER_TABLE:
+        queues = self._queues.setdefault((table, recall), {})
+        if client not in queues and len(queues) >= MAX_QUEUES_PER_TABLE:
             now = clock.monotonic()
             for name in [
                 name
-                for name, line in lines.items()
-                if not line.at_work and line.pace.is_rested(now)
+                for name, queue in queues.items()
+                if not queue.is_working and queue.rate_limit.is_rested(now)
             ]:
-                del lines[name]
-            if len(lines) >= MAX_QUEUES_PER_TABLE:
+                del queues[name]
+            if len(queues) >= MAX_QUEUES_PER_TABLE:
                 client = None
-        line = lines.setdefault(client, _ClientQueue())
-        if len(line.waiting) >= MAX_QUEUED or self._waiting >= MAX_TOTAL_QUEUED:
+        queue = queues.setdefault(client, _ClientQueue())
+        if len(queue.waiting) >= MAX_QUEUED or self._waiting >= MAX_TOTAL_QUEUED:
             return False
-        line.waiting.append(message)
+        queue.waiting.append(message)
         self._waiting += 1
-        if not line.at_work:
-            line.at_work = True
-            pace = (
-                self._recalls if recall else self._paces.setdefault(table, RateLimit(*TABLE_RATE))
+        if not queue.is_working:
+            queue.is_working = True
+            rate_limit = (
+                self._recall_rate
+                if recall
+                else self._table_rates.setdefault(table, RateLimit(*TABLE_RATE))
             )
-            self._group.create_task(self._work(line, pace))
+            self._group.create_task(self._work(queue, rate_limit))
         return True
 
-    async def _work(self, line: _ClientQueue[_Message], pace: RateLimit) -> None:
-        while line.waiting:
-            await clock.sleep(line.pace.wait(clock.monotonic()))
-            await clock.sleep(pace.wait(clock.monotonic()))
+    async def _work(self, queue: _ClientQueue[_Message], rate_limit: RateLimit) -> None:
+        while queue.waiting:
+            await clock.sleep(queue.rate_limit.wait(clock.monotonic()))
+            await clock.sleep(rate_limit.wait(clock.monotonic()))
             self._waiting -= 1
-            await self._answer(line.waiting.popleft())
-        line.at_work = False
+            await self._answer(queue.waiting.popleft())
+        queue.is_working = False

@@ -50,31 +50,31 @@ class JackpotLink(msgspec.Struct, frozen=True):
 
 
 def read_validity(link: JackpotLink, body: bytes, now: float, *, held: bool) -> JackpotValidity:
-    """Evaluate a message on the topic of the jackpot for a table. ``now``: its reception in seconds
-    since 1970; ``held``: it was retained by the broker.
+    """Evaluate a message on the topic of the jackpot for a table. ``now``: the time of its
+    reception, in seconds since 1970; ``held``: it was retained by the broker.
     """
     if not body:  # another client cleared it
         return NO_STATEMENT
     try:
-        said = msgspec.json.decode(body, type=JackpotState)
-        said_at, until = parse_utc(said.time), parse_utc(said.until)
+        state = msgspec.json.decode(body, type=JackpotState)
+        published, until = parse_utc(state.time), parse_utc(state.until)
     except (ValueError, RecursionError):
         return UNREADABLE
-    of = (said.site, said.jackpot, said.simulated)
-    if of != (link.site, link.jackpot, link.simulated) or said_at >= until:
+    identity = (state.site, state.jackpot, state.simulated)
+    if identity != (link.site, link.jackpot, link.simulated) or published >= until:
         return UNREADABLE
-    if now >= until:  # the last statement ends later, unless the clocks differ
+    if now >= until:  # a new state cannot have expired, unless the clocks differ
         return NO_STATEMENT if held else JackpotValidity("clock")
-    if said.decree != link.decree:
+    if state.decree != link.decree:
         return JackpotValidity("foreign")
-    if not said.in_play:  # while it checks itself it names no table
-        return JackpotValidity(said.why or "unheard")
-    table = said.tables.get(link.table)
+    if not state.in_play:  # while it checks itself it names no table
+        return JackpotValidity(state.why or "unheard")
+    table = state.tables.get(link.table)
     if table is None:
         return JackpotValidity("not_authorised")
     if not table.in_play:
         return JackpotValidity(table.why or "unheard")
-    return JackpotValidity(None, min(until - now, until - said_at, MAX_VALIDITY_SECONDS))
+    return JackpotValidity(None, min(until - now, until - published, MAX_VALIDITY_SECONDS))
 
 
 class LinkedTableFeed:
@@ -93,18 +93,20 @@ class LinkedTableFeed:
         runner.before_input = self.expire
         self._log = structlog.get_logger().bind(table=link.table, jackpot=link.jackpot)
 
-    def on_statement(self, body: bytes, heard: float, heard_utc: float, *, held: bool) -> None:
-        """Handle a message received at these times: of the monotonic clock, and since 1970."""
-        found = read_validity(self._link, body, heard_utc, held=held)
-        self._why = found.why
-        self._ends, self._ends_utc = heard + found.seconds, heard_utc + found.seconds
+    def on_statement(
+        self, body: bytes, received: float, received_utc: float, *, held: bool
+    ) -> None:
+        """Handle a message received at these times: monotonic, and in seconds since 1970."""
+        validity = read_validity(self._link, body, received_utc, held=held)
+        self._why = validity.why
+        self._ends, self._ends_utc = received + validity.seconds, received_utc + validity.seconds
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if found.why is None:
+        if validity.why is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(self._ends - clock.monotonic(), self.expire)
-            self.expire()  # it may have waited for its turn
+            self.expire()  # it may have expired while it waited to be evaluated
         self._report()
 
     def expire(self) -> None:
@@ -151,7 +153,7 @@ class JackpotFeeds:
             self.add(topics, runner)
         self._latest: dict[str, tuple[bytes, float, float, bool]] = {}
         """By topic, the state that is not evaluated yet, its times, and whether it was retained."""
-        self._looked: dict[str, float] = {}
+        self._last_evaluated: dict[str, float] = {}
 
     def add(self, topics: Topics, runner: TableRunner) -> None:
         """Add a table, if it is linked with a jackpot."""
@@ -167,11 +169,11 @@ class JackpotFeeds:
         for linked in (each for tables in self._tables.values() for each in tables):
             if linked.table == table:
                 linked.close()
-        kept = {
+        remaining = {
             topic: [each for each in tables if each.table != table]
             for topic, tables in self._tables.items()
         }
-        self._tables = {topic: tables for topic, tables in kept.items() if tables}
+        self._tables = {topic: tables for topic, tables in remaining.items() if tables}
 
     def topics(self, tables: Collection[str] | None = None) -> list[str]:
         """Return the topics to subscribe to, by default for all tables."""
@@ -188,15 +190,17 @@ class JackpotFeeds:
         now, waits = clock.monotonic(), topic in self._latest
         self._latest[topic] = (body, now, clock.wall(), held)
         if not waits:
-            wait = self._looked.get(topic, -MIN_INTERVAL_SECONDS) + MIN_INTERVAL_SECONDS - now
+            wait = (
+                self._last_evaluated.get(topic, -MIN_INTERVAL_SECONDS) + MIN_INTERVAL_SECONDS - now
+            )
             if wait <= 0:
-                self._look(topic)
+                self._evaluate(topic)
             else:
-                asyncio.get_running_loop().call_later(wait, self._look, topic)
+                asyncio.get_running_loop().call_later(wait, self._evaluate, topic)
         return True
 
-    def _look(self, topic: str) -> None:
-        self._looked[topic] = clock.monotonic()
-        body, heard, heard_utc, held = self._latest.pop(topic)
+    def _evaluate(self, topic: str) -> None:
+        self._last_evaluated[topic] = clock.monotonic()
+        body, received, received_utc, held = self._latest.pop(topic)
         for table in self._tables.get(topic, ()):
-            table.on_statement(body, heard, heard_utc, held=held)
+            table.on_statement(body, received, received_utc, held=held)

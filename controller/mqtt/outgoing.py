@@ -40,20 +40,20 @@ class OutgoingMessage(msgspec.Struct, frozen=True):
 
 
 Acknowledged = Callable[[str | None], None]
-"""Called with None when the broker has accepted a message, or with why it refused it."""
+"""Called with None when the broker has accepted a message, or with its reason for refusing it."""
 
 
 class PublishWindow:
-    """The publications of one connection. ``write`` takes bytes for the socket.
+    """The publications of one connection. ``write`` writes bytes to the socket.
 
-    At most ``limit`` packets are unacknowledged; what is posted beyond that waits, in order.
+    At most ``limit`` packets are unacknowledged; further messages wait, in order.
     """
 
     def __init__(self, write: Callable[[bytes], None]) -> None:
         self.limit = 1
         self.v5 = False
         self.largest: int | None = None
-        """The largest packet that the broker accepts, in bytes; None if it does not say."""
+        """The largest packet that the broker accepts, in bytes; None if it sets no limit."""
         self._write = write
         self._id = FIRST_ID - 1
         self._waiting: deque[tuple[OutgoingMessage, Acknowledged]] = deque()
@@ -115,12 +115,14 @@ class PublishWindow:
             return str(error)
         size = len(topic) + len(message.payload) + len(message.answers or b"") + 62
         if size > (self.largest or MAX_PACKET_BYTES):
-            return f"larger than the {self.largest or MAX_PACKET_BYTES} bytes that the broker takes"
+            return (
+                f"larger than the {self.largest or MAX_PACKET_BYTES} bytes that the broker accepts"
+            )
         return None
 
 
 def publish_packet(message: OutgoingMessage, packet_id: int, *, v5: bool) -> bytes:
-    """A PUBLISH packet with QoS 1 (3.3): fixed header, topic, packet identifier, properties,
+    """Return a PUBLISH packet with QoS 1 (3.3): fixed header, topic, packet identifier, properties,
     payload.
     """
     head = _topic(message.topic) + packet_id.to_bytes(2)
@@ -157,7 +159,7 @@ def _properties(message: OutgoingMessage) -> bytes:
 
 
 def _length(length: int) -> bytes:
-    """A variable byte integer (1.5.5)."""
+    """Encode a variable byte integer (1.5.5)."""
     found = bytearray()
     while length > 0x7F:
         found.append(length & 0x7F | 0x80)

@@ -44,7 +44,7 @@ class OwnTopics:
                 )
 
     def is_foreign(self, message: IncomingMessage, truth: Mapping[str, bytes | None]) -> bool:
-        """Return True if another client published this message, so that it must be corrected.
+        """Return True if another client published this message; the topic is then marked.
         ``truth`` has the right body of the topic, if it is one of this daemon's.
         """
         echoes = self._echoes.get(message.topic, ())
@@ -65,7 +65,7 @@ class OwnTopics:
                 self._again.add(topic)
 
     def wait(self, now: float) -> float:
-        """Seconds until the next correction is allowed."""
+        """Return the seconds until the next correction is allowed."""
         return max(0.0, self._next - now)
 
     def due_topics(self, now: float) -> set[str]:

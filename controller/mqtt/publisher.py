@@ -240,8 +240,8 @@ class Publisher:
             return
         with contextlib.suppress(Disconnected, BrokerUnusableError):
             # with QoS 0 the claims that the broker holds come before it answers the next SUBSCRIBE
-            await connection.listen(claims.topics(), qos=0, as_published=False)
-            await connection.listen(claims.topics(), qos=0, retained=False)
+            await connection.subscribe_to(claims.topics(), qos=0, as_published=False)
+            await connection.subscribe_to(claims.topics(), qos=0, retained=False)
             claims.admit()
             self._decide_tables()
 
@@ -355,9 +355,9 @@ class Publisher:
             msgspec.structs.replace(self._broker, url=next(self._addresses)),
             client_id=self._client_id,
             will=self._api.status(online=False),
-            thrown_away=self._count_discarded,
-            heard=self._on_direct_message,
-            hold=self._exclusive.check,
+            on_discard=self._count_discarded,
+            intercept=self._on_direct_message,
+            before_write=self._exclusive.check,
         )
         async with contextlib.AsyncExitStack() as stack:
             try:
@@ -606,7 +606,7 @@ class Publisher:
                 self._delivery.forget(topic)
         if not (overdue := self._delivery.overdue(clock.monotonic())):
             return
-        await connection.listen([self._api.status(online=True).topic], retained=False)
+        await connection.subscribe_to([self._api.status(online=True).topic], retained=False)
         for sent in self._delivery.expire(overdue, clock.monotonic()):
             self._publish_again(connection, sent.topic, sent.position)
         self._update_rules_alert()
@@ -652,13 +652,13 @@ class Publisher:
         claims = self._api.claims
         claims.on_connected(clock.monotonic())
         # with QoS 0 the claims that the broker holds come before it answers the next SUBSCRIBE
-        refused = await connection.listen(claims.topics(), qos=0, as_published=False)
+        refused = await connection.subscribe_to(claims.topics(), qos=0, as_published=False)
         if not self._broker.wildcards_retained:
             refused += await self._listen_for_claims(connection)
         self._placed, self._unsubscribable = set(), set()
-        refused += await connection.listen(self._api.own_topics(), retained=False)
+        refused += await connection.subscribe_to(self._api.own_topics(), retained=False)
         if not connection.v5:
-            refused += await connection.listen(self._api.echo_topics(), retained=False)
+            refused += await connection.subscribe_to(self._api.echo_topics(), retained=False)
         claims.admit()
         await self._clear_removed(connection)
         self._cleared = {
@@ -669,9 +669,9 @@ class Publisher:
         self._claiming, self._claimed = connection, []
         self._clear(connection)  # before our new claim, which names them no more
         self._decide_tables()
-        refused += await connection.listen(self._api.subscriptions())
+        refused += await connection.subscribe_to(self._api.subscriptions())
         # a statement that the broker holds may be an old one
-        refused += await connection.listen(self._api.jackpots.topics(), as_published=False)
+        refused += await connection.subscribe_to(self._api.jackpots.topics(), as_published=False)
         if refused:
             self._log.error("broker refused subscriptions", topics=refused)
         self._unread = set(refused)
@@ -716,13 +716,15 @@ class Publisher:
                 (topics.table(table, leaf) for leaf in RETAINED_LEAVES), table
             )
         if self._removed_alerts:  # where the broker's rules know the table no more, its alerts stay
-            await connection.listen([f"{alerts}+" for alerts in self._removed_alerts])
+            await connection.subscribe_to([f"{alerts}+" for alerts in self._removed_alerts])
 
     async def _listen_for_claims(self, connection: PublisherConnection) -> list[str]:
         """Subscribe to the claims of other daemons by topic: this broker does not deliver them to a
         wildcard. It gives us our own of the run before.
         """
-        refused = await connection.listen(self._api.claims.own_topics(), qos=0, as_published=False)
+        refused = await connection.subscribe_to(
+            self._api.claims.own_topics(), qos=0, as_published=False
+        )
         if self._api.claims.is_new:
             await clock.sleep(CLAIMED + CLAIM_MARGIN_SECONDS)
         return refused
@@ -748,7 +750,7 @@ class Publisher:
                 if self._echo_check_due:
                     await self._check_echoes(connection)
                 if self._taken:  # the broker may hold alerts of the daemon that had them
-                    await connection.listen(self._api.alerts_of(self._taken))
+                    await connection.subscribe_to(self._api.alerts_of(self._taken))
                     self._taken = set()
                 if self._end.is_set() and not connection.pending:
                     break
@@ -764,15 +766,15 @@ class Publisher:
         gone, self._unsubscribable = sorted(self._unsubscribable), set()
         own = [topic for table in placed for topic in self._api.own_topics_of(table)]
         commands, jackpots = self._api.subscriptions(placed), self._api.jackpots.topics(placed)
-        refused = await connection.listen(own, retained=False)
+        refused = await connection.subscribe_to(own, retained=False)
         if not connection.v5:
-            refused += await connection.listen(self._api.echo_topics(placed), retained=False)
-        refused += await connection.listen(commands)
-        refused += await connection.listen(jackpots, as_published=False)
+            refused += await connection.subscribe_to(self._api.echo_topics(placed), retained=False)
+        refused += await connection.subscribe_to(commands)
+        refused += await connection.subscribe_to(jackpots, as_published=False)
         if refused:
             self._log.error("broker refused subscriptions", topics=refused)
         self._refresh(connection)
-        await connection.forget(gone)
+        await connection.unsubscribe_from(gone)
 
     def _on_direct_message(self, message: MQTTMessage) -> bool:
         """Take a claim of another daemon, what the controller of a jackpot says, or what comes back
@@ -861,7 +863,7 @@ class Publisher:
         """Wait until there is something to do. Raises :data:`Disconnected` if the broker does not
         acknowledge.
         """
-        patience = connection.patience()
+        patience = connection.acknowledgement_time_left()
         if self._unreadable:
             patience = min(JOURNAL_RETRY_SECONDS, patience or JOURNAL_RETRY_SECONDS)
         with contextlib.suppress(TimeoutError):

@@ -15,16 +15,16 @@ _PUBLISH = 0x30
 
 
 class PublishingClient(BoundedClient):
-    """``acknowledge`` is called with the packet identifier and the reason code of each PUBACK;
-    ``hold`` directly before anything is written to the socket, and does not return if we may not.
+    """``acknowledge`` is called with the packet identifier and the reason code of each PUBACK,
+    ``before_write`` directly before each write to the socket.
     """
 
     acknowledge: Callable[[int, int], None] = staticmethod(lambda _id, _reason: None)
-    hold: Callable[[], None] = staticmethod(lambda: None)
+    before_write: Callable[[], None] = staticmethod(lambda: None)
 
     def send(self, packets: bytes) -> bool:
-        """Write whole packets to the socket. Returns whether it took them all; the rest is in the
-        library's queue. Raises ``OSError`` if the connection is gone.
+        """Write whole packets to the socket. Return True if all was written; else the rest is in
+        the library's queue. Raises ``OSError`` if the connection is lost.
         """
         sent = 0
         if not self._out_packet:
@@ -46,7 +46,7 @@ class PublishingClient(BoundedClient):
         return False
 
     def _sock_send(self, buf: bytes | bytearray) -> int:
-        self.hold()
+        self.before_write()
         return super()._sock_send(buf)
 
     def _handle_pubackcomp(self, cmd: Literal["PUBACK", "PUBCOMP"]) -> MQTTErrorCode:

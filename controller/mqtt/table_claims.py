@@ -5,8 +5,8 @@ waits for it. The daemon that has had a table longest keeps it; a free table goe
 ``boot``. All daemons reach the same conclusion from the same claims, whatever their clocks say.
 
 A claim is valid for :data:`CLAIM_EXPIRY_SECONDS` after it was last received, so that a restart, a
-crash or an outage of the broker takes no table from its daemon. A daemon retains the tables that
-the previous run of its own node had.
+crash or an outage of the broker takes no table from its daemon. A daemon keeps the tables of the
+previous run of its node.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from controller.contract.topics import Topics
 from controller.mqtt.outgoing import OutgoingMessage
 
 CLAIM_INTERVAL_SECONDS, CLAIM_EXPIRY_SECONDS = 10.0, 35.0
-"""Seconds between two claims of this daemon, and after which another's claim expires.
-"""
+"""Seconds between two claims of this daemon, and until a claim of another one expires."""
 MAX_RIVAL_CLAIMS = 256
-"""The most claims of others that are remembered."""
+"""Maximum number of claims of other daemons that are remembered."""
 CLAIM_LEAF = "claim"
 
 
@@ -35,12 +34,14 @@ class AssignedNumbers(msgspec.Struct, frozen=True):
 
 
 class FormerHolder(msgspec.Struct, frozen=True):
-    """Another daemon that has had a table. ``heard``: the monotonic time of its last such claim."""
+    """Another daemon that has had a table. ``last_received``: the monotonic time of its last claim
+    to have it.
+    """
 
     node: str
     boot: str
     numbers: AssignedNumbers
-    heard: float
+    last_received: float
 
 
 class TableStake(msgspec.Struct, frozen=True):
@@ -52,7 +53,7 @@ class TableStake(msgspec.Struct, frozen=True):
     since: str | None = None
 
 
-def _beyond(ours: AssignedNumbers, theirs: AssignedNumbers) -> bool:
+def _exceeds(ours: AssignedNumbers, theirs: AssignedNumbers) -> bool:
     return ours.session > theirs.session and ours.reading >= theirs.reading
 
 
@@ -64,15 +65,17 @@ def winning_stake(stakes: Iterable[TableStake]) -> TableStake:
 class _RivalClaim(msgspec.Struct):
     node: str
     tables: dict[str, str | None]
-    """Those that this daemon is configured for too."""
-    heard: float
-    """The monotonic time at which it was last received."""
+    """The tables that are in the configuration of this daemon too, as in the claim."""
+    last_received: float
+    """The monotonic time of its last reception."""
 
 
 class TableClaims:
-    """Our claim, and those of other daemons that have some of our tables too. ``tables``: each with
-    its topics. ``leased``: a lease decides between the daemons of our node, and not their claims.
-    ``numbers``: those that we have given at a table.
+    """The claim of this daemon, and those of others that are configured for some of its tables.
+
+    ``tables``: the topics of each table. ``leased``: the daemons of this node are a pair, of which
+    a lease, not the claims, decides. ``numbers``: returns the numbers that this daemon has assigned
+    at a table.
     """
 
     def __init__(
@@ -85,7 +88,7 @@ class TableClaims:
         numbers: Callable[[str], AssignedNumbers] = lambda _: AssignedNumbers(),
     ) -> None:
         self._numbers = numbers
-        self._former: dict[str, FormerHolder] = {}
+        self._former_holders: dict[str, FormerHolder] = {}
         """By table, the former holder that assigned the highest session number."""
         self._leased = leased
         self._node = node
@@ -95,35 +98,35 @@ class TableClaims:
         self._since: dict[str, str | None] = dict.fromkeys(tables)
         self._rivals: dict[tuple[str, str], _RivalClaim] = {}
         """By the root of the topic, and boot."""
-        self._before: dict[str, str] = {}
-        """Since when the previous run of our node had its tables."""
+        self._previous_since: dict[str, str] = {}
+        """By table, the time since which the previous run of this node had it."""
         self._connections = 0
-        self._away: float | None = None
-        """Since when there is no connection."""
-        self._coming: set[str] = set()
-        """Tables whose present owner is not known yet."""
+        self._disconnected_since: float | None = None
+        """The monotonic time since which there is no connection; None while there is one."""
+        self._unadmitted: set[str] = set()
+        """Added tables on which :meth:`decide` does not decide yet."""
         self._left: dict[str, str] = {}
-        """Former tables of this daemon that have not been claimed since, each with its root."""
+        """Removed tables of this daemon that no other has claimed since, each with its root."""
         self._claimed_before: set[tuple[str, str]] = set()
-        """By root, the tables in the claim of the previous run of our node."""
+        """The tables in the claim of the previous run of this node, each with its root."""
         self._claimed_by_others: set[tuple[str, str]] = set()
-        """By root, the tables in any claim of another node, also of one that ended."""
+        """The tables in any claim of another node, also of one that ended, each with its root."""
 
     def add(self, table: str, topics: Topics) -> None:
-        """Follow the claims on a table; it is decided on after :meth:`admit`."""
+        """Follow the claims on a table. :meth:`decide` includes it after :meth:`admit`."""
         self._roots[topics.root] = topics
         self._root[table] = topics.root
         self._left.pop(table, None)
-        self._coming.add(table)
+        self._unadmitted.add(table)
 
     def add_root(self, topics: Topics) -> None:
-        """Follow the claims there too: the previous run of this node had a table there."""
+        """Follow the claims at another root, where the previous run of this node had a table."""
         self._roots.setdefault(topics.root, topics)
 
     def removed_before(self) -> dict[str, Topics]:
-        """Tables that the previous run of this node had, that are no longer in the configuration,
-        and that no other daemon ever claimed: this daemon clears their retained topics. Known once
-        the broker's retained claims have been received; each table is returned once.
+        """Return the tables that the previous run of this node had, that are no longer in the
+        configuration, and that no other daemon ever claimed: this daemon clears their retained
+        topics. Call it after the retained claims were received; it returns each table once.
         """
         found = {
             table: root
@@ -135,15 +138,15 @@ class TableClaims:
         return {table: self._roots[root] for table, root in found.items()}
 
     def admit(self) -> None:
-        """Decide on the added tables, too: the broker's claims on them have been received."""
-        self._since |= dict.fromkeys(self._coming)
-        self._coming = set()
+        """Include the added tables in :meth:`decide`: the retained claims on them were received."""
+        self._since |= dict.fromkeys(self._unadmitted)
+        self._unadmitted = set()
 
     def remove(self, table: str) -> None:
-        """Claim a table no more. Its root stays, so that the next claim there reports it."""
-        self._coming.discard(table)
+        """Stop claiming a table. The next claim at its root no longer contains it."""
+        self._unadmitted.discard(table)
         root = self._root.pop(table)
-        self._former.pop(table, None)
+        self._former_holders.pop(table, None)
         if self._since.pop(table, "") is not None:
             self._left[table] = root
         for rival in self._rivals.values():
@@ -161,11 +164,11 @@ class TableClaims:
         return self._since.get(table, "") is not None
 
     def topics(self) -> list[str]:
-        """The topics of all claims."""
+        """Return the topic filters of all claims."""
         return [topics.node("+", CLAIM_LEAF) for topics in self._roots.values()]
 
     def own_topics(self) -> list[str]:
-        """The topics of our own claims."""
+        """Return the topics of this daemon's claims."""
         return [topics.node(self._node, CLAIM_LEAF) for topics in self._roots.values()]
 
     @property
@@ -174,20 +177,24 @@ class TableClaims:
         return self._connections == 1
 
     def on_connected(self, now: float) -> None:
-        """A connection is made. The time without one says nothing of others, who may have lost
-        theirs too and need time to come back; that with one does, however short it was.
+        """Handle a new connection. The time without one does not count for the expiry of claims:
+        the others may have lost their connections too and need time to return.
         """
         self._connections += 1
-        away, self._away = now if self._away is None else now - self._away, None
+        absence = now if self._disconnected_since is None else now - self._disconnected_since
+        self._disconnected_since = None
         for rival in self._rivals.values():
-            rival.heard = min(now, rival.heard + away)
+            rival.last_received = min(now, rival.last_received + absence)
 
     def on_disconnected(self, now: float) -> None:
-        """The connection is lost, or not yet made."""
-        self._away = now if self._away is None else self._away
+        """Handle a lost connection, or a failed attempt."""
+        if self._disconnected_since is None:
+            self._disconnected_since = now
 
     def on_message(self, topic: str, body: bytes, now: float, *, stored: bool) -> bool:
-        """Take a message; False if it is no claim. ``stored``: the broker had it before we came."""
+        """Handle a message; return False if it is not a claim. ``stored``: the broker retained it
+        before this daemon subscribed.
+        """
         root, _, node = topic.removesuffix(f"/{CLAIM_LEAF}").rpartition("/node/")
         if root not in self._roots or not topic.endswith(f"/{CLAIM_LEAF}"):
             return False
@@ -204,17 +211,19 @@ class TableClaims:
         shared = {
             table: since for table, since in claim.tables.items() if self._root.get(table) == root
         }
-        if claim.boot == self._boot:  # MQTT 3.1.1 sends us our own
+        if claim.boot == self._boot:  # MQTT 3.1.1 sends it back
             return True
         if self._leased and node == self._node:
             return True
         if node != self._node:
             self._note_former(node, claim, shared, now)
         if stored and self._connections == 1 and node == self._node:
-            self._before = {table: since for table, since in shared.items() if since is not None}
+            self._previous_since = {
+                table: since for table, since in shared.items() if since is not None
+            }
         elif claim.left:
-            if key in self._rivals:  # it may be back in a moment
-                self._rivals[key].heard = now
+            if key in self._rivals:  # it may restart at once
+                self._rivals[key].last_received = now
         elif not shared:
             self._rivals.pop(key, None)
         elif key in self._rivals or len(self._rivals) < MAX_RIVAL_CLAIMS:
@@ -222,7 +231,7 @@ class TableClaims:
         return True
 
     def _note_tables(self, root: str, node: str, claim: NodeClaim, *, stored: bool) -> None:
-        """Remember which tables the previous run of our node had, and which others ever had."""
+        """Remember the tables of the previous run of this node, and those of other nodes."""
         tables = {(root, table) for table in claim.tables}
         if node != self._node:
             self._claimed_by_others |= tables
@@ -232,45 +241,45 @@ class TableClaims:
     def _note_former(
         self, node: str, claim: NodeClaim, shared: Mapping[str, str | None], now: float
     ) -> None:
-        """Remember other holders of this daemon's tables and their highest numbers."""
+        """Remember other holders of shared tables, and their highest numbers."""
         for table, since in shared.items():
             if since is None or table not in claim.sessions:
                 continue
             numbers = AssignedNumbers(claim.sessions[table], claim.readings.get(table, 0))
-            known = self._former.get(table)
-            if known is None or known.boot == claim.boot or _beyond(numbers, known.numbers):
-                self._former[table] = FormerHolder(node, claim.boot, numbers, now)
+            known = self._former_holders.get(table)
+            if known is None or known.boot == claim.boot or _exceeds(numbers, known.numbers):
+                self._former_holders[table] = FormerHolder(node, claim.boot, numbers, now)
 
     def former_holder(self, table: str) -> FormerHolder | None:
-        """The daemon that had the table, which is this daemon's now, after it last had it: its
-        numbers must not be given again. None if there was no such daemon.
+        """Return the daemon that had a table of this daemon in between, or None. Its numbers must
+        not be assigned again.
         """
-        former = self._former.pop(table, None)
+        former = self._former_holders.pop(table, None)
         if former is None or former.numbers == AssignedNumbers():
             return None
         ours = self._numbers(table)
-        return None if _beyond(ours, former.numbers) else former
+        return None if _exceeds(ours, former.numbers) else former
 
     def decide(self, now: float, time: str) -> tuple[set[str], set[str]]:
-        """Decide again. Returns the tables that this daemon has gained, and those that it has lost.
+        """Decide again. Return the tables that this daemon has gained, and those that it has lost.
         ``time``: UTC, ISO 8601.
         """
         self._rivals = {
             key: rival
             for key, rival in self._rivals.items()
-            if now - rival.heard <= CLAIM_EXPIRY_SECONDS
+            if now - rival.last_received <= CLAIM_EXPIRY_SECONDS
         }
-        taken, lost = set(), set()
+        gained, lost = set(), set()
         for table, since in self._since.items():
             ours = winning_stake(self._stakes(table)).boot == self._boot
-            before = self._before.pop(table, None)
+            before = self._previous_since.pop(table, None)
             if ours and since is None:
-                taken.add(table)
+                gained.add(table)
                 self._since[table] = before or time
             elif not ours and since is not None:
                 lost.add(table)
                 self._since[table] = None
-        return taken, lost
+        return gained, lost
 
     def _stakes(self, table: str) -> list[TableStake]:
         others = [
@@ -280,11 +289,11 @@ class TableClaims:
         ]
         ours = self._since[table]
         if all(stake.since is None for stake in others):  # still unclaimed
-            ours = ours or self._before.get(table)
+            ours = ours or self._previous_since.get(table)
         return [TableStake(self._boot, ours), *others]
 
     def messages(self, *, left: bool = False) -> list[OutgoingMessage]:
-        """Our claim as it is published; ``is_left``: we end."""
+        """Return this daemon's claim as it is published. ``left``: the daemon ends."""
         numbers = {
             table: self._numbers(table) for table, since in self._since.items() if since is not None
         }
@@ -301,14 +310,14 @@ class TableClaims:
                         },
                         left=left,
                         sessions={
-                            table: given.session
-                            for table, given in numbers.items()
-                            if self._root[table] == root and given.session
+                            table: assigned.session
+                            for table, assigned in numbers.items()
+                            if self._root[table] == root and assigned.session
                         },
                         readings={
-                            table: given.reading
-                            for table, given in numbers.items()
-                            if self._root[table] == root and given.reading
+                            table: assigned.reading
+                            for table, assigned in numbers.items()
+                            if self._root[table] == root and assigned.reading
                         },
                     )
                 ),

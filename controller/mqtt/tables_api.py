@@ -281,7 +281,7 @@ class TablesApi:
                 HandOver(
                     instance=former.node,
                     boot=former.boot,
-                    since=format_utc(now - max(0.0, clock.monotonic() - former.heard)),
+                    since=format_utc(now - max(0.0, clock.monotonic() - former.last_received)),
                     at=format_utc(now),
                     sessions={table: numbers.session},
                     readings={table: numbers.reading},

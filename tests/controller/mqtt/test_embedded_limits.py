@@ -144,7 +144,7 @@ async def test_a_subscriber_that_takes_nothing_is_thrown_out(
         with contextlib.closing(silent(*at, b"much/#", b"slow")):
             await flood(at, lambda: reasons(logs))
     [reason] = reasons(logs)
-    assert reason.startswith("it takes its messages too slowly: ")
+    assert reason.startswith("it reads its messages too slowly: ")
     assert [each["client"] for each in logs if "reason" in each] == ["slow"]
 
 

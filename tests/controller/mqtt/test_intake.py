@@ -113,11 +113,11 @@ async def test_who_has_rested_leaves_the_line_to_others() -> None:
     async def put(made: CommandQueues[str]) -> None:
         for number in range(MAX_QUEUES_PER_TABLE):
             made.put("r1", f"c{number}", "x", recall=False)
-        lines = made._lines["r1", False]
+        lines = made._queues["r1", False]
         assert list(lines) == [f"c{number}" for number in range(MAX_QUEUES_PER_TABLE)]
         await until_async(
             lambda: all(
-                not line.at_work and line.pace.is_rested(time.monotonic())
+                not line.is_working and line.rate_limit.is_rested(time.monotonic())
                 for line in lines.values()
             )
         )

@@ -121,7 +121,7 @@ def test_a_packet_larger_than_the_broker_takes_is_refused() -> None:
     outgoing.largest = 1000
     heard: list[tuple[str, str | None]] = []
     outgoing.post(OutgoingMessage("t", bytes(2000)), note(heard, "large"))
-    assert heard == [("large", "larger than the 1000 bytes that the broker takes")]
+    assert heard == [("large", "larger than the 1000 bytes that the broker accepts")]
 
 
 def test_packet_identifiers_begin_again() -> None:

@@ -89,7 +89,7 @@ class Slow:
     def flush(self) -> None:
         asyncio.get_running_loop().call_soon(self._acknowledge)
 
-    def patience(self) -> None:
+    def acknowledgement_time_left(self) -> None:
         return None
 
     def _acknowledge(self) -> None:

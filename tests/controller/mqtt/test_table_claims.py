@@ -306,7 +306,7 @@ def test_numbers_go_on_beyond_those_of_whoever_had_the_table_after_us() -> None:
         former = claims.former_holder("r1")
         assert (former is not None) is beyond, (told, ours)
         if former is not None:
-            assert (former.boot, former.heard) == ("a", 1.0)
+            assert (former.boot, former.last_received) == ("a", 1.0)
         assert claims.former_holder("r1") is None
 
 
