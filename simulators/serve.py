@@ -8,12 +8,12 @@ import json
 import os
 import select
 import sys
-import time
 from collections.abc import Mapping
 from heapq import heappop, heappush
 from math import inf
 from typing import Any, Protocol
 
+from devices import clock
 from simulators.faults import FAULTS, FaultKind, FaultTrigger, read_scheduled, read_trigger
 from simulators.line import SimulatedLine
 
@@ -88,7 +88,7 @@ class Server:
         self._replug_at = inf
         self._end_at = inf
         self._input = b""
-        self._started = None if wait else time.monotonic()
+        self._started = None if wait else clock.monotonic()
         self._before = 0.0
         """Time of the model at ``_started``, when the current speed was set."""
 
@@ -117,7 +117,7 @@ class Server:
         """Time of the model, which does not advance before power-on."""
         if self._started is None:
             return 0.0
-        return self._before + (time.monotonic() - self._started) * self._speed
+        return self._before + (clock.monotonic() - self._started) * self._speed
 
     def _send(self, now: float) -> None:
         for _, data in self._line.advance(now):
@@ -181,7 +181,7 @@ class Server:
         now = self._now()
         for line in lines:
             if line.strip() == b"start":
-                self._started = self._started or time.monotonic()
+                self._started = self._started or clock.monotonic()
             elif line.strip():
                 try:
                     self._on_input(line.decode("utf-8", "replace"), now)
@@ -197,7 +197,7 @@ class Server:
             if not 0 < speed < inf:
                 raise ValueError(f"{more} is not a speed; write a number above 0")
             if self._started is not None:
-                self._before, self._started = now, time.monotonic()
+                self._before, self._started = now, clock.monotonic()
             self._speed = speed
         elif ":" in word:
             at, switch = read_scheduled(line, self._known)

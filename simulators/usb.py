@@ -13,12 +13,13 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import count
 from threading import Condition
-from time import monotonic
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from usb.backend import IBackend
 from usb.core import USBError, USBTimeoutError
+
+from devices import clock
 
 BULK, INTERRUPT = 2, 3
 IN = 0x80
@@ -103,7 +104,7 @@ class PluggedDevice:
 
     def next(self, timeout: float) -> bytes:
         """Return the next report. Raises the errors of pyusb's backends."""
-        until = monotonic() + timeout
+        until = clock.monotonic() + timeout
         with self._changed:
             while True:
                 if self.gone:
@@ -114,7 +115,7 @@ class PluggedDevice:
                     raise usb_error(self._failures.popleft())
                 if self._reports:
                     return self._reports.popleft()
-                if not self._changed.wait(until - monotonic()):
+                if not self._changed.wait(until - clock.monotonic()):
                     raise usb_error(errno.ETIMEDOUT)
 
 

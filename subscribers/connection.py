@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
@@ -20,6 +19,7 @@ from controller.broker.certificates import file_expiry_warning
 from controller.broker.client import BrokerClient
 from controller.broker.failures import describe_error
 from controller.broker.login import BrokerUnusableError
+from devices import clock
 from devices.log import structlog
 from subscribers.feed import RECONNECT_DELAY_SECONDS, BrokerLogin
 from subscribers.overtaken import Overtaken
@@ -212,18 +212,18 @@ class ServiceConnection:
             if self._client is not None:
                 self._client = None
                 self._on_link(False)
-            await asyncio.sleep(RECONNECT_DELAY_SECONDS)
+            await clock.sleep(RECONNECT_DELAY_SECONDS)
 
     async def _check_certificate(self) -> None:
         file = self._login.cert_file
-        if reason := await asyncio.to_thread(file_expiry_warning, file, time.time()):
+        if reason := await asyncio.to_thread(file_expiry_warning, file, clock.wall()):
             self._log.warning("the certificate ends; renew it", file=file, reason=reason)
 
     async def _subscribe(self, client: BrokerClient) -> None:
         """Subscribe, and retry refused topics: a NATS cluster refuses some while it starts."""
         refused = await self._request_subscriptions(client, self._topics)
         while refused and not self._ended:
-            await asyncio.sleep(RESUBSCRIBE_DELAY_SECONDS)
+            await clock.sleep(RESUBSCRIBE_DELAY_SECONDS)
             refused = await self._request_subscriptions(client, refused)
 
     async def _request_subscriptions(
@@ -257,7 +257,7 @@ class ServiceConnection:
     async def _republish(self) -> None:
         """Republish retained messages for clients that subscribed with a wildcard since."""
         while not self._login.wildcards_retained:
-            await asyncio.sleep(REPUBLISH_INTERVAL_SECONDS)
+            await clock.sleep(REPUBLISH_INTERVAL_SECONDS)
             self._pending_retained = {**self._republished, **self._pending_retained}
             self._has_work.set()
 

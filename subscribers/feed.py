@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from itertools import cycle
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ from controller.broker.client import BrokerClient
 from controller.broker.failures import describe_error
 from controller.broker.login import BrokerUnusableError
 from controller.contract.topics import Topics
+from devices import clock
 from subscribers.overtaken import Overtaken
 
 RECONNECT_DELAY_SECONDS = 0.5
@@ -125,4 +125,4 @@ async def table_feed(
                     )
         except (aiomqtt.MqttError, BrokerUnusableError) as error:
             yield ConnectionChange(up=False, reason=f"{login.url}: {describe_error(error, login)}")
-        await asyncio.sleep(RECONNECT_DELAY_SECONDS)
+        await clock.sleep(RECONNECT_DELAY_SECONDS)

@@ -17,6 +17,7 @@ import msgspec
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.node import Checkpoint
 from controller.proof.checkpoint import read_checkpoint
+from devices import clock
 from devices.command_line import CommandLine, end_process
 from devices.new_file import replace_file
 from subscribers.carrousel import export, receipt, statement, statement_page
@@ -220,7 +221,7 @@ def _export(options: argparse.Namespace) -> int:
 def _days(options: argparse.Namespace) -> tuple[date, date, datetime, datetime]:
     if options.day and (options.first or options.last):
         raise LedgerError("--day is one day; give it alone, or --from and --to")
-    today = day_of(datetime.now().astimezone(), options.day_begins)
+    today = day_of(clock.now().astimezone(), options.day_begins)
     first = options.day or options.first or options.last or today
     last = options.day or options.last or (max(first, today) if options.first else first)
     if last < first:

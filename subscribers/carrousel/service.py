@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -39,6 +38,7 @@ from controller.metrics.endpoint import HttpResponse, serve
 from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
 from controller.people.seen import SeenCommands
 from controller.people.signed_command import VerifiedCommand, claims_of, seen_before
+from devices import clock
 from devices.log import structlog
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.checkpoints import sign_head, signing_key
@@ -326,8 +326,8 @@ class JackpotController:
     def _on_progress(self, position: int, total: int) -> None:
         if self._ending:
             raise NotVerifiedError("the controller is ending")
-        if time.monotonic() - self._progress_logged_at >= PROGRESS_LOG_INTERVAL_SECONDS:
-            self._progress_logged_at = time.monotonic()
+        if clock.monotonic() - self._progress_logged_at >= PROGRESS_LOG_INTERVAL_SECONDS:
+            self._progress_logged_at = clock.monotonic()
             self._log.info("verifying the ledger", entry=position, of=total)
 
     def _open_books(self, program: str, store: LedgerStore, key: SigningKey) -> None:
@@ -337,8 +337,8 @@ class JackpotController:
             self.books = books = Books(store, self.jackpots)
             self._link_tables()
             self._restore_tables(books.reload())
-            self._seen_orders.restore(seen_before(store.tokens()), time.time())
-            now = format_utc(time.time())
+            self._seen_orders.restore(seen_before(store.tokens()), clock.wall())
+            now = format_utc(clock.wall())
             started = ControllerStarted(
                 time=now,
                 boot=self.boot,
@@ -454,7 +454,7 @@ class JackpotController:
             if topic.startswith(f"{root}/node/"):
                 node, _, leaf = topic.removeprefix(f"{root}/node/").partition("/")
                 nodes = self._nodes[simulated]
-                if nodes.on_message(node, leaf, body, time.time(), live=not retained):
+                if nodes.on_message(node, leaf, body, clock.wall(), live=not retained):
                     self._check_tables_soon()
                 return
             if topic.startswith(f"{root}/jackpot/"):
@@ -489,7 +489,7 @@ class JackpotController:
         """
         if retained or jackpot.echoes.remove(body):
             return
-        now, first = time.monotonic(), FOREIGN_STATE_ALERT_ID not in jackpot.alerts.open
+        now, first = clock.monotonic(), FOREIGN_STATE_ALERT_ID not in jackpot.alerts.open
         if first:
             detail = (
                 "another client publishes statements of this jackpot; each is replaced. Check who "
@@ -502,7 +502,7 @@ class JackpotController:
 
     def _republish(self, jackpot: JackpotRuntime) -> None:
         """Publish the statement again."""
-        jackpot.corrected_at, jackpot.changed, jackpot.published_at = time.monotonic(), True, 0.0
+        jackpot.corrected_at, jackpot.changed, jackpot.published_at = clock.monotonic(), True, 0.0
         self._work.set()
 
     def _on_unlinked_info(self, simulated: bool, name: str, body: bytes) -> None:
@@ -605,8 +605,8 @@ class JackpotController:
 
     def _send_recall(self, table: TrackedTable) -> None:
         """Ask a table for everything after the last accepted event."""
-        now = time.time()
-        next_recall = table.next_recall(time.monotonic(), format_utc(now))
+        now = clock.wall()
+        next_recall = table.next_recall(clock.monotonic(), format_utc(now))
         connection = self._connection
         if next_recall is None or connection is None:
             return
@@ -647,7 +647,7 @@ class JackpotController:
             jackpot.order_arrived.clear()
             while jackpot.waiting_orders:
                 self._handle_order(jackpot, *jackpot.waiting_orders.popleft(), retained=False)
-                await asyncio.sleep(ORDER_INTERVAL_SECONDS)
+                await clock.sleep(ORDER_INTERVAL_SECONDS)
 
     def _report_discards(self, jackpot: JackpotRuntime) -> None:
         """Report how many orders were discarded."""
@@ -666,7 +666,7 @@ class JackpotController:
         self, jackpot: JackpotRuntime, name: str, body: bytes, *, retained: bool
     ) -> None:
         client, number = self._sender(body)
-        signed, now = None, time.time()
+        signed, now = None, clock.wall()
         try:
             if retained:
                 raise RejectedError("retained_command")
@@ -719,7 +719,7 @@ class JackpotController:
             return
         stored: OutcomeFuture = asyncio.get_running_loop().create_future()
         stored.add_done_callback(refused)
-        fact = order_not_followed(signed, body, format_utc(time.time()), error)
+        fact = order_not_followed(signed, body, format_utc(clock.wall()), error)
         self._pending_facts.append((jackpot.id, fact, stored))
         self._work.set()
 
@@ -782,7 +782,7 @@ class JackpotController:
                     if self.books.has_changes:
                         await asyncio.to_thread(self.books.commit)
                     self._on_committed()
-                    if time.monotonic() - self._marked_at >= CHECKPOINT_INTERVAL_SECONDS:
+                    if clock.monotonic() - self._marked_at >= CHECKPOINT_INTERVAL_SECONDS:
                         await self._write_mark(self.books)
                 except LedgerNotStoredError as error:
                     done = []
@@ -812,7 +812,7 @@ class JackpotController:
                 alerts.stored = self.books.states[name].alerts
         times = [fact.cause.time for _, fact in committed if isinstance(fact, Staked | Won)]
         if times:
-            self._counts.lag = time.time() - parse_utc(times[-1])
+            self._counts.lag = clock.wall() - parse_utc(times[-1])
 
     def _apply_all(
         self, books: Books, facts: Sequence[PendingFact]
@@ -820,9 +820,9 @@ class JackpotController:
         """Apply these facts, and save the tables' memories. Return the outcomes of orders, to be
         set after the commit.
         """
-        now = format_utc(time.time())
-        if time.monotonic() - self._tables_checked_at >= TABLE_CHECK_INTERVAL_SECONDS:
-            self._tables_checked_at = time.monotonic()
+        now = format_utc(clock.wall())
+        if clock.monotonic() - self._tables_checked_at >= TABLE_CHECK_INTERVAL_SECONDS:
+            self._tables_checked_at = clock.monotonic()
             for table in self.tables.values():
                 self._check_table(books, table, now)
         done: list[tuple[OutcomeFuture, FactOutcome | OrderRefusedError]] = []
@@ -846,7 +846,7 @@ class JackpotController:
         self._store_alerts(books, now)
         save_cursors = (
             bool(facts)
-            or time.monotonic() - self._cursors_saved_at > CURSOR_SAVE_INTERVAL_SECONDS
+            or clock.monotonic() - self._cursors_saved_at > CURSOR_SAVE_INTERVAL_SECONDS
             or self._ending
         )
         for table in self.tables.values() if save_cursors else ():
@@ -854,7 +854,7 @@ class JackpotController:
                 books.save_cursor(table.table, msgspec.json.encode(table.intake.memory))
                 table.memory_changed = False
         if save_cursors:
-            self._cursors_saved_at = time.monotonic()
+            self._cursors_saved_at = clock.monotonic()
         return done
 
     def _store_alerts(self, books: Books, now: str) -> None:
@@ -883,7 +883,7 @@ class JackpotController:
         for affected in (name, *(transfer.jackpot for transfer in outcome.onward)):
             if affected in self.jackpots:
                 self.jackpots[affected].changed = True
-                self.jackpots[affected].orders.expire(time.time())
+                self.jackpots[affected].orders.expire(clock.wall())
         for notice in outcome.notices:
             kind = notice.what.replace("_", "-")
             alert = f"{notice.table}-{kind}" if notice.table else kind
@@ -891,7 +891,7 @@ class JackpotController:
         if isinstance(fact, OrderGiven):
             jackpot.alerts.sync(outcome.state.alerts)
         if isinstance(fact, Won):
-            jackpot.last_hit, jackpot.last_recall = time.monotonic(), 0.0
+            jackpot.last_hit, jackpot.last_recall = clock.monotonic(), 0.0
         if outcome.state.terms is not terms and self.tables:
             self._link_tables()
         return outcome
@@ -912,7 +912,7 @@ class JackpotController:
             fact = ServedBy(table=table.table, node=node, clock_bound=bound, rounds=rounds)
             self._apply(jackpot.id, now, fact)
         why = table.out_of_play_reason(
-            nodes, time.monotonic(), (state.terms or jackpot.settings.terms).currency
+            nodes, clock.monotonic(), (state.terms or jackpot.settings.terms).currency
         )
         if record is None or record.why != why:
             self._apply(jackpot.id, now, PlayStatus(time=now, table=table.table, why=why))
@@ -996,7 +996,7 @@ class JackpotController:
         """Return the seconds until something must be published even without new events."""
         if self._connection is None or not self._connection.up:
             return TICK_SECONDS * 4
-        now = time.monotonic()
+        now = clock.monotonic()
         due = [
             jackpot.published_at
             + (MIN_STATEMENT_INTERVAL_SECONDS if jackpot.changed else self.settings.keepalive)
@@ -1006,7 +1006,7 @@ class JackpotController:
 
     def _publish_statements(self) -> None:
         """Publish the state of jackpots that changed, or whose keepalive is due."""
-        connection, now = self._connection, time.monotonic()
+        connection, now = self._connection, clock.monotonic()
         if connection is None or not connection.up:
             return
         for jackpot in self._all_jackpots:
@@ -1029,14 +1029,14 @@ class JackpotController:
         )
         state = self._state_of(jackpot.id)
         return encode_state(
-            self._run, jackpot.settings, state, meter, position, time.time(), self.why
+            self._run, jackpot.settings, state, meter, position, clock.wall(), self.why
         )
 
     async def _tick(self) -> None:
         """Do the periodic work."""
         while True:
-            await asyncio.sleep(TICK_SECONDS)
-            now = time.monotonic()
+            await clock.sleep(TICK_SECONDS)
+            now = clock.monotonic()
             if now - self._checked_at >= 1.0:
                 self._checked_at = now
                 self._refresh_people()
@@ -1084,7 +1084,7 @@ class JackpotController:
 
     def _expire_orders(self) -> None:
         for jackpot in self._all_jackpots:
-            for order in jackpot.orders.take_expired(time.time()):
+            for order in jackpot.orders.take_expired(clock.wall()):
                 error = RejectedError(order.over)
                 client, number = self._sender(order.first.token.encode())
                 reply = JackpotReply(id=number, ok=False, error=str(error), refusal=error.refusal)
@@ -1092,11 +1092,11 @@ class JackpotController:
 
     def _publish_checkpoint(self) -> None:
         """Sign the head of the ledger, store and publish it."""
-        self._checkpoint_at = time.monotonic()
+        self._checkpoint_at = clock.monotonic()
         if self.books is None or self.why is not None or self._key is None:
             return
         try:
-            checkpoint = sign_head(self.books.store, self._key, self.boot, format_utc(time.time()))
+            checkpoint = sign_head(self.books.store, self._key, self.boot, format_utc(clock.wall()))
         except LedgerError as error:
             self._log.error("no checkpoint", reason=str(error))
             return
@@ -1109,7 +1109,7 @@ class JackpotController:
         """Store the verification mark beside the ledger: it was verified at the start, and
         everything since followed the rules. No fact may be applied meanwhile.
         """
-        self._marked_at = time.monotonic()
+        self._marked_at = clock.monotonic()
         store, key = books.store, self._key
         if key is None or store.head != store.committed:
             return
@@ -1118,7 +1118,7 @@ class JackpotController:
             mark = VerificationMark(
                 ledger=store.id,
                 boot=self.boot,
-                time=format_utc(time.time()),
+                time=format_utc(clock.wall()),
                 position=store.committed.position,
                 hash=store.committed.hash.hex(),
                 states=books.states,
@@ -1159,7 +1159,7 @@ class JackpotController:
     ) -> None:
         self._log.warning("alert", jackpot=jackpot.id, alert=name, detail=detail)
         self._counts.alerts[jackpot.id, kind] += 1
-        jackpot.alerts.report(name, kind, detail, format_utc(time.time()), fault=fault)
+        jackpot.alerts.report(name, kind, detail, format_utc(clock.wall()), fault=fault)
 
     # Names
 

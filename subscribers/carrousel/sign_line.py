@@ -12,13 +12,13 @@ import argparse
 import asyncio
 import contextlib
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Literal
 
 import msgspec
 import serial
 
 from controller.contract.topics import Topics
+from devices import clock
 from devices.command_line import end_process
 from devices.links.line import LINE_ERRORS, is_pty, set_frame, settings_not_applied
 from devices.log import structlog
@@ -108,7 +108,7 @@ class LedSign:
         port = await asyncio.to_thread(_open_port, self._settings)
         try:
             await _write(port, (clear_packet(),))
-            await asyncio.sleep(RESET_DELAY_SECONDS)
+            await clock.sleep(RESET_DELAY_SECONDS)
             await _write(port, (configure_packet(),))
             self._told = ""
             before: SignContent | None = None
@@ -163,11 +163,11 @@ def _open_port(settings: SignSettings) -> serial.Serial:
 async def _write(port: serial.Serial, packets: Sequence[bytes]) -> None:
     for packet in packets:
         await asyncio.to_thread(port.write, packet)
-        await asyncio.sleep(PACKET_INTERVAL_SECONDS)
+        await clock.sleep(PACKET_INTERVAL_SECONDS)
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    return clock.now().isoformat().replace("+00:00", "Z")
 
 
 async def _run(settings: SignProgramSettings) -> None:

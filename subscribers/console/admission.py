@@ -27,6 +27,7 @@ from controller.people.pin_key import (
     unopenable_key,
 )
 from controller.people.register import People, PeopleError, Person, thumbprint
+from devices import clock
 from devices.log import structlog
 from subscribers.console.attempts import LOCK_SECONDS, MAX_WRONG_PINS, Attempts
 from subscribers.console.browsers import Browsers
@@ -162,7 +163,7 @@ class Admission:
         if (seconds := self._seconds_locked(counts.name)) > 0:
             return Denied("locked", seconds)
         async with turns.visit(counts.place) as others:
-            await asyncio.sleep(self._attempts.delay(counts.name))
+            await clock.sleep(self._attempts.delay(counts.name))
             rank = int(counts.is_stranger), others + self._guesses.count(counts.place)
             async with turns.turn(rank):
                 if (seconds := self._seconds_locked(counts.name)) > 0:

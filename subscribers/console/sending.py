@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import cycle
@@ -30,6 +29,7 @@ from controller.contract.refusals import Refusal
 from controller.contract.topics import Topics
 from controller.people.register import Person
 from controller.people.signed_command import Claims, prepare, sign
+from devices import clock
 from devices.log import structlog
 from subscribers.console.sessions import Session
 from subscribers.feed import RECONNECT_DELAY_SECONDS, BrokerLogin
@@ -128,7 +128,7 @@ class CommandSender:
         changed: Callable[[str], None],
         now: Callable[[], float],
         mute: Collection[str] = (),
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = clock.monotonic,
     ) -> None:
         self._clock = clock
         self._login, self._tables, self._changed, self._now = login, tables, changed, now
@@ -172,7 +172,7 @@ class CommandSender:
             finally:
                 self._broker = None
             self._changed_all()
-            await asyncio.sleep(RECONNECT_DELAY_SECONDS)
+            await clock.sleep(RECONNECT_DELAY_SECONDS)
 
     @property
     def up(self) -> bool:
@@ -327,7 +327,7 @@ class CommandSender:
     async def _query_outcome(self, session: Session, touch: Touch) -> None:
         events = await self.signed_events(session, touch.table, touch.boot, touch.seq)
         if events is None:
-            await asyncio.sleep(1.0)  # the daemon may have just come back
+            await clock.sleep(1.0)  # the daemon may have just come back
         current = self.touches.get(touch.number)
         if current is not None:
             self._update(replace(current, asked=events is not None, events=events or ()))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from typing import Protocol
 
 import msgspec
 from evdev import InputDevice, InputEvent, ecodes
 
+from devices import clock
 from subscribers.keypad.pad import DIGITS, Press
 
 REOPEN_DELAY_SECONDS = 2.0
@@ -85,4 +85,4 @@ async def key_presses(
             if not failed:
                 yield error if isinstance(error, OSError) else OSError(str(error))
             failed = True
-        await asyncio.sleep(delay)
+        await clock.sleep(delay)

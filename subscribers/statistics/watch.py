@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from devices import clock
 from subscribers.statistics.health import HealthFinding
 from subscribers.statistics.reading import StatisticsReader
 from subscribers.surveillance.archive import ArchiveRecord, RecordArchive
@@ -40,7 +41,7 @@ def watch(where: str) -> Callable[[ArchiveGrowth], Coroutine[Any, Any, None]]:
             while True:
                 number = growth.number
                 await asyncio.to_thread(keep_findings, archive, reader)
-                await asyncio.sleep(READ_INTERVAL_SECONDS)
+                await clock.sleep(READ_INTERVAL_SECONDS)
                 await growth.beyond(number)
         finally:
             await asyncio.to_thread(archive.close)

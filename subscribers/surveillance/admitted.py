@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import getpass
 import sys
-import time
 from pathlib import Path
 
 from controller.people.register import Person
+from devices import clock
 from subscribers.console.admission import Admission, Denied
 from subscribers.console.settings import PitSettings
 from subscribers.console.words import console_text
@@ -25,7 +25,7 @@ def admit_person(
     or from the terminal. ``state`` is the folder that stores the count of wrong PINs. Raise
     :class:`AccessRefusedError` or ``SignInUnavailableError``.
     """
-    admission = Admission(pit, site, Path(state), time.time)
+    admission = Admission(pit, site, Path(state), clock.wall)
     result = asyncio.run(admission.admit(person, _pin(pin_file)))
     if isinstance(result, Denied):
         raise AccessRefusedError(

@@ -11,7 +11,6 @@ import heapq
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice, product
@@ -20,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from devices import clock
 from subscribers.surveillance.archive import (
     ArchiveRecord,
     ArchiveRow,
@@ -432,14 +432,14 @@ def _write_ahead(connection: sqlite3.Connection) -> str:
     """Turn on the write-ahead log and return the resulting journal mode. SQLite's busy timeout does
     not apply here, and several processes may create an archive at once.
     """
-    end = time.monotonic() + BUSY_TIMEOUT_MILLISECONDS / 1000
+    end = clock.monotonic() + BUSY_TIMEOUT_MILLISECONDS / 1000
     while True:
         try:
             return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or clock.monotonic() > end:
                 raise
-        time.sleep(0.01)
+        clock.block(0.01)
 
 
 def _begin(connection: sqlite3.Connection) -> None:

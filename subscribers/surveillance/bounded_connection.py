@@ -6,7 +6,6 @@ timeout distinguishes it from a slow one.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -14,6 +13,8 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.abc import PQGen
 from psycopg.waiting import Ready, Wait
+
+from devices import clock
 
 REPLY_TIMEOUT_SECONDS = 10.0
 """Maximum time without a reply to a statement that is never expensive."""
@@ -50,12 +51,12 @@ class BoundedConnection(psycopg.Connection[tuple[Any, ...]]):
         return super().wait(self._with_timeout(gen, reply_timeout), interval)
 
     def _with_timeout(self, gen: PQGen[T], timeout: float) -> Generator[Wait, Ready | int, T]:
-        deadline = time.monotonic() + timeout
+        deadline = clock.monotonic() + timeout
         try:
             wanted = next(gen)
             while True:
                 ready = yield wanted
-                now = time.monotonic()
+                now = clock.monotonic()
                 if ready:
                     deadline = now + timeout
                 elif now >= deadline:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +16,7 @@ import msgspec
 from controller.confidential.key_file import KeyFileError
 from controller.contract.messages.messages import ENGLISH, LANGUAGES
 from controller.people.register import Person
+from devices import clock
 from devices.command_line import CommandLine, end_process
 from devices.log import structlog
 from subscribers.cards import short
@@ -128,7 +128,7 @@ def _shown(settings: CardsSettings, options: argparse.Namespace) -> CardDisclosu
             )
         reason = AccessReason(person=person.id, name=person.name, origin=_origin(), why=purpose)
         rows = round_rows(archive, site, options.table, session, options.round)
-        return disclose_cards(archive, rows, key, reason, time.time())
+        return disclose_cards(archive, rows, key, reason, clock.wall())
 
 
 def _admitted(settings: CardsSettings, options: argparse.Namespace) -> Person:

@@ -10,13 +10,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
 from hashlib import file_digest
 from pathlib import Path
 from typing import IO, get_args
 
 import msgspec
 
+from devices import clock
 from devices.command_line import CommandLine, end_process
 from subscribers.surveillance import export_forms
 from subscribers.surveillance.archive import ArchiveRow, Gap, Kind, Query, RecordArchive
@@ -116,7 +116,7 @@ def command_line() -> argparse.ArgumentParser:
 
 
 def _query(options: argparse.Namespace) -> Query:
-    now = datetime.now().astimezone()
+    now = clock.now().astimezone()
     return Query(
         sites=tuple(options.site),
         tables=tuple(options.table),

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import closing
 
 import msgspec
 
 from controller.contract.times import format_utc
+from devices import clock
 from devices.command_line import CommandLine, end_process
 from subscribers.surveillance.archive import Kind, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
@@ -82,7 +82,7 @@ def _prune(archive: RecordArchive, settings: PruneSettings, *, dry_run: bool) ->
     if dry_run:
         removals = due_removals(archive, policy, age)
     else:
-        now = format_utc(time.time())
+        now = format_utc(clock.wall())
         removals = prune(archive, policy, age, settings.site, settings.node, now)
     for kind, days in policy.items():
         due = next((removal for removal in removals if removal.removal.kind == kind), None)

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES
+from devices import clock
 from devices.command_line import CommandLine, end_process
 from devices.suggestions import unknown_word
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Query, RecordArchive
@@ -112,7 +113,7 @@ def _whole(text: str) -> int:
 
 
 def _search(archive: RecordArchive, settings: SearchSettings, options: argparse.Namespace) -> int:
-    now = datetime.now().astimezone()
+    now = clock.now().astimezone()
     laws = _laws(settings.laws)
     sites = tuple(options.site)
     _check(archive, settings, options, laws)

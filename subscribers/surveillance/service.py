@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from functools import partial
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from controller.metrics.endpoint import serve
+from devices import clock
 from devices.log import structlog
 from subscribers.essential import essential
 from subscribers.recall_key import RecallKey
@@ -211,20 +211,20 @@ class SurveillanceRecorder:
                 try:
                     if result is None:
                         result = await self._call(archive.store, records)
-                    if self._unresponsive or time.monotonic() >= self._next_save:
+                    if self._unresponsive or clock.monotonic() >= self._next_save:
                         for site, _ in batches:
                             name, value = site.snapshot()
                             if self._unresponsive or site.saved != value:
                                 await self._call(archive.save_value, name, value)
                                 site.saved = value
-                        self._next_save = time.monotonic() + STATE_SAVE_INTERVAL_SECONDS
+                        self._next_save = clock.monotonic() + STATE_SAVE_INTERVAL_SECONDS
                     if self.health.trouble is not None:
                         await self._recover(archive)
                 except ArchiveError as error:
                     self._on_archive_error(error)
                 else:
                     return result
-            await asyncio.sleep(RETRY_DELAY_SECONDS)
+            await clock.sleep(RETRY_DELAY_SECONDS)
             await self._open_archive()
 
     async def _publish_while_closed(self, site: RecordedSite) -> None:
@@ -251,7 +251,7 @@ class SurveillanceRecorder:
             except ArchiveError as error:
                 self._archive = archive
                 self._on_archive_error(error)
-                await asyncio.sleep(RETRY_DELAY_SECONDS)
+                await clock.sleep(RETRY_DELAY_SECONDS)
             else:
                 self._archive = archive
                 self._opened.set()
@@ -308,10 +308,10 @@ class SurveillanceRecorder:
             site.schedule_gap_checks()
 
     async def _run_clock(self) -> None:
-        logged = checked = time.monotonic()
+        logged = checked = clock.monotonic()
         while True:
-            await asyncio.sleep(TICK_SECONDS)
-            now = time.monotonic()
+            await clock.sleep(TICK_SECONDS)
+            now = clock.monotonic()
             for site in self.sites:
                 archive = self._archive
                 if archive is None or self.health.trouble is not None:
@@ -343,11 +343,11 @@ class SurveillanceRecorder:
         await self._opened.wait()
         reason = ""
         while True:
-            started = time.monotonic()
+            started = clock.monotonic()
             try:
                 await side_task(self.new_records)
             except Exception as error:
-                if time.monotonic() - started >= HEALTH_LOG_INTERVAL_SECONDS:
+                if clock.monotonic() - started >= HEALTH_LOG_INTERVAL_SECONDS:
                     reason = ""  # it worked in between
                 if repr(error) != reason:
                     reason = repr(error)
@@ -358,4 +358,4 @@ class SurveillanceRecorder:
                         reason=str(error),
                         exc_info=cause,
                     )
-            await asyncio.sleep(RETRY_DELAY_SECONDS)
+            await clock.sleep(RETRY_DELAY_SECONDS)

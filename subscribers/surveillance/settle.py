@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import msgspec
 from controller.contract.messages.messages import ENGLISH
 from controller.contract.times import format_utc
 from controller.people.register import Person
+from devices import clock
 from devices.command_line import CommandLine, end_process
 from subscribers.console.admission import SignInUnavailableError
 from subscribers.console.settings import PitSettings
@@ -77,7 +77,7 @@ def settle(
             raise AccessRefusedError(
                 f"{person.name} has none of the roles {', '.join(sorted(ROLES))}"
             )
-    now = format_utc(time.time())
+    now = format_utc(clock.wall())
     body = {"finding": finding.key, "what": finding.type, "by": by, "note": note}
     if person is not None:
         body["person"] = person.id

@@ -5,7 +5,6 @@ tables, and proofs of its daemons' journals. The recorder stores the pending rec
 from __future__ import annotations
 
 import secrets
-import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -18,6 +17,7 @@ from controller.contract.retained import Alert
 from controller.contract.times import format_utc, parse_utc
 from controller.contract.topics import Topics
 from controller.proof.checkpoint import read_checkpoint
+from devices import clock
 from devices.log import structlog
 from subscribers.connection import ServiceConnection
 from subscribers.pending_recall import RECALL_TIMEOUT_SECONDS, PendingRecall, record_attempt
@@ -234,7 +234,7 @@ class RecordedSite:
     def _dispatch(
         self, message: PendingMessage, root: str, rest: str, body: bytes, retained: bool
     ) -> None:
-        place, now = parse_topic(rest), format_utc(time.time())
+        place, now = parse_topic(rest), format_utc(clock.wall())
         if place is None:
             raise BadMessageError("its topic has no table, node or jackpot")
         if place.of == "node" and place.owner == self.node:
@@ -338,7 +338,7 @@ class RecordedSite:
 
     def _schedule_gap_check(self, table: RecordedTable, after: float = GAP_DELAY_SECONDS) -> None:
         """Schedule a gap check, after a delay in which late messages may fill the gap."""
-        self._gap_checks_due.setdefault(table.id, time.monotonic() + after)
+        self._gap_checks_due.setdefault(table.id, clock.monotonic() + after)
 
     # Recalls
 
@@ -401,7 +401,7 @@ class RecordedSite:
         if self._key is None or self._person is None:
             body = unsigned_recall(fields, self._client, request_id)
         else:
-            timestamp = int(time.time())
+            timestamp = int(clock.wall())
             body = self._key.sign(
                 self._person, table.topic, fields, self._client, request_id, timestamp
             )
@@ -661,7 +661,7 @@ class RecordedSite:
         self._record_findings((finding,))
 
     def _record_findings(self, findings: tuple[RecorderFinding, ...]) -> None:
-        now = format_utc(time.time())
+        now = format_utc(clock.wall())
         for finding in findings:
             record = finding_record(finding, self.id, now)
             self.pending.append(PendingMessage([record]))
@@ -720,7 +720,7 @@ class RecordedSite:
                 self.connection.retain(topic, b"")
             return
         current = self._alerts.get(topic)
-        raised = format_utc(time.time()) if current is None else _raised.decode(current).raised
+        raised = format_utc(clock.wall()) if current is None else _raised.decode(current).raised
         self._alerts[topic] = msgspec.json.encode(stalled_alert(reason, raised))
         self.connection.retain(topic, self._alerts[topic])
         self.alert_connection.retain(topic, self._alerts[topic])
@@ -750,8 +750,8 @@ class RecordedSite:
 
     def _log_bad_message(self, topic: str, reason: str) -> None:
         self.bad_count += 1
-        if time.monotonic() - self._bad_logged_at >= BAD_MESSAGE_LOG_INTERVAL_SECONDS:
-            self._bad_logged_at = time.monotonic()
+        if clock.monotonic() - self._bad_logged_at >= BAD_MESSAGE_LOG_INTERVAL_SECONDS:
+            self._bad_logged_at = clock.monotonic()
             self._log.warning(
                 "a message cannot be read",
                 topic=ascii(topic[:200]),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import closing
 from typing import Protocol
 
 import msgspec
 
 from controller.contract.times import format_utc
+from devices import clock
 from devices.log import structlog
 from subscribers.surveillance.archive import RecordArchive
 from subscribers.surveillance.errors import ArchiveError
@@ -83,7 +83,7 @@ class RecordWaiter(Protocol):
 
 async def run_upkeep(settings: SurveillanceSettings, recorded: RecordWaiter) -> None:
     """Maintain the archive of a recorder, beside the recording, once it has a record."""
-    log, began = structlog.get_logger(), time.monotonic()
+    log, began = structlog.get_logger(), clock.monotonic()
     await recorded.beyond(0)
     reason = ""
     location, policy, site = settings.archive, settings.keep_days, settings.sites[0].id
@@ -92,7 +92,7 @@ async def run_upkeep(settings: SurveillanceSettings, recorded: RecordWaiter) -> 
             with closing(await asyncio.to_thread(open_archive, location)) as archive:
                 upkeep = Upkeep(archive, policy, site, settings.node, began)
                 while True:
-                    began, now = time.monotonic(), format_utc(time.time())
+                    began, now = clock.monotonic(), format_utc(clock.wall())
                     removals = await asyncio.to_thread(upkeep.run_once, began, now)
                     reason = ""
                     for removal in removals:
@@ -102,9 +102,9 @@ async def run_upkeep(settings: SurveillanceSettings, recorded: RecordWaiter) -> 
                             records=removal.count,
                             until=removal.mark.time,
                         )
-                    await asyncio.sleep(CHECK_INTERVAL_SECONDS)
+                    await clock.sleep(CHECK_INTERVAL_SECONDS)
         except ArchiveError as error:
             if str(error) != reason:
                 reason = str(error)
                 log.warning("the archive cannot be looked after", reason=reason)
-            await asyncio.sleep(RETRY_DELAY_SECONDS)
+            await clock.sleep(RETRY_DELAY_SECONDS)

@@ -11,9 +11,7 @@ import functools
 import re
 import signal
 import sys
-import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,7 @@ from rich.text import Text
 from controller.broker.login import BrokerUnusableError, password, tls
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.topics import Topics
+from devices import clock
 from devices.command_line import CommandLine, end_process, escape_unencodable_output
 from devices.new_file import replace_file
 from subscribers.feed import BrokerLogin, ConnectionChange, FeedMessage, check_broker, table_feed
@@ -69,7 +68,7 @@ class Display:
         self._told = False
         self._node: str | None = None
         self._trouble = self._since = ""
-        self.heard = time.monotonic()
+        self.heard = clock.monotonic()
 
     @property
     def done(self) -> bool:
@@ -89,7 +88,7 @@ class Display:
         except (ValueError, RecursionError) as error:
             print(f"display: {message.path}: not a JSON object: {error}", file=sys.stderr)  # noqa: T201
             return None
-        self.heard = time.monotonic()
+        self.heard = clock.monotonic()
         if message.path == "event":
             return message.body if fields and self.view.event(fields) else None
         if message.path.startswith("node/"):
@@ -109,7 +108,7 @@ class Display:
         """Why the picture may be old, and since when that is known."""
         found = self._found()
         if found.what != self._trouble:
-            self._trouble, self._since = found.what, datetime.now(UTC).isoformat()
+            self._trouble, self._since = found.what, clock.now().isoformat()
         return replace(found, since=self._since if found.what else "")
 
     def _found(self) -> ScreenTrouble:
@@ -121,7 +120,7 @@ class Display:
             return ScreenTrouble("daemon_offline")
         if self._told and self._node is None and not self.view.state:
             return ScreenTrouble("no_table")
-        quiet = time.monotonic() - self.heard
+        quiet = clock.monotonic() - self.heard
         return ScreenTrouble("quiet", round(quiet)) if quiet > QUIET else ScreenTrouble()
 
 
@@ -222,15 +221,15 @@ async def _read(
 async def _draw(displays: list[Display], meters: Meters, note_file: Path | None) -> None:
     """Draw only when something has changed; redrawing all the time flickers."""
     console = Console()
-    drawn, began = None, time.monotonic()
+    drawn, began = None, clock.monotonic()
     with Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
-            if not displays[0].tried and time.monotonic() < began + CONNECTS:
-                await asyncio.sleep(BLINK)
+            if not displays[0].tried and clock.monotonic() < began + CONNECTS:
+                await clock.sleep(BLINK)
                 continue
             seen = [TableOnFloor(each.view, each.trouble()) for each in displays]
             note = _read_note(note_file)
-            turn, size = int((time.monotonic() - began) / TURN), console.size
+            turn, size = int((clock.monotonic() - began) / TURN), console.size
             if drawn != (
                 drawn := (
                     [each.heard for each in displays],
@@ -246,7 +245,7 @@ async def _draw(displays: list[Display], meters: Meters, note_file: Path | None)
                 height = size.height - len(above) - len(below)
                 shown = floor(seen, size.width, turn, height)
                 live.update(_between(above, shown, below), refresh=True)
-            await asyncio.sleep(BLINK)
+            await clock.sleep(BLINK)
 
 
 def _read_note(file: Path | None) -> str | None:
@@ -270,7 +269,7 @@ def _between(
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    return clock.now().isoformat().replace("+00:00", "Z")
 
 
 def _touch(path: str) -> None:

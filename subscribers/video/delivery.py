@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
 from controller.contract.times import format_utc, parse_utc
+from devices import clock
 from devices.log import structlog
 from subscribers.surveillance.archive import ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
@@ -95,7 +95,7 @@ class BookmarkDelivery:
         settings: BookmarkSettings,
         opened: Callable[[], RecordArchive],
         ending: threading.Event,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = clock.wall,
     ) -> None:
         self._settings, self._opened, self._ending, self._clock = settings, opened, ending, clock
         self._receiver = RECEIVERS[settings.kind](settings)
@@ -156,7 +156,7 @@ class BookmarkDelivery:
             if mark is not None and not self._deliver(archive, mark):
                 break  # the program is ending
             progress.after = row.number
-            if time.monotonic() - self._saved_at >= SAVE_INTERVAL_SECONDS:
+            if clock.monotonic() - self._saved_at >= SAVE_INTERVAL_SECONDS:
                 self._save(archive)
         if rows:
             self._save(archive)
@@ -168,15 +168,15 @@ class BookmarkDelivery:
         ends before.
         """
         progress, pause = self.progress, MIN_RETRY_SECONDS
-        while not self._ending.wait(max(0.0, self._next_send - time.monotonic())):
-            self._next_send = time.monotonic() + 1 / self._settings.pace
+        while not self._ending.wait(max(0.0, self._next_send - clock.monotonic())):
+            self._next_send = clock.monotonic() + 1 / self._settings.pace
             now = self._clock()
             late = is_late(mark, now, self._settings.late_after)
             try:
                 self._receiver.send(mark, late=late, now=now)
             except ReceiverAwayError as error:
                 self._on_away(archive, str(error), mark)
-                self._next_send = time.monotonic() + pause
+                self._next_send = clock.monotonic() + pause
                 pause = min(MAX_RETRY_SECONDS, pause * 2)
                 continue
             except BookmarkRefusedError as error:
@@ -192,7 +192,7 @@ class BookmarkDelivery:
         return False
 
     def _on_away(self, archive: RecordArchive, why: str, mark: Bookmark) -> None:
-        progress, now = self.progress, time.monotonic()
+        progress, now = self.progress, clock.monotonic()
         if why != progress.trouble or now - self._logged_at >= LOG_REPEAT_SECONDS:
             self._logged_at = now
             self._log.warning("bookmarks wait", why=why, bookmark_of=mark.id)
@@ -202,7 +202,7 @@ class BookmarkDelivery:
 
     def _save(self, archive: RecordArchive) -> None:
         archive.save_value(progress_key(self._settings.id), msgspec.json.encode(self.progress))
-        self._saved_at = time.monotonic()
+        self._saved_at = clock.monotonic()
 
 
 def bookmark_for(row: ArchiveRow, settings: BookmarkSettings) -> Bookmark | None:
@@ -242,8 +242,8 @@ def deliver_beside(
             await asyncio.Event().wait()
         finally:
             ending.set()
-            end = time.monotonic() + SHUTDOWN_TIMEOUT_SECONDS
+            end = clock.monotonic() + SHUTDOWN_TIMEOUT_SECONDS
             for thread in threads:
-                thread.join(max(0.0, end - time.monotonic()))
+                thread.join(max(0.0, end - clock.monotonic()))
 
     return run

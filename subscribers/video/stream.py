@@ -7,9 +7,9 @@ import select
 import socket
 import struct
 import termios
-import time
 from contextlib import suppress
 
+from devices import clock
 from subscribers.video.errors import ReceiverAwayError
 
 STREAM_TIMEOUT_SECONDS = 5.0
@@ -88,11 +88,11 @@ class TextConnection:
 
     def _acknowledged(self, open_: socket.socket) -> None:
         """Wait until the socket's send queue is empty: the other machine then has all data."""
-        end = time.monotonic() + STREAM_TIMEOUT_SECONDS
+        end = clock.monotonic() + STREAM_TIMEOUT_SECONDS
         while struct.unpack("i", fcntl.ioctl(open_, termios.TIOCOUTQ, b"\0" * 4))[0]:
-            if time.monotonic() > end:
+            if clock.monotonic() > end:
                 raise TimeoutError
-            time.sleep(ACK_POLL_SECONDS)
+            clock.block(ACK_POLL_SECONDS)
         if trouble := open_.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
             raise OSError(trouble, "it closed the connection")
 

@@ -11,9 +11,7 @@ import logging
 import resource
 import socket
 import sys
-import time
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ import uvicorn
 
 from controller.broker.certificates import file_expiry_warning
 from controller.contract.topics import Topics
+from devices import clock
 from devices.command_line import end_process
 from devices.log import structlog
 from subscribers.console.admission import SignInUnavailableError
@@ -192,7 +191,7 @@ async def _serving(web: WebApplication, listening: socket.socket) -> AsyncIterat
     scheme = "https" if web.settings.cert_file else "http"
     address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{web.settings.base}"
     structlog.get_logger().info("web server answers", address=address)
-    if what := file_expiry_warning(web.settings.cert_file, time.time()):
+    if what := file_expiry_warning(web.settings.cert_file, clock.wall()):
         structlog.get_logger().warning(
             "the certificate ends; renew it", file=web.settings.cert_file, reason=what
         )
@@ -236,7 +235,7 @@ async def _look(floor: Floor) -> None:
     """Publish changes of the jackpots, including lost connections."""
     while True:
         floor.look()
-        await asyncio.sleep(JACKPOT_CHECK_INTERVAL_SECONDS)
+        await clock.sleep(JACKPOT_CHECK_INTERVAL_SECONDS)
 
 
 def _lost(what: str, why: str) -> None:
@@ -244,7 +243,7 @@ def _lost(what: str, why: str) -> None:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    return clock.now().isoformat().replace("+00:00", "Z")
 
 
 def _log(settings: WebSettings) -> None:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 import secrets
-import time
 from math import inf
 
 import msgspec
+
+from devices import clock
 
 HEADER = "x-novamas-touch"
 """``<beat> <milliseconds>``: the beat, and how long after its arrival the touch came."""
@@ -28,7 +29,7 @@ rates.
 
 def beat() -> bytes:
     """A beat, as JSON: its text, and the time as milliseconds since 1970."""
-    return msgspec.json.encode((f"{_RUN}.{_milliseconds()}", round(time.time() * 1000)))
+    return msgspec.json.encode((f"{_RUN}.{_milliseconds()}", round(clock.wall() * 1000)))
 
 
 def age(sent: str | None) -> float:
@@ -44,4 +45,4 @@ def age(sent: str | None) -> float:
 
 def _milliseconds() -> int:
     # this clock keeps running while the machine is suspended
-    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
+    return clock.boottime_ns() // 1_000_000

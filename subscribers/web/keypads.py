@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections import deque
 from collections.abc import Mapping
 from typing import get_args
@@ -18,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from controller.contract.messages.messages import text
+from devices import clock
 from subscribers.console.forms import PIN_COMMANDS
 from subscribers.console.sessions import Session
 from subscribers.console.work import refusal_text, role_for
@@ -149,7 +149,7 @@ class Keypads:
                 keypad.usb = ""
                 if keypad.session is not None and keypad.session.alive:
                     self._pit.door.sessions.touch(keypad.session)
-                self._pressed(table, key.key, max(0.0, time.time() - key.at))
+                self._pressed(table, key.key, max(0.0, clock.wall() - key.at))
 
     def _pressed(self, table: str, key: Press, late: float, ago: float = 0.0) -> None:
         """Handle a key of the page or of the USB keypad. ``ago``: seconds since it was pressed; its
@@ -158,7 +158,7 @@ class Keypads:
         keypad = self._keypads[table]
         self._look(table)
         session = keypad.session
-        stood = time.monotonic() - keypad.since - max(late, ago)
+        stood = clock.monotonic() - keypad.since - max(late, ago)
         pad, order = press(keypad.pad, key, keypad.means, stood, late)
         self._put(table, pad)
         if order is not None and session is not None:
@@ -225,7 +225,7 @@ class Keypads:
         self._settle(table)
         means = self._means(table, keypad.session)
         if means != keypad.means:
-            keypad.means, keypad.since = means, time.monotonic()
+            keypad.means, keypad.since = means, clock.monotonic()
 
     def _means(self, table: str, session: Session | None) -> dict[Slot, Meaning]:
         known = self._floor.known[table]

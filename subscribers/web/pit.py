@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from starlette.routing import Mount, Route
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES
 from controller.contract.topics import Topics
+from devices import clock
 from subscribers.console import jackpot_work, pages
 from subscribers.console.admission import Admission, Denied
 from subscribers.console.evidence import TableEvidence, add_evidence
@@ -86,7 +86,7 @@ class Pit:
         self._site, self._floor, self._alive = web.site, floor, alive
         self.base = web.base
         self.door = SignIn(
-            Admission(settings, web.site, Path(web.state), time.time, time.monotonic),
+            Admission(settings, web.site, Path(web.state), clock.wall, clock.monotonic),
             settings,
             web.secure,
             web.base,
@@ -98,7 +98,7 @@ class Pit:
             for jackpot in web.jackpots
         }
         self.sending = CommandSender(
-            web.broker, topics | jackpots, self._changed, time.time, mute=jackpots
+            web.broker, topics | jackpots, self._changed, clock.wall, mute=jackpots
         )
         self.currency = settings.currency
         self.laws: Mapping[str, str] = (

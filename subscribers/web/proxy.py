@@ -5,7 +5,6 @@ trusted; the same headers from other addresses are ignored.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -14,6 +13,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from devices import clock
 from devices.log import structlog
 
 FORWARDED_FOR, FORWARDED_SCHEME = "x-forwarded-for", "x-forwarded-proto"
@@ -123,9 +123,9 @@ class KnownHosts:
         await trusted(scope, receive, refuse)
 
     def _log(self, scope: Scope) -> None:
-        if time.monotonic() < self._logged + LOG_INTERVAL_SECONDS:
+        if clock.monotonic() < self._logged + LOG_INTERVAL_SECONDS:
             return
-        self._logged = time.monotonic()
+        self._logged = clock.monotonic()
         headers = Headers(scope=scope)
         structlog.get_logger().warning(
             "a request under an unknown name was refused",

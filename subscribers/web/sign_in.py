@@ -9,7 +9,6 @@ services of that host).
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES
+from devices import clock
 from devices.log import structlog
 from subscribers.console.admission import Admission, Caller, Denied
 from subscribers.console.browsers import COOKIE_SECONDS
@@ -57,7 +57,7 @@ class SignIn:
         self.admission = admission
         self._occupied = None if settings.occupied is None else Path(settings.occupied)
         limits = SessionLimits(settings.idle, settings.longest)
-        self.sessions = Sessions(limits, time.monotonic, self._counted)
+        self.sessions = Sessions(limits, clock.monotonic, self._counted)
         self._tls = tls
         self.late = settings.late
         self._path = base or "/"

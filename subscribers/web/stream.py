@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from devices import clock
 from subscribers.web.beat import beat
 from subscribers.web.floor import Floor, event_id
 from subscribers.web.metrics import WebCounters
@@ -74,7 +75,7 @@ class PictureStream:
             send({"type": "http.response.start", "status": 200, "headers": list(STREAM_HEADERS)})
         )
         await self._body(send, b"retry: %d\n\n" % RETRY_MILLISECONDS)
-        clock, beaten = asyncio.get_running_loop().time, 0.0
+        now, beaten = asyncio.get_running_loop().time, 0.0
         while self._alive():
             reached = self._floor.change
             tables = self._floor.since(self._after, self._tables)
@@ -85,11 +86,11 @@ class PictureStream:
                 await self._body(send, b"event: %s\n%sdata: %s\n\n" % (kind, number, line))
                 self._counts.pictures += 1
             self._after = reached
-            if clock() >= beaten + BEAT_INTERVAL_SECONDS:
+            if now() >= beaten + BEAT_INTERVAL_SECONDS:
                 await self._body(send, b"event: beat\ndata: %s\n\n" % beat())
-                beaten = clock()
-            await self._floor.wait(reached, beaten + BEAT_INTERVAL_SECONDS - clock())
-            await asyncio.sleep(BATCH_DELAY_SECONDS)
+                beaten = now()
+            await self._floor.wait(reached, beaten + BEAT_INTERVAL_SECONDS - now())
+            await clock.sleep(BATCH_DELAY_SECONDS)
         await self._within(send({"type": "http.response.body", "body": b"", "more_body": False}))
 
     async def _body(self, send: Send, data: bytes) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ from starlette.routing import Mount, Route
 from controller.confidential.key_file import KeyFileError
 from controller.contract.times import format_utc, parse_utc
 from controller.people.register import ALL_TABLES, Person
+from devices import clock
 from devices.log import structlog
 from subscribers.console.admission import Denied
 from subscribers.console.sessions import Session
@@ -112,7 +112,7 @@ class SurveillancePages:
             session,
             self._tables(session.person),
             self._pit.door.sessions.left(session),
-            time.time() * 1000,
+            clock.wall() * 1000,
             self._settings.base,
             key=self._settings.cards_key is not None,
             clips=self._settings.video is not None,
@@ -281,7 +281,7 @@ class SurveillancePages:
                     yield f"event: new\nid: {last}\ndata: {json.dumps(told)}\n\n"
             finally:
                 asking.cancel()
-            await asyncio.sleep(CHECK_INTERVAL_SECONDS)
+            await clock.sleep(CHECK_INTERVAL_SECONDS)
 
     async def _cards(self, request: Request) -> Response:
         """The sealed cards of a round, for a person with the role who gives the PIN again. Who
@@ -427,7 +427,7 @@ def _look(
     archive = open_archive(where)
     try:
         rows = round_rows(archive, site, given.table, given.session, given.round)
-        return disclose_cards(archive, rows, key, reason, time.time())
+        return disclose_cards(archive, rows, key, reason, clock.wall())
     finally:
         archive.close()
 

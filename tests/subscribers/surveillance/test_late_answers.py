@@ -9,15 +9,14 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from controller.contract.times import format_utc
+from devices import clock
 from subscribers.connection import ServiceConnection
 from subscribers.feed import BrokerLogin
-from subscribers.surveillance import site as site_module
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.service import TICK_SECONDS
@@ -55,8 +54,8 @@ class Floor:
         self.queue: deque[tuple[str, dict[str, Any]]] = deque()
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.answered = 0.0
-        clock = SimpleNamespace(monotonic=lambda: self.now, time=lambda: BEGUN + self.now)
-        monkeypatch.setattr(site_module, "time", clock)
+        monkeypatch.setattr(clock, "monotonic", lambda: self.now)
+        monkeypatch.setattr(clock, "wall", lambda: BEGUN + self.now)
         monkeypatch.setattr(ServiceConnection, "up", property(lambda _: True))
         settings = SiteSettings(id="palma", broker=BrokerLogin(url="mqtt://127.0.0.1:1"))
         self.site = RecordedSite(settings, "surveillance", "b", lambda: None, None, None)
