@@ -260,10 +260,10 @@ def told(events: Iterable[AnyEvent]) -> set[str]:
     before, and a burned card of the same value was not.
     """
     found: set[str | None] = set()
-    for each in events:
-        match each:
+    for event in events:
+        match event:
             case CardDealt() | CardTurned() | CardRemoved():
-                found.add(each.card)
+                found.add(event.card)
             case ResultCorrected():
-                found.update(card for hand in hands(each.outcome) for card in hand.cards)
+                found.update(card for hand in hands(event.outcome) for card in hand.cards)
     return {card for card in found if card is not None}

@@ -156,8 +156,8 @@ class RoundMoves(LawfulMoves[Book, Settings, State]):
 
 def in_place(entries: Iterable[E], entry: E) -> tuple[E, ...]:
     """These outcomes, with one in the place of any earlier one of its round."""
-    others = (each for each in entries if each.round != entry.round)
-    return tuple(sorted((*others, entry), key=lambda each: each.round))
+    others = (other for other in entries if other.round != entry.round)
+    return tuple(sorted((*others, entry), key=lambda known: known.round))
 
 
 class Recorded(Decided, Protocol):

@@ -49,11 +49,11 @@ class Band(NamedTuple):
             return True
         if self.span:
             return min(self.multiples) * minimum <= highest <= max(self.multiples) * minimum
-        return any(highest == each * minimum for each in self.multiples)
+        return any(highest == multiple * minimum for multiple in self.multiples)
 
     def __str__(self) -> str:
         """As ``50, 100`` or ``40-100``."""
-        told = [str(each) for each in self.multiples]
+        told = [str(multiple) for multiple in self.multiples]
         return f"{told[0]}-{told[-1]}" if self.span else ", ".join(told)
 
 
@@ -185,8 +185,8 @@ def refuse_unlawful(highest: Highest, bands: Mapping[str, Band]) -> None:
     minimums = {
         minimum
         for bet, band in held.items()
-        for each in band.multiples
-        for minimum in (floor(highest[bet] / each), ceil(highest[bet] / each))
+        for multiple in band.multiples
+        for minimum in (floor(highest[bet] / multiple), ceil(highest[bet] / multiple))
         if minimum > 0
     }
     if held and not any(
@@ -235,19 +235,19 @@ def too_late(command: BetPlace | BetWithdraw) -> str:
 
 def with_bet(bets: tuple[Stake, ...], command: BetPlace) -> tuple[Stake, ...]:
     """The bets with this one. Sent again, the last amount counts."""
-    others = (each for each in bets if (each.who, each.bet) != (command.who, command.bet))
+    others = (bet for bet in bets if (bet.who, bet.bet) != (command.who, command.bet))
     return (*others, Stake(command.who, command.bet, command.amount))
 
 
 def also(bets: tuple[Stake, ...], later: tuple[Stake, ...]) -> tuple[Stake, ...]:
     """Both sets of bets; a later bet replaces an earlier one of the same name."""
-    anew = {(each.who, each.bet) for each in later}
-    return (*(each for each in bets if (each.who, each.bet) not in anew), *later)
+    anew = {(bet.who, bet.bet) for bet in later}
+    return (*(bet for bet in bets if (bet.who, bet.bet) not in anew), *later)
 
 
 def without_bet(bets: tuple[Stake, ...], command: BetWithdraw) -> tuple[Stake, ...]:
     """The bets without this one. Raises ``RejectedError`` if it is not placed."""
-    left = tuple(each for each in bets if (each.who, each.bet) != (command.who, command.bet))
+    left = tuple(bet for bet in bets if (bet.who, bet.bet) != (command.who, command.bet))
     if left == bets:
         raise RejectedError("bet_not_placed", who=command.who, bet=command.bet)
     return left

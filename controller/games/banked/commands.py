@@ -233,7 +233,7 @@ def void(turn: Turn, command: RoundVoid) -> None:
         if deal is None and not waiting:
             raise RejectedError("no_round_to_decide")
         if deal is None and len(waiting) > 1:
-            raise RejectedError("say_round", rounds=tuple(str(each.round) for each in waiting))
+            raise RejectedError("say_round", rounds=tuple(str(entry.round) for entry in waiting))
         number = deal.round if deal is not None else waiting[0].round
     if (deal is None or deal.round != number) and number not in [entry.round for entry in waiting]:
         raise RejectedError("round_not_open", round=number)
@@ -271,10 +271,10 @@ def correct(turn: Turn, command: ResultCorrect) -> None:
         correct_settled(turn, entry, command, turn.deck)
         return
     amended, there, said = turn.amended(deal, entry, command)
-    right = right_cards(there, said, turn.deck, [each.card for each in deal.cards])
-    before = turn.outcome(deal, {each.who: each.cards for each in entry.hands})
+    right = right_cards(there, said, turn.deck, [card.card for card in deal.cards])
+    before = turn.outcome(deal, {hand.who: hand.cards for hand in entry.hands})
     tell(turn, entry, before, turn.outcome(amended, right), command)
-    turn.change(played=tuple(amended if each is deal else each for each in turn.state.played))
+    turn.change(played=tuple(amended if result is deal else result for result in turn.state.played))
 
 
 DECISIONS = ("accept", "read", "for", "exposed", "remove")
@@ -306,8 +306,8 @@ def decide(turn: Turn, command: CardDecide) -> None:
             len(state.held) if state.current is None else 1
         )  # those outside a round leave together
         turn.change(held=state.held[together:])
-        for each in state.held[:together]:
-            _waiting(turn, command, each)
+        for held in state.held[:together]:
+            _waiting(turn, command, held)
     else:
         raise RejectedError("nothing_to_decide")
     stand(turn, command)

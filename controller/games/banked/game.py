@@ -100,8 +100,8 @@ class BankedGame(DealtGame[Any, Any, Any, Any]):
 
 def _hands(deal: BankedDeal) -> dict[str, Cards]:
     """The cards of each hand; null for a face-down card."""
-    names = dict.fromkeys(each.to for each in deal.cards if not each.gone)
+    names = dict.fromkeys(card.to for card in deal.cards if not card.gone)
     return {
-        who: tuple(each.card if each.up else None for each in on_table.hand(deal.cards, who))
+        who: tuple(card.card if card.up else None for card in on_table.hand(deal.cards, who))
         for who in names
     }

@@ -93,7 +93,7 @@ def _held(reading: ShufflerPacket) -> Held:
 def take_silence(turn: Turn, reading: AnyReading) -> None:
     """A device is or was silent: a card may have come unseen while cards were due."""
     if not isinstance(reading, LinkLate | LinkGap):
-        others = tuple(each for each in turn.state.silent if each != reading.device)
+        others = tuple(device for device in turn.state.silent if device != reading.device)
         turn.change(silent=others if isinstance(reading, LinkUp) else (*others, reading.device))
     turn.lose_place()
 

@@ -66,7 +66,7 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
         else:
             return None
         if self.current is None:
-            asks = tuple(each for each in asks if each not in ("round.void", "cards.deal"))
+            asks = tuple(command for command in asks if command not in ("round.void", "cards.deal"))
         return Stop(what, asks)
 
 

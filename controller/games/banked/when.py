@@ -59,7 +59,7 @@ def showing(turn: Turn) -> Iterator[str]:
     if not bets_closed(turn) or (state.stop is not None and "cards.show" not in state.asks):
         return
     cards = state.current.cards
-    for who in dict.fromkeys(each.to for each in cards if not each.gone):
+    for who in dict.fromkeys(card.to for card in cards if not card.gone):
         anew = state.doubt == "shown_differs" and on_table.is_up(cards, who)
         if state.doubt is None or (anew and who != state.about):
             if passes(turn.may_show, who):
@@ -75,9 +75,9 @@ def _to_show(turn: Turn) -> bool:
 def to_turn(turn: Turn) -> bool:
     """A card that was read lies face down in a hand that may be shown."""
     return any(
-        each.card is not None and not each.up
+        card.card is not None and not card.up
         for who in showing(turn)
-        for each in on_table.hand(turn.state.current.cards, who)
+        for card in on_table.hand(turn.state.current.cards, who)
     )
 
 

@@ -27,9 +27,9 @@ def place(turn: BlackjackTurn, command: BetPlace) -> None:
     if command.bet == "accumulated":
         require_in_play(turn)
     beside = [
-        each for each in deal.bets if each.bet == command.bet == "bet" and each.who != command.who
+        bet for bet in deal.bets if bet.bet == command.bet == "bet" and bet.who != command.who
     ]
-    others = sum(each.amount or 0 for each in beside if each.who.partition("/")[0] == f"box:{box}")
+    others = sum(bet.amount or 0 for bet in beside if bet.who.partition("/")[0] == f"box:{box}")
     most = None if between.most is None else between.most - others
     laws, insurance = turn.book.laws, command.bet == "insurance"
     stakes.within(
@@ -53,7 +53,7 @@ def _mark(turn: BlackjackTurn, who: str, *, marked: bool) -> None:
     """Remember of an accumulated bet whether it was taken while the jackpot was not in play."""
     deal = turn.state.current
     assert deal is not None
-    others = tuple(each for each in deal.marked if each != who)
+    others = tuple(bettor for bettor in deal.marked if bettor != who)
     turn.change_current(marked=(*others, who) if marked else others)
 
 
@@ -128,7 +128,7 @@ def _insurance(turn: BlackjackTurn, who: str, hands: Bounds) -> Bounds:
     """
     limits, minimum = turn.book.insurance_limits, turn.state.minimum
     bets = turn.state.current.bets if turn.state.current else ()
-    insured = next((each.amount for each in bets if (each.who, each.bet) == (who, "bet")), None)
+    insured = next((bet.amount for bet in bets if (bet.who, bet.bet) == (who, "bet")), None)
     base = hands.most if insured is None else insured
     least = (
         minimum * Fraction(*limits["least"]) if minimum is not None and "least" in limits else None

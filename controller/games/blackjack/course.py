@@ -209,10 +209,10 @@ def _no_surrender(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSea
         return "dealer_ace_no_surrender", {}
     if len(seat.cards) != 2 or seat.split or seat.doubled or seat.asked:
         return "surrender_late", {"who": seat.who}
-    first_two = 2 * sum("." not in each.who for each in deal.seats)
+    first_two = 2 * sum("." not in seat.who for seat in deal.seats)
     if (
         rules.book.surrender_until == "table"
-        and sum(len(each.cards) for each in deal.seats) > first_two
+        and sum(len(seat.cards) for seat in deal.seats) > first_two
     ):
         return "surrender_over", {}
     return None

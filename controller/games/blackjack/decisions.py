@@ -105,17 +105,17 @@ def _split(deal: BlackjackDeal, seat: BlackjackSeat) -> BlackjackDeal:
     named by its number in the box.
     """
     box = seat.who.partition(".")[0]
-    count = sum(each.who.partition(".")[0] == box for each in deal.seats)
+    count = sum(seat.who.partition(".")[0] == box for seat in deal.seats)
     pair: Literal["aces", "others"] = (
         "aces" if seat.cards[0][0] == seat.cards[1][0] == "A" else "others"
     )
     first = replace(seat, cards=(), split=pair)
     other = BlackjackSeat(who=f"{box}.{count + 1}", split=pair)
-    at = next(at for at, each in enumerate(deal.hands) if each.who == seat.who)
-    second = max(at for at, each in enumerate(deal.cards) if each.to == seat.who)
+    at = next(at for at, hand in enumerate(deal.hands) if hand.who == seat.who)
+    second = max(at for at, card in enumerate(deal.cards) if card.to == seat.who)
     cards = tuple(
-        replace(each, to=other.who) if number == second else each
-        for number, each in enumerate(deal.cards)
+        replace(card, to=other.who) if number == second else card
+        for number, card in enumerate(deal.cards)
     )
     hands = (*deal.hands[:at], first, other, *deal.hands[at + 1 :])
     return replace(deal, hands=hands, cards=cards)

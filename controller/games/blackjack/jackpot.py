@@ -17,12 +17,12 @@ def told(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[AwardQualified | J
     """Who is entitled to the accumulated sum, and what the play added to it. The decree does not
     mention several winners.
     """
-    staked = [each for each in deal.bets if each.bet == "accumulated"] if deal.play == 1 else []
+    staked = [bet for bet in deal.bets if bet.bet == "accumulated"] if deal.play == 1 else []
     boxes = {seat.who: first_cards(rules, deal, seat) for seat in deal.seats if "." not in seat.who}
     won = [
-        each.who
-        for each in staked
-        if sevens_mark(boxes.get(each.who.partition("/")[0], ())) == FULL_METER_AWARD
+        bet.who
+        for bet in staked
+        if sevens_mark(boxes.get(bet.who.partition("/")[0], ())) == FULL_METER_AWARD
     ]
     awards = tuple(
         AwardQualified(
@@ -37,5 +37,5 @@ def told(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[AwardQualified | J
         )
         for who in won
     )
-    amount = sum(each.amount or 0 for each in staked)
+    amount = sum(bet.amount or 0 for bet in staked)
     return (*awards, JackpotStaked(round=deal.round, amount=amount)) if staked else ()

@@ -51,11 +51,11 @@ class BlackjackDeal(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def seats(self) -> tuple[BlackjackSeat, ...]:
         """Its hands, with their cards."""
-        lying: dict[str, list[str]] = {each.who: [] for each in self.hands}
-        for each in self.cards:
-            if each.to in lying and each.card is not None:
-                lying[each.to].append(each.card)
-        return tuple(replace(each, cards=tuple(lying[each.who])) for each in self.hands)
+        lying: dict[str, list[str]] = {hand.who: [] for hand in self.hands}
+        for card in self.cards:
+            if card.to in lying and card.card is not None:
+                lying[card.to].append(card.card)
+        return tuple(replace(hand, cards=tuple(lying[hand.who])) for hand in self.hands)
 
     @property
     def dealer(self) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class BlackjackDeal(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def begun(self) -> bool:
         """Whether a card of it was dealt."""
-        return not all(each.gone for each in self.cards)
+        return not all(card.gone for card in self.cards)
 
     @property
     def first_deal(self) -> bool:
@@ -92,7 +92,7 @@ class BlackjackDeal(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
         """The round with this hand in place of the one of its name."""
         bare = replace(seat, cards=())
         return replace(
-            self, hands=tuple(bare if each.who == seat.who else each for each in self.hands)
+            self, hands=tuple(bare if hand.who == seat.who else hand for hand in self.hands)
         )
 
 

@@ -297,7 +297,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         """Take back the latest card of a hand; if it was asked for, another is due."""
         deal = self.state.current
         assert deal is not None
-        at = max(at for at, each in enumerate(deal.cards) if each.to == who)
+        at = max(at for at, card in enumerate(deal.cards) if card.to == who)
         latest, seat = deal.cards[at], deal.seat(who)
         nowhere = replace(latest, to="", gone=True)
         self.change_current(latest=None, cards=(*deal.cards[:at], nowhere, *deal.cards[at + 1 :]))
@@ -336,11 +336,11 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         ):
             seats = tuple(replace(seat, even_money=False) for seat in deal.hands)
             number, play = deal.round + 1, deal.play + 1
-            first = next(each for each in deal.cards if each.to == DEALER)
+            first = next(card for card in deal.cards if card.to == DEALER)
             cards = tuple(
-                each
-                for each in deal.cards
-                if not each.gone and (each.to != DEALER or each is first)
+                card
+                for card in deal.cards
+                if not card.gone and (card.to != DEALER or card is first)
             )
             self.change(
                 current=replace(

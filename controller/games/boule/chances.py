@@ -49,26 +49,26 @@ def bets(book: Boule) -> tuple[str, ...]:
     return (*(str(number) for number in range(1, book.numbers + 1)), *book.chances)
 
 
-def settled(number: int, told: tuple[Stake, ...], book: Boule) -> tuple[Settled, ...]:
+def settled(number: int, bets: tuple[Stake, ...], book: Boule) -> tuple[Settled, ...]:
     """The outcome of each reported bet when this number comes."""
     won = winning(number, book)
     return tuple(
         Settled(
-            bet=each.bet,
+            bet=bet.bet,
             outcome="win",
-            pays=book.bets["number" if each.bet.isdecimal() else "simple"].pays,
-            who=each.who,
+            pays=book.bets["number" if bet.bet.isdecimal() else "simple"].pays,
+            who=bet.who,
         )
-        if each.bet in won
-        else Settled(bet=each.bet, outcome="lose", who=each.who)
-        for each in told
+        if bet.bet in won
+        else Settled(bet=bet.bet, outcome="lose", who=bet.who)
+        for bet in bets
     )
 
 
 def faults(holes: tuple[tuple[int, ...], ...], book: Boule) -> list[str]:
     """The mistakes in a map of the holes under the decree, in words; empty if there are none."""
     there = Counter(number for row in holes for number in row)
-    each = book.holes // book.numbers
+    expected = book.holes // book.numbers
     found = []
     if len(holes) != book.rows:
         found.append(f"the holes lie in {book.rows} rows, not in {len(holes)}")
@@ -77,6 +77,6 @@ def faults(holes: tuple[tuple[int, ...], ...], book: Boule) -> list[str]:
     for number in sorted({*there, *range(1, book.numbers + 1)}):
         if not 1 <= number <= book.numbers:
             found.append(f"there is no number {number}; there are 1 to {book.numbers}")
-        elif there[number] != each:
-            found.append(f"each number has {each} holes; {number} has {there[number]}")
+        elif there[number] != expected:
+            found.append(f"each number has {expected} holes; {number} has {there[number]}")
     return found

@@ -152,7 +152,7 @@ def place_bet(turn: CheminTurn, command: BetPlace) -> None:
     """Place a bet on a hand; or on the bank, if the decree lets this many players do so."""
     coup, bank, most = turn.state.current, turn.book.bank, turn.book.bank_bets
     if coup is not None and command.bet == bank and most:
-        others = {each.who for each in coup.bets if each.bet == bank} - {command.who}
+        others = {bet.who for bet in coup.bets if bet.bet == bank} - {command.who}
         if len(others) >= most:
             law = turn.book.laws["bank_bets"]
             raise RejectedError("too_many_on_bank", most=most, law=law.cited)

@@ -328,7 +328,7 @@ class CheminTurn(CheminMoves):
             pairs = self.current.pairs
             if who not in pairs or not is_open(self.current, who):
                 continue
-            self.change_current(pairs={each: two for each, two in pairs.items() if each != who})
+            self.change_current(pairs={hand: two for hand, two in pairs.items() if hand != who})
             self._keep_one(who, pairs[who])
             if self.state.current is not None and self.current.question is not None:
                 return
@@ -364,7 +364,7 @@ class CheminTurn(CheminMoves):
             self._before_the_word()
         elif coup.restored_by or false_card:
             self._clear(*self._surplus())
-        elif any(each.trouble == EARLY_CARD for each in held):  # no hand may have it
+        elif any(waiting.trouble == EARLY_CARD for waiting in held):  # no hand may have it
             self._clear("fifth_card", "fifth_card")
         else:
             self.doubt(0, "card_surplus")

@@ -231,7 +231,7 @@ def _give(turn: CheminTurn, command: CardDecide, at: int) -> None:
     if who == bank and coup.words.get(bank) != "draw":
         turn.decide(bank, "draw", command.by)
     turn.move(at, who)
-    two = tuple(each for each in coup.third if turn.current.cards[each].to == who)
+    two = tuple(place for place in coup.third if turn.current.cards[place].to == who)
     if len(two) > 1:  # the law leaves it one; which, its cards say when turned, or a person
         pair = tuple(sorted({*coup.pairs.get(who, ()), *two}))
         turn.change_current(pairs={**coup.pairs, who: pair})

@@ -225,7 +225,7 @@ def _by_two_cards(
     wins, and equal is void.
     """
     own, other = made
-    mine, theirs = (len(hand(coup.cards, each)) == 2 for each in (who, book.bank))
+    mine, theirs = (len(hand(coup.cards, holder)) == 2 for holder in (who, book.bank))
     if book.natural_beats and mine != theirs:
         two = own if mine else other
         if two == NATURAL or (two == 9 and own == other and nine_beats):
@@ -242,7 +242,7 @@ def hands_of(book: Chemin, coup: CheminCoup, *, nine_beats: bool) -> tuple[Hand,
         "tie": "tie",
         None: None,
     }
-    banks = {mirror[each] for each in against.values()}
+    banks = {mirror[result] for result in against.values()}
     return tuple(
         Hand(
             who=who,

@@ -83,10 +83,10 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         """Deal a card of the table to another hand: face up, if it is a third one."""
         coup = self.current
         card, was = coup.cards[at], coup.cards[at].to or coup.left.get(at)
-        others = tuple(each for each in coup.third if each != at)
+        others = tuple(place for place in coup.third if place != at)
         self.change_current(
             third=tuple(sorted((*others, at))) if third else others,
-            left={each: who for each, who in coup.left.items() if each != at},
+            left={place: who for place, who in coup.left.items() if place != at},
         )
         self._lay(at, replace(card, to=to, up=card.up or third))
         if to != was:
@@ -120,7 +120,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
     def remove(self, at: int, why: str, law: str | None = None) -> None:
         """A card of the table leaves the game; it never goes back into the shoe."""
         coup, card = self.current, self.current.cards[at]
-        others = {each: who for each, who in coup.left.items() if each != at}
+        others = {place: who for place, who in coup.left.items() if place != at}
         self.change_current(left={**others, at: card.to} if card.to else others)
         self._lay(at, replace(card, to="", gone=True))
         self.say_removed(why, card, card.to or coup.left[at], law)
@@ -174,7 +174,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
     def unsay(self, who: str) -> None:
         """Cancel the hand's decision: it decides again."""
         self.change_current(
-            words={each: word for each, word in self.current.words.items() if each != who}
+            words={hand: word for hand, word in self.current.words.items() if hand != who}
         )
 
     # The outcome of a round
@@ -187,7 +187,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
             self.void(coup.round, "misdeal", self.book.laws["card_in_basket"])
             return
         single = len(self.book.hands) == 1
-        won = next((each.who for each in hands if single and each.outcome == "win"), None)
+        won = next((hand.who for hand in hands if single and hand.outcome == "win"), None)
         winner = "tie" if single and hands[0].outcome == "tie" else won
         entry = DealtEntry(round=coup.round, kind="result", winner=winner, hands=hands)
         self._publish(entry, self.evidence(coup.round), coup.confirmed_by)
@@ -210,7 +210,9 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
             return ()
         waiting = [held.given.reading for held in self.state.held]
         return tuple(
-            sorted({*readings(coup.cards), *(each for each in waiting if each is not None)})
+            sorted(
+                {*readings(coup.cards), *(reading for reading in waiting if reading is not None)}
+            )
         )
 
     def _publish(self, entry: DealtEntry, evidence: tuple[int, ...], by: str | None) -> None:
@@ -229,7 +231,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
 
     def outcome_of(self, entry: DealtEntry) -> BaccaratOutcome:
         """The outcome of a round that has a result."""
-        natural = ("natural",) if any(each.kind == "natural" for each in entry.hands) else ()
+        natural = ("natural",) if any(hand.kind == "natural" for hand in entry.hands) else ()
         tie = ("tie",) if entry.winner == "tie" else ()
         winner = WINNERS[entry.winner] if entry.winner else None
         return BaccaratOutcome(winner=winner, hands=entry.hands, marks=natural + tie)

@@ -93,7 +93,7 @@ def leave(turn: CircleTurn, who: str, status: SeatStatus) -> None:
         turn.mistrust()
     turn.none_due(who)
     turn.resolve(
-        *(each for each in turn.state.doubts if each.who == who and "hand.act" in each.asks)
+        *(doubt for doubt in turn.state.doubts if doubt.who == who and "hand.act" in doubt.asks)
     )
 
 
@@ -140,12 +140,12 @@ def _is_back(turn: CircleTurn, command: HandAct) -> None:
         and seat is not None
         and seat.status in ("folded", "mucked", "all_in")
     ):
-        cards = {len(hand.of(each.who)) - each.discards for each in (seat, *hand.live)}
+        cards = {len(hand.of(player.who)) - player.discards for player in (seat, *hand.live)}
         due = [place for place in hand.due if place.to.startswith("seat:")]
         if len(cards) > 1 or (
             due
             and [(place.to, place.turn) for place in due]
-            != [(each.who, False) for each in hand.live]
+            != [(seat.who, False) for seat in hand.live]
         ):
             raise RejectedError("cannot_return", who=seat.who)
         turn.change_seat(seat.who, status="in")
@@ -167,7 +167,7 @@ def _is_due(turn: CircleTurn, who: str, up: bool) -> None:
     due = turn.current.due
     before = [seat.who for seat in turn.current.live]
     before = before[: before.index(who)]
-    others = [place for place, each in enumerate(due) if each.to.startswith("seat:")]
+    others = [index for index, place in enumerate(due) if place.to.startswith("seat:")]
     at = others[0] + len(before)
     turn.change_current(due=(*due[:at], CirclePlace(to=who, up=up), *due[at:]))
     turn.expect()
@@ -201,7 +201,7 @@ def _place(turn: CircleTurn, who: str) -> int:
     number = next((number for number in turn.state.seated if who == f"seat:{number}"), None)
     if number is None:
         raise RejectedError(
-            "not_seated", who=who, seated=tuple(f"seat:{each}" for each in turn.state.seated)
+            "not_seated", who=who, seated=tuple(f"seat:{seat}" for seat in turn.state.seated)
         )
     return number
 

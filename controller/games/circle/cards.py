@@ -128,7 +128,7 @@ def _correct(turn: CircleTurn, command: CardsShow) -> None:
 def _uncover(turn: CircleTurn, command: CardsShow) -> None:
     """Turn common cards: one in an interval; extra ones do not count."""
     lying = turn.current.by_index(command.who)
-    covered = sorted(index for index, each in lying.items() if not each.up)
+    covered = sorted(index for index, card in lying.items() if not card.up)
     if len(command.cards) > len(covered):
         raise RejectedError(
             "cards_down", who=command.who, down=len(covered), count=len(command.cards)
@@ -155,7 +155,7 @@ def _turn_board(turn: CircleTurn, who: str) -> None:
     if not (due and due[0].turn and due[0].to == who):
         raise RejectedError("not_to_be_turned", who=who)
     lying = turn.current.by_index(who)
-    index = min(index for index, each in lying.items() if not each.up)
+    index = min(index for index, card in lying.items() if not card.up)
     turn.change_current(due=due[1:])
     turn_known(turn, who, {index: lying[index]})
     turn.dealt()
@@ -173,13 +173,13 @@ def _show_seat(turn: CircleTurn, command: CardsShow) -> None:
     if len(unread := _unread(lying)) == len(command.cards):
         lying = unread
     own = list(lying.values())
-    if all(each.told for each in own) and {each.card for each in own} == {*command.cards}:
+    if all(card.told for card in own) and {card.card for card in own} == {*command.cards}:
         raise RejectedError("cards_already_up", who=command.who)
     if len(own) != len(command.cards):
         raise RejectedError(
             "cards_counted", who=command.who, cards=len(own), count=len(command.cards)
         )
-    if {each.card for each in own} - {None, *command.cards}:
+    if {card.card for card in own} - {None, *command.cards}:
         turn.doubt("shown_differs", who=command.who)
     before = turn.current
     if reveal(turn, command.who, lying, command.cards):
@@ -193,7 +193,7 @@ def reveal(turn: CircleTurn, who: str, lying: dict[int, TableCard], cards: tuple
     """
     if contradicted(turn, who, cards, lying.values()):
         return False
-    read = {each.card for each in lying.values()}
+    read = {card.card for card in lying.values()}
     left = [value for value in cards if value not in read]
     for index, card in lying.items():
         value = card.card if card.card is not None and card.card in cards else left.pop(0)
@@ -212,17 +212,17 @@ def turn_known(turn: CircleTurn, who: str, lying: dict[int, TableCard]) -> None:
 
 
 def _is_known(lying: dict[int, TableCard]) -> bool:
-    return bool(lying) and all(each.card is not None for each in lying.values())
+    return bool(lying) and all(card.card is not None for card in lying.values())
 
 
 def _unread(lying: dict[int, TableCard]) -> dict[int, TableCard]:
     """The face-up cards that are unread."""
-    return {index: each for index, each in lying.items() if each.up and each.card is None}
+    return {index: card for index, card in lying.items() if card.up and card.card is None}
 
 
 def _own(hand: CircleRound, who: str, index: int | None) -> dict[int, TableCard]:
     """The cards of a hand by their index, or that with this index."""
-    return {place: each for place, each in hand.by_index(who).items() if index in (None, place)}
+    return {place: card for place, card in hand.by_index(who).items() if index in (None, place)}
 
 
 def contradicted(
@@ -246,7 +246,7 @@ def contradicted(
 
 def opened(turn: CircleTurn, who: str) -> None:
     """Mark the hand as shown if all its cards are face up."""
-    if all(each.told for each in turn.current.of(who)):
+    if all(card.told for card in turn.current.of(who)):
         turn.change_seat(who, shown=True)
 
 
@@ -258,7 +258,7 @@ def _begin(turn: CircleTurn) -> None:
     hand = turn.current
     if hand.open:
         raise RejectedError("betting_open")
-    if any(each.what == "deal_exposed_in_cut" for each in turn.state.doubts):
+    if any(doubt.what == "deal_exposed_in_cut" for doubt in turn.state.doubts):
         raise RejectedError("cut_card_seen")
     if not hand.closed:
         turn.close_bets(unobserved=True)

@@ -139,7 +139,7 @@ def set_button(turn: CircleTurn, command: ButtonSet) -> None:
         raise RejectedError(
             "not_seated",
             who=f"seat:{command.seat}",
-            seated=tuple(f"seat:{each}" for each in turn.state.seated),
+            seated=tuple(f"seat:{seat}" for seat in turn.state.seated),
         )
     turn.change(fresh=True)
 
@@ -237,7 +237,7 @@ def confirm(turn: CircleTurn, command: RoundConfirm) -> None:
         against_cards(turn, of, command.winner)
     marks = ("split",) if command.winner == TIE else ()
     hands = (
-        tuple(each for each in (*open_hands(of), *open_boards(of)) if each.cards)
+        tuple(hand for hand in (*open_hands(of), *open_boards(of)) if hand.cards)
         if isinstance(of, CircleRound)
         else ()
     )
@@ -251,7 +251,8 @@ def against_cards(turn: CircleTurn, hand: CircleRound, winner: str | None) -> No
         return
     shown = compare(turn.book, replace(hand, seats=open_seats)).hands
     if any(
-        each.who == winner and {bet.outcome for bet in each.settled} == {"lose"} for each in shown
+        shown_hand.who == winner and {bet.outcome for bet in shown_hand.settled} == {"lose"}
+        for shown_hand in shown
     ):  # on any row of common cards
         raise RejectedError(
             "winner_beaten", winner=winner or "", law=turn.book.laws["showdown"].cited

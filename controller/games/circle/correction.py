@@ -24,9 +24,9 @@ def correct(turn: CircleTurn, command: ResultCorrect) -> None:
     """Replace a published result that was wrong; it is never erased."""
     entry = published(turn.state, command)
     hand: CircleRound | None = turn.state.round_of(entry.round)
-    if hand is not None and any(each.settled for each in entry.hands):
+    if hand is not None and any(hand.settled for hand in entry.hands):
         right = _right(turn, entry, command, hand)
-        before = _made(turn, hand, {each.who: each.cards for each in entry.hands})
+        before = _made(turn, hand, {hand.who: hand.cards for hand in entry.hands})
         tell(turn, entry, before, _made(turn, hand, right), command)
     else:
         _by_word(turn, entry, hand, command)
@@ -42,7 +42,7 @@ def _right(
 ) -> dict[str, tuple[str, ...]]:
     cards = pack(turn.book, hand.players) if hand is not None else ()
     return right_cards(
-        entry, command, cards, [each.told for each in hand.cards] if hand is not None else ()
+        entry, command, cards, [card.told for card in hand.cards] if hand is not None else ()
     )
 
 
@@ -69,7 +69,7 @@ def _by_word(
         raise RejectedError("winner_unchanged", round=entry.round, winner=was)
     if hand is not None:
         against_cards(
-            turn, laid_open(hand, {each.who: each.cards for each in hands}), command.winner
+            turn, laid_open(hand, {hand.who: hand.cards for hand in hands}), command.winner
         )
     told = ("no_showdown",) if {"no_showdown", "pot_stays"} & {*entry.marks} else ()
     after = PokerOutcome(

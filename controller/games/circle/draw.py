@@ -162,7 +162,7 @@ def _top(turn: DrawTurn, error: CircleDealError) -> None:
     if error.name == "too_many":
         _back(turn, error.count)
     turn.disbelieve()
-    turn.resolve(*(each for each in turn.state.doubts if each.what == "deal_premature"))
+    turn.resolve(*(doubt for doubt in turn.state.doubts if doubt.what == "deal_premature"))
     turn.expect()
 
 
@@ -175,7 +175,7 @@ def _back(turn: DrawTurn, count: int) -> None:
     back = lying[max(len(lying) - (count - strays), 0) :] if read else ()
     again = tuple(CirclePlace(to=card.to) for card in back)
     used = None if hand.used is None else hand.used - strays - len(again)
-    others = tuple(each for each in hand.cards if each.gone)
+    others = tuple(card for card in hand.cards if card.gone)
     left = (*others, *lying[: len(lying) - len(back)], *hand.early[count:])
     turn.change_current(cards=left, due=(*again, *hand.due), used=used)
 
@@ -353,7 +353,9 @@ class DrawTurn(CircleTurn):
             and hand.open_whole
             and len(hand.live) > 1
         ):
-            ahead = {each.who for each in compare(self.book, hand).hands if each.outcome != "lose"}
+            ahead = {
+                shown.who for shown in compare(self.book, hand).hands if shown.outcome != "lose"
+            }
             if f"seat:{hand.opener}" in ahead and not self._opening_stands():
                 return
         super().advance()

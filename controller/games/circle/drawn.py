@@ -50,7 +50,7 @@ def turn_up(turn: CircleTurn, command: CardsTurn) -> None:
     ready = [
         seat
         for seat in hand.live
-        if not (seat.discards or seat.shown) and all(each.card for each in hand.of(seat.who))
+        if not (seat.discards or seat.shown) and all(card.card for card in hand.of(seat.who))
     ]
     if not ready:
         raise RejectedError("nothing_to_turn")
@@ -78,7 +78,7 @@ def _show_hand(turn: CircleTurn, command: CardsShow, seat: CircleSeat) -> None:
     if laid is None:
         turn.doubt("shown_differs", who=seat.who)
         return
-    unread = any(each.card is None for each in own.values())
+    unread = any(card.card is None for card in own.values())
     _discard(turn, seat, {index: card for index, card in own.items() if index not in laid})
     for index, value in laid.items():
         if not own[index].up or own[index].card != value:
@@ -92,9 +92,9 @@ def _laid(own: dict[int, TableCard], shown: tuple[str, ...]) -> dict[int, str] |
     among them, and the kept first ones.
     """
     laid = {
-        index: each.card
-        for index, each in own.items()
-        if each.card is not None and each.card in shown
+        index: card.card
+        for index, card in own.items()
+        if card.card is not None and card.card in shown
     }
     left = [value for value in shown if value not in laid.values()]
     drawn = [index for index in own if index > FIRST_DEAL_CARDS]
@@ -121,10 +121,10 @@ def forget(turn: CircleTurn, named: tuple[str | None, ...], but: str | None = No
     """A card that went back into the deck comes again: its former holder had discarded it."""
     back = {seat.who for seat in turn.current.seats if seat.returned and seat.discards} - {but}
     cards = tuple(
-        replace(each, card=None)
-        if each.to in back and not each.up and each.card in named and each.card
-        else each
-        for each in turn.current.cards
+        replace(card, card=None)
+        if card.to in back and not card.up and card.card in named and card.card
+        else card
+        for card in turn.current.cards
     )
     turn.change_current(cards=cards)
 
@@ -139,7 +139,7 @@ def _show_pile(turn: CircleTurn, command: CardsShow) -> None:
         raise RejectedError(
             "cards_counted", who=DISCARD_PILE, cards=len(pile), count=len(command.cards)
         )
-    if {each.card for each in pile.values()} - {None, *command.cards}:
+    if {card.card for card in pile.values()} - {None, *command.cards}:
         turn.doubt("shown_differs", who=DISCARD_PILE)
     else:
         cards.reveal(turn, DISCARD_PILE, pile, command.cards)
@@ -152,7 +152,7 @@ def _turn_pile(turn: CircleTurn) -> None:
 
 def _pile(turn: CircleTurn) -> dict[int, TableCard]:
     pile = {
-        index: each for index, each in turn.current.by_index(DISCARD_PILE).items() if not each.up
+        index: card for index, card in turn.current.by_index(DISCARD_PILE).items() if not card.up
     }
     if not pile:
         raise RejectedError("discards_not_shown_yet")

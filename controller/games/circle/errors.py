@@ -80,8 +80,8 @@ def _take_back(turn: CircleTurn, command: DealError, what: str) -> None:
     continues.
     """
     allow_role(command.role, IN_CHARGE)
-    about = (each for each in turn.state.doubts if command.who in (None, each.who))
-    doubt = next((each for each in about if each.what == what), None)
+    about = (doubt for doubt in turn.state.doubts if command.who in (None, doubt.who))
+    doubt = next((doubt for doubt in about if doubt.what == what), None)
     if doubt is None:
         raise RejectedError("no_such_deal_error", error=command.error)
     turn.resolve(doubt)
@@ -167,7 +167,7 @@ def _annul(turn: CircleTurn, error: CircleDealError) -> None:
     """Cards of two players touched: both hands are void. They are reported one after the other."""
     seat = of_a_player(turn, error)
     law = turn.book.laws[error.what]
-    first = next((each for each in turn.state.doubts if each.what == error.what), None)
+    first = next((doubt for doubt in turn.state.doubts if doubt.what == error.what), None)
     leave(turn, seat.who, "annulled")
     turn.collect(seat.who, error.name, law)
     if first is None:
@@ -202,9 +202,9 @@ def _seat(turn: CircleTurn, error: CircleDealError) -> None:
     order = [seat.number for seat in was.seats]
     order = list(around(turn.book, turn.settings, {*order, number}, order[0]))
     known = {seat.number: seat for seat in was.seats}
-    seats = tuple(known.get(each, CircleSeat(number=each, status="away")) for each in order)
+    seats = tuple(known.get(number, CircleSeat(number=number, status="away")) for number in order)
     street = places(streets(turn.book, turn.settings)[0], seats)
-    others = tuple(each for each in was.cards if each.gone or each.to == EARLY_PLACE)
+    others = tuple(card for card in was.cards if card.gone or card.to == EARLY_PLACE)
     turn.change_current(seats=seats, cards=others, due=street[len(was.lying) :])
     before: Counter[str] = Counter()
     for card, place in zip(was.lying, street, strict=False):

@@ -87,6 +87,6 @@ def showers(hand: CircleRound) -> tuple[str, ...]:
     return tuple(
         seat.who
         for seat in sorted(
-            live, key=lambda each: (numbers.index(each.number) - start) % len(numbers)
+            live, key=lambda seat: (numbers.index(seat.number) - start) % len(numbers)
         )
     )

@@ -180,12 +180,12 @@ class CircleGame(DealtGame[Circle, CircleSettings, CircleState, CircleTurn]):
             resting={f"seat:{name}": rounds for name, rounds in state.resting.items()},
             button=state.button,
             interval=hand.interval if hand else None,
-            hands={each.who: each.cards for each in on_table if not each.who.startswith("board")},
+            hands={hand.who: hand.cards for hand in on_table if not hand.who.startswith("board")},
             counts={seat.who: len(hand.of(seat.who)) - seat.discards for seat in hand.live}
             if hand
             else {},
             statuses={seat.who: seat.status for seat in hand.seats} if hand else {},
-            boards={each.who: each.cards for each in on_table if each.who.startswith("board")},
+            boards={hand.who: hand.cards for hand in on_table if hand.who.startswith("board")},
             shows=tuple(showers(hand)) if hand and hand.showdown else (),
             deck_right=state.deck,
             last_winner=last.winner if last else None,

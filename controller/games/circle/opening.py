@@ -58,9 +58,9 @@ def proved(book: Circle, hand: CircleRound, rank: str) -> bool | None:
     else:
         kept = [
             tuple(
-                each.told
-                for index, each in hand.by_index(seat.who).items()
-                if index <= FIRST_DEAL_CARDS and each.told is not None
+                card.told
+                for index, card in hand.by_index(seat.who).items()
+                if index <= FIRST_DEAL_CARDS and card.told is not None
             )
         ]
     if all(opens(cards, rank, name) for cards in kept):

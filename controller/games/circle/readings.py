@@ -23,7 +23,7 @@ def take_silence(turn: CircleTurn, reading: AnyReading) -> None:
     """The device is or was silent, or restarted: a card may have gone unseen."""
     was = turn.state.silent
     if not isinstance(reading, LinkLate | LinkGap | ShoeReset):
-        others = tuple(each for each in was if each != reading.device)
+        others = tuple(device for device in was if device != reading.device)
         turn.change(silent=others if isinstance(reading, LinkUp) else (*others, reading.device))
     if not isinstance(reading, LinkUp) or reading.device in was:
         turn.lose_place()

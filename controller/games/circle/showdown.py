@@ -70,12 +70,12 @@ def compare(book: Circle, hand: CircleRound) -> CircleShown:
             if book.low is not None
             else row
         )
-        for who in sorted(high, key=lambda each: high[each].key, reverse=True):
+        for who in sorted(high, key=lambda who: high[who].key, reverse=True):
             settled = [Settled(bet, _outcome(who, best))]
             if least:
                 settled.append(Settled("low", _outcome(who, least)))
             if len(beside) < len(high) and who in beside:
-                first = frozenset(each for each in beside if beside[each] == max(beside.values()))
+                first = frozenset(name for name in beside if beside[name] == max(beside.values()))
                 settled.append(Settled("side_pot", _outcome(who, first)))
             aside = all_in and not all(
                 _beaten(who, values, able) for values in (high, lows) if who in values
@@ -92,7 +92,7 @@ def compare(book: Circle, hand: CircleRound) -> CircleShown:
 
 def cards_of(hand: CircleRound, who: str) -> tuple[str, ...]:
     """The cards of a hand or a board that are face up."""
-    return tuple(each.told for each in hand.of(who) if each.told is not None)
+    return tuple(card.told for card in hand.of(who) if card.told is not None)
 
 
 def open_hands(hand: CircleRound) -> tuple[Hand, ...]:
@@ -109,11 +109,11 @@ def remembered(hand: CircleRound, hands: tuple[Hand, ...]) -> CircleRound:
     """The part of a round with its result that is kept: the players' states, and of cards beside
     ``hands`` those that are face up.
     """
-    shown = {card for each in hands for card in each.cards}
+    shown = {card for hand in hands for card in hand.cards}
     rest = (
-        replace(each, card=each.told, reading=None) for each in hand.lying if each.told not in shown
+        replace(card, card=card.told, reading=None) for card in hand.lying if card.told not in shown
     )
-    kept = tuple(each for each in rest if each.card is not None or each.to.startswith("board"))
+    kept = tuple(card for card in rest if card.card is not None or card.to.startswith("board"))
     return replace(hand, cards=kept, due=())
 
 
@@ -160,7 +160,7 @@ def _hand(
     """``aside``: only players who were all in beat it, so it may have won a side pot, which is not
     reported.
     """
-    outcomes = {each.outcome for each in settled}
+    outcomes = {bet.outcome for bet in settled}
     alone: Outcome = "win" if outcomes == {"win"} else "lose" if outcomes == {"lose"} else "tie"
     return Hand(
         who=who,

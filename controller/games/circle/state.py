@@ -116,7 +116,7 @@ class CircleRound(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
         """The indexes in ``cards`` of the cards of a hand or a board. A common card that replaces
         one has its index.
         """
-        every = [place for place, each in enumerate(self.cards) if each.to == who]
+        every = [place for place, card in enumerate(self.cards) if card.to == who]
         indexes = _indexes(who, dealt(self.cards, who))
         return {
             index: place
@@ -138,7 +138,7 @@ class CircleRound(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def lying(self) -> Table:
         """The cards that lie with a hand, a board or the dead ones, in their order."""
-        return tuple(each for each in self.cards if not each.gone and each.to != EARLY_PLACE)
+        return tuple(card for card in self.cards if not card.gone and card.to != EARLY_PLACE)
 
     @property
     def early(self) -> Table:
@@ -162,20 +162,20 @@ class CircleRound(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def boards(self) -> tuple[str, ...]:
         """The rows of common cards on the table."""
-        return tuple(sorted({each.to for each in self.lying if each.to.startswith("board")}))
+        return tuple(sorted({card.to for card in self.lying if card.to.startswith("board")}))
 
     @property
     def unread_up(self) -> Table:
         """The face-up cards that count and are unknown."""
         count = {*self.boards, *(seat.who for seat in self.live)}
         return tuple(
-            each for each in self.lying if each.up and each.card is None and each.to in count
+            card for card in self.lying if card.up and card.card is None and card.to in count
         )
 
     @property
     def board_open(self) -> bool:
         """Whether all common cards are face up, and are known."""
-        return all(each.told for each in self.lying if each.to.startswith("board"))
+        return all(card.told for card in self.lying if card.to.startswith("board"))
 
     @property
     def open_whole(self) -> bool:
@@ -185,7 +185,7 @@ class CircleRound(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
 
 def _indexes(who: str, every: Table) -> Iterator[int]:
     """The indexes of the cards that were dealt to a place, and of those still to come."""
-    left = (index for index, each in enumerate(every[:ROW_CARDS], 1) if each.gone)
+    left = (index for index, card in enumerate(every[:ROW_CARDS], 1) if card.gone)
     row = chain(range(1, ROW_CARDS + 1), left, count(ROW_CARDS + 1))
     return row if who.startswith("board") else count(1)
 

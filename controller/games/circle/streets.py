@@ -48,7 +48,7 @@ def places(
 ) -> tuple[CirclePlace, ...]:
     """Where the cards of a street go, in the order of the deal: to the seats one at a time."""
     found: list[CirclePlace] = []
-    who = [seat.who for seat in seats]
+    seated = [seat.who for seat in seats]
     for deal in street:
         to, _, letters = deal.partition(" ")
         for letter in letters:
@@ -56,8 +56,8 @@ def places(
                 found.append(_turned(to, hand))
             else:
                 found += [
-                    CirclePlace(to=each, up=letter == "u")
-                    for each in (who if to == "seats" else [to])
+                    CirclePlace(to=name, up=letter == "u")
+                    for name in (seated if to == "seats" else [to])
                 ]
     return tuple(found)
 

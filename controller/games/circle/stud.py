@@ -66,8 +66,8 @@ def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index
     his ante back, and is out.
     """
     both = any(
-        each.up
-        for place, each in turn.current.by_index(seat.who).items()
+        card.up
+        for place, card in turn.current.by_index(seat.who).items()
         if place <= HOLE_CARDS and place != index
     )
     third = next((place for place in turn.current.due if place.to == seat.who and place.up), None)
@@ -154,8 +154,8 @@ def _show(turn: StudTurn, command: CardsShow) -> None:
     """As in the base game; if as many face-up cards of a player were not read, these are they."""
     hand = turn.state.current
     lying = hand.by_index(command.who) if hand is not None else {}
-    unread = [index for index, each in lying.items() if each.up and each.card is None]
-    covered = any(not each.up for each in lying.values())
+    unread = [index for index, card in lying.items() if card.up and card.card is None]
+    covered = any(not card.up for card in lying.values())
     if command.index is not None or not covered or len(unread) != len(command.cards):
         cards.show(turn, command)
         return
@@ -174,9 +174,9 @@ def act(turn: StudTurn, command: HandAct) -> None:
     acts.allow_no_return(command)
     doubt = next(
         (
-            each
-            for each in turn.state.doubts
-            if (each.what, each.who) == ("deal_last_card", command.who)
+            doubt
+            for doubt in turn.state.doubts
+            if (doubt.what, doubt.who) == ("deal_last_card", command.who)
         ),
         None,
     )
@@ -239,7 +239,7 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
     else:
         order = [place.to for place in hand.due if place.to != seat.who]
     up = {place.to: place.up for place in hand.due}
-    left = tuple(CirclePlace(to=each, up=up.get(each, False)) for each in order)
+    left = tuple(CirclePlace(to=who, up=up.get(who, False)) for who in order)
     turn.change_current(due=(*left, CirclePlace(to=seat.who, turn=True)))
     turn.dealt()
 
@@ -329,7 +329,7 @@ class StudTurn(CircleTurn):
     def _give_dead(self, to: str) -> None:
         dead = self.current.of(DEAD_PLACE)[0]
         index = self.current.next_index(to)
-        left = tuple(each for each in self.current.cards if each is not dead)
+        left = tuple(card for card in self.current.cards if card is not dead)
         self.change_current(due=self.current.due[1:], cards=(*left, replace(dead, to=to)))
         self.change_seat(to, shown=False)
         self.say(CardDealt(round=self.current.round, to=to, index=index, card=None, was=DEAD_PLACE))
@@ -350,7 +350,7 @@ class StudTurn(CircleTurn):
         )
         if self.current.straight_to_showdown:
             self.show_down()
-        elif unread or any(each.what == "deal_last_card" for each in self.state.doubts):
+        elif unread or any(doubt.what == "deal_last_card" for doubt in self.state.doubts):
             self.expect()
         else:
             super().open_betting()
@@ -404,7 +404,7 @@ class StudTurn(CircleTurn):
             detail=f"{left} cards are left, {needed} are needed: the dead ones are mixed in",
         )
         self.change_current(
-            cards=tuple(each for each in hand.cards if each.to != DEAD_PLACE),
+            cards=tuple(card for card in hand.cards if card.to != DEAD_PLACE),
             used=hand.used - len(dead),
         )
         self.say_removed("mixed_in", law, DEAD_PLACE)

@@ -168,7 +168,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
 
     def arrived(self, reading: CardDrawn | ShufflerPacket) -> Held | None:
         """A card or a packet came. None where no card may come."""
-        shut = any(each.what == "deal_exposed_in_cut" for each in self.state.doubts)
+        shut = any(doubt.what == "deal_exposed_in_cut" for doubt in self.state.doubts)
         none = self.state.current is None or shut
         if not self.state.open or (none and not reading.late):
             self.refuse(reading)
@@ -349,7 +349,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         order = around(self.book, self.settings, self.state.playing, button)
         if self.settings.first_card == "next" and order[0] == button:
             order = (*order[1:], button)
-        seats = tuple(CircleSeat(number=each) for each in order)
+        seats = tuple(CircleSeat(number=number) for number in order)
         return CircleRound(round=number, seats=seats, players=len(self.state.seated))
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
@@ -379,7 +379,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         """Deal the cards that came while betting was open where the first cards are due."""
         early = self.current.early
         self.change_current(
-            cards=tuple(each for each in self.current.cards if each.to != EARLY_PLACE)
+            cards=tuple(card for card in self.current.cards if card.to != EARLY_PLACE)
         )
         for card in early:
             if self.belongs() is not None:
@@ -465,8 +465,8 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         """The cards of a hand, or those that came too early, leave the table."""
         self.change_current(
             cards=tuple(
-                TableCard(to=OUT_PLACE, card=each.card, gone=True) if each.to == who else each
-                for each in self.current.cards
+                TableCard(to=OUT_PLACE, card=card.card, gone=True) if card.to == who else card
+                for card in self.current.cards
             )
         )
 
@@ -511,8 +511,8 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     def disbelieve(self) -> None:
         """Forget a reader's report of face-down cards; they are known once shown."""
         cards = tuple(
-            each if each.up and not each.gone else replace(each, card=None, reading=None)
-            for each in self.current.cards
+            card if card.up and not card.gone else replace(card, card=None, reading=None)
+            for card in self.current.cards
         )
         self.change_current(cards=cards, blind=True)
 
@@ -532,14 +532,14 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         detail: str | None = None,
     ) -> None:
         """Stop the table until a person decides; reported once."""
-        if not any((each.what, each.who) == (what, who) for each in self.state.doubts):
+        if not any((doubt.what, doubt.who) == (what, who) for doubt in self.state.doubts):
             doubt = CircleDoubt(what=what, who=who, asks=asks)
             self.change(doubts=(*self.state.doubts, doubt))
             self.irregular(what, asks=asks, detail=detail or who)
 
     def resolve(self, *doubts: CircleDoubt) -> None:
         """These are decided."""
-        self.change(doubts=tuple(each for each in self.state.doubts if each not in doubts))
+        self.change(doubts=tuple(doubt for doubt in self.state.doubts if doubt not in doubts))
 
     # Bets
 

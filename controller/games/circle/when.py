@@ -51,7 +51,7 @@ def _in_round(turn: CircleTurn) -> bool:
 
 def _cards_due(turn: CircleTurn) -> bool:
     hand = turn.current
-    cut_seen = any(each.what == "deal_exposed_in_cut" for each in turn.state.doubts)
+    cut_seen = any(doubt.what == "deal_exposed_in_cut" for doubt in turn.state.doubts)
     due = not hand.closed or (bool(hand.due) and not hand.due[0].turn)
     return due and not hand.open and not cut_seen
 
@@ -72,7 +72,7 @@ def _to_show(turn: CircleTurn) -> bool:
 
 def _to_turn(turn: CircleTurn) -> bool:
     """A card that was read lies face down."""
-    return any(each.card is not None and not each.up for each in turn.current.lying)
+    return any(card.card is not None and not card.up for card in turn.current.lying)
 
 
 def _betting(turn: CircleTurn) -> bool:

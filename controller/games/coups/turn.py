@@ -71,7 +71,7 @@ class CoupTurn(DealtTurn[B, S, T]):
 
     def whole(self, cards: Table) -> Made | None:
         """As above, for cards on the table; None also where one is not known, or is no card."""
-        known = tuple(each.card for each in cards if each.card is not None)
+        known = tuple(card.card for card in cards if card.card is not None)
         sound = len(known) == len(cards) and all(map(is_card, known))
         return self.judged(known) if sound else None
 

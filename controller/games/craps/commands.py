@@ -190,7 +190,7 @@ def correct(turn: CrapsTurn, command: ResultCorrect) -> None:
     now = turn.state.entry(latest.round)
     assert now is not None
     if now != latest and turn.state.open:
-        since = [each for each in turn.state.bets if each not in turn.left_lying(latest)]
+        since = [bet for bet in turn.state.bets if bet not in turn.left_lying(latest)]
         turn.change(bets=(*turn.left_lying(now), *since))
         _give_back(turn, latest, now, command)
 
@@ -285,7 +285,7 @@ def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound 
                 raise RejectedError("nothing_to_confirm", round=current.round)
             raise RejectedError("no_round_to_decide")
         of = (*waiting, *((current,) if current else ()))
-        raise RejectedError("say_round", rounds=tuple(str(each.round) for each in of))
+        raise RejectedError("say_round", rounds=tuple(str(undecided.round) for undecided in of))
     return named(
         turn.state,
         current,

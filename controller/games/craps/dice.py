@@ -78,8 +78,8 @@ def report_die(turn: CrapsTurn, command: DieReport) -> None:
             raise RejectedError(
                 "die_not_lost" if command.found else "die_lost_already", serial=serial
             )
-        others = tuple(each for each in dice.lost if each != serial)
-        playing = tuple(each for each in dice.playing if each != serial)
+        others = tuple(die for die in dice.lost if die != serial)
+        playing = tuple(die for die in dice.playing if die != serial)
         lost = others if command.found else (*others, serial)
         unfit = tuple(why for why in dice.unfit if why != "die_lost" or lost)
         turn.change(set=replace(dice, lost=lost, playing=playing, unfit=unfit))

@@ -99,14 +99,16 @@ def withdraw_bet(turn: CrapsTurn, command: BetWithdraw) -> None:
     word, colon, number = command.bet.partition(":")
     gone = {
         command.bet,
-        *(f"{other}{colon}{number}" for other, each in turn.bets.items() if each.base == word),
+        *(f"{other}{colon}{number}" for other, bet in turn.bets.items() if bet.base == word),
     }
-    for each in turn.state.bets:
-        if each.who == command.who and each.bet in gone:
-            turn.say(stakes.said(turn.number, replace(command, bet=each.bet)))
+    for placed in turn.state.bets:
+        if placed.who == command.who and placed.bet in gone:
+            turn.say(stakes.said(turn.number, replace(command, bet=placed.bet)))
     turn.change(
         bets=tuple(
-            each for each in turn.state.bets if each.who != command.who or each.bet not in gone
+            placed
+            for placed in turn.state.bets
+            if placed.who != command.who or placed.bet not in gone
         )
     )
 

@@ -135,7 +135,9 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
 
     def holds(self, who: str, bet: str) -> Stake | None:
         """The reported bet of this name by this player."""
-        return next((each for each in self.state.bets if (each.who, each.bet) == (who, bet)), None)
+        return next(
+            (placed for placed in self.state.bets if (placed.who, placed.bet) == (who, bet)), None
+        )
 
     # Its outcome: a result, void, or unresolved
 
@@ -180,16 +182,16 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         """The effect of a throw on every kind of bet, and on each reported bet."""
         assert entry.dice is not None
         own = [
-            replace(settle(self.bets, each.bet, entry.dice, entry.point), who=each.who)
-            for each in entry.bets
+            replace(settle(self.bets, bet.bet, entry.dice, entry.point), who=bet.who)
+            for bet in entry.bets
         ]
         return (*settle_all(self.bets, entry.dice, entry.point), *own)
 
     def left_lying(self, entry: CrapsEntry) -> tuple[Stake, ...]:
         """The reported bets that a throw leaves undecided, where it moves them."""
         assert entry.dice is not None
-        after = ((each, moved(self.bets, each.bet, entry.dice, entry.point)) for each in entry.bets)
-        return tuple(replace(each, bet=bet) for each, bet in after if bet)
+        after = ((bet, moved(self.bets, bet.bet, entry.dice, entry.point)) for bet in entry.bets)
+        return tuple(replace(placed, bet=name) for placed, name in after if name)
 
     def tell_point(self, number: int, was: int | None, now: int | None) -> None:
         """Announce that the marker goes to another number, or away. Empty at a closed table."""

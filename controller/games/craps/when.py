@@ -67,7 +67,7 @@ def _untold(turn: CrapsTurn) -> bool:
 
 def _bets_placed(turn: CrapsTurn) -> bool:
     """One of them may be withdrawn."""
-    return any(not turn.bets[each.bet.split(":")[0]].locked for each in turn.state.bets)
+    return any(not turn.bets[bet.bet.split(":")[0]].locked for bet in turn.state.bets)
 
 
 def _unconfirmed(turn: CrapsTurn) -> bool:

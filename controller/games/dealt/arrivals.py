@@ -39,11 +39,11 @@ def follow(turn: Turn, held: Held) -> None:
 
 def follow_all(turn: Turn, cards: Iterable[Held]) -> None:
     """Follow several cards in their order; if one stops the table, those after it wait with it."""
-    for each in cards:
+    for held in cards:
         if turn.holds:
-            turn.wait(each)
+            turn.wait(held)
         else:
-            follow(turn, each)
+            follow(turn, held)
 
 
 def take_silence(turn: Turn, reading: AnyReading) -> None:

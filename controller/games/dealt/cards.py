@@ -58,17 +58,17 @@ def dealt(table: Table, who: str) -> Table:
     """All cards that were dealt to a hand, those that left it too; the ``index`` of an event counts
     them from 1.
     """
-    return tuple(each for each in table if each.to == who)
+    return tuple(card for card in table if card.to == who)
 
 
 def hand(table: Table, who: str) -> Table:
     """The cards of a hand."""
-    return tuple(each for each in table if each.to == who and not each.gone)
+    return tuple(card for card in table if card.to == who and not card.gone)
 
 
 def known(table: Table, who: str) -> tuple[str, ...]:
     """The cards of a hand as far as they are known, in the order of the deal."""
-    return tuple(each.card for each in hand(table, who) if each.card is not None)
+    return tuple(card.card for card in hand(table, who) if card.card is not None)
 
 
 def is_known(table: Table, who: str) -> bool:
@@ -78,20 +78,20 @@ def is_known(table: Table, who: str) -> bool:
 
 def up(table: Table, who: str) -> tuple[str, ...]:
     """The cards of a hand that are face up."""
-    return tuple(each.card for each in hand(table, who) if each.up and each.card is not None)
+    return tuple(card.card for card in hand(table, who) if card.up and card.card is not None)
 
 
 def is_up(table: Table, who: str) -> bool:
     """Whether a hand has cards and all of them are face up."""
     own = hand(table, who)
-    return bool(own) and all(each.up and each.card is not None for each in own)
+    return bool(own) and all(card.up and card.card is not None for card in own)
 
 
 def readings(table: Table) -> tuple[int, ...]:
     """The evidence of these cards, oldest first, that of a packet once. Also of a face-down card: a
     number reveals no card.
     """
-    return tuple(sorted({each.reading for each in table if each.reading is not None}))
+    return tuple(sorted({card.reading for card in table if card.reading is not None}))
 
 
 def seen(table: Table, shown: Collection[str]) -> Table:
@@ -99,7 +99,7 @@ def seen(table: Table, shown: Collection[str]) -> Table:
     that may be kept.
     """
     return tuple(
-        each for each in table if each.up and each.card is not None and each.card not in shown
+        card for card in table if card.up and card.card is not None and card.card not in shown
     )
 
 
@@ -112,7 +112,7 @@ def trouble(
     cards = tuple(cards)
     if not set(cards) <= set(deck):
         return "card_foreign"
-    there = {each.card for each in table if each.gone or each.to != but}
+    there = {card.card for card in table if card.gone or card.to != but}
     return "card_duplicate" if len(set(cards)) < len(cards) or there & set(cards) else None
 
 
@@ -122,9 +122,9 @@ def trouble(
 def _changed(table: Table, who: str, change: Callable[[int, TableCard], TableCard]) -> Table:
     """Each card of a hand changed; it is given its index and itself."""
     index, changed = 0, []
-    for each in table:
-        index += each.to == who
-        changed.append(change(index, each) if each.to == who and not each.gone else each)
+    for card in table:
+        index += card.to == who
+        changed.append(change(index, card) if card.to == who and not card.gone else card)
     return tuple(changed)
 
 
@@ -146,7 +146,7 @@ def place_card(
 def turn(table: Table, who: str, index: int | None = None) -> Table:
     """The known cards of a hand are face up, or its ``index``-th does."""
     return _changed(
-        table, who, lambda place, each: _faced(each) if index in (None, place) else each
+        table, who, lambda place, card: _faced(card) if index in (None, place) else card
     )
 
 
@@ -155,13 +155,13 @@ def drop(table: Table, who: str, cards: Collection[str] | None = None) -> Table:
     return _changed(
         table,
         who,
-        lambda _, each: replace(each, gone=True) if cards is None or each.card in cards else each,
+        lambda _, card: replace(card, gone=True) if cards is None or card.card in cards else card,
     )
 
 
 def take_up(table: Table, who: str) -> Table:
     """Restore a hand that was not folded."""
-    return tuple(replace(each, gone=False) if each.to == who else each for each in table)
+    return tuple(replace(card, gone=False) if card.to == who else card for card in table)
 
 
 def show(
@@ -184,27 +184,27 @@ def show(
         raise RejectedError("cards_counted", who=who, cards=len(own) - dropped, count=len(cards))
     if trust:
         own = tuple(
-            each if each.card in cards else replace(each, card=None, up=False) for each in own
+            card if card.card in cards else replace(card, card=None, up=False) for card in own
         )
-    named = {each.card for each in own}
+    named = {card.card for card in own}
     rest = [card for card in cards if card not in named]
     laid: list[TableCard] = []
-    for place, each in reversed(
+    for place, seen in reversed(
         list(enumerate(own))
     ):  # the card dealt last was not discarded: it is matched first
-        if each.card in cards:
-            laid.append(_faced(each))
-        elif each.card is None and rest:
-            laid.append(replace(each, card=rest.pop(), up=True))
-        elif place < first and not each.up and dropped:
-            laid.append(replace(each, gone=True))
+        if seen.card in cards:
+            laid.append(_faced(seen))
+        elif seen.card is None and rest:
+            laid.append(replace(seen, card=rest.pop(), up=True))
+        elif place < first and not seen.up and dropped:
+            laid.append(replace(seen, gone=True))
             dropped -= 1
         else:
             return "shown_differs"
     if rest:
         return "shown_differs"
     new = iter(reversed(laid))
-    return tuple(next(new) if each.to == who and not each.gone else each for each in table)
+    return tuple(next(new) if card.to == who and not card.gone else card for card in table)
 
 
 def unread(table: Table, who: str, cards: Collection[str]) -> Table:
@@ -214,10 +214,10 @@ def unread(table: Table, who: str, cards: Collection[str]) -> Table:
     The cards there are unknown then.
     """
     return tuple(
-        replace(each, card=None)
-        if each.card in cards and not each.up and (each.gone or each.to != who)
-        else each
-        for each in table
+        replace(card, card=None)
+        if card.card in cards and not card.up and (card.gone or card.to != who)
+        else card
+        for card in table
     )
 
 
@@ -236,12 +236,12 @@ def show_one(
     return _changed(
         table,
         who,
-        lambda place, each: replace(each, card=card, up=True) if place == index else each,
+        lambda place, seen: replace(seen, card=card, up=True) if place == index else seen,
     )
 
 
-def _faced(each: TableCard) -> TableCard:
-    return replace(each, up=each.card is not None)
+def _faced(card: TableCard) -> TableCard:
+    return replace(card, up=card.card is not None)
 
 
 # Events
@@ -251,24 +251,24 @@ def laid_down(before: Table, after: Table) -> list[CardDealt]:
     """The events of dealt cards; face-down cards are not named."""
     events = []
     for place in range(len(before), len(after)):
-        each = after[place]
-        index = len(dealt(after[: place + 1], each.to))
-        events.append(CardDealt(to=each.to, index=index, card=each.card if each.up else None))
+        card = after[place]
+        index = len(dealt(after[: place + 1], card.to))
+        events.append(CardDealt(to=card.to, index=index, card=card.card if card.up else None))
     return events
 
 
 def turned(before: Table, after: Table) -> list[CardTurned]:
     """The events of the cards that were turned, or whose published value was wrong."""
     events = []
-    for place, each in enumerate(after[: len(before)]):
+    for place, card in enumerate(after[: len(before)]):
         if (
-            each.up
-            and each.card is not None
-            and (not before[place].up or before[place].card != each.card)
+            card.up
+            and card.card is not None
+            and (not before[place].up or before[place].card != card.card)
         ):
             events.append(
                 CardTurned(
-                    to=each.to, index=len(dealt(after[: place + 1], each.to)), card=each.card
+                    to=card.to, index=len(dealt(after[: place + 1], card.to)), card=card.card
                 )
             )
     return events

@@ -62,7 +62,7 @@ class DealtRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def known(self) -> tuple[str, ...]:
         """Its cards that are known, in the order in which they came."""
-        return tuple(each.card for each in self.cards if each.card is not None)
+        return tuple(card.card for card in self.cards if card.card is not None)
 
     @property
     def unread(self) -> bool:

@@ -63,8 +63,8 @@ class FortuneTurn(CellsTurn):
 
     def settled(self, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:
         """What each bet does: that on each symbol, then those that were placed."""
-        of = {each.bet: each for each in settled(number, self.book, self.settings)}
-        return (*of.values(), *(replace(of[bet.bet], who=bet.who) for bet in bets))
+        outcomes = {bet.bet: bet for bet in settled(number, self.book, self.settings)}
+        return (*outcomes.values(), *(replace(outcomes[bet.bet], who=bet.who) for bet in bets))
 
 
 def settled(

@@ -40,7 +40,7 @@ def usual(book: FortuneWheelBook) -> tuple[Number, ...]:
         return OF_64
     jokers = [symbol(name) for name in book.bets if name.startswith("joker")]
     names = {"joker_red": jokers[0], "joker_black": jokers[-1]}
-    return tuple(names.get(each, each) if isinstance(each, str) else each for each in OF_54)
+    return tuple(names.get(cell, cell) if isinstance(cell, str) else cell for cell in OF_54)
 
 
 def faults(order: tuple[Number, ...], book: FortuneWheelBook) -> list[str]:
@@ -66,11 +66,11 @@ def _counts(order: tuple[Number, ...], book: FortuneWheelBook) -> list[str]:
     found = (
         [] if len(order) == book.cells else [f"the wheel has {book.cells} cells, not {len(order)}"]
     )
-    found += [f"{each} is no symbol of this wheel" for each in there if each not in wanted]
+    found += [f"{number} is no symbol of this wheel" for number in there if number not in wanted]
     return found + [
-        f"{each} has {cells} cells, not {there[each]}"
-        for each, cells in wanted.items()
-        if there[each] != cells
+        f"{number} has {cells} cells, not {there[number]}"
+        for number, cells in wanted.items()
+        if there[number] != cells
     ]
 
 

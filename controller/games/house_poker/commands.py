@@ -192,9 +192,9 @@ def _allow_stake(turn: HousePokerTurn, command: BetPlace) -> None:
 def _others(turn: HousePokerTurn, box: str, but: str | None = None) -> int:
     """What others have bet on a box."""
     return sum(
-        each.amount or 0
-        for each in turn.current.bets
-        if each.who.partition("/")[0] == box and each.who != but
+        bet.amount or 0
+        for bet in turn.current.bets
+        if bet.who.partition("/")[0] == box and bet.who != but
     )
 
 
@@ -219,7 +219,7 @@ def close_bets(turn: HousePokerTurn, command: BetsClose) -> None:
         turn.irregular("silence", asks=turn.state.asks)
     elif set(turn.state.silent) - set(turn.state.slots):
         turn.lose_place()
-    follow_all(turn, (replace(each, trouble=None) for each in early))
+    follow_all(turn, (replace(held, trouble=None) for held in early))
 
 
 # Rounds
@@ -242,7 +242,7 @@ def deal_error(turn: HousePokerTurn, command: DealError) -> None:
             raise RejectedError(
                 "who_not_in_play",
                 who=command.who or "",
-                hands=tuple(each.who for each in hand.seats),
+                hands=tuple(seat.who for seat in hand.seats),
             )
         if "hand_told" not in turn.book.laws:
             raise RejectedError("no_law_for_shown_hand")
@@ -282,14 +282,14 @@ def correct(turn: HousePokerTurn, command: ResultCorrect) -> None:
         correct_settled(turn, entry, command, turn.rules.deck)
         return
     after, there = decided_otherwise(turn.rules, hand, entry, command)
-    right = right_cards(there, command, turn.rules.deck, [each.card for each in hand.cards])
+    right = right_cards(there, command, turn.rules.deck, [card.card for card in hand.cards])
     judged = bool(entry.marks) or (
         bool(command.decisions) and len(right.get(DEALER, ())) == turn.book.hand
     )
     if command.decisions and not judged and any(seat.decision == "go" for seat in after.seats):
         raise RejectedError("hands_also_required", hands=(DEALER,))
     was = outcome(
-        turn.rules, hand, {each.who: each.cards for each in entry.hands}, judged=bool(entry.marks)
+        turn.rules, hand, {hand.who: hand.cards for hand in entry.hands}, judged=bool(entry.marks)
     )
     tell(turn, entry, was, outcome(turn.rules, after, right, judged=judged), command)
-    turn.change(played=tuple(after if each is hand else each for each in turn.state.played))
+    turn.change(played=tuple(after if result is hand else result for result in turn.state.played))

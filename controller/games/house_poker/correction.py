@@ -23,7 +23,7 @@ def decided_otherwise(
     """The round and its result with the true decisions and the cards that were face up. Raises
     ``RejectedError`` for impossible decisions.
     """
-    complete = {each.who for each in entry.hands if len(each.cards) == rules.book.hand}
+    complete = {hand.who for hand in entry.hands if len(hand.cards) == rules.book.hand}
     after, anew = hand, set() if DEALER in complete else {DEALER}
     for who, decision in (command.decisions or {}).items():
         seat = hand.seat(who)

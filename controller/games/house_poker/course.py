@@ -150,9 +150,9 @@ def to_show(rules: HousePokerRules, hand: HousePokerRound) -> list[HousePokerSea
 def begun_to_show(rules: HousePokerRules, hand: HousePokerRound) -> bool:
     """Whether more of the hands is face up than the deal itself shows."""
     return any(
-        each.up and index <= rules.book.hand and (who, index) != (DEALER, rules.exposed)
+        card.up and index <= rules.book.hand and (who, index) != (DEALER, rules.exposed)
         for who in (DEALER, *(seat.who for seat in hand.seats))
-        for index, each in enumerate(dealt(hand.cards, who), 1)
+        for index, card in enumerate(dealt(hand.cards, who), 1)
     )
 
 
@@ -167,7 +167,7 @@ def unseen_discards(hand: HousePokerRound, who: str) -> bool:
     return (
         seat is not None
         and seat.dropped > 0
-        and not any(each.gone for each in dealt(hand.cards, who))
+        and not any(card.gone for card in dealt(hand.cards, who))
     )
 
 

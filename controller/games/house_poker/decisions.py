@@ -46,7 +46,7 @@ def act(turn: HousePokerTurn, command: HandAct) -> None:
     seat = hand.seat(command.who)
     if seat is None:
         raise RejectedError(
-            "who_not_in_play", who=command.who, hands=tuple(each.who for each in hand.seats)
+            "who_not_in_play", who=command.who, hands=tuple(seat.who for seat in hand.seats)
         )
     _no_stop(turn)
     if not course.is_dealt(turn.rules, hand):
@@ -250,7 +250,7 @@ def _shown(turn: HousePokerTurn, command: CardsShow, *, trust: bool) -> Table | 
     [card] = command.cards
     found = show_one(cards, command.who, command.index, card, trust=trust)
     others = tuple(
-        each for each in cards if each is not dealt(cards, command.who)[command.index - 1]
+        card for card in cards if card is not dealt(cards, command.who)[command.index - 1]
     )
     return trouble(others, command.cards, turn.rules.deck) or found
 

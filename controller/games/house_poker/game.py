@@ -137,7 +137,7 @@ class HousePokerGame(DealtGame[HousePoker, HousePokerSettings, HousePokerState, 
     def seen(self, state: HousePokerState) -> set[str]:
         """The cards of the round in progress that are face up."""
         cards = state.current.cards if state.current else ()
-        return {each.card for each in cards if each.up and each.card}
+        return {card.card for card in cards if card.up and card.card}
 
     def show(self, state: HousePokerState) -> HousePokerShown:
         """The retained state."""
@@ -149,7 +149,7 @@ class HousePokerGame(DealtGame[HousePoker, HousePokerSettings, HousePokerState, 
             if hand and deciding
             else (),
             hands={seat.who: _box(hand, seat) for seat in hand.seats} if hand else {},
-            dealer=tuple(each.card if each.up else None for each in lying(hand.cards, DEALER))
+            dealer=tuple(card.card if card.up else None for card in lying(hand.cards, DEALER))
             if hand
             else (),
             deck=state.deck,
@@ -169,7 +169,7 @@ class HousePokerGame(DealtGame[HousePoker, HousePokerSettings, HousePokerState, 
 
 def _box(hand: HousePokerRound, seat: HousePokerSeat) -> HousePokerBox:
     """What everybody sees of a hand: of what it discarded, that it did."""
-    cards = [each.card if each.up else None for each in lying(hand.cards, seat.who)]
+    cards = [card.card if card.up else None for card in lying(hand.cards, seat.who)]
     if course.unseen_discards(hand, seat.who):
         for _ in range(seat.dropped):
             cards.remove(None)

@@ -95,15 +95,15 @@ def prizes(
         for who, hand in hands.items()
         if hand.category in (jackpot.discarded if who in discarded else jackpot.shares)
     ]
-    found.sort(key=lambda each: (not each.discarded, each.hand.key), reverse=True)
+    found.sort(key=lambda claim: (not claim.discarded, claim.hand.key), reverse=True)
     if jackpot.several is None and len(found) > 1:
         return found
     if jackpot.several == "highest":
-        best = {each.hand.category: each.hand.key for each in reversed(found)}
-        found = [each for each in found if each.hand.key == best[each.hand.category]]
+        best = {claim.hand.category: claim.hand.key for claim in reversed(found)}
+        found = [claim for claim in found if claim.hand.key == best[claim.hand.category]]
     left, paid = Fraction(1), []
     for place, (_, group) in enumerate(
-        groupby(found, key=lambda each: (each.discarded, each.hand.key))
+        groupby(found, key=lambda claim: (claim.discarded, claim.hand.key))
     ):
         equal = list(group)
         table = jackpot.discarded if equal[0].discarded else jackpot.shares
@@ -122,7 +122,9 @@ def prizes(
         else:
             left -= (share or 0) * len(equal)
         paid += [
-            msgspec.structs.replace(each, share=None if share is None else share.as_integer_ratio())
-            for each in equal
+            msgspec.structs.replace(
+                claim, share=None if share is None else share.as_integer_ratio()
+            )
+            for claim in equal
         ]
     return paid

@@ -34,7 +34,7 @@ def take_silence(turn: HousePokerTurn, reading: AnyReading) -> None:
     """A device is or was silent, or restarted: a card may have come unseen. The slots deal none."""
     device, silent = reading.device, turn.state.silent
     if not isinstance(reading, LinkLate | LinkGap | ShoeReset):
-        others = tuple(each for each in silent if each != device)
+        others = tuple(other for other in silent if other != device)
         turn.change(silent=others if isinstance(reading, LinkUp) else (*others, device))
     if device not in turn.state.slots and not isinstance(reading, LinkUp):
         turn.lose_place()

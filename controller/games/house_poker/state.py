@@ -57,7 +57,7 @@ class HousePokerRound(DealtRound, frozen=True, kw_only=True, omit_defaults=True)
     def with_seat(self, seat: HousePokerSeat) -> HousePokerRound:
         """A copy in which this box replaces the one with the same name."""
         return replace(
-            self, seats=tuple(seat if each.who == seat.who else each for each in self.seats)
+            self, seats=tuple(seat if other.who == seat.who else other for other in self.seats)
         )
 
     def has_bet(self, who: str, bet: str) -> bool:

@@ -231,11 +231,11 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         } | ({} if withdrawn else {bet: amount})
         self.change_current(amounts={**self.current.amounts, who: own})
         if bet == "jackpot":
-            others = tuple(each for each in self.current.slotted if each != who)
+            others = tuple(player for player in self.current.slotted if player != who)
             self.change_current(slotted=(*others, who) if by is None and not withdrawn else others)
             coins = by is None and who in self.current.marked  # some of them fell out of play
             marked = not withdrawn and (coins or out_of_play(self.state) is not None)
-            unmarked = tuple(each for each in self.current.marked if each != who)
+            unmarked = tuple(player for player in self.current.marked if player != who)
             self.change_current(marked=(*unmarked, who) if marked else unmarked)
         self.say(
             BetPlaced(
@@ -346,9 +346,9 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
             round=hand.round, who=DEALER, decision="discard", count=hand.discards, valid=False
         )
         self.say(decided)
-        for index, each in enumerate(dealt(hand.cards, DEALER), 1):
-            if each.gone and each.card is not None:
-                self.say(CardTurned(round=hand.round, to=DEALER, index=index, card=each.card))
+        for index, card in enumerate(dealt(hand.cards, DEALER), 1):
+            if card.gone and card.card is not None:
+                self.say(CardTurned(round=hand.round, to=DEALER, index=index, card=card.card))
 
     # The outcome of a round
 

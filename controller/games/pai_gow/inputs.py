@@ -132,7 +132,7 @@ def take_silence(turn: PaiGowTurn, reading: AnyReading) -> None:
 
 
 def _right(turn: PaiGowTurn, values: tuple[int, ...]) -> bool:
-    return len(values) == turn.book.dice and all(1 <= each <= 6 for each in values)
+    return len(values) == turn.book.dice and all(1 <= value <= 6 for value in values)
 
 
 def _spell(values: tuple[int, ...]) -> str:

@@ -200,7 +200,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             raise RejectedError("not_the_last_action", who=who, action="set")
         if self.current.low:
             raise RejectedError("too_late_to_withdraw")
-        self.change_current(set=tuple(each for each in self.current.set if each != who))
+        self.change_current(set=tuple(player for player in self.current.set if player != who))
         self.decided(who, "set", by, valid=False)
 
     def may_show(self, who: str) -> None:
@@ -209,7 +209,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             raise RejectedError("cards_not_dealt")
         if who not in self.players:
             raise RejectedError("no_hand", who=who)
-        waits = [each for each in self.players[1:] if each not in self.current.set]
+        waits = [player for player in self.players[1:] if player not in self.current.set]
         if waits:
             raise RejectedError(
                 "hands_not_set", hands=tuple(waits), law=self.book.laws["dealer_early"].cited
@@ -261,8 +261,8 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             if who not in self.players:
                 own = on_table.hand(self.current.cards, who)
                 self.change_current(cards=on_table.drop(self.current.cards, who))
-                for each in own:
-                    card = each.card if each.up else None
+                for dealt in own:
+                    card = dealt.card if dealt.up else None
                     self.say(
                         CardRemoved(round=self.current.round, why="empty_place", card=card, to=who)
                     )

@@ -107,10 +107,10 @@ def came_to_lie(entry: DealtEntry, command: ResultCorrect, sizes: Mapping[str, i
         if len(hands.get(who, ())) not in (0, size):
             raise RejectedError("hand_size", who=who, cards=size, count=len(hands[who]))
     there = [
-        replace(each, cards=hands[each.who]) if hands.get(each.who) and each.who in sizes else each
-        for each in entry.hands
+        replace(hand, cards=hands[hand.who]) if hands.get(hand.who) and hand.who in sizes else hand
+        for hand in entry.hands
     ]
-    names = {each.who for each in there}
+    names = {hand.who for hand in there}
     return replace(
         entry,
         hands=(

@@ -34,8 +34,8 @@ def deal(hands: Sequence[str], size: int, dealt: Dealt = "singly") -> Order:
 def due(order: Order, table: Table) -> Order:
     """Who is still to get cards, in order."""
     there: dict[str, int] = {}
-    for each in table:
-        there[each.to] = there.get(each.to, 0) + 1
+    for card in table:
+        there[card.to] = there.get(card.to, 0) + 1
     left = []
     for who in order:
         if count := there.get(who):

@@ -36,19 +36,19 @@ class PokerState(DealtState[DealtEntry], frozen=True, kw_only=True, omit_default
 
     def round_of(self, number: int) -> Any:
         """The round behind a result, None where it is not kept."""
-        return next((each for each in self.played if each.round == number), None)
+        return next((result for result in self.played if result.round == number), None)
 
 
 def kept(entries: tuple[DealtEntry, ...], entry: DealtEntry) -> tuple[DealtEntry, ...]:
     """These outcomes with one more: the hands of results that are shown no more are forgotten."""
     every = in_place(entries, entry)[-MAX_REMEMBERED_ROUNDS:]
     older = (
-        replace(each, hands=()) if each.kind == "result" else each
-        for each in every[:-HISTORY_ROUNDS]
+        replace(result, hands=()) if result.kind == "result" else result
+        for result in every[:-HISTORY_ROUNDS]
     )
     return (*older, *every[-HISTORY_ROUNDS:])
 
 
 def behind(played: tuple[P, ...], entries: tuple[DealtEntry, ...]) -> tuple[P, ...]:
     """The rounds behind the results that are still shown."""
-    return tuple(each for each in played if each.round >= entries[-HISTORY_ROUNDS:][0].round)
+    return tuple(result for result in played if result.round >= entries[-HISTORY_ROUNDS:][0].round)

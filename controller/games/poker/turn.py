@@ -41,7 +41,7 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
             )
         )
         self.say_paid(made)
-        shown = [card for each in made.hands for card in each.cards]
+        shown = [card for hand in made.hands for card in hand.cards]
         kept = replace(self.behind(), cards=seen(deal.cards, shown), gap=False, confirmed_by=None)
         self.change(played=(*self.state.played, kept))
         self.record(entry)
@@ -61,9 +61,9 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
         """
         deal = self.state.current
         assert deal is not None
-        own = names or dict.fromkeys(each.to for each in deal.cards)
+        own = names or dict.fromkeys(card.to for card in deal.cards)
         lying = (Hand(who=who, cards=up(deal.cards, who)) for who in own)
-        hands = tuple(each for each in lying if each.cards)
+        hands = tuple(hand for hand in lying if hand.cards)
         told = readings(deal.cards)
         self.record(DealtEntry(round=deal.round, kind="unresolved", hands=hands, readings=told))
         self.say(RoundUnresolved(round=deal.round, why="undecided", candidate=None, readings=told))

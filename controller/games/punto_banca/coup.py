@@ -25,7 +25,7 @@ from controller.rulebooks.cards import ThirdCards
 
 def all_up(cards: Table) -> bool:
     """Whether every card of the round is face up and was read."""
-    return all(each.up and each.card is not None for each in cards)
+    return all(card.up and card.card is not None for card in cards)
 
 
 def next_place(cards: Table, third: ThirdCards) -> Side | None:
@@ -42,11 +42,11 @@ def dealt_again(
     coup.
     """
     hands: dict[Side, tuple[str, ...]] = {"player": (), "banker": ()}
-    for each in cards:
+    for card in cards:
         to = next_card(third, hands["player"], hands["banker"])
         if to is None:
             return None
-        hands[to] = (*hands[to], each)
+        hands[to] = (*hands[to], card)
     whole = next_card(third, hands["player"], hands["banker"]) is None
     return (hands["player"], hands["banker"]) if whole else None
 

@@ -134,7 +134,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             return "card_after_end" if natural else "card_before_turn", None
         index = len(dealt(self.on_table, to)) + 1
         if drawn.to not in (None, to) or drawn.index not in (None, index):
-            named = " ".join(str(each) for each in (drawn.to, drawn.index) if each is not None)
+            named = " ".join(str(part) for part in (drawn.to, drawn.index) if part is not None)
             return "card_misplaced", f"{to} {index} expected, the shoe says {named}"
         return ("card_exposed", None) if drawn.exposed and not self.faces_up(to) else None
 
@@ -148,7 +148,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         """Turn the cards of these hands face up."""
         for side in sides:
             self.put(
-                tuple(replace(each, up=True) if each.to == side else each for each in self.on_table)
+                tuple(replace(card, up=True) if card.to == side else card for card in self.on_table)
             )
 
     # Gaps
@@ -293,8 +293,8 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         unread = [
             at
             for side in SIDES
-            for at, each in enumerate(self.on_table)
-            if each.card is None and each.to == side and command.who in (None, side)
+            for at, card in enumerate(self.on_table)
+            if card.card is None and card.to == side and command.who in (None, side)
         ]
         if command.action == "read" and unread and state.shoe is not None:
             card, at = read_card(command), unread[0]
@@ -451,5 +451,5 @@ def bands(book: PuntoBanca) -> dict[str, stakes.Band]:
     part = Fraction(*book.tie_limit) if book.tie_limit else 1
     return {
         "hands": of_hands,
-        "tie": of_hands._replace(multiples=tuple(each * part for each in book.limits)),
+        "tie": of_hands._replace(multiples=tuple(limit * part for limit in book.limits)),
     }

@@ -84,9 +84,9 @@ def covers(book: Roulette) -> tuple[RouletteCover, ...]:
     }
     return tuple(
         RouletteCover(bet, numbers)
-        for bet, each in places.items()
+        for bet, covered in places.items()
         if bet in book.bets
-        for numbers in each
+        for numbers in covered
     )
 
 

@@ -196,7 +196,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         """Whether decisions may be withdrawn: the turn card is not dealt and no hand is face up."""
         cards = self.current.cards
         return len(cards) <= len(self.first) and not any(
-            on_table.is_up(cards, each) for each in (DEALER, *self.boxes)
+            on_table.is_up(cards, place) for place in (DEALER, *self.boxes)
         )
 
     def take_back(self, who: str, action: Literal["go", "pass"], by: str) -> None:
@@ -205,7 +205,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             raise RejectedError("not_the_last_action", who=who, action=action)
         if not self.takes_back():
             raise RejectedError("too_late_to_withdraw")
-        spoke = {each: word for each, word in self.current.spoke.items() if each != who}
+        spoke = {player: word for player, word in self.current.spoke.items() if player != who}
         table = (
             on_table.take_up(self.current.cards, who) if action == "pass" else self.current.cards
         )
@@ -227,7 +227,9 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
                 "bet_already_placed" if placed else "bet_not_placed", who=who, bet="txb"
             )
         own = (who,) if placed else ()
-        self.change_current(bonus=(*(each for each in self.current.bonus if each != who), *own))
+        self.change_current(
+            bonus=(*(bettor for bettor in self.current.bonus if bettor != who), *own)
+        )
         self.say(
             BetPlaced(
                 round=self.current.round,
@@ -268,7 +270,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         the turn and river, and at last give the result.
         """
         if (
-            any(not each.up for each in on_table.hand(self.current.cards, BOARD))
+            any(not card.up for card in on_table.hand(self.current.cards, BOARD))
             and self.state.doubt is None
         ):
             self.doubt("card_unread", about=BOARD, detail=BOARD)
@@ -323,7 +325,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         if "go" in deal.spoke.values():
             sizes = dict.fromkeys(command.decisions, own)  # all else lay open
         there = came_to_lie(entry, command, sizes)
-        lie = {each.who: len(each.cards) for each in there.hands}
+        lie = {hand.who: len(hand.cards) for hand in there.hands}
         if lacking := [who for who, size in sizes.items() if lie.get(who) != size]:
             raise RejectedError("hands_also_required", hands=tuple(lacking))
         return replace(deal, spoke={**deal.spoke, **command.decisions}), there, command

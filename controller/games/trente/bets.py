@@ -36,27 +36,27 @@ def withdraw_bet(turn: TrenteTurn, command: BetWithdraw) -> None:
 
 def _insures(turn: TrenteTurn, bets: tuple[Stake, ...], who: str, amount: int | None) -> bool:
     """Whether it is the insurance of one or several bets of this player, to the minor unit."""
-    own = [each.amount for each in bets if each.who == who and each.bet != "insurance"]
+    own = [bet.amount for bet in bets if bet.who == who and bet.bet != "insurance"]
     if amount is None or None in own:
         return bool(own)
     part = Fraction(*turn.book.insurance)
     sums = (
-        sum(amount for amount in some if amount is not None) * part
+        sum(amount for amount in insured if amount is not None) * part
         for count in range(1, len(own) + 1)
-        for some in combinations(own, count)
+        for insured in combinations(own, count)
     )
-    return any(amount in (floor(each), ceil(each)) for each in sums)
+    return any(amount in (floor(whole), ceil(whole)) for whole in sums)
 
 
 def _end_insurance(turn: TrenteTurn, command: BetPlace | BetWithdraw) -> None:
     """Give back an insurance that is no longer a part of what its player has placed."""
     current = turn.state.current
     assert current is not None
-    for each in current.bets:
-        if (each.who, each.bet) == (command.who, "insurance") and not _insures(
-            turn, current.bets, each.who, each.amount
+    for bet in current.bets:
+        if (bet.who, bet.bet) == (command.who, "insurance") and not _insures(
+            turn, current.bets, bet.who, bet.amount
         ):
             back = BetWithdraw(
-                at=command.at, by=command.by, role=command.role, who=each.who, bet=each.bet
+                at=command.at, by=command.by, role=command.role, who=bet.who, bet=bet.bet
             )
             stakes.withdraw_bet(turn, back)

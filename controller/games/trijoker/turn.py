@@ -182,11 +182,13 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         said = "withdraw" if bet in own else "go"
         if said != action:
             raise RejectedError("not_the_last_action", who=who, action=action)
-        self.change_current(spoke=tuple(each for each in self.current.spoke if each != who))
+        self.change_current(spoke=tuple(player for player in self.current.spoke if player != who))
         self.decided(who, action, by, valid=False)
         if action == "withdraw":
             withdrawn = {**self.current.withdrawn, who: own[:-1]}
-            self.change_current(withdrawn={each: bets for each, bets in withdrawn.items() if bets})
+            self.change_current(
+                withdrawn={player: bets for player, bets in withdrawn.items() if bets}
+            )
             self.say(BetPlaced(round=self.current.round, who=who, bet=bet, by=by))
 
     def missing(self) -> tuple[str, ...]:
@@ -201,7 +203,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
 
     def advance(self) -> None:
         """Ask for a card that must be face up; the result follows once all hands are."""
-        unread = [each for each in self.current.cards if not each.up and self._by_rule(each.to)]
+        unread = [card for card in self.current.cards if not card.up and self._by_rule(card.to)]
         if unread and self.state.doubt is None:
             self.doubt("card_unread", about=unread[0].to, detail=unread[0].to)
         if (

@@ -142,7 +142,9 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
 
     def left(self, purpose: Purpose) -> int | None:
         """How many announced last balls are left; None where none were announced."""
-        return next((each.left for each in self.countdowns if each.purpose == purpose), None)
+        return next(
+            (countdown.left for countdown in self.countdowns if countdown.purpose == purpose), None
+        )
 
 
 def tallied(before: T, entries: Iterable[WheelEntry], upto: int | None = None) -> T:

@@ -271,22 +271,25 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     def _count_down(self, number: int) -> None:
         """Count down the announced last balls; after the last of them the new minimum holds."""
-        for each in self.state.countdowns:
-            if each.left == 0 or number < each.since:
+        for countdown in self.state.countdowns:
+            if countdown.left == 0 or number < countdown.since:
                 continue
-            left = each.left - 1
-            done = left == 0 and each.purpose == "limit"
+            left = countdown.left - 1
+            done = left == 0 and countdown.purpose == "limit"
             others = tuple(
-                other for other in self.state.countdowns if other.purpose != each.purpose
+                other for other in self.state.countdowns if other.purpose != countdown.purpose
             )
-            self.change(countdowns=others if done else (*others, replace(each, left=left)))
-            self.say(LastRounds(round=number, purpose=each.purpose, left=left))
-            if done and each.minimum is not None:
+            self.change(countdowns=others if done else (*others, replace(countdown, left=left)))
+            self.say(LastRounds(round=number, purpose=countdown.purpose, left=left))
+            if done and countdown.minimum is not None:
                 was = self.state.minimum
-                self.change(minimum=each.minimum)
+                self.change(minimum=countdown.minimum)
                 self.say(
                     LimitChanged(
-                        round=number, minimum=each.minimum, was=was, currency=self.state.currency
+                        round=number,
+                        minimum=countdown.minimum,
+                        was=was,
+                        currency=self.state.currency,
                     )
                 )
 
