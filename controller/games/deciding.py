@@ -50,9 +50,9 @@ def _cells(game: str, decree: str) -> list[tuple[str, str, str, str]]:
     made = make_game(game, decree, {})
     assert isinstance(made, Machine)
     found = [
-        (tag_of(kind), ", ".join(made.may[kind]), _by(made, tag_of(kind)), game)
+        (tag_of(kind), ", ".join(made.roles[kind]), _by(made, tag_of(kind)), game)
         for kind in COMMANDS
-        if kind in made.may
+        if kind in made.roles
     ]
     return found + [
         (name, ", ".join(cell.roles), _by(made, name), game)

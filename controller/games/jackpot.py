@@ -40,12 +40,12 @@ class JackpotTurn(Protocol):
         """Change the state."""
         ...
 
-    def say(self, event: JackpotInPlay) -> None:
+    def emit(self, event: JackpotInPlay) -> None:
         """Add an event."""
         ...
 
 
-def take_standing(turn: JackpotTurn, reading: JackpotStanding) -> None:
+def on_standing(turn: JackpotTurn, reading: JackpotStanding) -> None:
     """The jackpot is in play from here on, or is not. Bets that are placed stay as they are."""
     now = None
     if reading.in_play is not None:
@@ -54,7 +54,7 @@ def take_standing(turn: JackpotTurn, reading: JackpotStanding) -> None:
     if now == turn.state.jackpot:
         return
     turn.change(jackpot=now)
-    turn.say(
+    turn.emit(
         JackpotInPlay(
             round=turn.number,
             jackpot=reading.jackpot,

@@ -42,8 +42,8 @@ from devices.readings import (
 )
 
 Choices = Mapping[type[Command], Mapping[str, tuple[str, ...]]]
-Takes = Mapping[type[Any], Callable[[Any, Any], None]]
-NO_CONDITIONS: Takes = MappingProxyType({})
+Handlers = Mapping[type[Any], Callable[[Any, Any], None]]
+NO_HANDLERS: Handlers = MappingProxyType({})
 
 SILENCES = (LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap)
 """Readings about a silence: a device is silent, is back, or its readings came late or were lost.
@@ -62,9 +62,9 @@ class Inputs(NamedTuple):
     that are reserved for the people whom the rulebook allows to void a round.
     """
 
-    readings: Takes = NO_CONDITIONS
-    in_charge: Takes = NO_CONDITIONS
-    at_the_table: Takes = NO_CONDITIONS
+    readings: Handlers = NO_HANDLERS
+    in_charge: Handlers = NO_HANDLERS
+    at_the_table: Handlers = NO_HANDLERS
     of_voiders: tuple[type[Command], ...] = (RoundVoid,)
     withdrawn: tuple[type[Command], ...] = ()
     """Commands that are taken back by the same with ``valid`` false."""
@@ -75,9 +75,9 @@ class Inputs(NamedTuple):
 
     def also(
         self,
-        readings: Takes = NO_CONDITIONS,
-        in_charge: Takes = NO_CONDITIONS,
-        at_the_table: Takes = NO_CONDITIONS,
+        readings: Handlers = NO_HANDLERS,
+        in_charge: Handlers = NO_HANDLERS,
+        at_the_table: Handlers = NO_HANDLERS,
         when: Whens = MappingProxyType({}),
         withdrawn: tuple[type[Command], ...] = (),
         leaves_out: Mapping[type[Command], tuple[str, ...]] = MappingProxyType({}),
@@ -94,11 +94,11 @@ class Inputs(NamedTuple):
         )
 
     @property
-    def takes(self) -> Takes:
+    def takes(self) -> Handlers:
         """The roles of each command."""
         return {**self.readings, **self.in_charge, **self.at_the_table}
 
-    def may(self, void_by: tuple[Role, ...]) -> Mapping[type[Command], tuple[Role, ...]]:
+    def roles(self, void_by: tuple[Role, ...]) -> Mapping[type[Command], tuple[Role, ...]]:
         """Whose each command is, where these may void a round."""
         return (
             dict.fromkeys(self.in_charge, IN_CHARGE)
@@ -141,21 +141,21 @@ class Machine(ABC, Generic[B, S, T, M]):
     def __init__(self, book: B, settings: S) -> None:
         self.book = book
         self.settings = settings
-        self._takes = self.inputs.takes
+        self._handlers = self.inputs.takes
         self.appoint({})
-        self._commands = tuple(kind for kind in COMMANDS if kind in self.may)
+        self._commands = tuple(kind for kind in COMMANDS if kind in self.roles)
 
     def appoint(self, deciders: Mapping[str, Decider]) -> None:
         """Leave each command, or each kind of one, to the roles that the decree names for it; the
         others to our default.
         """
         self.deciders = deciders
-        self.may = {
+        self.roles = {
             kind: cell.roles if (cell := deciders.get(tag_of(kind))) else roles
-            for kind, roles in self.inputs.may(self.book.void_by).items()
+            for kind, roles in self.inputs.roles(self.book.void_by).items()
         }
         self.settled_by: Mapping[str, tuple[Role, ...]] = {
-            tag_of(kind): self.may[kind] for kind in SETTLING_COMMANDS
+            tag_of(kind): self.roles[kind] for kind in SETTLING_COMMANDS
         }
 
     def begin(self) -> T:
@@ -166,23 +166,27 @@ class Machine(ABC, Generic[B, S, T, M]):
         """One step of the game from this state."""
         return self.turn_type(self.book, self.settings, state)
 
-    def taker(self, turn: M, received: AnyReading | AnyCommand) -> Callable[[M, Any], None] | None:  # noqa: ARG002 - some games look
+    def handler(
+        self,
+        turn: M,  # noqa: ARG002 - some games look
+        received: AnyReading | AnyCommand,
+    ) -> Callable[[M, Any], None] | None:
         """Who takes this input now."""
-        return self._takes.get(type(received))
+        return self._handlers.get(type(received))
 
     def step(self, state: T, received: AnyReading | AnyCommand) -> tuple[T, tuple[AnyEvent, ...]]:
         """Take one input."""
         turn = self.turn(state)
         if isinstance(received, Command):
-            allow(received, self.may)
+            allow(received, self.roles)
             self._allow_kind(turn, received)
-        take = self.taker(turn, received)
-        if take is not None:
-            take(turn, received)
-            turn.carry_on()
+        handle = self.handler(turn, received)
+        if handle is not None:
+            handle(turn, received)
+            turn.after_input()
         return turn.state, tuple(turn.events)
 
-    def kind_of(self, turn: M, command: AnyCommand) -> str:  # noqa: ARG002 - some games look
+    def decider_kind(self, turn: M, command: AnyCommand) -> str:  # noqa: ARG002 - some games look
         """The kind of a command that a decree may reserve for a role of its own: a reason to void a
         round.
         """
@@ -200,7 +204,7 @@ class Machine(ABC, Generic[B, S, T, M]):
 
     def _allow_kind(self, turn: M, command: AnyCommand) -> None:
         """Reject a role that the decree does not name for this kind of the command."""
-        kind = self.kind_of(turn, command)
+        kind = self.decider_kind(turn, command)
         if kind and (cell := self.deciders.get(f"{tag_of(type(command))} {kind}")):
             allow_role(command.role, cell.roles)
 
@@ -230,7 +234,7 @@ class Machine(ABC, Generic[B, S, T, M]):
         if isinstance(received, ShoeFault):
             return received.fault in CARD_FAULTS
         open_cards = self.seen(state) if isinstance(received, Command) else set()
-        return not self.named(received) <= told(events) | open_cards
+        return not self.named(received) <= revealed(events) | open_cards
 
     def named(self, received: AnyReading | AnyCommand) -> set[str]:
         """The cards that an input names."""
@@ -255,7 +259,7 @@ class Machine(ABC, Generic[B, S, T, M]):
         """The latest rounds of the session, oldest first."""
 
 
-def told(events: Iterable[AnyEvent]) -> set[str]:
+def revealed(events: Iterable[AnyEvent]) -> set[str]:
     """The cards that these events reveal. ``cards.burned`` is left out: what it shows was revealed
     before, and a burned card of the same value was not.
     """

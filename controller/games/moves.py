@@ -50,7 +50,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
         self.state = state
         self.events: list[AnyEvent] = []
 
-    def say(self, event: AnyEvent) -> None:
+    def emit(self, event: AnyEvent) -> None:
         """Add an event; it belongs to the session."""
         self.events.append(replace(event, session=self.state.session))
 
@@ -58,7 +58,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
         """Change the state."""
         self.state = replace(self.state, **fields)
 
-    def carry_on(self) -> None:
+    def after_input(self) -> None:
         """Moves that follow by themselves after an input."""
 
     def open_session(self, command: SessionOpen) -> None:
@@ -77,7 +77,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
             round=0,
             entries=(),
         )
-        self.say(
+        self.emit(
             SessionOpened(
                 by=command.by, role=command.role, minimum=command.minimum, currency=command.currency
             )
@@ -92,7 +92,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
         """Raise an alert, once until it is cleared."""
         if what not in self.state.alerts:
             self.change(alerts=(*self.state.alerts, what))
-            self.say(
+            self.emit(
                 AlertRaised(
                     alert=what,
                     what=what,
@@ -105,7 +105,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
         """Clear an alert if it is raised."""
         if what in self.state.alerts:
             self.change(alerts=tuple(alert for alert in self.state.alerts if alert != what))
-            self.say(AlertCleared(alert=what))
+            self.emit(AlertCleared(alert=what))
 
 
 def frames_of(reading: Reading | None) -> tuple[Frame, ...]:

@@ -22,7 +22,7 @@ or with the wheel's key.
 """
 
 
-def may_command(command: str) -> tuple[Role, ...]:
+def roles_for_device(command: str) -> tuple[Role, ...]:
     """The roles that may give a device this command."""
     return ("croupier", *COMMANDS_DEVICES) if command in LAUNCHES else COMMANDS_DEVICES
 

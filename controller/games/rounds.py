@@ -39,7 +39,7 @@ class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=Tru
     place in the stored state is its own.
     """
 
-    kept: ClassVar[int] = 60
+    remembered_rounds: ClassVar[int] = 60
     """Rounds whose outcome is remembered."""
 
     if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=Tru
         """With this outcome in the place of any earlier one of its round; the oldest round too many
         is forgotten.
         """
-        return replace(self, entries=in_place(self.entries, entry)[-self.kept :])
+        return replace(self, entries=in_place(self.entries, entry)[-self.remembered_rounds :])
 
     def unresolved(self) -> list[E]:
         """The rounds whose result a person may still give."""
@@ -95,7 +95,7 @@ class LawfulMoves(Moves[Book, Settings, Table]):
         evidence where cards are dealt.
         """
         law = law or self.book.laws[what]
-        self.say(
+        self.emit(
             Irregularity(
                 round=self.number,
                 what=what,
@@ -109,7 +109,7 @@ class LawfulMoves(Moves[Book, Settings, Table]):
             )
         )
 
-    def say_void(
+    def emit_void(
         self,
         number: int,
         reason: VoidReason,
@@ -120,7 +120,7 @@ class LawfulMoves(Moves[Book, Settings, Table]):
         spin: int | None = None,
     ) -> None:
         """A round is void: by the rules, or by a person's decision."""
-        self.say(
+        self.emit(
             RoundVoid(
                 round=number,
                 reason=reason,

@@ -64,7 +64,7 @@ class LastRoundsTable(Protocol):
         """Change the state."""
         ...
 
-    def say(self, event: LastRounds) -> None:
+    def emit(self, event: LastRounds) -> None:
         """Add an event."""
         ...
 
@@ -97,7 +97,7 @@ def announce_last_rounds(
     if state.last is not None:
         raise RejectedError("last_rounds_already_announced")
     turn.change(last=left, last_since=turn.number or state.round + 1)
-    turn.say(
+    turn.emit(
         LastRounds(
             purpose="close",
             left=left,
@@ -112,7 +112,7 @@ def count_down(turn: LastRoundsTable, number: int) -> None:
     left = turn.state.last
     if left and number >= turn.state.last_since:
         turn.change(last=left - 1)
-        turn.say(LastRounds(round=number, purpose="close", left=left - 1))
+        turn.emit(LastRounds(round=number, purpose="close", left=left - 1))
 
 
 def undecided(

@@ -90,7 +90,7 @@ class StakedTable(Protocol):
         """Change the round in progress."""
         ...
 
-    def say(self, event: BetPlaced) -> None:
+    def emit(self, event: BetPlaced) -> None:
         """Add an event."""
         ...
 
@@ -100,23 +100,23 @@ def place_bet(turn: StakedTable, command: BetPlace, kind: str | None = None) -> 
     offered bet, if its name differs.
     """
     session(turn)
-    between = of(kind or command.bet, turn.offered())
+    between = limits_of(kind or command.bet, turn.offered())
     current = open_round(turn.state.current, turn.book.laws, command)
     laws = turn.book.laws
     within(
         command.bet, command.amount, between, laws.get("bet_limit"), minimum=laws.get("bet_minimum")
     )
     turn.change_current(bets=with_bet(current.bets, command))
-    turn.say(said(turn.number, command))
+    turn.emit(bet_event(turn.number, command))
 
 
 def withdraw_bet(turn: StakedTable, command: BetWithdraw, kind: str | None = None) -> None:
     """Withdraw a bet while bets are open."""
     session(turn)
-    of(kind or command.bet, turn.offered())
+    limits_of(kind or command.bet, turn.offered())
     current = open_round(turn.state.current, turn.book.laws, command)
     turn.change_current(bets=without_bet(current.bets, command))
-    turn.say(said(turn.number, command))
+    turn.emit(bet_event(turn.number, command))
 
 
 def bounds(minimum: int | None, multiples: Iterable[int], highest: int | None = None) -> Bounds:
@@ -209,7 +209,7 @@ def require_lawful(
             )
 
 
-def of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
+def limits_of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
     """The limits of a bet. Raises ``RejectedError`` for an unknown bet."""
     found = offered.get(bet)
     if found is None:
@@ -239,7 +239,7 @@ def with_bet(bets: tuple[Stake, ...], command: BetPlace) -> tuple[Stake, ...]:
     return (*others, Stake(command.who, command.bet, command.amount))
 
 
-def also(bets: tuple[Stake, ...], later: tuple[Stake, ...]) -> tuple[Stake, ...]:
+def merged(bets: tuple[Stake, ...], later: tuple[Stake, ...]) -> tuple[Stake, ...]:
     """Both sets of bets; a later bet replaces an earlier one of the same name."""
     anew = {(bet.who, bet.bet) for bet in later}
     return (*(bet for bet in bets if (bet.who, bet.bet) not in anew), *later)
@@ -253,7 +253,7 @@ def without_bet(bets: tuple[Stake, ...], command: BetWithdraw) -> tuple[Stake, .
     return left
 
 
-def said(number: int, command: BetPlace | BetWithdraw) -> BetPlaced:
+def bet_event(number: int, command: BetPlace | BetWithdraw) -> BetPlaced:
     """The event of it."""
     amount = command.amount if isinstance(command, BetPlace) else None
     return BetPlaced(

@@ -40,7 +40,7 @@ class AtTheShoe(Protocol):
         """Change the state."""
         ...
 
-    def say(self, event: AnyEvent) -> None:
+    def emit(self, event: AnyEvent) -> None:
         """Add an event."""
         ...
 
@@ -89,7 +89,7 @@ def begin(turn: AtTheShoe, command: ShoeStart, call: Announcement | None = None)
     past = shoe.assign(past, command.shoe)
     turn.change(shoe=now, past=past)
     turn.clear_alert("shoe_missing")
-    turn.say(shoe.started(now, command, call))
+    turn.emit(shoe.started(now, command, call))
     for what in shoe.objections(turn.book.shoe, turn.settings, command):
         turn.irregular(what)
     if fresh and shoe.systematic(past, command.shoe, sessions):
@@ -125,7 +125,7 @@ def close_session(turn: Dealt, command: SessionClose) -> None:
     turn.clear_alert("shoe_missing")
     turn.change(open=False)
     turn.expect()
-    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
+    turn.emit(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
 def missing(turn: AtTheShoe, drawn: CardDrawn) -> None:
@@ -138,7 +138,7 @@ def missing(turn: AtTheShoe, drawn: CardDrawn) -> None:
 def cut(turn: AtTheShoe, number: int, rounds_left: int, call: Announcement | None = None) -> None:
     """The cut card came in round ``number``; 0 between rounds."""
     now = turn.state.shoe
-    turn.say(
+    turn.emit(
         ShoeCut(
             round=number, drawn=now.drawn, left=now.left, rounds_left=rounds_left, announcement=call
         )
@@ -156,14 +156,14 @@ def read_card(command: CardDecide) -> str:
     return command.card
 
 
-def take_fault(turn: AtTheShoe, reading: ShoeFault) -> None:
+def on_fault(turn: AtTheShoe, reading: ShoeFault) -> None:
     """The shoe reports a fault, or its end; two cards at once are also an irregularity."""
     if reading.active and reading.fault == "overdraw":
         turn.irregular("overdraw")
-    heed_fault(turn, reading)
+    report_fault(turn, reading)
 
 
-def heed_fault(turn: AtTheShoe, reading: ShoeFault) -> None:
+def report_fault(turn: AtTheShoe, reading: ShoeFault) -> None:
     """The shoe reports a fault, or its end. The card that it reports is not published."""
     alert = f"shoe_{reading.fault}"
     if reading.active:

@@ -27,7 +27,7 @@ from controller.contract.retained import Allowed, Undo
 from controller.contract.topics import level
 from controller.games.games import make_game
 from controller.games.machine import Inputs, Machine
-from controller.games.roles import AT_THE_TABLE, COMMANDS_DEVICES, LAUNCHES, may_command
+from controller.games.roles import AT_THE_TABLE, COMMANDS_DEVICES, LAUNCHES, roles_for_device
 from controller.games.when import never
 from controller.people.roles import COMMANDING_ROLES, ENROLLABLE_ROLES, EnrolledRole
 from devices.suggestions import unknown_word
@@ -66,15 +66,15 @@ def command_rights(game: str, decree: str) -> Rights:
     named = {*map(_name, machine.inputs.of_voiders), *machine.deciders}
     found_rights = [
         CommandRight(_name(kind), roles, law if _name(kind) in named else None)
-        for kind, roles in machine.may.items()
+        for kind, roles in machine.roles.items()
     ]
     found_rights += [
         CommandRight(_name(AlertAcknowledge), COMMANDING_ROLES),
         CommandRight(_name(StaffOn), AT_THE_TABLE),
         CommandRight(_name(StaffOff), AT_THE_TABLE),
         CommandRight(_name(DeviceService), COMMANDS_DEVICES),
-        CommandRight(LAUNCH_COMMAND, may_command(LAUNCHES[0])),
-        CommandRight(DEVICE_COMMAND, may_command("")),
+        CommandRight(LAUNCH_COMMAND, roles_for_device(LAUNCHES[0])),
+        CommandRight(DEVICE_COMMAND, roles_for_device("")),
         CommandRight(RECALL, ENROLLABLE_ROLES),
     ]
     return {right.command: right for right in sorted(found_rights, key=lambda right: right.command)}

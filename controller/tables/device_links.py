@@ -8,7 +8,7 @@ from controller.contract.commands import DeviceCommand
 from controller.contract.events import DeviceCommanded
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import LinkState
-from controller.games.roles import allow_role, may_command
+from controller.games.roles import allow_role, roles_for_device
 from devices.readings import LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
 
 
@@ -16,7 +16,7 @@ def allow(command: DeviceCommand, devices: Collection[str], halted: str | None) 
     """Raise :class:`RejectedError` if this role, these devices or this moment do not allow a
     command. ``halted``: the reason why nothing can be stored.
     """
-    allow_role(command.role, may_command(command.command))
+    allow_role(command.role, roles_for_device(command.command))
     if command.device not in devices:
         if not devices:
             raise RejectedError("devices_none", device=command.device)

@@ -27,7 +27,12 @@ from controller.games.banked.readings import Turn, go_on
 from controller.games.banked.state import BankedDeal
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.state import Held
-from controller.games.poker.correction import correct_settled, published, right_cards, tell
+from controller.games.poker.correction import (
+    correct_settled,
+    published,
+    replace_result,
+    right_cards,
+)
 from controller.games.session import another_round, sent, session, void_law
 
 CONTINUABLE_STOPS = (
@@ -58,7 +63,7 @@ def close_session(turn: Turn, command: SessionClose) -> None:
         turn.unresolved()
     turn.change(open=False, current=None, held=(), doubt=None, about=None, shown=None)
     turn.expect()
-    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
+    turn.emit(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
 # Bets
@@ -189,7 +194,7 @@ def check_deck(turn: Turn, command: DeckCheck) -> None:
     count_right = command.cards == turn.counted()
     number = turn.state.current.round if turn.state.current else 0
     right = command.right and count_right
-    turn.say(
+    turn.emit(
         DeckChecked(
             round=number,
             right=right,
@@ -259,7 +264,7 @@ def confirm(turn: Turn, command: RoundConfirm) -> None:
         raise RejectedError("nothing_to_confirm", round=deal.round)
     turn.let_pass()
     turn.resolve(*CONTINUABLE_STOPS)
-    stand(turn, command)
+    record_confirmer(turn, command)
     go_on(turn)
 
 
@@ -273,7 +278,7 @@ def correct(turn: Turn, command: ResultCorrect) -> None:
     amended, there, said = turn.amended(deal, entry, command)
     right = right_cards(there, said, turn.deck, [card.card for card in deal.cards])
     before = turn.outcome(deal, {hand.who: hand.cards for hand in entry.hands})
-    tell(turn, entry, before, turn.outcome(amended, right), command)
+    replace_result(turn, entry, before, turn.outcome(amended, right), command)
     turn.change(played=tuple(amended if result is deal else result for result in turn.state.played))
 
 
@@ -310,7 +315,7 @@ def decide(turn: Turn, command: CardDecide) -> None:
             _waiting(turn, command, held)
     else:
         raise RejectedError("nothing_to_decide")
-    stand(turn, command)
+    record_confirmer(turn, command)
     go_on(turn)
 
 
@@ -324,7 +329,7 @@ def _waiting(turn: Turn, command: CardDecide, held: Held) -> None:
     if command.action == "remove":
         number, why = deal.round if deal else 0, held.trouble or "decided"
         for _ in range(held.packet or 1):
-            turn.say(CardRemoved(round=number, why=why, card=None))
+            turn.emit(CardRemoved(round=number, why=why, card=None))
         return
     if command.action not in DECISIONS:
         raise RejectedError("action_not_allowed", action=command.action, actions=DECISIONS)
@@ -358,7 +363,7 @@ def dealing(turn: Turn) -> BankedDeal:
     return deal
 
 
-def stand(turn: Turn, command: Command) -> None:
+def record_confirmer(turn: Turn, command: Command) -> None:
     """Record who decided."""
     if turn.state.current is not None:
         turn.change_current(confirmed_by=f"{command.by} ({command.role})")

@@ -21,7 +21,7 @@ from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
 from controller.games.banked.when import WHEN
 from controller.games.dealt import cards as on_table
-from controller.games.dealt.arrivals import take_card
+from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.game import DealtGame
 from controller.games.machine import SILENCES, Inputs
 from controller.games.poker.machine import named
@@ -31,13 +31,13 @@ from devices.readings import AnyReading
 
 INPUTS = Inputs(
     readings={
-        device.CardDrawn: take_card,
-        device.ShufflerPacket: readings.take_packet,
-        device.ShufflerVerdict: readings.take_verdict,
-        device.ShufflerState: readings.take_state,
-        device.ShoeFault: talla.heed_fault,
-        device.ShoeReset: readings.take_reset,
-        **dict.fromkeys(SILENCES, readings.take_silence),
+        device.CardDrawn: on_card,
+        device.ShufflerPacket: readings.on_packet,
+        device.ShufflerVerdict: readings.on_verdict,
+        device.ShufflerState: readings.on_state,
+        device.ShoeFault: talla.report_fault,
+        device.ShoeReset: readings.on_reset,
+        **dict.fromkeys(SILENCES, readings.on_silence),
     },
     in_charge={
         person.SessionOpen: commands.open_session,

@@ -13,7 +13,7 @@ from controller.contract.events import DeckChecked
 from controller.games.banked.turn import BankedTurn
 from controller.games.dealt.arrivals import follow
 from controller.games.dealt.state import Held
-from controller.games.poker.readings import heed_shuffler
+from controller.games.poker.readings import track_shuffler
 from devices.readings import (
     AnyReading,
     CardDrawn,
@@ -45,7 +45,7 @@ def go_on(turn: Turn) -> None:
         follow(turn, first)
 
 
-def take_packet(turn: Turn, reading: ShufflerPacket) -> None:
+def on_packet(turn: Turn, reading: ShufflerPacket) -> None:
     """Cards came for an unknown hand. They go where the next ones belong; another claim asks. A
     packet before its time waits for a person, and later ones wait behind it.
     """
@@ -90,7 +90,7 @@ def _held(reading: ShufflerPacket) -> Held:
 # Silences
 
 
-def take_silence(turn: Turn, reading: AnyReading) -> None:
+def on_silence(turn: Turn, reading: AnyReading) -> None:
     """A device is or was silent: a card may have come unseen while cards were due."""
     if not isinstance(reading, LinkLate | LinkGap):
         others = tuple(device for device in turn.state.silent if device != reading.device)
@@ -98,7 +98,7 @@ def take_silence(turn: Turn, reading: AnyReading) -> None:
     turn.lose_place()
 
 
-def take_reset(turn: Turn, _reading: ShoeReset) -> None:
+def on_reset(turn: Turn, _reading: ShoeReset) -> None:
     """The shoe started afresh."""
     turn.lose_place()
 
@@ -106,7 +106,7 @@ def take_reset(turn: Turn, _reading: ShoeReset) -> None:
 # The deck, and what the devices say of themselves
 
 
-def take_verdict(turn: Turn, reading: ShufflerVerdict) -> None:
+def on_verdict(turn: Turn, reading: ShufflerVerdict) -> None:
     """A shuffler looked at a deck."""
     if reading.late:
         return
@@ -119,7 +119,7 @@ def take_verdict(turn: Turn, reading: ShufflerVerdict) -> None:
     right = (
         False not in (count_right, reading.set_right) and not reading.missing and not reading.extra
     )
-    turn.say(
+    turn.emit(
         DeckChecked(
             right=right,
             count=reading.count,
@@ -132,11 +132,11 @@ def take_verdict(turn: Turn, reading: ShufflerVerdict) -> None:
     go_on(turn)
 
 
-def take_state(turn: Turn, reading: ShufflerState) -> None:
+def on_state(turn: Turn, reading: ShufflerState) -> None:
     """A shuffler needs a person, or does so no longer. While cards are due, one may have come
     unreported; no deal begins until the device is ready or the cards are found right.
     """
-    unready, deal = heed_shuffler(turn, reading), turn.state.current
+    unready, deal = track_shuffler(turn, reading), turn.state.current
     turn.change(shuffler=unready)
     if (
         unready is not None

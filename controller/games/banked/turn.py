@@ -292,7 +292,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
             announcement=call,
             valid=valid,
         )
-        self.say(said)
+        self.emit(said)
 
     # The outcome of a round
 

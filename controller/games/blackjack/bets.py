@@ -22,7 +22,7 @@ def place(turn: BlackjackTurn, command: BetPlace) -> None:
     """Place a bet. All bets on a box together must keep within the limits of one hand."""
     session(turn)
     box = _box(turn, command)
-    between = stakes.of(command.bet, offered(turn, command.who))
+    between = stakes.limits_of(command.bet, offered(turn, command.who))
     deal = _taking(turn, command)
     if command.bet == "accumulated":
         require_in_play(turn)
@@ -46,7 +46,7 @@ def place(turn: BlackjackTurn, command: BetPlace) -> None:
     marked = command.bet == "accumulated" and out_of_play(turn.state) is not None
     if command.bet == "accumulated":
         _mark(turn, command.who, marked=marked)
-    turn.say(replace(stakes.said(deal.round, command), out_of_play=marked))
+    turn.emit(replace(stakes.bet_event(deal.round, command), out_of_play=marked))
 
 
 def _mark(turn: BlackjackTurn, who: str, *, marked: bool) -> None:
@@ -74,12 +74,12 @@ def withdraw(turn: BlackjackTurn, command: BetWithdraw) -> None:
     """Withdraw a bet while it may be placed."""
     session(turn)
     _box(turn, command)
-    stakes.of(command.bet, offered(turn, command.who))
+    stakes.limits_of(command.bet, offered(turn, command.who))
     deal = _taking(turn, command)
     turn.change_current(bets=stakes.without_bet(deal.bets, command))
     if command.bet == "accumulated":
         _mark(turn, command.who, marked=False)
-    turn.say(stakes.said(deal.round, command))
+    turn.emit(stakes.bet_event(deal.round, command))
 
 
 def _box(turn: BlackjackTurn, command: BetPlace | BetWithdraw) -> int:

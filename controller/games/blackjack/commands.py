@@ -47,7 +47,7 @@ def close_session(turn: BlackjackTurn, command: SessionClose) -> None:
     turn.clear_alert("shoe_missing")
     turn.change(open=False)
     turn.settle()
-    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
+    turn.emit(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
 # The shoe
@@ -84,7 +84,7 @@ def _end_talla(turn: BlackjackTurn, left: int | None = None) -> None:
         turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
     if not now.over:
         reset = turn.state.doubt == "shoe_reset"
-        turn.say(shoe.ended(now, "reset" if reset else "person", left))
+        turn.emit(shoe.ended(now, "reset" if reset else "person", left))
         if not reset:  # else the same cards may be put in again
             turn.count_shoe()
     turn.change(shoe=None, burn=0, held=(), doubt=None)
@@ -213,7 +213,7 @@ def announce_limit(turn: BlackjackTurn, command: LimitAnnounce) -> None:
     left = turn.book.last_rounds if turn.book.limit_after == "rounds" else None
     turn.change(limit=BlackjackLimit(minimum=command.minimum, left=left))
     if left is not None:
-        turn.say(LastRounds(purpose="limit", left=left, by=command.by))
+        turn.emit(LastRounds(purpose="limit", left=left, by=command.by))
     elif state.shoe is None:
         turn.change_limit()
 
@@ -232,7 +232,7 @@ def announce_last_rounds(turn: BlackjackTurn, command: LastRoundsAnnounce) -> No
     else:
         turn.change(last=left)
     call = turn.book.announcements.get("last_shoe" if by_shoe else "last_rounds")
-    turn.say(LastRounds(purpose="close", left=left, by=command.by, announcement=call))
+    turn.emit(LastRounds(purpose="close", left=left, by=command.by, announcement=call))
 
 
 # Preconditions of commands

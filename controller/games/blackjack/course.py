@@ -241,7 +241,7 @@ def at_par(deal: BlackjackDeal) -> bool:
     return bool(deal.insurance)
 
 
-def may_take_even_money(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[str, ...]:
+def even_money_hands(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[str, ...]:
     """The hands that may take their win at par now."""
     return tuple(seat.who for seat in deal.seats if _no_even_money(rules, deal, seat) is None)
 

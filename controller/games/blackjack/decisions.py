@@ -44,7 +44,7 @@ DECISION_MOVES: dict[type[Key], tuple[Decision, Callable[[BlackjackSeat], Blackj
 """The decision of each key, and its effect on the hand."""
 
 
-def take_key(turn: BlackjackTurn, command: Key) -> None:
+def on_key(turn: BlackjackTurn, command: Key) -> None:
     """Take a hand's decision."""
     session(turn)
     if not turn.settings.keys:
@@ -61,7 +61,7 @@ def take_key(turn: BlackjackTurn, command: Key) -> None:
     turn.change(
         current=_split(deal, seat) if isinstance(command, HandSplit) else deal.with_seat(done(seat))
     )
-    turn.say(HandDecided(round=deal.round, who=seat.who, decision=decision, by=command.by))
+    turn.emit(HandDecided(round=deal.round, who=seat.who, decision=decision, by=command.by))
     if decision == "even_money":
         _end_insurance(turn, seat.who, command)
 
@@ -76,7 +76,7 @@ def _end_insurance(turn: BlackjackTurn, box: str, command: Key) -> None:
         back = BetWithdraw(
             at=command.at, by=command.by, role=command.role, who=bet.who, bet=bet.bet
         )
-        turn.say(stakes.said(deal.round, back))
+        turn.emit(stakes.bet_event(deal.round, back))
 
 
 def _seat(turn: BlackjackTurn, deal: BlackjackDeal, command: Key) -> BlackjackSeat:
@@ -135,7 +135,7 @@ def decide(turn: BlackjackTurn, command: CardDecide) -> None:
     if turn.question() is None and command.action != "remove":
         raise RejectedError("no_card_to_decide")
     decision(turn, command)
-    turn.anew |= command.action in ("remove", "exposed")
+    turn.changed_since |= command.action in ("remove", "exposed")
     if turn.state.current is not None:
         turn.change_current(confirmed_by=confirmer(command))
 
@@ -226,7 +226,7 @@ def _next_round(turn: BlackjackTurn, _command: CardDecide) -> None:
     if not state.burn or state.doubt is None:
         raise RejectedError("card_waits_already")
     assert isinstance(turn.book.shoe.burn, int)
-    turn.say(CardsBurned(count=turn.book.shoe.burn - state.burn))
+    turn.emit(CardsBurned(count=turn.book.shoe.burn - state.burn))
     turn.change(burn=0, doubt=None)
 
 

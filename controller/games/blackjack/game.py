@@ -29,21 +29,21 @@ from controller.games.blackjack.settings import BlackjackSettings, faults
 from controller.games.blackjack.state import BlackjackState
 from controller.games.blackjack.turn import BlackjackTurn, bands
 from controller.games.blackjack.when import WHEN
-from controller.games.dealt.arrivals import take_card, take_silence
+from controller.games.dealt.arrivals import on_card, on_silence
 from controller.games.dealt.game import DealtGame
-from controller.games.jackpot import take_standing
+from controller.games.jackpot import on_standing
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.rulebooks.blackjack import Blackjack
 from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        device.CardDrawn: take_card,
-        device.CardCut: readings.take_cut,
-        device.ShoeReset: readings.take_reset,
-        device.JackpotStanding: take_standing,
-        device.ShoeFault: talla.heed_fault,
-        **dict.fromkeys(SILENCES, take_silence),
+        device.CardDrawn: on_card,
+        device.CardCut: readings.on_cut,
+        device.ShoeReset: readings.on_reset,
+        device.JackpotStanding: on_standing,
+        device.ShoeFault: talla.report_fault,
+        **dict.fromkeys(SILENCES, on_silence),
     },
     in_charge={
         person.SessionOpen: commands.open_session,
@@ -62,7 +62,7 @@ INPUTS = Inputs(
         person.BetPlace: bets.place,
         person.BetWithdraw: bets.withdraw,
         person.LastRoundsAnnounce: commands.announce_last_rounds,
-        **dict.fromkeys(decisions.DECISION_MOVES, decisions.take_key),
+        **dict.fromkeys(decisions.DECISION_MOVES, decisions.on_key),
     },
     leaves_out={
         person.RoundConfirm: ("number", "winner", "dice"),
@@ -130,7 +130,7 @@ class BlackjackGame(DealtGame[Blackjack, BlackjackSettings, BlackjackState, Blac
             else None,
             bets=stakes.shown(deal),
             insurance=bool(deal and deal.insurance),
-            even_money=tuple(course.may_take_even_money(self.rules, deal)) if deal else (),
+            even_money=tuple(course.even_money_hands(self.rules, deal)) if deal else (),
             play=deal.play if deal else None,
             last_round=deal.last if deal else False,
             last_shoe=state.last_shoe,

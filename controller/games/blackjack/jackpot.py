@@ -13,7 +13,9 @@ from controller.games.blackjack.state import BlackjackDeal
 FULL_METER_AWARD = "sevens_3_suited"
 
 
-def told(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[AwardQualified | JackpotStaked, ...]:
+def jackpot_events(
+    rules: BlackjackRules, deal: BlackjackDeal
+) -> tuple[AwardQualified | JackpotStaked, ...]:
     """Who is entitled to the accumulated sum, and what the play added to it. The decree does not
     mention several winners.
     """

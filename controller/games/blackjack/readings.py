@@ -11,7 +11,7 @@ from controller.games.blackjack.turn import BlackjackTurn
 from devices.readings import CardCut, ShoeReset
 
 
-def take_cut(turn: BlackjackTurn, _reading: CardCut) -> None:
+def on_cut(turn: BlackjackTurn, _reading: CardCut) -> None:
     """The cut card came: the round in progress is the last. With none in progress the previous one
     was, if anybody reports when one begins.
     """
@@ -30,7 +30,7 @@ def take_cut(turn: BlackjackTurn, _reading: CardCut) -> None:
         turn.end_talla()
 
 
-def take_reset(turn: BlackjackTurn, _reading: ShoeReset) -> None:
+def on_reset(turn: BlackjackTurn, _reading: ShoeReset) -> None:
     """The shoe restarted: a person knows whether the same cards are in it, and all of them on the
     table.
     """

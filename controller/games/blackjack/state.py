@@ -114,7 +114,7 @@ class BlackjackState(DealtState[DealtEntry], frozen=True, kw_only=True, omit_def
     once it is over.
     """
 
-    kept: ClassVar[int] = 20
+    remembered_rounds: ClassVar[int] = 20
 
     limit: BlackjackLimit | None = None
     past: Past = ()

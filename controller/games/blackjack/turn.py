@@ -57,7 +57,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
     def __init__(self, rules: BlackjackRules, state: BlackjackState) -> None:
         super().__init__(rules.book, rules.settings, state)
         self.rules = rules
-        self.anew = False
+        self.changed_since = False
         """True if the next place is announced again though it is unchanged."""
 
     # Phases, and where cards go
@@ -233,11 +233,11 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             if stop is not None:
                 self.irregular(stop.what, asks=stop.asks)
         to = self.belongs()
-        if to != self.state.expected or self.anew:
+        if to != self.state.expected or self.changed_since:
             self.change(expected=to)
-            self.say(CardExpected(round=self.number, to=to))
+            self.emit(CardExpected(round=self.number, to=to))
 
-    def carry_on(self) -> None:
+    def after_input(self) -> None:
         """After every input: the moves that follow from it."""
         self.settle()
 
@@ -247,19 +247,19 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             self.change(burn=self.state.burn - 1)
             if self.state.burn == 0:
                 assert isinstance(self.book.shoe.burn, int)
-                self.say(CardsBurned(count=self.book.shoe.burn))
+                self.emit(CardsBurned(count=self.book.shoe.burn))
             return
-        card, deal, self.anew = drawn.card, self.state.current, True
+        card, deal, self.changed_since = drawn.card, self.state.current, True
         assert card is not None
         if deal is None:  # the beginning of a round is not reported
             assert self.state.shoe is not None
-            self.say(CardDealt(to=TABLE, index=self.state.shoe.drawn, card=card))
+            self.emit(CardDealt(to=TABLE, index=self.state.shoe.drawn, card=card))
             return
         if not deal.closed:
             self.close_bets()
         if deal.insurance and not (to in (DEALER, TABLE) and not deal.dealer):
             self.change_current(insurance=False)
-            self.say(Insurance(round=deal.round, offered=False))
+            self.emit(Insurance(round=deal.round, offered=False))
         if deal.play > 1 and len(deal.dealer) == 1:
             self.change(round=deal.round)
         self.change_current(latest=to)
@@ -283,7 +283,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             decision: Literal["natural", "bust", "stand"] = (
                 "natural" if course.natural(seat) else "bust" if total > 21 else "stand"
             )
-            self.say(HandDecided(round=deal.round, who=to, decision=decision))
+            self.emit(HandDecided(round=deal.round, who=to, decision=decision))
         if (
             deal.insurance is None
             and deal.first_deal
@@ -291,7 +291,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             and deal.play == 1
         ):
             self.change_current(insurance=True)
-            self.say(Insurance(round=deal.round, offered=True))
+            self.emit(Insurance(round=deal.round, offered=True))
 
     def take_back(self, who: str) -> str:
         """Take back the latest card of a hand; if it was asked for, another is due."""
@@ -306,7 +306,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             return latest.card
         if deal.insurance:  # it is offered again when the hand has its two cards
             self.change_current(insurance=None)
-            self.say(Insurance(round=deal.round, offered=False))
+            self.emit(Insurance(round=deal.round, offered=False))
         asked = len(seat.cards) > 2 and not seat.doubled
         self.seat(replace(seat, asked=asked, even_money=False))
         return latest.card
@@ -321,7 +321,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         assert deal is not None
         if deal.insurance:
             self.change_current(insurance=False)
-            self.say(Insurance(round=deal.round, offered=False))
+            self.emit(Insurance(round=deal.round, offered=False))
             deal = replace(deal, insurance=False)
         self._result(
             deal,
@@ -329,8 +329,8 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             course.marks(self.rules, deal),
             course.side_bets(self.rules, deal),
         )
-        for event in jackpot.told(self.rules, deal):
-            self.say(event)
+        for event in jackpot.jackpot_events(self.rules, deal):
+            self.emit(event)
         if deal.play < self.book.plays and any(
             course.remains(self.rules, seat) for seat in deal.seats
         ):
@@ -379,7 +379,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         bets: tuple[Settled, ...] = (),
     ) -> None:
         entry = DealtEntry(round=deal.round, kind="result", hands=hands, marks=marks)
-        self.say(
+        self.emit(
             RoundResult(
                 round=deal.round,
                 outcome=self.outcome_of(entry),
@@ -398,7 +398,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """Void the round; it may be the last of the shoe."""
-        self.say_void(number, reason, law, by)
+        self.emit_void(number, reason, law, by)
         self.record(DealtEntry(round=number, kind="void", reason=reason, article=law.article))
 
     def unresolved(self, why: Literal["silence", "undecided"]) -> None:
@@ -406,7 +406,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         deal = self.state.current
         assert deal is not None
         evidence = readings(deal.cards)
-        self.say(RoundUnresolved(round=deal.round, why=why, candidate=None, readings=evidence))
+        self.emit(RoundUnresolved(round=deal.round, why=why, candidate=None, readings=evidence))
         self.record(DealtEntry(round=deal.round, kind="unresolved"))
 
     def leave(self) -> None:
@@ -422,14 +422,14 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         now = self.state.shoe
         if now is not None and not now.over:
             self.change(shoe=replace(now, over=True))
-            self.say(shoe.ended(now, "cut"))
+            self.emit(shoe.ended(now, "cut"))
             self.count_shoe()
 
     def count_shoe(self) -> None:
         """Count the announced last shoe as over."""
         if self.state.last_shoe == 1:
             self.change(last_shoe=0)
-            self.say(LastRounds(round=self.state.round, purpose="close", left=0))
+            self.emit(LastRounds(round=self.state.round, purpose="close", left=0))
 
     def _count_down(self, number: int) -> None:
         """Count down the announced last rounds; after the last of them the new minimum holds."""
@@ -438,7 +438,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         if state.limit and state.limit.left is not None:
             left = state.limit.left - 1
             self.change(limit=replace(state.limit, left=left))
-            self.say(LastRounds(round=number, purpose="limit", left=left))
+            self.emit(LastRounds(round=number, purpose="limit", left=left))
             if left == 0:
                 self.change_limit()
 
@@ -447,7 +447,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         state = self.state
         if state.limit is not None:
             self.change(minimum=state.limit.minimum, limit=None)
-            self.say(
+            self.emit(
                 LimitChanged(
                     minimum=state.limit.minimum, was=state.minimum, currency=state.currency
                 )
@@ -458,7 +458,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
     def remove(self, why: str, card: str | None) -> None:
         """Remove a card that no hand has had."""
         law = self.book.laws[why]
-        self.say(
+        self.emit(
             CardRemoved(round=self.number, why=why, card=card, law=law.rule, article=law.article)
         )
 

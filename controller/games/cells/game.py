@@ -19,10 +19,10 @@ from devices.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 
 INPUTS = wheels.INPUTS.also(
     readings={
-        WheelPhase: readings.take_phase,
-        WheelNumber: readings.take_place,
-        WheelCell: readings.take_place,
-        WheelFault: readings.take_fault,
+        WheelPhase: readings.on_phase,
+        WheelNumber: readings.on_place,
+        WheelCell: readings.on_place,
+        WheelFault: readings.on_fault,
     },
     at_the_table={
         BetsOpen: commands.open_bets,

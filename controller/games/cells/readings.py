@@ -17,7 +17,7 @@ from controller.games.wheels.turn import DECISIONS
 from devices.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 
 
-def take_phase(turn: CellsTurn, reading: WheelPhase) -> None:
+def on_phase(turn: CellsTurn, reading: WheelPhase) -> None:
     """The wheel says what it is doing. While it still runs in a round that has its outcome, nothing
     follows from it.
     """
@@ -36,7 +36,7 @@ def take_phase(turn: CellsTurn, reading: WheelPhase) -> None:
         or set_going
         or reading.phase not in ("launched", "settling", "no_more_bets")
     ):
-        wheel.take_phase(turn, reading, COURSES)
+        wheel.on_phase(turn, reading, COURSES)
         return
     turn.change(phase=reading.phase, spin=reading.spin)
     if (
@@ -63,7 +63,7 @@ def _another_launch(turn: CellsTurn, reading: WheelPhase) -> bool:
     )
 
 
-def take_place(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:
+def on_place(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:
     """The wheel reports a place; while it still moves, the place is not final and waits."""
     if entry := turn.over(reading.spin):
         _afterwards(turn, entry, reading)
@@ -73,7 +73,7 @@ def take_place(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:
         _land(turn, reading)
 
 
-def take_fault(turn: CellsTurn, reading: WheelFault) -> None:
+def on_fault(turn: CellsTurn, reading: WheelFault) -> None:
     """The wheel reports a fault. If a spin produced only the fault, the fault also proves that a
     spin hidden by a silence took place.
     """
@@ -85,7 +85,7 @@ def take_fault(turn: CellsTurn, reading: WheelFault) -> None:
         and not current.begun
         and turn.over(reading.spin) is None
     )
-    wheel.take_fault(turn, reading)
+    wheel.on_fault(turn, reading)
     if (
         hidden
         and current
@@ -124,7 +124,7 @@ def _land(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:
         and not reading.late
     ):
         turn.breach("too_few_turns", reading)
-    wheel.take_number(turn, _seen(turn, reading))
+    wheel.on_number(turn, _seen(turn, reading))
 
 
 def _afterwards(turn: CellsTurn, entry: WheelEntry, reading: WheelCell | WheelNumber) -> None:
@@ -133,12 +133,12 @@ def _afterwards(turn: CellsTurn, entry: WheelEntry, reading: WheelCell | WheelNu
     """
     seen, current, gap = _seen(turn, reading), turn.state.current, turn.state.gap
     begun = current is not None and current.begun
-    if entry.kind == "unresolved" and entry.candidate is None and turn.has(seen.number):
+    if entry.kind == "unresolved" and entry.candidate is None and turn.has_number(seen.number):
         entry = replace(entry, frames=entry.frames + frames_of(reading))
         turn.unresolved(entry, "silence", seen.number, seen.cell)
     elif (gap and begun) if entry.kind == "void" else (gap or begun or reading.late):
         turn.change(held=None)
-        wheel.take_number(turn, seen)
+        wheel.on_number(turn, seen)
     else:
         wheel.another_number(turn, entry, seen)
 

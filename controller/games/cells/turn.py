@@ -33,7 +33,7 @@ class CellsTurn(WheelTurn):
     def symbols(self) -> Mapping[int, Number]:
         """What each place of the wheel is worth, by its place from 1."""
 
-    def has(self, number: Number | None) -> TypeGuard[Number]:
+    def has_number(self, number: Number | None) -> TypeGuard[Number]:
         """Whether the wheel has this number."""
         return number is not None and number in set(self.symbols().values())
 
@@ -45,7 +45,7 @@ class CellsTurn(WheelTurn):
         """Not every such wheel reports that it was set going; once bets are closed it was."""
         return current.launched or current.closed
 
-    def may_be_told(self, current: WheelRound) -> bool:
+    def may_be_stated(self, current: WheelRound) -> bool:
         """Between two places the device has no number to give; the person in charge has."""
         return current.closed
 
@@ -92,7 +92,7 @@ class CellsTurn(WheelTurn):
         current, call = self.state.current, self.book.announcements.get("last_call")
         if current and not current.closed and call and "last_call" not in current.said:
             self.change_current(said=(*current.said, "last_call"))
-            self.say(BetsLastCall(round=current.round, spin=current.spin, announcement=call))
+            self.emit(BetsLastCall(round=current.round, spin=current.spin, announcement=call))
 
     def result(
         self,

@@ -104,7 +104,7 @@ def confirm(turn: CheminTurn, command: RoundConfirm) -> None:
     of = _undecided(turn, command.round)
     who = confirmer(command)
     if isinstance(of, DealtEntry) or of.question == "silence":
-        turn.told_result(of.round, _winners(turn, command.winner), who)
+        turn.stated_result(of.round, _winners(turn, command.winner), who)
         return
     if "round.confirm" not in turn.asks():
         raise RejectedError("nothing_to_confirm", round=of.round)
@@ -165,9 +165,9 @@ def withdraw_bet(turn: CheminTurn, command: BetWithdraw) -> None:
     if coup is None or BANK_EARLY not in coup.said:
         stakes.withdraw_bet(turn, command)
         return
-    stakes.of(command.bet, turn.offered())
+    stakes.limits_of(command.bet, turn.offered())
     turn.change_current(bets=stakes.without_bet(coup.bets, command))
-    turn.say(stakes.said(turn.number, command))
+    turn.emit(stakes.bet_event(turn.number, command))
 
 
 # Preconditions of commands

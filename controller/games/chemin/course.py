@@ -181,7 +181,7 @@ class CheminTurn(CheminMoves):
 
     # What follows by itself
 
-    def carry_on(self) -> None:
+    def after_input(self) -> None:
         """After every input: the moves that follow from it."""
         self.settle()
 
@@ -206,7 +206,7 @@ class CheminTurn(CheminMoves):
             if lying and next_dealt(self.book, self.current) is None:
                 self.move(lying[0], to)
             elif held and held[0].trouble in HARMLESS_TROUBLES:
-                self.place(self.take(0).given, to)
+                self.place(self.pop_held(0).given, to)
             else:
                 return
 
@@ -314,7 +314,7 @@ class CheminTurn(CheminMoves):
         law = self.law_of_word(who, "restored" if right == "draw" else "restored_drew")
         self.irregular("restored", self.book.laws[law], detail=f"{who} {right}")
         if self.current.words.get(self.book.bank) != "natural":
-            self.unsay(self.book.bank)
+            self.withdraw_word(self.book.bank)
             self.change_current(restored=True, restored_by=law)
             self.free(but=self.book.everyone[: self.book.everyone.index(who)])
         self.decide(who, "draw" if right == "draw" else "stand")
@@ -383,7 +383,7 @@ class CheminTurn(CheminMoves):
 
     def doubt(self, at: int, what: str) -> None:
         """Report what is wrong with a card that waits."""
-        self.keep(at, replace(self.state.held[at], trouble=what))
+        self.replace_held(at, replace(self.state.held[at], trouble=what))
         self.irregular(what, asks=self.asks())
 
     def _surplus(self) -> tuple[str, str]:
@@ -396,7 +396,7 @@ class CheminTurn(CheminMoves):
         for at in self.current.lying:
             self.remove(at, why, law)
         while self.state.held:
-            self.discard(self.take(0).given, why, law=law)
+            self.discard(self.pop_held(0).given, why, law=law)
 
     def _finish(self) -> None:
         """Nothing is left to draw and all cards are face up: check what the bank had to do, then

@@ -48,15 +48,15 @@ def decide(turn: CheminTurn, command: CardDecide) -> None:
 # A card in doubt
 
 
-def _taken(turn: CheminTurn) -> Held:
+def _pop_doubtful(turn: CheminTurn) -> Held:
     """The card in doubt no longer waits."""
     assert turn.state.doubt is not None
-    return turn.take(turn.state.doubt)
+    return turn.pop_held(turn.state.doubt)
 
 
 def _waits_on(turn: CheminTurn, now: Held) -> None:
     assert turn.state.doubt is not None
-    turn.keep(turn.state.doubt, now)
+    turn.replace_held(turn.state.doubt, now)
 
 
 def _came_face_up(turn: CheminTurn, command: CardDecide, held: Held) -> None:
@@ -65,7 +65,7 @@ def _came_face_up(turn: CheminTurn, command: CardDecide, held: Held) -> None:
     """
     if command.card not in (None, held.given.card):
         held = _sound(turn, replace(command, action="read"), held)
-    _taken(turn)
+    _pop_doubtful(turn)
     turn.change_current(confirmed_by=confirmer(command))
     turn.discard(held.given, "card_exposed", up=True)
 
@@ -73,7 +73,7 @@ def _came_face_up(turn: CheminTurn, command: CardDecide, held: Held) -> None:
 def _between_rounds(turn: CheminTurn, command: CardDecide, held: Held) -> None:
     """Keep the card as the first of the next round, or remove it."""
     if command.action == "remove":
-        turn.discard(_taken(turn).given, held.trouble or "card_out_of_round")
+        turn.discard(_pop_doubtful(turn).given, held.trouble or "card_out_of_round")
     elif command.action in ("accept", "next_round", "read"):
         _waits_on(turn, _sound(turn, command, held))
     else:
@@ -108,7 +108,7 @@ def _accept(turn: CheminTurn, command: CardDecide, held: Held) -> None:
 
 def _remove(turn: CheminTurn, command: CardDecide, held: Held) -> None:
     """Remove the card."""
-    turn.discard(_taken(turn).given, held.trouble or "card_exposed")
+    turn.discard(_pop_doubtful(turn).given, held.trouble or "card_exposed")
     turn.change_current(confirmed_by=confirmer(command))
 
 
@@ -119,7 +119,7 @@ def _next_round(turn: CheminTurn, command: CardDecide, held: Held) -> None:
         raise RejectedError("next_round_none")
     if held.trouble not in KEEPABLE_TROUBLES or held.given.card is None:
         raise RejectedError("card_of_this_round")
-    turn.change(carried=(*turn.state.carried, Held(given=_taken(turn).given)))
+    turn.change(carried=(*turn.state.carried, Held(given=_pop_doubtful(turn).given)))
     cards = (*turn.current.cards, TableCard(to="", gone=True))
     turn.change_current(cards=cards, confirmed_by=confirmer(command))
 
@@ -128,7 +128,7 @@ def _for(turn: CheminTurn, command: CardDecide, held: Held) -> None:
     """Give the card to a hand."""
     if held.trouble not in ("card_surplus", "irregular_deal"):
         raise RejectedError("card_first_decided")
-    _taken(turn)
+    _pop_doubtful(turn)
     _give(turn, command, _laid(turn, held))
 
 
@@ -186,7 +186,7 @@ def _last(turn: CheminTurn, command: CardDecide) -> None:
     if command.action not in ("remove", "for") or not (held or lie):
         raise RejectedError("no_card_to_decide")
     if command.action == "for":
-        _give(turn, command, _laid(turn, turn.take(len(held) - 1)) if held else lie[-1])
+        _give(turn, command, _laid(turn, turn.pop_held(len(held) - 1)) if held else lie[-1])
         return
     to = "" if held else coup.cards[lie[-1]].to
     if to and coup.words and lie[-1] not in coup.third:
@@ -194,7 +194,7 @@ def _last(turn: CheminTurn, command: CardDecide) -> None:
     if command.who not in (None, to or None):
         raise RejectedError("last_card_with", who=to)
     if held:
-        turn.expose(turn.take(len(held) - 1).given)
+        turn.expose(turn.pop_held(len(held) - 1).given)
     else:
         turn.irregular("card_exposed")
         turn.show(lie[-1])
@@ -227,7 +227,7 @@ def _give(turn: CheminTurn, command: CardDecide, at: int) -> None:
     if thirds(coup, who) and "two_third_cards" not in turn.book.errors:
         raise RejectedError("hand_has_three", who=who)
     if to == bank:
-        turn.unsay(bank)
+        turn.withdraw_word(bank)
     if who == bank and coup.words.get(bank) != "draw":
         turn.decide(bank, "draw", command.by)
     turn.move(at, who)
@@ -349,7 +349,7 @@ def _basket(turn: CheminTurn, command: CardDecide) -> None:
         turn.irregular(IN_BASKET, law=turn.book.laws[_BASKET[fate]], detail=who)
         for at in meant if fate != "nine" else (last,):
             turn.remove(at, IN_BASKET, _BASKET[fate])
-        _meets(turn, who, fate)
+        _set_fate(turn, who, fate)
 
 
 _BASKET: dict[Fate, str] = {
@@ -395,14 +395,14 @@ def _fate(turn: CheminTurn, who: str, fault: str, at: int, *, seen: bool) -> Fat
     return "zero" if fault != "croupier" and "basket_zero" in errors else None
 
 
-def _meets(turn: CheminTurn, who: str, fate: Fate) -> None:
+def _set_fate(turn: CheminTurn, who: str, fate: Fate) -> None:
     """Record the hand's fate: it makes no more decisions."""
     coup = turn.current
     if fate == "void" and who == turn.book.bank:
         turn.void(coup.round, "misdeal", turn.book.laws["basket_void"])
         return
     if fate != "nine":
-        turn.unsay(who)
+        turn.withdraw_word(who)
     turn.change_current(fates={**turn.current.fates, who: fate})
 
 

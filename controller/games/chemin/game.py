@@ -25,7 +25,7 @@ from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import CheminCoup, CheminState
 from controller.games.chemin.when import WHEN
-from controller.games.dealt.arrivals import take_card, take_silence
+from controller.games.dealt.arrivals import on_card, on_silence
 from controller.games.dealt.cards import hand
 from controller.games.dealt.game import DealtGame
 from controller.games.dealt.state import DealtEntry
@@ -36,11 +36,11 @@ from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        device.CardDrawn: take_card,
-        device.CardCut: readings.take_cut,
-        device.ShoeReset: readings.take_reset,
-        device.ShoeFault: readings.take_fault,
-        **dict.fromkeys(SILENCES, take_silence),
+        device.CardDrawn: on_card,
+        device.CardCut: readings.on_cut,
+        device.ShoeReset: readings.on_reset,
+        device.ShoeFault: readings.on_fault,
+        **dict.fromkeys(SILENCES, on_silence),
     },
     in_charge={
         person.SessionOpen: commands.open_session,
@@ -87,7 +87,7 @@ class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
             )
         super().__init__(book, settings)
 
-    def kind_of(self, turn: CheminTurn, command: person.AnyCommand) -> str:
+    def decider_kind(self, turn: CheminTurn, command: person.AnyCommand) -> str:
         """Also the rejection of a card that was drawn before the bets were closed."""
         doubt = turn.state.doubt
         if (
@@ -97,7 +97,7 @@ class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
         ):
             early = turn.state.held[doubt].trouble == "card_before_close"
             return "early" if early else ""
-        return super().kind_of(turn, command)
+        return super().decider_kind(turn, command)
 
     def choices(self) -> Choices:
         """The hands that take bets."""
@@ -126,7 +126,7 @@ class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
         return CheminShown(
             **self.common(state),
             to_act=self.turn(state).to_act(),
-            hands={who: _told(coup, who) for who in self.book.everyone} if coup else {},
+            hands={who: _face_up(coup, who) for who in self.book.everyone} if coup else {},
             words=dict(coup.words) if coup else {},
             table_followed=bool(coup and coup.table) or self.settings.banker == "table",
             bets=stakes.shown(coup),
@@ -140,7 +140,7 @@ class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
         )
 
 
-def _told(coup: CheminCoup, who: str) -> tuple[str | None, ...]:
+def _face_up(coup: CheminCoup, who: str) -> tuple[str | None, ...]:
     """The cards of a hand, as far as they are face up."""
     return tuple(card.card if card.up else None for card in hand(coup.cards, who))
 

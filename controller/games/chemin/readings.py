@@ -7,7 +7,7 @@ from controller.games.chemin.course import CheminTurn
 from devices.readings import CardCut, ShoeFault, ShoeReset
 
 
-def take_cut(turn: CheminTurn, _reading: CardCut) -> None:
+def on_cut(turn: CheminTurn, _reading: CardCut) -> None:
     """The cut card came: the round in progress is the last; with none in progress the shoe is
     over.
     """
@@ -24,7 +24,7 @@ def take_cut(turn: CheminTurn, _reading: CardCut) -> None:
         turn.void(coup.round, "inspector", turn.book.laws["shoe_over"])
 
 
-def take_reset(turn: CheminTurn, _reading: ShoeReset) -> None:
+def on_reset(turn: CheminTurn, _reading: ShoeReset) -> None:
     """The shoe restarted: only a person knows what is in it now."""
     state = turn.state
     if state.shoe is None or state.shoe.over or not (state.shoe.drawn or state.current):
@@ -36,7 +36,7 @@ def take_reset(turn: CheminTurn, _reading: ShoeReset) -> None:
     turn.end_shoe("reset")
 
 
-def take_fault(turn: CheminTurn, reading: ShoeFault) -> None:
+def on_fault(turn: CheminTurn, reading: ShoeFault) -> None:
     """The shoe reports a fault, or its end. The croupier deals with two cards at once."""
     alert = f"shoe_{reading.fault}"
     if not reading.active:

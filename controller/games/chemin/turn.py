@@ -91,7 +91,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self._lay(at, replace(card, to=to, up=card.up or third))
         if to != was:
             now = self.current.cards
-            self.say(
+            self.emit(
                 CardDealt(
                     round=self.number,
                     to=to,
@@ -123,7 +123,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         others = {place: who for place, who in coup.left.items() if place != at}
         self.change_current(left={**others, at: card.to} if card.to else others)
         self._lay(at, replace(card, to="", gone=True))
-        self.say_removed(why, card, card.to or coup.left[at], law)
+        self.emit_removed(why, card, card.to or coup.left[at], law)
 
     def discard(
         self, drawn: CardDrawn, why: str, *, up: bool = False, law: str | None = None
@@ -132,26 +132,26 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         card = TableCard(to="", card=drawn.card, up=up, gone=True, reading=drawn.reading)
         if self.state.current is not None:
             self.change_current(cards=(*self.current.cards, card))
-        self.say_removed(why, card, law=law)
+        self.emit_removed(why, card, law=law)
 
-    def say_removed(
+    def emit_removed(
         self, why: str, card: TableCard, to: str | None = None, law: str | None = None
     ) -> None:
         """Report that a card has left the game. ``to``: whose it was."""
         cause, told = self.book.laws[law or why], card.card if card.up else None
-        self.say(
+        self.emit(
             CardRemoved(
                 round=self.number, why=why, card=told, to=to, law=cause.rule, article=cause.article
             )
         )
 
-    def take(self, at: int) -> Held:
+    def pop_held(self, at: int) -> Held:
         """A card no longer waits: its fate is decided next."""
         held = self.state.held
         self.change(held=(*held[:at], *held[at + 1 :]))
         return held[at]
 
-    def keep(self, at: int, now: Held) -> None:
+    def replace_held(self, at: int, now: Held) -> None:
         """A card waits on, as it is now."""
         held = self.state.held
         self.change(held=(*held[:at], now, *held[at + 1 :]))
@@ -167,11 +167,11 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self.change_current(words={**self.current.words, who: word})
         call = {"draw": "card", "stand": "no"}.get(word, "")
         announcement = self.call(call) if who in self.book.hands else None
-        self.say(
+        self.emit(
             HandDecided(round=self.number, who=who, decision=word, by=by, announcement=announcement)
         )
 
-    def unsay(self, who: str) -> None:
+    def withdraw_word(self, who: str) -> None:
         """Cancel the hand's decision: it decides again."""
         self.change_current(
             words={hand: word for hand, word in self.current.words.items() if hand != who}
@@ -192,13 +192,13 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         entry = DealtEntry(round=coup.round, kind="result", winner=winner, hands=hands)
         self._publish(entry, self.evidence(coup.round), coup.confirmed_by)
 
-    def told_result(self, number: int, winners: tuple[str, ...], by: str) -> None:
+    def stated_result(self, number: int, winners: tuple[str, ...], by: str) -> None:
         """Publish a result on a person's word, where the cards are not all known."""
         evidence, entry = self.evidence(number), DealtEntry(round=number, kind="result")
         if len(winners) == 1:
             entry = replace(entry, winner=winners[0])
         else:
-            entry = replace(entry, hands=tuple(map(_told, self.book.hands, winners)))
+            entry = replace(entry, hands=tuple(map(_stated_hand, self.book.hands, winners)))
         self._publish(entry, evidence, by)
 
     def evidence(self, number: int) -> tuple[int, ...]:
@@ -217,7 +217,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
 
     def _publish(self, entry: DealtEntry, evidence: tuple[int, ...], by: str | None) -> None:
         self.record(entry)
-        self.say(
+        self.emit(
             RoundResult(
                 round=entry.round,
                 outcome=self.outcome_of(entry),
@@ -245,7 +245,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         """The result is uncertain and is not invented."""
         evidence = self.evidence(of.round)
         self.record(DealtEntry(round=of.round, kind="unresolved"))
-        self.say(RoundUnresolved(round=of.round, why=why, candidate=None, readings=evidence))
+        self.emit(RoundUnresolved(round=of.round, why=why, candidate=None, readings=evidence))
         self._close_shoe()
 
     def leave(self) -> None:
@@ -262,7 +262,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         if shoe.miscounted(now, left):
             self.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
         if not now.over:
-            self.say(shoe.ended(now, "person", left))
+            self.emit(shoe.ended(now, "person", left))
         self.change(shoe=None, held=(), carried=())
 
     def end_shoe(self, why: Literal["cut", "reset"]) -> None:
@@ -270,7 +270,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         now = self.state.shoe
         assert now is not None
         self.change(shoe=replace(now, over=True))
-        self.say(shoe.ended(now, why))
+        self.emit(shoe.ended(now, why))
 
     def _close_shoe(self) -> None:
         """The round in which the cut card came is the last of the shoe."""
@@ -293,7 +293,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
             act()
 
 
-def _told(who: str, winner: str) -> Hand:
+def _stated_hand(who: str, winner: str) -> Hand:
     """A hand of which only what it came to is known."""
     return Hand(
         who=who,

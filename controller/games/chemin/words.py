@@ -15,15 +15,15 @@ from controller.games.session import sent
 
 def draw(turn: CheminTurn, command: HandDraw) -> None:
     """A hand asks for a card."""
-    _say(turn, command.who, "draw", command.by)
+    _state_word(turn, command.who, "draw", command.by)
 
 
 def stand(turn: CheminTurn, command: HandStand) -> None:
     """A hand stands."""
-    _say(turn, command.who, "stand", command.by)
+    _state_word(turn, command.who, "stand", command.by)
 
 
-def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
+def _state_word(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     coup = closed_round(turn, unasked=False)
     if who is not None and who not in turn.book.everyone:
         raise RejectedError("who_one_of", players=turn.book.everyone)
@@ -39,7 +39,7 @@ def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
         and who is not None
         and {coup.words.get(who), word} == {"draw", "stand"}
     ):
-        _again(turn, who, word, by)
+        _contradict(turn, who, word, by)
     elif who == turn.book.bank and word == "draw" and turn.bank_stood():
         _wrong_point(turn, by)
     elif who == turn.book.bank and due is not None:
@@ -87,7 +87,7 @@ def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     turn.decide(whose, word, by)
 
 
-def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
+def _contradict(turn: CheminTurn, who: str, word: Word, by: str) -> None:
     """The hand's decision contradicts the one before."""
     coup = turn.current
     late = bool(turn.state.held) or any(not coup.cards[at].gone for at in coup.third)
@@ -112,7 +112,7 @@ def _false_card(turn: CheminTurn, who: str, by: str) -> None:
     claim is checked against the bank's cards when they are turned.
     """
     turn.irregular("false_card")
-    turn.unsay(turn.book.bank)
+    turn.withdraw_word(turn.book.bank)
     turn.change_current(said=(*turn.current.said, "false_card"), table=True)
     turn.free()
     turn.decide(who, "stand", by)

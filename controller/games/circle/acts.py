@@ -59,7 +59,7 @@ def _bets(turn: CircleTurn, command: HandAct) -> None:
         turn.change_seat(seat.who, status="all_in")
     if command.action in ("bet", "raise", "all_in"):
         turn.change_current(bet=True, bettor=seat.number)
-    _say(turn, command)
+    _emit_action(turn, command)
     most = turn.book.raises
     if (
         command.action == "raise"
@@ -81,12 +81,12 @@ def _folds(turn: CircleTurn, command: HandAct) -> None:
         _speaker(turn, command)
         turn.change_current(bets_begun=True, spoken=True)
     turn.player(command.who)
-    leave(turn, command.who, "folded")
-    _say(turn, command)
+    leave_round(turn, command.who, "folded")
+    _emit_action(turn, command)
     settle(turn)
 
 
-def leave(turn: CircleTurn, who: str, status: SeatStatus) -> None:
+def leave_round(turn: CircleTurn, who: str, status: SeatStatus) -> None:
     """Take a player out of the round: no card is due to him, and no decision of his is awaited."""
     turn.change_seat(who, status=status)
     if any(place.to == who for place in turn.current.due):
@@ -114,7 +114,7 @@ def _mucks(turn: CircleTurn, command: HandAct) -> None:
     if seat.shown:
         raise RejectedError("cards_already_up", who=seat.who)
     turn.change_seat(seat.who, status="mucked")
-    _say(turn, command)
+    _emit_action(turn, command)
     turn.advance()
 
 
@@ -124,7 +124,7 @@ def _sits_out(turn: CircleTurn, command: HandAct) -> None:
     if str(number) in turn.state.resting:
         raise RejectedError("already_sitting_out", who=command.who)
     turn.change(resting={**turn.state.resting, str(number): 0})
-    _say(turn, command)
+    _emit_action(turn, command)
 
 
 def _is_back(turn: CircleTurn, command: HandAct) -> None:
@@ -140,7 +140,7 @@ def _is_back(turn: CircleTurn, command: HandAct) -> None:
         and seat is not None
         and seat.status in ("folded", "mucked", "all_in")
     ):
-        cards = {len(hand.of(player.who)) - player.discards for player in (seat, *hand.live)}
+        cards = {len(hand.cards_of(player.who)) - player.discards for player in (seat, *hand.live)}
         due = [place for place in hand.due if place.to.startswith("seat:")]
         if len(cards) > 1 or (
             due
@@ -151,7 +151,7 @@ def _is_back(turn: CircleTurn, command: HandAct) -> None:
         turn.change_seat(seat.who, status="in")
         if due:
             _is_due(turn, seat.who, all(place.up for place in due))
-        _say(turn, command)
+        _emit_action(turn, command)
         return
     number = str(_place(turn, command.who))
     if number not in turn.state.resting:
@@ -159,7 +159,7 @@ def _is_back(turn: CircleTurn, command: HandAct) -> None:
     turn.change(
         resting={name: rounds for name, rounds in turn.state.resting.items() if name != number}
     )
-    _say(turn, command)
+    _emit_action(turn, command)
 
 
 def _is_due(turn: CircleTurn, who: str, up: bool) -> None:
@@ -206,10 +206,10 @@ def _place(turn: CircleTurn, who: str) -> int:
     return number
 
 
-def _say(turn: CircleTurn, command: HandAct) -> None:
+def _emit_action(turn: CircleTurn, command: HandAct) -> None:
     number = turn.state.current.round if turn.state.current is not None else 0
     call = turn.book.announcements.get(command.action)
-    turn.say(
+    turn.emit(
         HandDecided(
             round=number, who=command.who, decision=command.action, by=command.by, announcement=call
         )

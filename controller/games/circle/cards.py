@@ -173,7 +173,7 @@ def _show_seat(turn: CircleTurn, command: CardsShow) -> None:
     if len(unread := _unread(lying)) == len(command.cards):
         lying = unread
     own = list(lying.values())
-    if all(card.told for card in own) and {card.card for card in own} == {*command.cards}:
+    if all(card.face for card in own) and {card.card for card in own} == {*command.cards}:
         raise RejectedError("cards_already_up", who=command.who)
     if len(own) != len(command.cards):
         raise RejectedError(
@@ -246,7 +246,7 @@ def contradicted(
 
 def opened(turn: CircleTurn, who: str) -> None:
     """Mark the hand as shown if all its cards are face up."""
-    if all(card.told for card in turn.current.of(who)):
+    if all(card.face for card in turn.current.cards_of(who)):
         turn.change_seat(who, shown=True)
 
 

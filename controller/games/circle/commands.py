@@ -25,7 +25,7 @@ from controller.contract.events import (
     SessionClosed,
 )
 from controller.contract.refusals import RejectedError
-from controller.games.circle.readings import look_at_deck
+from controller.games.circle.readings import record_deck_check
 from controller.games.circle.showdown import TIE, CircleShown, compare, open_boards, open_hands
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import needed, pack
@@ -69,13 +69,13 @@ def close_session(turn: CircleTurn, command: SessionClose) -> None:
     hand = turn.state.current
     if hand is not None and hand.closed:
         turn.record(DealtEntry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
-        turn.say(RoundUnresolved(round=hand.round, why="undecided", candidate=None))
+        turn.emit(RoundUnresolved(round=hand.round, why="undecided", candidate=None))
         turn.expect()
     turn.leave()
     turn.change(open=False, anew=False)
     turn.clear_alert("card_out_of_round")
     turn.expect()
-    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
+    turn.emit(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
 def announce_limit(turn: CircleTurn, command: LimitAnnounce) -> None:
@@ -83,7 +83,7 @@ def announce_limit(turn: CircleTurn, command: LimitAnnounce) -> None:
     session(turn)
     allow_minimum(command.minimum)
     turn.change(raised=command.minimum)
-    turn.say(LastRounds(purpose="limit", left=1 if turn.state.current else 0, by=command.by))
+    turn.emit(LastRounds(purpose="limit", left=1 if turn.state.current else 0, by=command.by))
 
 
 def _limits(turn: CircleTurn) -> None:
@@ -146,7 +146,7 @@ def set_button(turn: CircleTurn, command: ButtonSet) -> None:
 
 def check_deck(turn: CircleTurn, command: DeckCheck) -> None:
     """A person counted the deck and checked it."""
-    look_at_deck(turn, counted(command, len(turn.pack)))
+    record_deck_check(turn, counted(command, len(turn.pack)))
 
 
 # Rounds
@@ -180,7 +180,7 @@ def open_bets(turn: CircleTurn, command: BetsOpen) -> None:
         turn.move_button()
     if state.raised is not None:
         turn.change(minimum=state.raised, raised=None)
-        turn.say(LimitChanged(minimum=state.raised, was=state.minimum, currency=state.currency))
+        turn.emit(LimitChanged(minimum=state.raised, was=state.minimum, currency=state.currency))
         _limits(turn)
     _rest(turn)
     turn.open_bets(command.by, relaunch=state.anew)

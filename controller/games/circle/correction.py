@@ -17,7 +17,13 @@ from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import pack
 from controller.games.circle.turn import CircleTurn
 from controller.games.dealt.state import DealtEntry
-from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
+from controller.games.poker.correction import (
+    PokerOutcome,
+    published,
+    relaid,
+    replace_result,
+    right_cards,
+)
 
 
 def correct(turn: CircleTurn, command: ResultCorrect) -> None:
@@ -26,13 +32,13 @@ def correct(turn: CircleTurn, command: ResultCorrect) -> None:
     hand: CircleRound | None = turn.state.round_of(entry.round)
     if hand is not None and any(hand.settled for hand in entry.hands):
         right = _right(turn, entry, command, hand)
-        before = _made(turn, hand, {hand.who: hand.cards for hand in entry.hands})
-        tell(turn, entry, before, _made(turn, hand, right), command)
+        before = _outcome(turn, hand, {hand.who: hand.cards for hand in entry.hands})
+        replace_result(turn, entry, before, _outcome(turn, hand, right), command)
     else:
         _by_word(turn, entry, hand, command)
 
 
-def _made(turn: CircleTurn, hand: CircleRound, lie: dict[str, tuple[str, ...]]) -> PokerOutcome:
+def _outcome(turn: CircleTurn, hand: CircleRound, lie: dict[str, tuple[str, ...]]) -> PokerOutcome:
     shown = compare(turn.book, laid_open(hand, lie))
     return PokerOutcome(hands=shown.hands, marks=shown.marks, winner=shown.winner)
 
@@ -42,7 +48,7 @@ def _right(
 ) -> dict[str, tuple[str, ...]]:
     cards = pack(turn.book, hand.players) if hand is not None else ()
     return right_cards(
-        entry, command, cards, [card.told for card in hand.cards] if hand is not None else ()
+        entry, command, cards, [card.face for card in hand.cards] if hand is not None else ()
     )
 
 
@@ -62,9 +68,9 @@ def _by_word(
     )
     before = PokerOutcome(hands=entry.hands, marks=entry.marks, winner=entry.winner)
     if command.winner is None:
-        tell(turn, entry, before, replace(before, hands=hands), command)
+        replace_result(turn, entry, before, replace(before, hands=hands), command)
         return
-    _may_win(command.winner, hand)
+    _require_player(command.winner, hand)
     if command.winner == was:
         raise RejectedError("winner_unchanged", round=entry.round, winner=was)
     if hand is not None:
@@ -75,10 +81,10 @@ def _by_word(
     after = PokerOutcome(
         hands=hands, marks=("split",) if command.winner == TIE else told, winner=command.winner
     )
-    tell(turn, entry, before, after, command, was)
+    replace_result(turn, entry, before, after, command, was)
 
 
-def _may_win(who: str, hand: CircleRound | None) -> None:
+def _require_player(who: str, hand: CircleRound | None) -> None:
     """Reject a winner who was not in the round, as far as it is remembered."""
     known = who.startswith("seat:") if hand is None else hand.seat(who) is not None
     if who != TIE and not known:

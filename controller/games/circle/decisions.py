@@ -46,7 +46,7 @@ def _about_card(turn: CircleTurn, command: CardDecide) -> None:
             _is_face_up(turn, card, command, to)
         case "remove":
             turn.leave_out(held)
-            turn.say_removed("exposed", turn.book.laws["deal_exposed"], to)
+            turn.emit_removed("exposed", turn.book.laws["deal_exposed"], to)
         case _:
             _refuse(command, "accept", "exposed", "remove")
     follow_all(turn, others)
@@ -78,7 +78,7 @@ def _about_doubt(turn: CircleTurn, command: CardDecide) -> None:
     if command.action == "remove":
         if hand is None or not hand.early:
             raise RejectedError("no_card_waiting")
-        turn.take_out(EARLY_PLACE)
+        turn.remove_hand(EARLY_PLACE)
     turn.resolve(doubt)
     if hand is not None:
         turn.change_current(confirmed_by=confirmer(command))

@@ -55,7 +55,7 @@ def _opens(turn: DrawTurn, command: HandAct) -> None:
     turn.change_current(
         opener=seat.number, bet=True, bettor=seat.number, bets_begun=True, spoken=True
     )
-    turn.say(HandDecided(round=turn.current.round, who=seat.who, decision="open", by=command.by))
+    turn.emit(HandDecided(round=turn.current.round, who=seat.who, decision="open", by=command.by))
 
 
 def _has_not_opened(turn: DrawTurn, who: str) -> None:
@@ -94,13 +94,13 @@ def _discards(turn: DrawTurn, command: HandAct) -> None:
     if command.count is None or not 0 <= command.count <= draw.most:
         raise RejectedError("discards_counted", most=draw.most)
     left = command.count - (
-        len(hand.of(seat.who)) - FIRST_DEAL_CARDS
+        len(hand.cards_of(seat.who)) - FIRST_DEAL_CARDS
     )  # a number stated again means that cards are already there
     if left < 0:
         raise RejectedError("discards_replaced", who=seat.who, count=command.count - left)
     call = turn.book.announcements.get("served") if command.count == 0 else None
     turn.change_seat(seat.who, discards=command.count, shown=False)
-    turn.say(
+    turn.emit(
         HandDecided(
             round=hand.round,
             who=seat.who,
@@ -135,7 +135,7 @@ def _restart_if_first(turn: DrawTurn, error: CircleDealError) -> None:
     card.
     """
     hand = in_round(turn)
-    index = error.index or len(hand.of(error.who or ""))
+    index = error.index or len(hand.cards_of(error.who or ""))
     if index == 1 and not hand.bets_begun:
         turn.irregular(error.what, detail=error.who)
         turn.void(hand.round, "card_exposed", turn.book.laws[error.what], error.by)
@@ -271,11 +271,11 @@ class DrawTurn(CircleTurn):
         if hand is not None and hand.street > 0 and not hand.open:
             live = {seat.who for seat in hand.live} | {"burn"}
             self.change_current(due=tuple(place for place in hand.due if place.to in live))
-            self._look_for_discards()
+            self._check_discards()
         if self.state.current is not None:
             super().dealt()
 
-    def _look_for_discards(self) -> None:
+    def _check_discards(self) -> None:
         hand = self.current
         if hand.used is None or not hand.due or hand.due[0].turn:
             return
@@ -331,7 +331,7 @@ class DrawTurn(CircleTurn):
             super().close_betting(by)
             return
         self.change_current(open=False)
-        self.say(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
+        self.emit(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
         self.result(self.current, CircleShown((), None, ("blank",)))
 
     def record(self, entry: DealtEntry) -> None:
@@ -356,7 +356,7 @@ class DrawTurn(CircleTurn):
             ahead = {
                 shown.who for shown in compare(self.book, hand).hands if shown.outcome != "lose"
             }
-            if f"seat:{hand.opener}" in ahead and not self._opening_stands():
+            if f"seat:{hand.opener}" in ahead and not self._opening_is_proved():
                 return
         super().advance()
         if self.state.current is not None and self.current.street > 0 and self.current.due:
@@ -364,10 +364,10 @@ class DrawTurn(CircleTurn):
 
     def win(self, who: str, confirmed_by: str | None = None) -> None:
         """As in the base game; the opener proves the hand even if all others folded."""
-        if who != f"seat:{self.current.opener}" or self._opening_stands():
+        if who != f"seat:{self.current.opener}" or self._opening_is_proved():
             super().win(who, confirmed_by)
 
-    def _opening_stands(self) -> bool:
+    def _opening_is_proved(self) -> bool:
         """Whether the opener has proved the opening. If not, the opening is false, or the table
         asks for the opener's cards.
         """

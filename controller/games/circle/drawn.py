@@ -50,7 +50,7 @@ def turn_up(turn: CircleTurn, command: CardsTurn) -> None:
     ready = [
         seat
         for seat in hand.live
-        if not (seat.discards or seat.shown) and all(card.card for card in hand.of(seat.who))
+        if not (seat.discards or seat.shown) and all(card.card for card in hand.cards_of(seat.who))
     ]
     if not ready:
         raise RejectedError("nothing_to_turn")

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from controller.contract.commands import DealError, VoidReason
 from controller.contract.events import CardDealt
 from controller.contract.refusals import RejectedError
-from controller.games.circle.acts import leave, settle
+from controller.games.circle.acts import leave_round, settle
 from controller.games.circle.state import EARLY_PLACE, CircleRound, CircleSeat
 from controller.games.circle.streets import around, places, streets
 from controller.games.circle.turn import CircleDealError, CircleTurn
@@ -46,7 +46,7 @@ def report(turn: CircleTurn, command: DealError) -> None:
     """A person reports an error."""
     name = named(command)
     if not command.valid:
-        _take_back(turn, command, f"deal_{name}")
+        _withdraw(turn, command, f"deal_{name}")
         return
     if name not in turn.book.errors:
         raise RejectedError("deal_error_without_rule", error=name, errors=tuple(turn.book.errors))
@@ -75,7 +75,7 @@ def named(command: DealError) -> str:
     )
 
 
-def _take_back(turn: CircleTurn, command: DealError, what: str) -> None:
+def _withdraw(turn: CircleTurn, command: DealError, what: str) -> None:
     """Withdraw an error that did not happen: the person in charge confirms it, and the table
     continues.
     """
@@ -96,9 +96,9 @@ def _restart(turn: CircleTurn, error: CircleDealError) -> None:
     then: the round is void, unless the error is withdrawn.
     """
     if in_round(turn).bets_begun and REASONS.get(error.name) == "wrong_count":
-        _put_right(turn, error)
+        _corrected(turn, error)
     elif in_round(turn).bets_begun or not RESTARTS[turn.book.errors[error.name]](error):
-        _ask(turn, error)
+        _ask_whether_corrected(turn, error)
     else:
         _collect(turn, error)
 
@@ -113,20 +113,20 @@ def _collect(turn: CircleTurn, error: CircleDealError) -> None:
     turn.void(turn.number, REASONS.get(error.name, "misdeal"), turn.book.laws[error.what], error.by)
 
 
-def _ask(turn: CircleTurn, error: CircleDealError) -> None:
+def _ask_whether_corrected(turn: CircleTurn, error: CircleDealError) -> None:
     """A person says whether it was put right."""
     in_round(turn)
     turn.doubt(error.what, who=error.who)
 
 
-def _put_right(turn: CircleTurn, error: CircleDealError) -> None:
+def _corrected(turn: CircleTurn, error: CircleDealError) -> None:
     """Before betting begins, a person says whether it was put right. Later it cannot be: the round
     is void, unless the error is withdrawn.
     """
     if in_round(turn).bets_begun:
         turn.doubt(error.what, who=error.who, asks=("round.void", "deal.error"))
     else:
-        _ask(turn, error)
+        _ask_whether_corrected(turn, error)
 
 
 def _note(turn: CircleTurn, error: CircleDealError) -> None:
@@ -160,7 +160,7 @@ def _replace(turn: CircleTurn, error: CircleDealError) -> None:
     for index, row in covered[: error.count]:
         turn.remove(row, index, error.name, law)
     if not covered:
-        turn.came(error.count)
+        turn.count_used(error.count)
 
 
 def _annul(turn: CircleTurn, error: CircleDealError) -> None:
@@ -168,7 +168,7 @@ def _annul(turn: CircleTurn, error: CircleDealError) -> None:
     seat = of_a_player(turn, error)
     law = turn.book.laws[error.what]
     first = next((doubt for doubt in turn.state.doubts if doubt.what == error.what), None)
-    leave(turn, seat.who, "annulled")
+    leave_round(turn, seat.who, "annulled")
     turn.collect(seat.who, error.name, law)
     if first is None:
         turn.doubt(error.what, who=seat.who, asks=("deal.error", "round.void"))
@@ -212,8 +212,8 @@ def _seat(turn: CircleTurn, error: CircleDealError) -> None:
         index = turn.current.next_index(place.to)
         turn.add(replace(card, to=place.to))
         if (place.to, index) != (card.to, before[card.to]):
-            turn.say(
-                CardDealt(round=was.round, to=place.to, index=index, card=card.told, was=card.to)
+            turn.emit(
+                CardDealt(round=was.round, to=place.to, index=index, card=card.face, was=card.to)
             )
     turn.dealt()
 
@@ -221,8 +221,8 @@ def _seat(turn: CircleTurn, error: CircleDealError) -> None:
 REMEDIES: Mapping[str, Callable[[CircleTurn, CircleDealError], None]] = {
     **dict.fromkeys(RESTARTS, _restart),
     "collect": _collect,
-    "ask": _ask,
-    "put_right": _put_right,
+    "ask": _ask_whether_corrected,
+    "put_right": _corrected,
     "note": _note,
     "replace": _replace,
     "annul": _annul,

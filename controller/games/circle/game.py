@@ -39,7 +39,7 @@ from controller.games.circle.state import CircleState
 from controller.games.circle.stud import StudTurn
 from controller.games.circle.turn import CircleTurn
 from controller.games.circle.when import WHEN
-from controller.games.dealt.arrivals import take_card
+from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.game import DealtGame
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.poker.machine import named
@@ -49,11 +49,11 @@ from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        **dict.fromkeys((device.CardDrawn, device.ShufflerPacket), take_card),
-        device.ShufflerVerdict: readings.take_verdict,
-        device.ShufflerState: readings.take_shuffler,
-        device.ShoeFault: readings.take_fault,
-        **dict.fromkeys((*SILENCES, device.ShoeReset), readings.take_silence),
+        **dict.fromkeys((device.CardDrawn, device.ShufflerPacket), on_card),
+        device.ShufflerVerdict: readings.on_verdict,
+        device.ShufflerState: readings.on_shuffler,
+        device.ShoeFault: readings.on_fault,
+        **dict.fromkeys((*SILENCES, device.ShoeReset), readings.on_silence),
     },
     in_charge={
         person.SessionOpen: commands.open_session,
@@ -137,12 +137,12 @@ class CircleGame(DealtGame[Circle, CircleSettings, CircleState, CircleTurn]):
                 f"limit = {settings.limit!r}: must be one of: {', '.join(book.limits) or 'none'}"
             )
 
-    def taker(
+    def handler(
         self, turn: CircleTurn, received: device.AnyReading | person.AnyCommand
     ) -> Callable[[CircleTurn, Any], None] | None:
         """Variants may take an input in their own way."""
-        taker = super().taker(turn, received)
-        return turn.takes.get(type(received), taker)
+        default = super().handler(turn, received)
+        return turn.takes.get(type(received), default)
 
     def named(self, received: device.AnyReading | person.AnyCommand) -> set[str]:
         """The cards that an input names."""
@@ -181,7 +181,7 @@ class CircleGame(DealtGame[Circle, CircleSettings, CircleState, CircleTurn]):
             button=state.button,
             interval=hand.interval if hand else None,
             hands={hand.who: hand.cards for hand in on_table if not hand.who.startswith("board")},
-            counts={seat.who: len(hand.of(seat.who)) - seat.discards for seat in hand.live}
+            counts={seat.who: len(hand.cards_of(seat.who)) - seat.discards for seat in hand.live}
             if hand
             else {},
             statuses={seat.who: seat.status for seat in hand.seats} if hand else {},

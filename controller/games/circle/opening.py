@@ -51,16 +51,16 @@ def proved(book: Circle, hand: CircleRound, rank: str) -> bool | None:
     if not seat.shown:
         return None
     name = ranking(book, hand.players)
-    pile = hand.of(DISCARD_PILE)
+    pile = hand.cards_of(DISCARD_PILE)
     own = cards_of(hand, seat.who)
     if seat.drawn:
         kept = list(combinations(own, max(len(own) - len(pile), 0)))
     else:
         kept = [
             tuple(
-                card.told
+                card.face
                 for index, card in hand.by_index(seat.who).items()
-                if index <= FIRST_DEAL_CARDS and card.told is not None
+                if index <= FIRST_DEAL_CARDS and card.face is not None
             )
         ]
     if all(opens(cards, rank, name) for cards in kept):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from controller.contract.events import DeckChecked
 from controller.games.circle.turn import CircleTurn
-from controller.games.poker.readings import heed_shuffler, verdict
+from controller.games.poker.readings import track_shuffler, verdict
 from devices.readings import (
     AnyReading,
     LinkGap,
@@ -19,7 +19,7 @@ from devices.readings import (
 )
 
 
-def take_silence(turn: CircleTurn, reading: AnyReading) -> None:
+def on_silence(turn: CircleTurn, reading: AnyReading) -> None:
     """The device is or was silent, or restarted: a card may have gone unseen."""
     was = turn.state.silent
     if not isinstance(reading, LinkLate | LinkGap | ShoeReset):
@@ -29,15 +29,15 @@ def take_silence(turn: CircleTurn, reading: AnyReading) -> None:
         turn.lose_place()
 
 
-def take_verdict(turn: CircleTurn, reading: ShufflerVerdict) -> None:
+def on_verdict(turn: CircleTurn, reading: ShufflerVerdict) -> None:
     """A shuffler has counted the pack."""
     if not reading.late:
-        look_at_deck(turn, verdict(reading, len(turn.pack)))
+        record_deck_check(turn, verdict(reading, len(turn.pack)))
 
 
-def look_at_deck(turn: CircleTurn, found: DeckChecked) -> None:
+def record_deck_check(turn: CircleTurn, found: DeckChecked) -> None:
     """The pack was looked at."""
-    turn.say(found)
+    turn.emit(found)
     turn.change(deck=found.right, unchecked=0)
     if found.right:
         turn.clear_alert("deck_defective")
@@ -46,12 +46,12 @@ def look_at_deck(turn: CircleTurn, found: DeckChecked) -> None:
         turn.raise_alert("deck_defective")
 
 
-def take_shuffler(turn: CircleTurn, reading: ShufflerState) -> None:
+def on_shuffler(turn: CircleTurn, reading: ShufflerState) -> None:
     """A shuffler reports its state."""
-    heed_shuffler(turn, reading)
+    track_shuffler(turn, reading)
 
 
-def take_fault(turn: CircleTurn, reading: ShoeFault) -> None:
+def on_fault(turn: CircleTurn, reading: ShoeFault) -> None:
     """A reader reports or clears a fault. Card details in it are not published."""
     alert = f"shoe_{reading.fault}"
     if reading.active:

@@ -92,7 +92,7 @@ def compare(book: Circle, hand: CircleRound) -> CircleShown:
 
 def cards_of(hand: CircleRound, who: str) -> tuple[str, ...]:
     """The cards of a hand or a board that are face up."""
-    return tuple(card.told for card in hand.of(who) if card.told is not None)
+    return tuple(card.face for card in hand.cards_of(who) if card.face is not None)
 
 
 def open_hands(hand: CircleRound) -> tuple[Hand, ...]:
@@ -111,7 +111,7 @@ def remembered(hand: CircleRound, hands: tuple[Hand, ...]) -> CircleRound:
     """
     shown = {card for hand in hands for card in hand.cards}
     rest = (
-        replace(card, card=card.told, reading=None) for card in hand.lying if card.told not in shown
+        replace(card, card=card.face, reading=None) for card in hand.lying if card.face not in shown
     )
     kept = tuple(card for card in rest if card.card is not None or card.to.startswith("board"))
     return replace(hand, cards=kept, due=())

@@ -108,7 +108,7 @@ class CircleRound(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     asked: bool = False
     """The opener was asked to prove the hand."""
 
-    def of(self, who: str) -> Table:
+    def cards_of(self, who: str) -> Table:
         """The cards of a hand, or of a board."""
         return hand(self.cards, who)
 
@@ -175,7 +175,7 @@ class CircleRound(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def board_open(self) -> bool:
         """Whether all common cards are face up, and are known."""
-        return all(card.told for card in self.lying if card.to.startswith("board"))
+        return all(card.face for card in self.lying if card.to.startswith("board"))
 
     @property
     def open_whole(self) -> bool:

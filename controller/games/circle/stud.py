@@ -80,7 +80,7 @@ def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index
     if both:
         law = turn.book.laws[what]
         by = None if error.by is None else error.by.by
-        turn.say(
+        turn.emit(
             BetPlaced(round=turn.current.round, who=seat.who, bet="ante", withdrawn=True, by=by)
         )
         turn.change_seat(seat.who, status="annulled")
@@ -145,7 +145,7 @@ def show(turn: StudTurn, command: CardsShow) -> None:
     _show(turn, command)
     after = turn.speaker
     if before is not None and after not in (None, before):
-        turn.say(
+        turn.emit(
             BettingOpened(round=turn.current.round, interval=turn.current.interval, first=after)
         )
 
@@ -183,7 +183,7 @@ def act(turn: StudTurn, command: HandAct) -> None:
     if doubt is None:
         raise RejectedError("not_asked_to_go_on", who=command.who)
     turn.resolve(doubt)
-    turn.say(
+    turn.emit(
         HandDecided(
             round=turn.current.round, who=command.who, decision=command.action, by=command.by
         )
@@ -224,7 +224,7 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
     lying = sorted(place for place in lasts if place is not None)
     if (
         not error.seen
-        or not hand.of(DEAD_PLACE)
+        or not hand.cards_of(DEAD_PLACE)
         or len(lying) > len(order)
         or hand.open
         or hand.showdown
@@ -249,8 +249,8 @@ def _moves(turn: StudTurn, place: int, to: str) -> None:
     card = cards[place]
     if card.to != to:
         turn.change_current(cards=(*cards[:place], replace(card, to=to), *cards[place + 1 :]))
-        turn.say(
-            CardDealt(round=turn.current.round, to=to, index=turn.size, card=card.told, was=card.to)
+        turn.emit(
+            CardDealt(round=turn.current.round, to=to, index=turn.size, card=card.face, was=card.to)
         )
 
 
@@ -262,7 +262,7 @@ def _burn(turn: StudTurn, error: CircleDealError) -> None:
     if hand is None or not hand.open:
         raise RejectedError("betting_not_open")
     turn.irregular(error.what, detail=error.who)
-    turn.came(error.count)
+    turn.count_used(error.count)
     turn.add(*[TableCard(to=EARLY_PLACE)] * error.count)
 
 
@@ -327,12 +327,14 @@ class StudTurn(CircleTurn):
         super().dealt()
 
     def _give_dead(self, to: str) -> None:
-        dead = self.current.of(DEAD_PLACE)[0]
+        dead = self.current.cards_of(DEAD_PLACE)[0]
         index = self.current.next_index(to)
         left = tuple(card for card in self.current.cards if card is not dead)
         self.change_current(due=self.current.due[1:], cards=(*left, replace(dead, to=to)))
         self.change_seat(to, shown=False)
-        self.say(CardDealt(round=self.current.round, to=to, index=index, card=None, was=DEAD_PLACE))
+        self.emit(
+            CardDealt(round=self.current.round, to=to, index=index, card=None, was=DEAD_PLACE)
+        )
 
     def advance(self) -> None:
         """As in the base game; betting opens when the face-up cards are known."""
@@ -346,7 +348,7 @@ class StudTurn(CircleTurn):
         unread = any(
             card.up and card.card is None
             for seat in self.current.live
-            for card in self.current.of(seat.who)
+            for card in self.current.cards_of(seat.who)
         )
         if self.current.straight_to_showdown:
             self.show_down()
@@ -358,7 +360,7 @@ class StudTurn(CircleTurn):
     def close_unspoken(self, by: str | None = None) -> None:
         """Cancel an opened betting interval."""
         self.change_current(open=False)
-        self.say(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
+        self.emit(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
         self.show_down()
 
     def next_street(self) -> None:
@@ -368,9 +370,9 @@ class StudTurn(CircleTurn):
         hand = self.current
         if hand.early and self.book.errors["premature"] == "burn" and not self.dealing_last:
             law = self.book.laws["deal_premature"]
-            self.take_out(EARLY_PLACE)
+            self.remove_hand(EARLY_PLACE)
             for _ in hand.early:
-                self.say_removed("premature", law)
+                self.emit_removed("premature", law)
             self._burns = len(hand.live)
         super().next_street()
         self._burns = 0
@@ -387,13 +389,13 @@ class StudTurn(CircleTurn):
         )
         return (*[CirclePlace(to="burn")] * self._burns, *found)
 
-    def look_for_lack(self) -> None:
+    def check_shortage(self) -> None:
         """Where the last cards do not suffice the dead ones are mixed in; if they still do not, one
         is for all.
         """
-        hand, dead = self.current, self.current.of(DEAD_PLACE)
+        hand, dead = self.current, self.current.cards_of(DEAD_PLACE)
         if hand.used is None or not dead or not self.dealing_last:
-            super().look_for_lack()
+            super().check_shortage()
             return
         left, needed = len(self.pack) - hand.used, len(hand.due)
         if needed <= left:
@@ -407,7 +409,7 @@ class StudTurn(CircleTurn):
             cards=tuple(card for card in hand.cards if card.to != DEAD_PLACE),
             used=hand.used - len(dead),
         )
-        self.say_removed("mixed_in", law, DEAD_PLACE)
+        self.emit_removed("mixed_in", law, DEAD_PLACE)
         if needed > left + len(dead):
             burns = tuple(place for place in hand.due if place.to == "burn")
             self.change_current(due=(*burns, CirclePlace(to="board", up=True)))
@@ -415,4 +417,4 @@ class StudTurn(CircleTurn):
                 "cards_lacking",
                 detail=f"{left + len(dead)} cards are left, {needed} are needed: one is for all",
             )
-        super().look_for_lack()
+        super().check_shortage()

@@ -278,10 +278,10 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
             self.irregular(f"deal_{why}")
             told = self.believed(held.given.card)
             self.leave_out(held)
-            self.say_removed(why, law, following.to, told)
+            self.emit_removed(why, law, following.to, told)
             return
         known, count = self.believed(held.given.card), held.packet or 1
-        self.came(count)
+        self.count_used(count)
         self.add(TableCard(to=EARLY_PLACE, card=known, reading=held.given.reading))
         self.add(*[TableCard(to=EARLY_PLACE)] * (count - 1))
         if remedy == "burn":
@@ -298,11 +298,11 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
 
     def leave_out(self, held: Held) -> None:
         """Cards left the pack and go nowhere."""
-        self.came(held.packet or 1)
+        self.count_used(held.packet or 1)
         card = held.given.card if held.given.card in self.pack else None
         self.add(TableCard(to=OUT_PLACE, card=card, gone=True))
 
-    def came(self, count: int) -> None:
+    def count_used(self, count: int) -> None:
         """Count cards that left the pack."""
         used = self.current.used
         self.change_current(used=None if used is None else used + count)
@@ -340,7 +340,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     def set_button(self, seat: int, by: str | None = None) -> None:
         """A player gets the button."""
         self.change(button=seat)
-        self.say(ButtonMoved(seat=seat, by=by))
+        self.emit(ButtonMoved(seat=seat, by=by))
 
     def new_round(self, number: int) -> CircleRound:
         """The next round, with all players who do not sit out: the antes are due."""
@@ -370,7 +370,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
             self.show_down()
             return
         self.change_current(street=number, due=self.coming(number), gap=False, blind=False)
-        self.look_for_lack()
+        self.check_shortage()
         if self.state.current is not None:
             self._place_early()
         self.expect()
@@ -389,7 +389,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         """Where the cards of a street go."""
         return places(streets(self.book, self.settings)[street], self.current.live, self.current)
 
-    def look_for_lack(self) -> None:
+    def check_shortage(self) -> None:
         """Void the round if the deck has too few cards left. Early cards have come already."""
         hand = self.current
         coming = sum(not place.turn for place in hand.due) - len(hand.early)
@@ -418,14 +418,14 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         hidden = not place.up and place.to != "burn"
         known = None if hand.blind and hidden else self.believed(card, 0 if counted else 1)
         self.change_current(due=hand.due[1:])
-        self.came(0 if counted else 1)
+        self.count_used(0 if counted else 1)
         if place.to == "burn":
             self.add(TableCard(to="burn", card=known, gone=True))
-            self.say(CardsBurned(round=hand.round, count=1))
+            self.emit(CardsBurned(round=hand.round, count=1))
         else:
             lies, index = place.up or exposed, hand.next_index(place.to)
             self.add(TableCard(to=place.to, up=lies, card=known, reading=reading))
-            self.say(
+            self.emit(
                 CardDealt(round=hand.round, to=place.to, index=index, card=known if lies else None)
             )
             if not lies or known is None:
@@ -459,9 +459,9 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     def turn_up(self, who: str, index: int, value: str) -> None:
         """Turn a face-down card: it is this one."""
         self.change_card(who, index, up=True, card=value)
-        self.say(CardTurned(round=self.current.round, to=who, index=index, card=value))
+        self.emit(CardTurned(round=self.current.round, to=who, index=index, card=value))
 
-    def take_out(self, who: str) -> None:
+    def remove_hand(self, who: str) -> None:
         """The cards of a hand, or those that came too early, leave the table."""
         self.change_current(
             cards=tuple(
@@ -472,22 +472,22 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
 
     def collect(self, who: str, why: str, law: Law) -> None:
         """The cards of a hand leave the table, unseen."""
-        if self.current.of(who):
-            self.take_out(who)
-            self.say_removed(why, law, who)
+        if self.current.cards_of(who):
+            self.remove_hand(who)
+            self.emit_removed(why, law, who)
 
     def remove(self, who: str, index: int, why: str, law: Law) -> None:
         """A card does not count; it is published if it was face up."""
         card = self.current.by_index(who)[index]
         self.change_card(who, index, gone=True)
-        self.say_removed(why, law, who, card.told)
+        self.emit_removed(why, law, who, card.face)
 
-    def say_removed(
+    def emit_removed(
         self, why: str, law: Law, to: str | None = None, card: str | None = None
     ) -> None:
         """Report that a card, or a hand, left the table."""
         number, article = self.current.round, law.article
-        self.say(
+        self.emit(
             CardRemoved(round=number, why=why, card=card, to=to, law=law.rule, article=article)
         )
 
@@ -553,7 +553,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.change_current(interval=number, open=True, bet=False, spoken=False, seats=seats)
         call = self.call("first_interval") if number == 1 else None
         first = self.first_to_act
-        self.say(
+        self.emit(
             BettingOpened(round=self.current.round, interval=number, first=first, announcement=call)
         )
         self.expect()
@@ -568,7 +568,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     def close_betting(self, by: str | None = None) -> None:
         """The bets are equal."""
         self.change_current(open=False, bets_begun=True)
-        self.say(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
+        self.emit(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
         self.next_street()
 
     # The end of a round
@@ -605,7 +605,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         if isinstance(of, CircleRound):
             self.change(played=(*self.state.played, remembered(of, shown.hands)))
         self.record(entry)
-        self.say(
+        self.emit(
             RoundResult(
                 round=of.round,
                 outcome=self.outcome_of(entry),
@@ -643,7 +643,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         last = hand is not None and hand.street == len(self.book.streets) - 1 != self.resumed
         call = self.call("last_card") if last and self.state.expected is None else None
         self.change(expected=to)
-        self.say(CardExpected(round=self.number, to=to, announcement=call))
+        self.emit(CardExpected(round=self.number, to=to, announcement=call))
 
     def view(self, **fields: Any) -> CirclePokerShown:
         """The retained state: these fields, and those of the variant."""

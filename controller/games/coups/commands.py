@@ -81,12 +81,12 @@ def confirm(turn: Turn, command: RoundConfirm) -> None:
     """
     before, coup = turn.state, turn.state.current
     of = undecided(before, coup, command.round, first=coup is not None and coup.gap)
-    said = turn.said(command.winner) if command.winner is not None else None
+    said = turn.stated_winner(command.winner) if command.winner is not None else None
     if isinstance(of, DealtRound):
-        turn.may_confirm(of)
+        turn.require_gap(of)
     made = turn.whole(of.cards)
     if said is not None and (made is None or said != made[0]):
-        made = (said, (), turn.marks_said(said))
+        made = (said, (), turn.stated_marks(said))
     if made is None:
         raise RejectedError("round_cards_unknown", round=of.round)
     turn.result(of, made, confirmer(command))
@@ -106,12 +106,12 @@ def correct(turn: Turn, command: ResultCorrect) -> None:
         raise RejectedError("round_not_remembered", round=command.round)
     if entry.kind != "result":
         raise RejectedError("no_result_to_correct", round=command.round)
-    won = turn.said(command.winner)
+    won = turn.stated_winner(command.winner)
     if won == entry.winner:
         raise RejectedError("winner_unchanged", round=command.round, winner=won)
-    now = replace(entry, winner=won, hands=(), marks=turn.marks_said(won), corrected=True)
+    now = replace(entry, winner=won, hands=(), marks=turn.stated_marks(won), corrected=True)
     turn.record(now)
-    turn.say_corrected(now, entry.winner, command)
+    turn.emit_correction(now, entry.winner, command)
     turn.revise(before, entry.round, command)
 
 
@@ -163,11 +163,11 @@ def read(turn: Turn, command: CardDecide, held: Held) -> Held:
 
 def remove(turn: Turn, command: CardDecide, why: str, card: str | None) -> None:
     """The held card leaves the game; the next one takes its place. ``card``: it is face up."""
-    turn.say(CardRemoved(round=turn.number, why=why, card=card))
-    stand(turn, command)
+    turn.emit(CardRemoved(round=turn.number, why=why, card=card))
+    record_confirmer(turn, command)
 
 
-def stand(turn: Turn, command: CardDecide) -> None:
+def record_confirmer(turn: Turn, command: CardDecide) -> None:
     """Remember who decided about a card of the round."""
     if turn.state.current is not None:
         turn.change_current(confirmed_by=confirmer(command))

@@ -10,7 +10,7 @@ from controller.games.coups import commands, readings
 from controller.games.coups.state import CoupState
 from controller.games.coups.turn import CoupTurn
 from controller.games.coups.when import WHEN
-from controller.games.dealt.arrivals import take_card
+from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.game import B, DealtGame, S
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.session import announce_last_rounds
@@ -18,10 +18,10 @@ from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        device.CardDrawn: take_card,
-        device.ShoeReset: readings.take_reset,
-        device.ShoeFault: talla.take_fault,
-        **dict.fromkeys(SILENCES, readings.take_silence),
+        device.CardDrawn: on_card,
+        device.ShoeReset: readings.on_reset,
+        device.ShoeFault: talla.on_fault,
+        **dict.fromkeys(SILENCES, readings.on_silence),
     },
     in_charge={
         person.SessionOpen: commands.open_session,

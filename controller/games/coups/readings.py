@@ -7,7 +7,7 @@ from controller.games.coups.turn import Turn
 from devices.readings import AnyReading, LinkGap, LinkLate, LinkUp, ShoeReset
 
 
-def take_silence(turn: Turn, reading: AnyReading) -> None:
+def on_silence(turn: Turn, reading: AnyReading) -> None:
     """The shoe is silent, or was: a card may be missing."""
     if not isinstance(reading, LinkLate | LinkGap):
         turn.change(
@@ -18,7 +18,7 @@ def take_silence(turn: Turn, reading: AnyReading) -> None:
         turn.miss()
 
 
-def take_reset(turn: Turn, _reading: ShoeReset) -> None:
+def on_reset(turn: Turn, _reading: ShoeReset) -> None:
     """The shoe restarted: the round in progress is a person's, and so is what the shoe holds."""
     state = turn.state
     if state.shoe is None or state.reset or not (state.shoe.drawn or state.current):

@@ -66,7 +66,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         """What these cards make in their order; None unless they are exactly one whole coup."""
 
     @abstractmethod
-    def marks_said(self, won: str) -> tuple[str, ...]:
+    def stated_marks(self, won: str) -> tuple[str, ...]:
         """What else is known of a result given only on a person's word."""
 
     def whole(self, cards: Table) -> Made | None:
@@ -75,7 +75,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         sound = len(known) == len(cards) and all(map(is_card, known))
         return self.judged(known) if sound else None
 
-    def said(self, winner: str | None) -> str:
+    def stated_winner(self, winner: str | None) -> str:
         """The winner that a person gives."""
         if winner is None or winner not in self.winners:
             raise RejectedError("winner_one_of", winners=self.winners)
@@ -215,7 +215,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         entry = self.entry_type(round=number, kind="unresolved", cards=cards)
         self.record(entry)
         evidence = self.evidence(entry)
-        self.say(RoundUnresolved(round=number, why="silence", candidate=None, readings=evidence))
+        self.emit(RoundUnresolved(round=number, why="silence", candidate=None, readings=evidence))
 
     def miss(self) -> None:
         """A silence may have hidden cards."""
@@ -237,7 +237,7 @@ class CoupTurn(DealtTurn[B, S, T]):
     def decide_held(self, command: CardDecide, held: Held) -> None:
         """Decide about the first held card."""
 
-    def may_confirm(self, coup: Any) -> None:
+    def require_gap(self, coup: Any) -> None:
         """Reject a confirmation of the round in progress if no silence hides a card of it."""
         if not coup.gap:
             raise RejectedError("nothing_to_confirm", round=coup.round)
@@ -268,7 +268,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         )
         entry = self.noted(entry)
         self.record(entry)
-        self.say(
+        self.emit(
             RoundResult(
                 round=of.round,
                 outcome=self.outcome_of(entry),
@@ -307,7 +307,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         )
         self.record(entry)
         self.change(out_of_sync=candidate is None and not self.ended(coup))
-        self.say(
+        self.emit(
             RoundUnresolved(
                 round=coup.round,
                 why=why,
@@ -347,7 +347,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         """No further round begins with this shoe."""
         if not now.over:
             self.change(shoe=replace(now, over=True))
-            self.say(shoe.ended(now, "cut"))
+            self.emit(shoe.ended(now, "cut"))
 
     def new_shoe(self) -> None:
         """A shoe begins: what comes before its first round."""
@@ -357,7 +357,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         if shoe.miscounted(now, left):
             self.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
         if not now.over:
-            self.say(shoe.ended(now, "reset" if self.state.reset else "person", left))
+            self.emit(shoe.ended(now, "reset" if self.state.reset else "person", left))
 
     def clear_shoe(self, left: int | None = None) -> None:
         """End the shoe; its cards leave the table. ``left``: the number that a person counted."""

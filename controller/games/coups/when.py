@@ -26,7 +26,7 @@ def _card_waits(turn: Turn) -> bool:
 
 def _unconfirmed(turn: Turn) -> bool:
     coup = turn.state.current
-    return bool(turn.state.unresolved()) or (coup is not None and passes(turn.may_confirm, coup))
+    return bool(turn.state.unresolved()) or (coup is not None and passes(turn.require_gap, coup))
 
 
 WHEN: Whens = {

@@ -83,7 +83,7 @@ def _stages(word: str, bet: CrapsBet) -> list[str]:
     return [*([word] if bet.win else ()), *(f"{word}:{number}" for number in bet.numbers)]
 
 
-def standing(bets: Bets, point: int | None) -> list[str]:
+def possible_bets(bets: Bets, point: int | None) -> list[str]:
     """Every bet that may be on the table at a throw against this point, None for the first of a
     series.
     """
@@ -123,7 +123,7 @@ def settle(bets: Bets, name: str, dice: Dice, point: int | None) -> Settled:
 
 def settle_all(bets: Bets, dice: Dice, point: int | None) -> tuple[Settled, ...]:
     """The effect of a throw on every bet that may be on the table."""
-    return tuple(settle(bets, name, dice, point) for name in standing(bets, point))
+    return tuple(settle(bets, name, dice, point) for name in possible_bets(bets, point))
 
 
 def moved(bets: Bets, name: str, dice: Dice, point: int | None) -> str | None:

@@ -75,7 +75,7 @@ def close_session(turn: CrapsTurn, command: SessionClose) -> None:
         *(dice.serials if dice else ()),
     ) or turn.state.past  # a session without dice used none
     turn.change(open=False, current=None, set=None, used=(), past=past, relaunch=False)
-    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
+    turn.emit(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
 # Bets, if a person opens and closes them
@@ -186,7 +186,7 @@ def correct(turn: CrapsTurn, command: ResultCorrect) -> None:
         point = turn.state.point(turn.book.points, before_round=later.round)
         if later.round > entry.round and later.point != point:
             _replace(turn, replace(later, point=point), command)
-    turn.tell_point(latest.round, was, turn.point)
+    turn.emit_point(latest.round, was, turn.point)
     now = turn.state.entry(latest.round)
     assert now is not None
     if now != latest and turn.state.open:
@@ -197,7 +197,7 @@ def correct(turn: CrapsTurn, command: ResultCorrect) -> None:
 
 def _replace(turn: CrapsTurn, entry: CrapsEntry, command: ResultCorrect) -> None:
     turn.state = turn.state.after(entry, turn.book.points)
-    turn.say(
+    turn.emit(
         ResultCorrected(
             round=entry.round,
             replaces=None,
@@ -220,7 +220,7 @@ def _give_back(turn: CrapsTurn, was: CrapsEntry, now: CrapsEntry, command: Resul
     elif before and not after:
         if turn.state.last is not None:
             turn.change(last=turn.state.last + 1)
-            turn.say(
+            turn.emit(
                 LastRounds(
                     round=now.round, purpose="close", left=turn.state.last or 0, by=command.by
                 )
@@ -241,7 +241,7 @@ def announce_last_rounds(turn: CrapsTurn, command: LastRoundsAnnounce) -> None:
         raise RejectedError("last_shooter_announced")
     turn.change(last=left)
     call = turn.book.announcements.get("last_rounds")
-    turn.say(LastRounds(purpose="close", left=left, by=command.by, announcement=call))
+    turn.emit(LastRounds(purpose="close", left=left, by=command.by, announcement=call))
 
 
 # Preconditions of commands

@@ -38,7 +38,7 @@ def set_dice(turn: CrapsTurn, command: SetCommand) -> None:
     }
     unfit = tuple(what for what, detail in wrong.items() if detail)
     turn.change(set=CrapsDiceSet(serials=serials, unfit=unfit), used=used)
-    turn.say(DiceRegistered(serials=serials, by=command.by))
+    turn.emit(DiceRegistered(serials=serials, by=command.by))
     for what in unfit:
         turn.irregular(what, asks=("dice.set",), detail=wrong[what])
 
@@ -62,7 +62,7 @@ def choose_dice(turn: CrapsTurn, command: DiceChoose) -> None:
     call = turn.book.announcements.get("change") if dice.playing or dice.lost else None
     dice = replace(dice, playing=chosen)
     turn.change(set=dice)
-    turn.say(DiceChosen(playing=chosen, reserve=dice.reserve, by=command.by, announcement=call))
+    turn.emit(DiceChosen(playing=chosen, reserve=dice.reserve, by=command.by, announcement=call))
 
 
 def report_die(turn: CrapsTurn, command: DieReport) -> None:
@@ -83,7 +83,7 @@ def report_die(turn: CrapsTurn, command: DieReport) -> None:
         lost = others if command.found else (*others, serial)
         unfit = tuple(why for why in dice.unfit if why != "die_lost" or lost)
         turn.change(set=replace(dice, lost=lost, playing=playing, unfit=unfit))
-    turn.say(
+    turn.emit(
         DieLost(
             round=current.round if current else 0, serial=serial, found=command.found, by=command.by
         )

@@ -33,10 +33,10 @@ from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        device.DiceState: readings.take_state,
-        device.DiceRead: readings.take_read,
-        device.DiceFault: readings.take_fault,
-        **dict.fromkeys(SILENCES, readings.take_silence),
+        device.DiceState: readings.on_state,
+        device.DiceRead: readings.on_read,
+        device.DiceFault: readings.on_fault,
+        **dict.fromkeys(SILENCES, readings.on_silence),
     },
     in_charge={
         person.SessionOpen: commands.open_session,
@@ -111,7 +111,10 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
 
     def show(self, state: CrapsState) -> CrapsShown:
         """The retained state. ``throws`` counts the totals of the remembered throws."""
-        point, asks = state.point(self.book.points) if state.open else None, self._asks(state)
+        point, asks = (
+            state.point(self.book.points) if state.open else None,
+            self._pending_commands(state),
+        )
         last = next((entry.dice for entry in reversed(state.entries) if entry.dice), None)
         totals = Counter(sum(entry.dice) for entry in state.entries if entry.dice)
         own = state.set
@@ -154,7 +157,7 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
             for entry in state.entries[-HISTORY_ROUNDS:]
         ]
 
-    def _asks(self, state: CrapsState) -> list[str]:
+    def _pending_commands(self, state: CrapsState) -> list[str]:
         """Commands that would answer the table's question: about the throw in progress, an
         unresolved one, or the dice.
         """

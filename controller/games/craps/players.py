@@ -85,7 +85,7 @@ def place_bet(turn: CrapsTurn, command: BetPlace) -> None:
     ):
         raise refuse(turn, "bet_locked", "bet_locked_lower", bet=command.bet, amount=placed.amount)
     turn.change(bets=stakes.with_bet(turn.state.bets, command))
-    turn.say(stakes.said(turn.number, command))
+    turn.emit(stakes.bet_event(turn.number, command))
 
 
 def withdraw_bet(turn: CrapsTurn, command: BetWithdraw) -> None:
@@ -103,7 +103,7 @@ def withdraw_bet(turn: CrapsTurn, command: BetWithdraw) -> None:
     }
     for placed in turn.state.bets:
         if placed.who == command.who and placed.bet in gone:
-            turn.say(stakes.said(turn.number, replace(command, bet=placed.bet)))
+            turn.emit(stakes.bet_event(turn.number, replace(command, bet=placed.bet)))
     turn.change(
         bets=tuple(
             placed

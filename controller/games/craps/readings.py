@@ -25,17 +25,17 @@ FAULT_TROUBLES: Mapping[DiceFaultName, str] = {
 """The faults that leave a throw without a reading, and the irregularity of each."""
 
 
-def take_state(turn: CrapsTurn, reading: DiceState) -> None:
+def on_state(turn: CrapsTurn, reading: DiceState) -> None:
     """The dice are at rest, move, or have come to rest."""
     if reading.late:
-        take_silence(turn, reading)
+        on_silence(turn, reading)
         return
     was = turn.state
     turn.change(dice=reading.state, tells=True)
     if was.gap and _nothing_missed(turn, reading):
         turn.change(gap=False, airborne=None, throw=reading.throw)
     if reading.state == "idle" and was.open:
-        _taken_up(turn, reading, was)
+        _on_dice_removed(turn, reading, was)
     if (
         reading.state != "moving"
         or not was.open
@@ -43,7 +43,7 @@ def take_state(turn: CrapsTurn, reading: DiceState) -> None:
     ):
         return
     turn.change(moved=True)
-    if _thrown_again(turn, reading):
+    if _is_rethrow(turn, reading):
         _leave_undecided(turn, reading)
         turn.change(moved=True)
     current = turn.state.current
@@ -65,7 +65,7 @@ def take_state(turn: CrapsTurn, reading: DiceState) -> None:
         turn.close_bets(unobserved=True)
 
 
-def _taken_up(turn: CrapsTurn, reading: DiceState, was: CrapsState) -> None:
+def _on_dice_removed(turn: CrapsTurn, reading: DiceState, was: CrapsState) -> None:
     """There are no dice to read, though the device counted a throw: only a person knows what they
     showed.
     """
@@ -82,7 +82,7 @@ def _taken_up(turn: CrapsTurn, reading: DiceState, was: CrapsState) -> None:
         )
 
 
-def take_read(turn: CrapsTurn, reading: DiceRead) -> None:
+def on_read(turn: CrapsTurn, reading: DiceRead) -> None:
     """The dice show a total: a result only if a round is in progress, its bets are closed and
     nothing is in doubt.
     """
@@ -95,8 +95,8 @@ def take_read(turn: CrapsTurn, reading: DiceRead) -> None:
         _invalid(turn, reading)
     elif reading.late:
         _late_read(turn, reading)
-    elif not _said_again(turn, reading):
-        if _thrown_again(turn, reading):
+    elif not _is_repeat(turn, reading):
+        if _is_rethrow(turn, reading):
             _leave_undecided(turn, reading)
         current = turn.state.current
         if current is None and _behind_others(turn):
@@ -107,7 +107,7 @@ def take_read(turn: CrapsTurn, reading: DiceRead) -> None:
             _thrown(turn, current, reading)
 
 
-def take_fault(turn: CrapsTurn, reading: DiceFault) -> None:
+def on_fault(turn: CrapsTurn, reading: DiceFault) -> None:
     """The dice cannot be read, or can again. The round waits if it concerns its throw."""
     current, trouble = turn.state.current, FAULT_TROUBLES.get(reading.fault)
     if trouble is None:
@@ -125,7 +125,7 @@ def take_fault(turn: CrapsTurn, reading: DiceFault) -> None:
         _leave_undecided(turn, reading, trouble)
 
 
-def take_silence(turn: CrapsTurn, _reading: AnyReading) -> None:
+def on_silence(turn: CrapsTurn, _reading: AnyReading) -> None:
     """The device was silent for a while: what the dice did meanwhile is unknown."""
     state = turn.state
     now = None if state.current is None else state.current.throw
@@ -158,7 +158,7 @@ def _thrown(turn: CrapsTurn, current: CrapsRound, reading: DiceRead) -> None:
         land(turn, reading.values)
 
 
-def _thrown_again(turn: CrapsTurn, reading: DiceState | DiceRead) -> bool:
+def _is_rethrow(turn: CrapsTurn, reading: DiceState | DiceRead) -> bool:
     """Whether the dice are thrown again before the throw in progress has a result. Where people
     open the bets, none are open.
     """
@@ -228,7 +228,7 @@ def _next(turn: CrapsTurn, reading: DiceRead) -> bool:
     )
 
 
-def _said_again(turn: CrapsTurn, reading: DiceRead) -> bool:
+def _is_repeat(turn: CrapsTurn, reading: DiceRead) -> bool:
     """Whether the dice are as they were after the last throw. If the result was another, a person
     must check.
     """
@@ -280,7 +280,7 @@ def _late_read(turn: CrapsTurn, reading: DiceRead) -> None:
         if isinstance(of, CrapsRound):
             turn.change(current=of)
         turn.unresolved(of, "silence", reading.values)
-    take_silence(turn, reading)
+    on_silence(turn, reading)
 
 
 def _round_of_late(turn: CrapsTurn, reading: DiceRead) -> CrapsRound | CrapsEntry | None:

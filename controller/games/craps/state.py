@@ -93,7 +93,7 @@ class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=Tr
     was reported since. ``relaunch``: the throw before was void.
     """
 
-    kept: ClassVar[int] = 60
+    remembered_rounds: ClassVar[int] = 60
     """About an hour of play."""
 
     current: CrapsRound | None = None
@@ -131,7 +131,7 @@ class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=Tr
         """
         entries = in_place(self.entries, entry)
         before = self.before
-        if len(entries) > self.kept:
+        if len(entries) > self.remembered_rounds:
             if entries[0].dice:
                 before = next_point(points, before, sum(entries[0].dice))
             entries = entries[1:]
@@ -142,7 +142,7 @@ class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=Tr
         """Whether one more throw would push out an unresolved one, without whose dice no later
         point is known.
         """
-        return len(self.entries) == self.kept and self.entries[0].kind == "unresolved"
+        return len(self.entries) == self.remembered_rounds and self.entries[0].kind == "unresolved"
 
     def results(self) -> list[CrapsEntry]:
         """The throws with a result."""

@@ -85,7 +85,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
 
     # The course of a round
 
-    def carry_on(self) -> None:
+    def after_input(self) -> None:
         """Open the bets for the next throw, where they open by themselves and nothing needs a
         decision.
         """
@@ -104,7 +104,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         """Open bets for the next throw."""
         relaunch = self.state.relaunch
         current = self.begin()
-        self.say(RoundOpened(round=current.round, by=by, relaunch=relaunch))
+        self.emit(RoundOpened(round=current.round, by=by, relaunch=relaunch))
 
     def close_bets(
         self, frames: tuple[Frame, ...] = (), *, by: str | None = None, unobserved: bool = False
@@ -116,15 +116,15 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         assert current is not None
         self.change_current(closed=True, frames=current.frames + frames)
         call = self.book.announcements.get("bets_closed")
-        self.say(BetsClosed(round=current.round, by=by, unobserved=unobserved, announcement=call))
+        self.emit(BetsClosed(round=current.round, by=by, unobserved=unobserved, announcement=call))
         if current.early and self.settings.early_throw == "ask":
             self.ask("throw_before_close")
         if lacking := self.lacking():
             self.ask("dice_unregistered", detail=lacking)
         if self.settings.shooter == "told":
-            self._look_at_shooter()
+            self._check_shooter()
 
-    def _look_at_shooter(self) -> None:
+    def _check_shooter(self) -> None:
         state = self.state
         if state.shooter is None:
             self.ask("shooter_missing")
@@ -161,7 +161,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
             frames=of.frames,
         )
         self._record(entry)
-        self.say(
+        self.emit(
             RoundResult(
                 round=of.round,
                 outcome=entry.outcome,
@@ -171,7 +171,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
             )
         )
         self.change(bets=self.left_lying(entry))
-        self.tell_point(of.round, point, next_point(self.book.points, point, total))
+        self.emit_point(of.round, point, next_point(self.book.points, point, total))
         if self.point is None:
             self.change(taken_over=False)
             self._miss_lost_dice()
@@ -193,10 +193,10 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         after = ((bet, moved(self.bets, bet.bet, entry.dice, entry.point)) for bet in entry.bets)
         return tuple(replace(placed, bet=name) for placed, name in after if name)
 
-    def tell_point(self, number: int, was: int | None, now: int | None) -> None:
+    def emit_point(self, number: int, was: int | None, now: int | None) -> None:
         """Announce that the marker goes to another number, or away. Empty at a closed table."""
         if was != now and self.state.open:
-            self.say(PointSet(round=number, point=now))
+            self.emit(PointSet(round=number, point=now))
 
     def void(
         self, of: CrapsRound | CrapsEntry, reason: VoidReason, law: Law, by: Command | None = None
@@ -207,7 +207,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         )
         self._record(entry)
         self.change(relaunch=True)
-        self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
+        self.emit_void(of.round, reason, law, by, self.book.announcements.get("void"))
 
     def unresolved(self, of: CrapsRound | CrapsEntry, why: Why, dice: Dice | None = None) -> None:
         """The dice's result is uncertain and is not invented."""
@@ -221,7 +221,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
             frames=of.frames,
         )
         self._record(entry)
-        self.say(
+        self.emit(
             RoundUnresolved(round=of.round, why=why, candidate=None, dice=dice, frames=of.frames)
         )
 
@@ -241,7 +241,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         self.give_dice(seat, "seven", number=number)
         if last is not None:
             self.change(last=last)
-            self.say(LastRounds(round=number, purpose="close", left=last))
+            self.emit(LastRounds(round=number, purpose="close", left=last))
 
     def next_seat(self) -> int | None:
         """The next seat clockwise; None where it is not known who sits there."""
@@ -256,7 +256,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     ) -> None:
         """Give the dice to a seat, or leave them unassigned."""
         self.change(shooter=seat, thrown=self.state.thrown if seat is None else seat)
-        self.say(
+        self.emit(
             ShooterChanged(
                 round=number,
                 seat=seat,

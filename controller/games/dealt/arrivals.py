@@ -9,7 +9,7 @@ from controller.games.dealt.turn import Turn
 from devices.readings import AnyReading, CardDrawn, LinkGap, LinkLate, LinkUp
 
 
-def take_card(turn: Turn, drawn: CardDrawn) -> None:
+def on_card(turn: Turn, drawn: CardDrawn) -> None:
     """A card came."""
     held = turn.arrived(drawn)
     if held is None:
@@ -46,7 +46,7 @@ def follow_all(turn: Turn, cards: Iterable[Held]) -> None:
             follow(turn, held)
 
 
-def take_silence(turn: Turn, reading: AnyReading) -> None:
+def on_silence(turn: Turn, reading: AnyReading) -> None:
     """A device is silent, or was: a card may be missing. A person knows what is on the table."""
     again = isinstance(reading, LinkUp)
     if again and not turn.state.silent:

@@ -42,7 +42,7 @@ class TableCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reading: int | None = None
 
     @property
-    def told(self) -> str | None:
+    def face(self) -> str | None:
         """Which it is, if it lies there face up."""
         return self.card if self.up and not self.gone else None
 
@@ -159,7 +159,7 @@ def drop(table: Table, who: str, cards: Collection[str] | None = None) -> Table:
     )
 
 
-def take_up(table: Table, who: str) -> Table:
+def restore(table: Table, who: str) -> Table:
     """Restore a hand that was not folded."""
     return tuple(replace(card, gone=False) if card.to == who else card for card in table)
 

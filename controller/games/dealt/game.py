@@ -24,11 +24,13 @@ M = TypeVar("M", bound=DealtTurn[Any, Any, Any])
 class DealtGame(Machine[B, S, T, M]):
     """A dealt game under one decree with one table's settings."""
 
-    def taker(self, turn: M, received: AnyReading | AnyCommand) -> Callable[[M, Any], None] | None:
+    def handler(
+        self, turn: M, received: AnyReading | AnyCommand
+    ) -> Callable[[M, Any], None] | None:
         """Who takes this input, if the phase takes it."""
         if isinstance(received, Command):
             turn.accept(received)
-        return super().taker(turn, received)
+        return super().handler(turn, received)
 
     def is_taken(self, turn: M, kind: type[Command]) -> bool:
         """Whether the phase takes it, and the game."""

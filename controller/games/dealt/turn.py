@@ -55,7 +55,7 @@ class DealtTurn(RoundMoves[B, S, T]):
     entry_type: ClassVar[type[DealtEntry]] = DealtEntry
     most_held: ClassVar[int]
     """Cards that may wait for a person. Later ones are counted and not followed."""
-    _stood: tuple[T, Phase] | None = None
+    _cached_stage: tuple[T, Phase] | None = None
 
     # The course of a game
 
@@ -123,21 +123,21 @@ class DealtTurn(RoundMoves[B, S, T]):
         """The requests of the table without a stop, from the entry of its phase in ``PHASES``."""
         return ()
 
-    def standing(self) -> Phase:
+    def current_stage(self) -> Phase:
         """The stage, found once for each state: every command that may be taken asks for it."""
-        if self._stood is None or self._stood[0] is not self.state:
-            self._stood = self.state, self.stage()
-        return self._stood[1]
+        if self._cached_stage is None or self._cached_stage[0] is not self.state:
+            self._cached_stage = self.state, self.stage()
+        return self._cached_stage[1]
 
     def phase(self) -> Phase:
         """The published phase."""
-        stage, stop = self.standing(), self.stop
+        stage, stop = self.current_stage(), self.stop
         stopped = stop is not None and stop.asks and stage is not Phase.CLOSED
         return Phase.DECISION if stopped else stage
 
     def refusal(self, kind: type[Command]) -> str | None:
         """Why the phase does not take such a command: the refusal's key; None if it does."""
-        stop, key = self.stop, PHASES[self.standing()].refuses.get(kind)
+        stop, key = self.stop, PHASES[self.current_stage()].refuses.get(kind)
         if key is None and stop is not None and tag_of(kind) not in stop.asks:
             key = stop.refusal if kind in PHASES[Phase.DECISION].refuses else None
         return key
@@ -176,7 +176,7 @@ class DealtTurn(RoundMoves[B, S, T]):
         """Open bets for the next round. ``relaunch``: the one before is played again."""
         number, call = self.state.round + 1, self.call("bets_open")
         self.change(round=number, current=self.new_round(number))
-        self.say(RoundOpened(round=number, by=by, relaunch=relaunch, announcement=call))
+        self.emit(RoundOpened(round=number, by=by, relaunch=relaunch, announcement=call))
         self.clear_alert("card_out_of_round")
 
     def open_session(self, command: SessionOpen) -> None:
@@ -190,7 +190,7 @@ class DealtTurn(RoundMoves[B, S, T]):
         """
         self.change_current(closed=True)
         call = self.call("bets_closed")
-        self.say(BetsClosed(round=self.number, by=by, unobserved=unobserved, announcement=call))
+        self.emit(BetsClosed(round=self.number, by=by, unobserved=unobserved, announcement=call))
 
     # Cards
 
@@ -240,7 +240,7 @@ class DealtTurn(RoundMoves[B, S, T]):
         self.change_current(cards=after)
         events: list[CardDealt | CardTurned] = [*laid_down(before, after), *turned(before, after)]
         for event in events:
-            self.say(replace(event, round=self.number))
+            self.emit(replace(event, round=self.number))
 
     def place(self, drawn: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:
         """Deal the card, or ``count`` unread ones. ``seen``: it is face up out of turn, on a
@@ -274,9 +274,9 @@ class DealtTurn(RoundMoves[B, S, T]):
         to = self.next_place()
         if to != self.state.expected:
             self.change(expected=to)
-            self.say(CardExpected(round=self.number, to=to))
+            self.emit(CardExpected(round=self.number, to=to))
 
-    def carry_on(self) -> None:
+    def after_input(self) -> None:
         """After every input: where the next card belongs."""
         self.expect()
 
@@ -297,11 +297,11 @@ class DealtTurn(RoundMoves[B, S, T]):
         """Void the round: by the rules, or on a person's word."""
         article = law.article
         self.record(self.entry_type(round=number, kind="void", reason=reason, article=article))
-        self.say_void(number, reason, law, by, self.call("void"))
+        self.emit_void(number, reason, law, by, self.call("void"))
 
-    def say_corrected(self, entry: Any, was: str | None, by: Command) -> None:
+    def emit_correction(self, entry: Any, was: str | None, by: Command) -> None:
         """Report that a result is replaced."""
-        self.say(
+        self.emit(
             ResultCorrected(
                 round=entry.round,
                 replaces=None,

@@ -38,7 +38,12 @@ from controller.games.house_poker.readings import CARDS, check_deck
 from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat
 from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.jackpot import require_in_play
-from controller.games.poker.correction import correct_settled, published, right_cards, tell
+from controller.games.poker.correction import (
+    correct_settled,
+    published,
+    replace_result,
+    right_cards,
+)
 from controller.games.poker.readings import counted
 from controller.games.session import another_round, confirmer, undecided, void_law
 
@@ -77,7 +82,7 @@ def close_session(turn: HousePokerTurn, command: SessionClose) -> None:
     turn.leave()
     turn.change(open=False)
     turn.expect()
-    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
+    turn.emit(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
 def check_cards(turn: HousePokerTurn, command: DeckCheck) -> None:
@@ -110,7 +115,7 @@ def set_boxes(turn: HousePokerTurn, command: BoxesSet) -> None:
 def place_bet(turn: HousePokerTurn, command: BetPlace) -> None:
     """Place a bet beside the ante, or record the ante's amount."""
     hand = _bets_open(turn)
-    _known(turn, command.bet)
+    _require_bet(turn, command.bet)
     if "/" in command.who:
         _beside(turn, command)
         return
@@ -132,7 +137,7 @@ def withdraw_bet(turn: HousePokerTurn, command: BetWithdraw) -> None:
     hand = _bets_open(turn)
     if "/" in command.who:
         turn.change_current(bets=stakes.without_bet(hand.bets, command))
-        turn.say(stakes.said(hand.round, command))
+        turn.emit(stakes.bet_event(hand.round, command))
         return
     if not hand.has_bet(command.who, command.bet):
         raise RejectedError("bet_not_placed", who=command.who, bet=command.bet)
@@ -160,7 +165,7 @@ def _beside(turn: HousePokerTurn, command: BetPlace) -> None:
         box=box,
     )
     turn.change_current(bets=stakes.with_bet(hand.bets, command))
-    turn.say(stakes.said(hand.round, command))
+    turn.emit(stakes.bet_event(hand.round, command))
 
 
 def _bets_open(turn: HousePokerTurn) -> HousePokerRound:
@@ -169,7 +174,7 @@ def _bets_open(turn: HousePokerTurn) -> HousePokerRound:
     return turn.current
 
 
-def _known(turn: HousePokerTurn, bet: str) -> None:
+def _require_bet(turn: HousePokerTurn, bet: str) -> None:
     names = ("ante", *turn.book.sides)
     if bet not in names:
         raise RejectedError("unknown_bet", bet=bet, bets=names)
@@ -291,5 +296,5 @@ def correct(turn: HousePokerTurn, command: ResultCorrect) -> None:
     was = outcome(
         turn.rules, hand, {hand.who: hand.cards for hand in entry.hands}, judged=bool(entry.marks)
     )
-    tell(turn, entry, was, outcome(turn.rules, after, right, judged=judged), command)
+    replace_result(turn, entry, was, outcome(turn.rules, after, right, judged=judged), command)
     turn.change(played=tuple(after if result is hand else result for result in turn.state.played))

@@ -57,7 +57,7 @@ def first(rules: HousePokerRules, hand: HousePokerRound) -> Order:
     return deal([*(seat.who for seat in hand.seats), DEALER], rules.book.hand, rules.settings.dealt)
 
 
-def asked(hand: HousePokerRound) -> Order:
+def requested(hand: HousePokerRound) -> Order:
     """The cards that are asked for after it: box by box, and the bank's. A hand that has lost gets
     none.
     """
@@ -68,7 +68,7 @@ def asked(hand: HousePokerRound) -> Order:
 
 def to_come(rules: HousePokerRules, hand: HousePokerRound) -> Order:
     """The hands that cards are still due to, in order; none before bets close."""
-    return due(first(rules, hand) + asked(hand), hand.cards) if hand.closed else ()
+    return due(first(rules, hand) + requested(hand), hand.cards) if hand.closed else ()
 
 
 def is_dealt(rules: HousePokerRules, hand: HousePokerRound) -> bool:

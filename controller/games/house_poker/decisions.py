@@ -54,7 +54,7 @@ def act(turn: HousePokerTurn, command: HandAct) -> None:
     if seat.told:
         raise RejectedError("hand_lost", who=seat.who)
     if not command.valid:
-        _take_back(turn, command, seat)
+        _undo(turn, command, seat)
         return
     if seat.who in course.to_come(turn.rules, hand):
         raise RejectedError("cards_still_due", who=seat.who)
@@ -111,7 +111,7 @@ def _discard(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> No
     turn.decide(replace(seat, discards=command.count), "discard", command.by, command.count)
 
 
-def _take_back(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> None:
+def _undo(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> None:
     """Withdraw the last decision of a hand that was sent by mistake; what followed from it cannot
     be undone.
     """
@@ -197,7 +197,7 @@ def show_cards(turn: HousePokerTurn, command: CardsShow) -> None:
         raise RejectedError("one_card_with_index", count=len(command.cards))
     if turn.state.shown is None:
         _no_stop(turn)
-    if _bank_anew(turn, command):
+    if _is_bank_reshown(turn, command):
         turn.undo_discards()
     elif not may_lie_open(turn, command.who, command.index):
         raise RejectedError("cannot_be_shown", who=command.who)
@@ -211,10 +211,10 @@ def show_cards(turn: HousePokerTurn, command: CardsShow) -> None:
         raise RejectedError("cards_already_up", who=command.who)
     turn.change(doubt=None, shown=None)
     _reveal(turn, command)
-    _go_on(turn)
+    _continue(turn)
 
 
-def _bank_anew(turn: HousePokerTurn, command: CardsShow) -> bool:
+def _is_bank_reshown(turn: HousePokerTurn, command: CardsShow) -> bool:
     """Whether the bank's first cards are shown again before a card came for its discards."""
     hand, first = turn.current, turn.book.hand
     if command.who != DEALER or hand.discards is None or len(dealt(hand.cards, DEALER)) > first:
@@ -294,10 +294,10 @@ def decide(turn: HousePokerTurn, command: CardDecide) -> None:
     else:
         turn.change(doubt=None)
         turn.change_current(gap=hand.gap and stop.what != "silence")
-    _go_on(turn)
+    _continue(turn)
 
 
-def _go_on(turn: HousePokerTurn) -> None:
+def _continue(turn: HousePokerTurn) -> None:
     """Take what waited, unless a silence hid where it belongs."""
     hand, state = turn.state.current, turn.state
     if hand is None or (state.stop is not None and state.stop.what != "silence"):
@@ -316,7 +316,7 @@ def _about(turn: HousePokerTurn, command: CardDecide, held: Held) -> None:
     if command.action == "remove":
         count = 1 if held.packet is None else min(held.packet, len(turn.rules.deck))
         for _ in range(count):
-            turn.say(CardRemoved(round=hand.round, why=held.trouble or "", card=None))
+            turn.emit(CardRemoved(round=hand.round, why=held.trouble or "", card=None))
         return
     if not hand.closed:
         raise RejectedError("bets_still_open")

@@ -25,7 +25,7 @@ from controller.contract import commands as person
 from controller.contract.commands import AnyCommand
 from controller.contract.shown import HousePokerBox, HousePokerShown
 from controller.games import talla
-from controller.games.dealt.arrivals import take_card
+from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.cards import hand as lying
 from controller.games.dealt.game import DealtGame
 from controller.games.dealt.phases import Phase
@@ -40,7 +40,7 @@ from controller.games.house_poker.state import (
 )
 from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.house_poker.when import WHEN
-from controller.games.jackpot import take_standing
+from controller.games.jackpot import on_standing
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.poker.machine import named
 from controller.games.session import announce_last_rounds
@@ -50,13 +50,13 @@ from devices.readings import AnyReading
 
 INPUTS = Inputs(
     readings={
-        **dict.fromkeys((device.CardDrawn, device.ShufflerPacket), take_card),
-        **dict.fromkeys((*SILENCES, device.ShoeReset), readings.take_silence),
-        device.ShufflerState: readings.take_state,
-        device.ShufflerVerdict: readings.take_verdict,
-        device.SlotCoin: readings.take_coin,
-        device.JackpotStanding: take_standing,
-        device.ShoeFault: talla.heed_fault,
+        **dict.fromkeys((device.CardDrawn, device.ShufflerPacket), on_card),
+        **dict.fromkeys((*SILENCES, device.ShoeReset), readings.on_silence),
+        device.ShufflerState: readings.on_state,
+        device.ShufflerVerdict: readings.on_verdict,
+        device.SlotCoin: readings.on_coin,
+        device.JackpotStanding: on_standing,
+        device.ShoeFault: talla.report_fault,
     },
     in_charge={
         person.SessionOpen: commands.open_session,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from controller.contract.events import DeckChecked
 from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.jackpot import refused
-from controller.games.poker.readings import heed_shuffler, verdict
+from controller.games.poker.readings import track_shuffler, verdict
 from devices.readings import (
     AnyReading,
     LinkGap,
@@ -30,7 +30,7 @@ CARDS = 52
 # Silences
 
 
-def take_silence(turn: HousePokerTurn, reading: AnyReading) -> None:
+def on_silence(turn: HousePokerTurn, reading: AnyReading) -> None:
     """A device is or was silent, or restarted: a card may have come unseen. The slots deal none."""
     device, silent = reading.device, turn.state.silent
     if not isinstance(reading, LinkLate | LinkGap | ShoeReset):
@@ -43,11 +43,11 @@ def take_silence(turn: HousePokerTurn, reading: AnyReading) -> None:
 # The shuffler
 
 
-def take_state(turn: HousePokerTurn, reading: ShufflerState) -> None:
+def on_state(turn: HousePokerTurn, reading: ShufflerState) -> None:
     """A shuffler that is not ready stops a deal in progress, and none begins until it is or the
     deck is found right.
     """
-    before, hand, unready = turn.state.shuffler, turn.state.current, heed_shuffler(turn, reading)
+    before, hand, unready = turn.state.shuffler, turn.state.current, track_shuffler(turn, reading)
     turn.change(shuffler=unready)
     if unready is None or before == unready:
         return
@@ -55,7 +55,7 @@ def take_state(turn: HousePokerTurn, reading: ShufflerState) -> None:
         turn.doubt("shuffler_unready", detail=unready)
 
 
-def take_verdict(turn: HousePokerTurn, reading: ShufflerVerdict) -> None:
+def on_verdict(turn: HousePokerTurn, reading: ShufflerVerdict) -> None:
     """The shuffler has counted the deck and looked at it: two facts."""
     if not reading.late:
         check_deck(turn, verdict(reading, CARDS * (reading.decks or 1)))
@@ -65,7 +65,7 @@ def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
     """The deck was looked at. A wrong one is not dealt from; a deal in progress stops."""
     hand = turn.state.current
     turn.change(deck=checked.right)
-    turn.say(replace(checked, round=hand.round if hand else 0))
+    turn.emit(replace(checked, round=hand.round if hand else 0))
     if checked.right:
         turn.clear_alert("deck_wrong")
         return
@@ -79,7 +79,7 @@ def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
 # Coins
 
 
-def take_coin(turn: HousePokerTurn, reading: SlotCoin) -> None:
+def on_coin(turn: HousePokerTurn, reading: SlotCoin) -> None:
     """A coin before the deal takes part in the jackpot of this round; any other does not count, nor
     one of a wrong value, nor one while the jackpot is not in play.
     """

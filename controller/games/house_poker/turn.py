@@ -20,7 +20,7 @@ from controller.contract.events import (
     JackpotStaked,
 )
 from controller.contract.refusals import RejectedError
-from controller.games.dealt.cards import dealt, drop, is_up, place_card, take_up, trouble, up
+from controller.games.dealt.cards import dealt, drop, is_up, place_card, restore, trouble, up
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import Held
 from controller.games.house_poker import course
@@ -237,7 +237,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
             marked = not withdrawn and (coins or out_of_play(self.state) is not None)
             unmarked = tuple(player for player in self.current.marked if player != who)
             self.change_current(marked=(*unmarked, who) if marked else unmarked)
-        self.say(
+        self.emit(
             BetPlaced(
                 round=self.current.round,
                 who=who,
@@ -283,7 +283,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
             count=count,
             announcement=call,
         )
-        self.say(said)
+        self.emit(said)
         if decision == "pass" and not course.side_bets(self.rules, self.current, seat):
             self.change_current(cards=drop(self.current.cards, seat.who))
 
@@ -296,8 +296,8 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
             current=self.current.with_seat(before.get(decision, replace(seat, decision=None)))
         )
         if decision == "pass":
-            self.change_current(cards=take_up(self.current.cards, seat.who))
-        self.say(
+            self.change_current(cards=restore(self.current.cards, seat.who))
+        self.emit(
             HandDecided(
                 round=self.current.round, who=seat.who, decision=decision, by=by, valid=False
             )
@@ -322,7 +322,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         if self.going() is None:
             self.settle_bets()
 
-    def carry_on(self) -> None:
+    def after_input(self) -> None:
         """After every input: the moves that follow from it."""
         self.settle()
 
@@ -334,21 +334,21 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         """Discard the bank's cards by its fixed rule."""
         gone = bank_discards(up(hand.cards, DEALER), self.rules.ranking)
         self.change_current(cards=drop(hand.cards, DEALER, gone), discards=len(gone))
-        self.say(HandDecided(round=hand.round, who=DEALER, decision="discard", count=len(gone)))
+        self.emit(HandDecided(round=hand.round, who=DEALER, decision="discard", count=len(gone)))
         for card in gone:
-            self.say(CardRemoved(round=hand.round, why="discarded", card=card, to=DEALER))
+            self.emit(CardRemoved(round=hand.round, why="discarded", card=card, to=DEALER))
 
     def undo_discards(self) -> None:
         """Return the bank's discards to its hand, so that the hand can be shown again."""
         hand = self.current
-        self.change_current(cards=take_up(hand.cards, DEALER), discards=None)
+        self.change_current(cards=restore(hand.cards, DEALER), discards=None)
         decided = HandDecided(
             round=hand.round, who=DEALER, decision="discard", count=hand.discards, valid=False
         )
-        self.say(decided)
+        self.emit(decided)
         for index, card in enumerate(dealt(hand.cards, DEALER), 1):
             if card.gone and card.card is not None:
-                self.say(CardTurned(round=hand.round, to=DEALER, index=index, card=card.card))
+                self.emit(CardTurned(round=hand.round, to=DEALER, index=index, card=card.card))
 
     # The outcome of a round
 
@@ -359,16 +359,16 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         lie = {who: up(hand.cards, who) for who in (*names, DEALER)}
         self.result(outcome(rules, hand, lie, judged=course.plays(rules, hand) is not None), by)
 
-    def say_paid(self, made: PokerOutcome) -> None:
+    def emit_payments(self, made: PokerOutcome) -> None:
         """Report the rights to a jackpot, and the stakes on it."""
         deal = self.current
         for award in made.awards:
-            self.say(award)
+            self.emit(award)
         if staked := {
             who: own["jackpot"] or 0 for who, own in deal.amounts.items() if "jackpot" in own
         }:
             slots = sum(amount for who, amount in staked.items() if who in deal.slotted)
-            self.say(JackpotStaked(round=deal.round, amount=sum(staked.values()), slots=slots))
+            self.emit(JackpotStaked(round=deal.round, amount=sum(staked.values()), slots=slots))
 
     def leave(self) -> None:
         """The round in progress is over, and so is what stopped it."""

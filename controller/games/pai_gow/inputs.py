@@ -66,7 +66,7 @@ def set_dice(turn: PaiGowTurn, command: DiceSet) -> None:
     """The dice of the session: their number, one colour, of the size that the decree prescribes."""
     session(turn)
     least, most = turn.book.die
-    turn.say(DiceRegistered(serials=command.serials, by=command.by))
+    turn.emit(DiceRegistered(serials=command.serials, by=command.by))
     wrong = {
         f"{len(command.serials)} dice": len(command.serials) != turn.book.dice
         or len(set(command.serials)) < len(command.serials),
@@ -116,7 +116,7 @@ def tell_dice(turn: PaiGowTurn, command: DiceTell) -> None:
     banked_readings.go_on(turn)
 
 
-def take_fault(turn: PaiGowTurn, reading: DiceFault) -> None:
+def on_fault(turn: PaiGowTurn, reading: DiceFault) -> None:
     """The dice reader reports or clears a fault."""
     turn.change(thrower=reading.device)
     if reading.active:
@@ -125,10 +125,10 @@ def take_fault(turn: PaiGowTurn, reading: DiceFault) -> None:
         turn.clear_alert(f"dice_{reading.fault}")
 
 
-def take_silence(turn: PaiGowTurn, reading: AnyReading) -> None:
+def on_silence(turn: PaiGowTurn, reading: AnyReading) -> None:
     """No card goes unseen while only the dice reader is silent."""
     if reading.device != turn.state.thrower or not reading.device:
-        banked_readings.take_silence(turn, reading)
+        banked_readings.on_silence(turn, reading)
 
 
 def _right(turn: PaiGowTurn, values: tuple[int, ...]) -> bool:
@@ -176,8 +176,8 @@ def _may_set(turn: PaiGowTurn) -> bool:
 INPUTS = banked.INPUTS.also(
     readings={
         DiceRead: read_dice,
-        DiceFault: take_fault,
-        **dict.fromkeys(SILENCES, take_silence),
+        DiceFault: on_fault,
+        **dict.fromkeys(SILENCES, on_silence),
     },
     in_charge={SessionOpen: open_session},
     at_the_table={

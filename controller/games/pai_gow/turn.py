@@ -94,7 +94,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     def move_bank(self, to: int, by: str) -> None:
         """The bank goes to a position."""
         self.change(bank=to)
-        self.say(ButtonMoved(seat=to, by=by))
+        self.emit(ButtonMoved(seat=to, by=by))
 
     # Dice and deal
 
@@ -130,7 +130,9 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         self.change_current(
             dice=values, order=poker_deal.deal(names, self.book.hand, self.settings.dealt)
         )
-        self.say(DiceThrown(round=self.current.round, values=values, total=sum(values), seat=start))
+        self.emit(
+            DiceThrown(round=self.current.round, values=values, total=sum(values), seat=start)
+        )
 
     def too_early(self) -> str | None:
         """No card comes before the dice."""
@@ -263,7 +265,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
                 self.change_current(cards=on_table.drop(self.current.cards, who))
                 for dealt in own:
                     card = dealt.card if dealt.up else None
-                    self.say(
+                    self.emit(
                         CardRemoved(round=self.current.round, why="empty_place", card=card, to=who)
                     )
 

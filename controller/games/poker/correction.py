@@ -34,7 +34,7 @@ class PokerAtTheTable(Protocol):
 
     state: Any
 
-    def say(self, event: AnyEvent) -> None:
+    def emit(self, event: AnyEvent) -> None:
         """Add an event."""
         ...
 
@@ -131,7 +131,7 @@ def relaid(hands: tuple[Hand, ...], right: Mapping[str, tuple[str, ...]]) -> tup
     )
 
 
-def tell(
+def replace_result(
     turn: PokerAtTheTable,
     entry: DealtEntry,
     before: PokerOutcome,
@@ -148,7 +148,7 @@ def tell(
         raise RejectedError("hands_unchanged", round=entry.round)
     new = replace(entry, hands=after.hands, marks=after.marks, winner=after.winner, corrected=True)
     turn.state = turn.state.with_entry(new)
-    turn.say(
+    turn.emit(
         ResultCorrected(
             round=entry.round,
             replaces=None,
@@ -159,7 +159,7 @@ def tell(
             role=command.role,
         )
     )
-    say_awards(turn, before.awards, after.awards)
+    emit_awards(turn, before.awards, after.awards)
 
 
 def correct_settled(
@@ -172,16 +172,16 @@ def correct_settled(
         raise RejectedError("round_settled_at_table", round=entry.round)
     right = right_cards(entry, command, deck)
     before, after = PokerOutcome(hands=entry.hands), PokerOutcome(hands=relaid(entry.hands, right))
-    tell(turn, entry, before, after, command)
+    replace_result(turn, entry, before, after, command)
 
 
-def say_awards(
+def emit_awards(
     turn: PokerAtTheTable, before: Sequence[AwardQualified], after: Sequence[AwardQualified]
 ) -> None:
     """Withdraw awards that no longer hold, and give new ones."""
     for award in before:
         if award not in after:
-            turn.say(replace(award, valid=False))
+            turn.emit(replace(award, valid=False))
     for award in after:
         if award not in before:
-            turn.say(award)
+            turn.emit(award)

@@ -15,7 +15,7 @@ UNREADY_STATES = ("door_open", "jam", "recovering", "count_wrong", "set_wrong", 
 """Shuffler states that need a person."""
 
 
-def heed_shuffler(turn: Moves[Any, Any, Any], reading: ShufflerState) -> str | None:
+def track_shuffler(turn: Moves[Any, Any, Any], reading: ShufflerState) -> str | None:
     """Raise or clear its alerts; gives what it cannot deal for now, None where it is ready."""
     for state in UNREADY_STATES:
         if state != reading.state:

@@ -31,7 +31,7 @@ class PokerState(DealtState[DealtEntry], frozen=True, kw_only=True, omit_default
         is forgotten, and the hands of results that are shown no more: the state is written down
         with every input.
         """
-        entries = kept(self.entries, entry)
+        entries = with_entry(self.entries, entry)
         return replace(self, entries=entries, played=behind(self.played, entries))
 
     def round_of(self, number: int) -> Any:
@@ -39,7 +39,7 @@ class PokerState(DealtState[DealtEntry], frozen=True, kw_only=True, omit_default
         return next((result for result in self.played if result.round == number), None)
 
 
-def kept(entries: tuple[DealtEntry, ...], entry: DealtEntry) -> tuple[DealtEntry, ...]:
+def with_entry(entries: tuple[DealtEntry, ...], entry: DealtEntry) -> tuple[DealtEntry, ...]:
     """These outcomes with one more: the hands of results that are shown no more are forgotten."""
     every = in_place(entries, entry)[-MAX_REMEMBERED_ROUNDS:]
     older = (

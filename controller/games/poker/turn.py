@@ -31,7 +31,7 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
         deal = self.state.current
         assert deal is not None
         entry = DealtEntry(round=deal.round, kind="result", hands=made.hands, marks=made.marks)
-        self.say(
+        self.emit(
             RoundResult(
                 round=deal.round,
                 outcome=self.outcome_of(entry),
@@ -40,14 +40,14 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
                 confirmed_by=by or deal.confirmed_by,
             )
         )
-        self.say_paid(made)
+        self.emit_payments(made)
         shown = [card for hand in made.hands for card in hand.cards]
         kept = replace(self.behind(), cards=seen(deal.cards, shown), gap=False, confirmed_by=None)
         self.change(played=(*self.state.played, kept))
         self.record(entry)
         count_down(self, deal.round)
 
-    def say_paid(self, made: PokerOutcome) -> None:
+    def emit_payments(self, made: PokerOutcome) -> None:
         """Report the other payments of a round with this result."""
 
     def behind(self) -> DealtRound:
@@ -66,7 +66,7 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
         hands = tuple(hand for hand in lying if hand.cards)
         told = readings(deal.cards)
         self.record(DealtEntry(round=deal.round, kind="unresolved", hands=hands, readings=told))
-        self.say(RoundUnresolved(round=deal.round, why="undecided", candidate=None, readings=told))
+        self.emit(RoundUnresolved(round=deal.round, why="undecided", candidate=None, readings=told))
 
     def confirmed(self, entry: DealtEntry, by: str) -> None:
         """Publish the result of an unresolved round that was settled at the table, by its face-up
@@ -75,7 +75,7 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
         told = entry.readings
         entry = DealtEntry(round=entry.round, kind="result", hands=entry.hands)
         self.record(entry)
-        self.say(
+        self.emit(
             RoundResult(
                 round=entry.round,
                 outcome=self.outcome_of(entry),

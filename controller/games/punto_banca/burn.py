@@ -23,15 +23,15 @@ def begin(turn: PuntoBancaTurn) -> None:
     turn.change(burn=None if turn.settings.continuous else PuntoBancaBurn())
 
 
-def take(turn: PuntoBancaTurn, held: Held) -> None:
+def on_card(turn: PuntoBancaTurn, held: Held) -> None:
     """A card came while cards are burned."""
     if held.given.to in ("player", "banker"):
         turn.hold(held, "card_misplaced", f"burn expected, the shoe says {held.given.to}")
     else:
-        put(turn, held)
+        burn_card(turn, held)
 
 
-def put(turn: PuntoBancaTurn, held: Held) -> None:
+def burn_card(turn: PuntoBancaTurn, held: Held) -> None:
     """Burn the card: the first one face up."""
     now, card = turn.state.burn, held.given.card
     assert now is not None
@@ -40,7 +40,7 @@ def put(turn: PuntoBancaTurn, held: Held) -> None:
     if now.drawn == 0:
         card = card if card is not None and is_card(card) else None
         turn.change(burn=replace(now, drawn=1, shown=card))
-        turn.say(CardDealt(to="burn", index=1, card=card))
+        turn.emit(CardDealt(to="burn", index=1, card=card))
         if card is None:
             turn.irregular("card_unread", asks=turn.state.asks, detail="burn 1")
     else:
@@ -57,7 +57,7 @@ def finish(turn: PuntoBancaTurn, *, anyway: bool = False) -> None:
         if due is not None and not now.gap and now.drawn != due:
             turn.irregular("burn", detail=f"{now.drawn} cards came, {due} were due")
         turn.change(burn=None)
-        turn.say(CardsBurned(count=max(0, now.drawn - 1), shown=now.shown))
+        turn.emit(CardsBurned(count=max(0, now.drawn - 1), shown=now.shown))
     turn.expect()
 
 
@@ -82,7 +82,7 @@ def decide(turn: PuntoBancaTurn, command: CardDecide, now: PuntoBancaBurn) -> No
         if turn.state.shoe is not None:
             turn.change(shoe=shoe.read(turn.state.shoe, card)[0])
         turn.change(burn=replace(now, shown=card))
-        turn.say(CardTurned(to="burn", index=1, card=card))
+        turn.emit(CardTurned(to="burn", index=1, card=card))
         finish(turn)
     elif command.action == "accept":
         finish(turn, anyway=True)

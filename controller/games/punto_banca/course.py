@@ -100,7 +100,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         which it cannot where the shoe itself counts the places.
         """
         if self.state.burn is not None:
-            burn.take(self, held)
+            burn.on_card(self, held)
             return True
         if super().diverted(held):
             return True
@@ -155,7 +155,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
 
     def is_complete(self) -> bool:
         """Whether all cards of the round in progress have come and are face up."""
-        return self.made() is not None
+        return self.complete_outcome() is not None
 
     def open_gap(self, coup: PuntoBancaRound) -> None:
         """A card of the round may be hidden, after those that had come."""
@@ -178,7 +178,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
 
     # What follows by itself
 
-    def made(self) -> Made | None:
+    def complete_outcome(self) -> Made | None:
         """The outcome of the round in progress, once all its cards have come and are face up."""
         return self.whole(self.on_table) if all_up(self.on_table) else None
 
@@ -188,7 +188,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         """
         if self.settings.turn == "when_complete" and len(self.on_table) == 4:
             self.turn_cards(SIDES)
-        coup, made = self.state.current, self.made()
+        coup, made = self.state.current, self.complete_outcome()
         if coup is None or len(coup.cards) < 4 or not all_up(coup.cards):
             return
         if coup.gap and coup.before_gap == len(coup.cards) and made is not None:
@@ -222,7 +222,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         filled = (
             {language: _filled(text, total) for language, text in words.items()} if words else None
         )
-        self.say(HandDecided(round=coup.round, who=side, decision=decision, announcement=filled))
+        self.emit(HandDecided(round=coup.round, who=side, decision=decision, announcement=filled))
 
     def _conclude(self, made: Made | None) -> None:
         """All cards are face up: publish the result, unless a card is still to come, a person must
@@ -254,13 +254,13 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             return None
         return winner_of(*hands), hands_of(*hands), marks_of(*hands, self.settings)
 
-    def marks_said(self, won: str) -> tuple[str, ...]:
+    def stated_marks(self, won: str) -> tuple[str, ...]:
         """What else is known of a result given only on a person's word."""
         return ("tie",) if won == "tie" else ()
 
     def candidate(self, coup: PuntoBancaRound, late: Table) -> str | None:  # noqa: ARG002
         """Who has won if all its cards are face up."""
-        made = self.made()
+        made = self.complete_outcome()
         return None if made is None else made[0]
 
     def ended(self, coup: PuntoBancaRound) -> bool:
@@ -347,7 +347,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         commands.of_the_game(held)
         if self.state.burn is not None:
             self.change(held=rest)
-            burn.put(self, replace(held, trouble=None))
+            burn.burn_card(self, replace(held, trouble=None))
             return
         if now is not None and now.over:
             raise RejectedError("shoe_over_remove_card")
@@ -394,7 +394,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             follow(self, kept)
         else:
             self.change(carried=(*self.state.carried, kept))
-        commands.stand(self, command)
+        commands.record_confirmer(self, command)
 
     # The shoe
 

@@ -38,7 +38,7 @@ class PuntoBancaGame(CoupGame[PuntoBanca, PuntoBancaSettings, PuntoBancaState, P
     state_type = PuntoBancaState
     turn_type = PuntoBancaTurn
     inputs = game.INPUTS.also(
-        readings={device.CardCut: witness.take_cut, device.ShoeResult: witness.take_verdict},
+        readings={device.CardCut: witness.on_cut, device.ShoeResult: witness.on_verdict},
         at_the_table={person.CardsTurn: course.turn_cards},
         when={person.CardsTurn: course.may_turn},
     )

@@ -61,7 +61,7 @@ class PuntoBancaEntry(DealtEntry, frozen=True, kw_only=True, omit_defaults=True)
 class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of punto y banca between two inputs."""
 
-    kept: ClassVar[int] = 100
+    remembered_rounds: ClassVar[int] = 100
     """More than a shoe of six decks has."""
 
     burn: PuntoBancaBurn | None = None

@@ -16,7 +16,7 @@ from controller.games.punto_banca.state import PuntoBancaEntry
 from devices.readings import CardCut, ShoeResult
 
 
-def take_cut(turn: PuntoBancaTurn, _reading: CardCut) -> None:
+def on_cut(turn: PuntoBancaTurn, _reading: CardCut) -> None:
     """The cut card came: the round in progress is the last; with none in progress the shoe is
     over.
     """
@@ -36,7 +36,7 @@ def take_cut(turn: PuntoBancaTurn, _reading: CardCut) -> None:
         turn.end_shoe(now)
 
 
-def take_verdict(turn: PuntoBancaTurn, reading: ShoeResult) -> None:
+def on_verdict(turn: PuntoBancaTurn, reading: ShoeResult) -> None:
     """The shoe's own verdict."""
     coup = turn.state.current
     if not turn.state.open or reading.late:
@@ -79,7 +79,7 @@ def _compare(turn: PuntoBancaTurn, reading: ShoeResult) -> None:
     turn.record(
         PuntoBancaEntry(round=last.round, kind="unresolved", cards=cards, readings=readings)
     )
-    turn.say(
+    turn.emit(
         RoundUnresolved(
             round=last.round, why="witnesses_disagree", candidate=last.winner, readings=readings
         )

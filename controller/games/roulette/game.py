@@ -26,9 +26,9 @@ from devices.readings import Number, WheelCell, WheelNumber, WheelPhase
 
 INPUTS = wheels.INPUTS.also(
     readings={
-        WheelPhase: readings.take_phase,
-        WheelNumber: readings.take_number,
-        WheelCell: readings.take_cell,
+        WheelPhase: readings.on_phase,
+        WheelNumber: readings.on_number,
+        WheelCell: readings.on_cell,
     },
     at_the_table={
         BetsClose: commands.close_bets,

@@ -11,22 +11,22 @@ from controller.games.wheels.state import WheelState
 from devices.readings import WheelCell, WheelNumber, WheelPhase
 
 
-def take_phase(turn: RouletteTurn, reading: WheelPhase) -> None:
+def on_phase(turn: RouletteTurn, reading: WheelPhase) -> None:
     """The wheel reports its phase."""
-    wheel.take_phase(turn, reading, COURSES)
+    wheel.on_phase(turn, reading, COURSES)
 
 
-def take_number(turn: RouletteTurn, reading: WheelNumber) -> None:
+def on_number(turn: RouletteTurn, reading: WheelNumber) -> None:
     """The wheel reports where the ball came to rest."""
-    wheel.take_number(
+    wheel.on_number(
         turn,
         WheelSeen(reading, reading.number, f"number {reading.number}", conflict=reading.conflict),
     )
 
 
-def take_cell(turn: RouletteTurn, reading: WheelCell) -> None:
+def on_cell(turn: RouletteTurn, reading: WheelCell) -> None:
     """A place without a number at roulette: the device belongs to another game."""
-    wheel.take_foreign(turn, reading, f"cell {reading.cell}")
+    wheel.report_foreign(turn, reading, f"cell {reading.cell}")
 
 
 def _ball_in_rim(turn: RouletteTurn, reading: WheelPhase, _was: WheelState) -> None:

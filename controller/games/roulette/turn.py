@@ -28,7 +28,7 @@ class RouletteTurn(WheelTurn):
     breaches = BREACHES
     put_back = True
 
-    def has(self, number: Number | None) -> TypeGuard[Number]:
+    def has_number(self, number: Number | None) -> TypeGuard[Number]:
         """Whether the wheel has this number. No decree has a double zero."""
         return isinstance(number, int) and 0 <= number < self.book.pockets
 

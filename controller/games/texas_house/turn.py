@@ -27,7 +27,7 @@ from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry
 from controller.games.hands.evaluator import Value, best_of, value
 from controller.games.hands.rankings import RANKINGS
-from controller.games.poker.correction import PokerOutcome, came_to_lie, say_awards
+from controller.games.poker.correction import PokerOutcome, came_to_lie, emit_awards
 from controller.games.poker.deal import Order
 from controller.games.texas_house.settings import TexasHouseSettings
 from controller.rulebooks.common_poker import TexasHouse
@@ -207,7 +207,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             raise RejectedError("too_late_to_withdraw")
         spoke = {player: word for player, word in self.current.spoke.items() if player != who}
         table = (
-            on_table.take_up(self.current.cards, who) if action == "pass" else self.current.cards
+            on_table.restore(self.current.cards, who) if action == "pass" else self.current.cards
         )
         self.change_current(spoke=spoke, cards=table, order=self.first)
         self.decided(who, action, by, valid=False)
@@ -230,7 +230,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         self.change_current(
             bonus=(*(bettor for bettor in self.current.bonus if bettor != who), *own)
         )
-        self.say(
+        self.emit(
             BetPlaced(
                 round=self.current.round,
                 who=who,
@@ -292,7 +292,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             return
         before, now = self.current.awarded, self._awards(self.current, self._lie())
         self.change_current(awarded=now)
-        say_awards(self, before, now)
+        emit_awards(self, before, now)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """Void the round and every supplementary bet already published as won."""
@@ -302,7 +302,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             else ()
         )
         super().void(number, reason, law, by)
-        say_awards(self, told, ())
+        emit_awards(self, told, ())
 
     decides = True
 

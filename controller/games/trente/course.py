@@ -65,7 +65,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
             return held
         self.change(tail=self.state.tail + 1)
         law, behind = self.book.laws["last_five"], self.book.shoe.behind
-        self.say(CardRemoved(why="last_cards", card=None, law=law.rule, article=law.article))
+        self.emit(CardRemoved(why="last_cards", card=None, law=law.rule, article=law.article))
         if self.state.tail == behind + 1:
             self.irregular("last_five", detail=f"more than {behind} cards came after the cut card")
         return None
@@ -101,7 +101,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         """What these cards make in their order; None unless they are exactly one whole coup."""
         return (winner(cards), hands(cards), marks(cards)) if is_coup(cards) else None
 
-    def marks_said(self, won: str) -> tuple[str, ...]:
+    def stated_marks(self, won: str) -> tuple[str, ...]:
         """What else is known of a result given only on a person's word."""
         return () if won in ROWS else (won,)
 
@@ -124,7 +124,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         was, now = refait.counts(before), refait.counts(self.state)
         for entry in self.state.entries:
             if entry.round > number and was.get(entry.round) != now.get(entry.round):
-                self.say_corrected(entry, entry.winner, by)
+                self.emit_correction(entry, entry.winner, by)
 
     def unresolved(self, coup: DealtRound, why: Why, late: Table = ()) -> None:
         """Cards that waited may be of the coup too."""
@@ -141,14 +141,14 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         self.change(held=())
         if command.action == "remove":
             self.change_current(cards=tuple(before))
-            self.say(CardRemoved(round=coup.round, why="card_unread", card=None))
+            self.emit(CardRemoved(round=coup.round, why="card_unread", card=None))
         elif command.action == "read":
             card = talla.read_card(command)
             counted, trouble = shoe.read(now, card)
             self.change(shoe=counted)
             self.change_current(cards=(*before, replace(last, card=card)))
             index = len(dealt(coup.cards, last.to))
-            self.say(CardDealt(round=coup.round, to=last.to, index=index, card=card))
+            self.emit(CardDealt(round=coup.round, to=last.to, index=index, card=card))
             if trouble is not None:
                 self.irregular(trouble)
         else:
@@ -180,10 +180,10 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
             not self.by_shoe and (coup is None or not coup.closed)
         ):
             self.change(carried=(*self.state.carried, sound))
-            commands.stand(self, command)
+            commands.record_confirmer(self, command)
             return
         self.ready()
-        commands.stand(self, command)
+        commands.record_confirmer(self, command)
         coup = self.state.current
         assert coup is not None
         to = next_row(coup.known)
@@ -192,11 +192,11 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         else:
             self.place(sound.given, to)
 
-    def may_confirm(self, coup: DealtRound) -> None:
+    def require_gap(self, coup: DealtRound) -> None:
         """Reject a confirmation while a card waits."""
         if self.state.held or coup.unread:
             raise RejectedError("card_waits")
-        super().may_confirm(coup)
+        super().require_gap(coup)
 
     # The cut card
 
@@ -220,7 +220,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         tail, behind = self.state.tail, self.book.shoe.behind
         if (tail or left is not None) and (counted := tail + (left or 0)) != behind:
             self.irregular("last_five", detail=f"{counted} cards, {behind} are behind the cut card")
-        self.say(shoe.ended(now, "cut", left))
+        self.emit(shoe.ended(now, "cut", left))
 
     def new_shoe(self) -> None:
         """No card came after its cut card yet."""
@@ -233,7 +233,7 @@ _CALLS: Mapping[str, Literal["colour_wins", "colour_loses"]] = {
 }
 
 
-def take_cut(turn: TrenteTurn, _reading: CardCut) -> None:
+def on_cut(turn: TrenteTurn, _reading: CardCut) -> None:
     """The cut card came."""
     now = turn.state.shoe
     if now is not None and not now.continuous and now.cut_at is None:

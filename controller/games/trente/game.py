@@ -34,7 +34,7 @@ class TrenteGame(CoupGame[Trente, TrenteSettings, TrenteState, TrenteTurn]):
     state_type = TrenteState
     turn_type = TrenteTurn
     inputs = game.INPUTS.also(
-        readings={device.CardCut: course.take_cut},
+        readings={device.CardCut: course.on_cut},
         in_charge={person.RoundVoid: course.void},
         at_the_table={
             person.LastRoundsAnnounce: course.announce_last,

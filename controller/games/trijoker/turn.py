@@ -116,7 +116,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             and command.fault == "player"
             and "hand_told" in self.book.laws
         ):
-            self._told(command.who or "")
+            self._forfeit(command.who or "")
             return
         if command.error != "exposed" or command.who is None:
             self.doubt("deal_error", detail=command.error)
@@ -129,7 +129,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             self.put(on_table.turn(self.current.cards, command.who, command.index))
         self.exposed(command.who)
 
-    def _told(self, who: str) -> None:
+    def _forfeit(self, who: str) -> None:
         """A player who shows or names cards loses all bets; the hand need not be shown."""
         if who not in self.boxes or who in self.current.told:
             raise RejectedError("who_not_in_play", who=who, hands=tuple(self.boxes))
@@ -172,7 +172,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         if action == "withdraw":
             bet, own = self.book.bets[self.current.turned], self.current.withdrawn.get(who, ())
             self.change_current(withdrawn={**self.current.withdrawn, who: (*own, bet)})
-            self.say(BetPlaced(round=self.current.round, who=who, bet=bet, withdrawn=True, by=by))
+            self.emit(BetPlaced(round=self.current.round, who=who, bet=bet, withdrawn=True, by=by))
 
     def take_back(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
         """Withdraw a player's decision; too late once the next common card is turned."""
@@ -189,7 +189,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             self.change_current(
                 withdrawn={player: bets for player, bets in withdrawn.items() if bets}
             )
-            self.say(BetPlaced(round=self.current.round, who=who, bet=bet, by=by))
+            self.emit(BetPlaced(round=self.current.round, who=who, bet=bet, by=by))
 
     def missing(self) -> tuple[str, ...]:
         """After the right common card, every player's hand."""

@@ -50,7 +50,7 @@ def open_session(turn: WheelTurn, command: SessionOpen) -> None:
         relaunch=False,
         countdowns=(),
         foreign=(),
-        before=state.tally().anew(),
+        before=state.tally().inherited(),
     )
     turn.forget()
     turn.clear_alert("movement_after_close")
@@ -70,7 +70,7 @@ def close_session(turn: WheelTurn, command: SessionClose) -> None:
         turn.change(current=None)
         turn.irregular("session_closed_unlocked")
     turn.change(current=None, relaunch=False, countdowns=())
-    turn.say(SessionClosed(by=command.by, role=command.role, locked=command.locked))
+    turn.emit(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
 # Bets, if a person opens and closes them
@@ -121,16 +121,16 @@ def confirm(turn: WheelTurn, command: RoundConfirm) -> None:
     if isinstance(of, WheelRound):
         if not of.asks:
             raise RejectedError("nothing_to_confirm", round=of.round)
-        if of.landed is None and not (command.number is not None and turn.may_be_told(of)):
+        if of.landed is None and not (command.number is not None and turn.may_be_stated(of)):
             if command.number is not None:
                 raise RejectedError("ball_not_fallen", round=of.round)
             turn.change_current(asks=(), confirmed_by=who)
             return
     if number is None:
         raise RejectedError("number_unknown", round=of.round)
-    before = _told(turn)
+    before = _published_outcomes(turn)
     turn.result(of, turn.pocket(number), confirmed_by=who, cell=of.cell if number == seen else None)
-    _tell_later(turn, before, of.round, command)
+    _correct_later(turn, before, of.round, command)
 
 
 def correct(turn: WheelTurn, command: ResultCorrect) -> None:
@@ -146,15 +146,18 @@ def correct(turn: WheelTurn, command: ResultCorrect) -> None:
     number = turn.pocket(command.number)
     if number == entry.number:
         raise RejectedError("number_already", round=command.round, number=number)
-    before, now = _told(turn), replace(entry, number=number, cell=None, corrected=True)
+    before, now = (
+        _published_outcomes(turn),
+        replace(entry, number=number, cell=None, corrected=True),
+    )
     turn.state = turn.state.with_entry(now)
     _corrected(turn, now, entry.number, command)
-    _tell_later(turn, before, entry.round, command)
+    _correct_later(turn, before, entry.round, command)
 
 
 def _corrected(turn: WheelTurn, entry: WheelEntry, was: Number, by: Command) -> None:
     assert entry.number is not None
-    turn.say(
+    turn.emit(
         ResultCorrected(
             round=entry.round,
             replaces=None,
@@ -168,14 +171,16 @@ def _corrected(turn: WheelTurn, entry: WheelEntry, was: Number, by: Command) -> 
     )
 
 
-def _told(turn: WheelTurn) -> dict[int, AnyOutcome]:
+def _published_outcomes(turn: WheelTurn) -> dict[int, AnyOutcome]:
     """The outcome of each result, as published."""
     return {
         entry.round: turn.outcome(entry) for entry in turn.state.entries if entry.number is not None
     }
 
 
-def _tell_later(turn: WheelTurn, before: dict[int, AnyOutcome], number: int, by: Command) -> None:
+def _correct_later(
+    turn: WheelTurn, before: dict[int, AnyOutcome], number: int, by: Command
+) -> None:
     """Announce later results again if they changed with this round; at roulette, the count of
     consecutive zeros.
     """
@@ -227,7 +232,7 @@ def _announce(
             WheelCountdown(purpose=purpose, left=left, since=since, minimum=minimum),
         )
     )
-    turn.say(
+    turn.emit(
         LastRounds(
             purpose=purpose,
             left=left,

@@ -31,8 +31,8 @@ from devices.readings import AnyReading, WheelFault
 
 INPUTS = Inputs(
     readings={
-        WheelFault: readings.take_fault,
-        **dict.fromkeys(SILENCES, readings.take_silence),
+        WheelFault: readings.on_fault,
+        **dict.fromkeys(SILENCES, readings.on_silence),
     },
     in_charge={
         person.SessionOpen: commands.open_session,
@@ -65,12 +65,12 @@ class WheelGame(Machine[Any, Any, Any, Any]):
     face_down = False
     inputs = INPUTS
 
-    def taker(
+    def handler(
         self, turn: WheelTurn, received: AnyReading | person.AnyCommand
     ) -> Callable[[Any, Any], None] | None:
         """Listen to every device but one that turned out to belong to another game."""
         foreign = not isinstance(received, person.Command) and received.device in turn.state.foreign
-        return None if foreign else super().taker(turn, received)
+        return None if foreign else super().handler(turn, received)
 
     def confidential(
         self,

@@ -48,10 +48,10 @@ class WheelSeen(NamedTuple):
     conflict: Number | None = None
 
 
-def take_phase(turn: WheelTurn, reading: WheelPhase, courses: WheelCourses) -> None:
+def on_phase(turn: WheelTurn, reading: WheelPhase, courses: WheelCourses) -> None:
     """The wheel reports its phase."""
     if reading.phase not in courses.device:
-        take_foreign(turn, reading, f"phase {reading.phase}")
+        report_foreign(turn, reading, f"phase {reading.phase}")
         return
     was = turn.state
     if reading.late:
@@ -86,7 +86,7 @@ def take_phase(turn: WheelTurn, reading: WheelPhase, courses: WheelCourses) -> N
     courses.device[reading.phase](turn, reading, was)
 
 
-def take_number(turn: WheelTurn, seen: WheelSeen) -> None:
+def on_number(turn: WheelTurn, seen: WheelSeen) -> None:
     """The wheel reports where the ball came to rest. That is a result only if a round is in
     progress, its bets are closed and nothing is in doubt.
     """
@@ -104,7 +104,7 @@ def take_number(turn: WheelTurn, seen: WheelSeen) -> None:
             _live_number(turn, current, seen)
 
 
-def take_fault(turn: WheelTurn, reading: WheelFault) -> None:
+def on_fault(turn: WheelTurn, reading: WheelFault) -> None:
     """The wheel reports a fault, or its end."""
     others = tuple(fault for fault in turn.state.faults if fault != reading.fault)
     if not reading.active:
@@ -134,12 +134,12 @@ def take_fault(turn: WheelTurn, reading: WheelFault) -> None:
         )
 
 
-def take_silence(turn: WheelTurn, reading: AnyReading) -> None:
+def on_silence(turn: WheelTurn, reading: AnyReading) -> None:
     """The device was silent for a while."""
     turn.silence(reading)
 
 
-def take_foreign(turn: WheelTurn, reading: Reading, said: str) -> None:
+def report_foreign(turn: WheelTurn, reading: Reading, said: str) -> None:
     """A device reports what no wheel of this game reports: raise an alert and ignore the device
     from now on.
     """
@@ -262,7 +262,7 @@ def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
     if entry is None:
         return False
     begun = current is not None and current.begun
-    if (current and current.landed is not None) or _said_again(entry, current, seen):
+    if (current and current.landed is not None) or _is_repeat(entry, current, seen):
         another_number(turn, entry, seen)
         return True
     if (begun and entry.kind != "void") or (gap and (begun or entry.kind == "result")):
@@ -291,9 +291,13 @@ def another_number(turn: WheelTurn, entry: WheelEntry, seen: WheelSeen) -> None:
     turn.irregular("number_changed", reading=seen.reading, asks=("result.correct",), detail=detail)
 
 
-def _said_again(entry: WheelEntry, current: WheelRound | None, seen: WheelSeen) -> bool:
+def _is_repeat(entry: WheelEntry, current: WheelRound | None, seen: WheelSeen) -> bool:
     """Whether this repeats the number of the round before, with no sign of a spin since."""
-    return seen.number is not None and seen.number == entry.told and not (current and current.begun)
+    return (
+        seen.number is not None
+        and seen.number == entry.reported
+        and not (current and current.begun)
+    )
 
 
 def _put_back(turn: WheelTurn, seen: WheelSeen) -> bool:
@@ -333,7 +337,7 @@ def _live_number(turn: WheelTurn, current: WheelRound, seen: WheelSeen) -> None:
     gap, unlaunched = _gap(turn), _unlaunched(turn, current)
     current = replace(current, frames=current.frames + frames_of(reading))
     turn.change(current=current)
-    if not turn.has(number):
+    if not turn.has_number(number):
         _number_invalid(turn, seen)
         turn.unresolved(current, "number_unknown")
         return
@@ -381,7 +385,7 @@ def _late_number(turn: WheelTurn, seen: WheelSeen) -> None:
 def candidate(turn: WheelTurn, of: WheelRound | WheelEntry, seen: WheelSeen, why: Why) -> None:
     """Keep a number that may be this round's; a person decides."""
     of = replace(of, frames=of.frames + frames_of(seen.reading))
-    if not turn.has(seen.number):
+    if not turn.has_number(seen.number):
         _number_invalid(turn, seen)
         turn.unresolved(of, "number_unknown")
     else:
@@ -395,7 +399,7 @@ def _round_of_late(turn: WheelTurn, seen: WheelSeen) -> WheelRound | WheelEntry 
     has its number.
     """
     reading, current, entry = seen.reading, turn.state.current, turn.over(seen.reading.spin)
-    if entry and _said_again(entry, current, seen):
+    if entry and _is_repeat(entry, current, seen):
         return None
     if current and (reading.spin is None or current.spin in (None, reading.spin)):
         return None if current.landed is not None else current

@@ -67,7 +67,7 @@ class WheelEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     corrected: bool = False
 
     @property
-    def told(self) -> Number | None:
+    def reported(self) -> Number | None:
         """The number reported by the wheel or a person, as a result or a candidate."""
         return self.candidate if self.number is None else self.number
 
@@ -92,7 +92,7 @@ class WheelTally(msgspec.Struct, frozen=True):
         """Add a round. Void and unresolved rounds change nothing."""
         return self if entry.number is None else msgspec.structs.replace(self, number=entry.number)
 
-    def anew(self) -> Self:
+    def inherited(self) -> Self:
         """The state that the next session inherits: where the ball is."""
         return type(self)(self.number)
 
@@ -110,7 +110,7 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
     it.
     """
 
-    kept: ClassVar[int] = 60
+    remembered_rounds: ClassVar[int] = 60
     """About an hour of play."""
 
     current: WheelRound | None = None
@@ -136,7 +136,7 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
         """
         entries = in_place(self.entries, entry)
         before = self.before
-        if len(entries) > self.kept:
+        if len(entries) > self.remembered_rounds:
             before, entries = before.after(entries[0]), entries[1:]
         return msgspec.structs.replace(self, entries=entries, before=before)
 

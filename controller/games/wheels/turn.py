@@ -60,7 +60,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     """
 
     @abstractmethod
-    def has(self, number: Number | None) -> TypeGuard[Number]:
+    def has_number(self, number: Number | None) -> TypeGuard[Number]:
         """Whether the wheel has this number."""
 
     @abstractmethod
@@ -85,7 +85,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         """
         return current.launched
 
-    def may_be_told(self, current: WheelRound) -> bool:  # noqa: ARG002 - at most games only the ball says where it falls
+    def may_be_stated(self, current: WheelRound) -> bool:  # noqa: ARG002 - at most games only the ball says where it falls
         """Whether a person may give the result of a round in progress that needs a decision, though
         no number was reported.
         """
@@ -147,7 +147,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         current = self.begin(spin)
         self.change_current(frames=frames)
         calls = self.book.announcements
-        self.say(
+        self.emit(
             RoundOpened(
                 round=current.round,
                 spin=spin,
@@ -168,7 +168,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         current = self.state.current
         assert current is not None
         self.change_current(closed=True, frames=current.frames + frames)
-        self.say(
+        self.emit(
             BetsClosed(
                 round=current.round,
                 spin=current.spin,
@@ -199,7 +199,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
             bets=of.bets,
         )
         self._record(entry)
-        self.say(
+        self.emit(
             RoundResult(
                 round=of.round,
                 outcome=self.outcome(entry),
@@ -230,9 +230,11 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         if current is None and of.round == self.state.round:
             self.change(relaunch=True, gap=False)
         elif current and of.round == current.round - 1 and not current.launched:
-            self.change_current(relaunch=True, bets=stakes.also(of.bets, current.bets))
+            self.change_current(relaunch=True, bets=stakes.merged(of.bets, current.bets))
         last = self.state.tally(upto=of.round).number
-        self.say_void(of.round, reason, law, by, self.book.announcements.get("void"), last, of.spin)
+        self.emit_void(
+            of.round, reason, law, by, self.book.announcements.get("void"), last, of.spin
+        )
         if self.settings.last_rounds_count == "all":
             self._count_down(of.round)
         if self.state.relaunch and self.bets_open_at_wheel:
@@ -257,7 +259,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
             bets=of.bets,
         )
         self._record(entry)
-        self.say(
+        self.emit(
             RoundUnresolved(
                 round=of.round, why=why, candidate=candidate, spin=of.spin, frames=of.frames
             )
@@ -280,11 +282,11 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
                 other for other in self.state.countdowns if other.purpose != countdown.purpose
             )
             self.change(countdowns=others if done else (*others, replace(countdown, left=left)))
-            self.say(LastRounds(round=number, purpose=countdown.purpose, left=left))
+            self.emit(LastRounds(round=number, purpose=countdown.purpose, left=left))
             if done and countdown.minimum is not None:
                 was = self.state.minimum
                 self.change(minimum=countdown.minimum)
-                self.say(
+                self.emit(
                     LimitChanged(
                         round=number,
                         minimum=countdown.minimum,
@@ -323,6 +325,6 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     def pocket(self, number: Number) -> Number:
         """The number, if the wheel has it; any other is rejected."""
-        if self.has(number):
+        if self.has_number(number):
             return number
         raise RejectedError("number_not_on_wheel", number=number, numbers=self.numbers())

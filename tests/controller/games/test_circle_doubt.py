@@ -140,7 +140,7 @@ def test_a_silence_while_cards_are_dealt() -> None:
 def test_a_silence_while_bets_are_open_loses_nothing() -> None:
     play = holdem()
     assert whats(play.gap()) == []
-    assert play.current.of("seat:4")[0].card == "Ah"
+    assert play.current.cards_of("seat:4")[0].card == "Ah"
 
 
 def test_a_card_that_is_known_only_after_a_silence() -> None:

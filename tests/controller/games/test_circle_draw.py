@@ -341,7 +341,7 @@ def test_the_first_card_of_a_player_lay_face_up(cards: str, reason: list[str]) -
     assert irregularities(said) == ["deal_exposed"]
     if not reason:
         play.accept()
-        assert play.current.of("seat:4")[1].told == "7d"
+        assert play.current.cards_of("seat:4")[1].face == "7d"
 
 
 def test_in_euskadi_any_card_that_lies_face_up_is_a_misdeal() -> None:

@@ -60,7 +60,7 @@ def test_a_common_card_turned_too_early_is_null_and_replaced(decree: str) -> Non
     assert (dealt.to, dealt.index, dealt.card) == ("board", 2, "9h")
     play.close()
     play.turn("board")
-    assert [each.told for each in play.current.of("board")] == ["Td", "8d", None, None, "9h"]
+    assert [each.face for each in play.current.cards_of("board")] == ["Td", "8d", None, None, "9h"]
 
 
 @pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
@@ -79,7 +79,7 @@ def test_of_two_common_cards_turned_at_once_the_first_counts(decree: str) -> Non
     play.turn("board")
     play.close()
     play.turn("board")
-    assert sorted(each.told or "" for each in play.current.of("board")) == [
+    assert sorted(each.face or "" for each in play.current.cards_of("board")) == [
         "9c",
         "9d",
         "9h",
@@ -96,7 +96,7 @@ def test_a_common_card_too_many_leaves_though_it_was_read_otherwise(decree: str)
     assert whats(said) == ["shown_differs", "deal_extra_common"]
     [removed] = of_kind(said, CardRemoved)
     assert (removed.why, removed.card) == ("extra_common", "8h")
-    assert [each.told for each in play.current.of("board")] == ["Td", "9d", None, None]
+    assert [each.face for each in play.current.cards_of("board")] == ["Td", "9d", None, None]
 
 
 @pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210"))

@@ -374,7 +374,8 @@ def test_a_card_to_an_empty_place_is_no_misdeal(decree: str) -> None:
         [5, 3, 2, 1] if clockwise else [5, 1, 2, 3]
     )
     own = {
-        seat.who: [each.card for each in play.current.of(seat.who)] for seat in play.current.live
+        seat.who: [each.card for each in play.current.cards_of(seat.who)]
+        for seat in play.current.live
     }
     assert own["seat:5"] == ["Ah", "9h"]
 

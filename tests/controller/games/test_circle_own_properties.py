@@ -57,7 +57,7 @@ class Long(Evening):
 
     def show(self) -> None:
         hand = self.play.current
-        pile = [each for each in hand.of(DISCARD_PILE) if not each.up]
+        pile = [each for each in hand.cards_of(DISCARD_PILE) if not each.up]
         drawn = [seat for seat in hand.live if seat.discards]
         if pile and self.chance.random() < 0.7:
             self.say("cards.turn", who=DISCARD_PILE)

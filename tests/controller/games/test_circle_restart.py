@@ -122,4 +122,4 @@ def test_in_the_middle_of_a_deal_one_answer_will_do_when_the_next_card_is_read()
     play.accept()
     draw(play, "Jh As Ks Qs Js")
     assert play.current.open
-    assert [each.card for each in play.current.of("seat:4")] == ["Ah", "As"]
+    assert [each.card for each in play.current.cards_of("seat:4")] == ["Ah", "As"]

@@ -81,7 +81,7 @@ def test_it_lies_face_down_after_all_and_is_known_when_it_is_turned() -> None:
     play.accept()
     play.cards("Qs Js")
     assert play.current.open
-    assert [card.card for card in play.current.of("seat:3")] == ["Kh", "Ks"]
+    assert [card.card for card in play.current.cards_of("seat:3")] == ["Kh", "Ks"]
 
 
 @pytest.mark.rule("EUS96-203")
@@ -101,7 +101,7 @@ def test_who_looks_may_find_another_card_than_the_reading_that_stays_the_evidenc
     play.say("card.decide", action="exposed", card="2c")
     play.accept()
     play.cards("Qs Js")
-    [card] = [card for card in play.current.of("seat:1") if card.up]
+    [card] = [card for card in play.current.cards_of("seat:1") if card.up]
     assert card.card == "2c"
     assert play.readings[(card.reading or 0) - 1].frame == "frame Ks"
     assert "Ks" not in str(play.events)
@@ -139,7 +139,7 @@ def test_a_card_that_nobody_read_is_asked_for_when_it_lies_open() -> None:
     play.accept()
     play.cards("Qs Js")
     play.show(1, "9c", index=2)
-    assert play.current.of("seat:1")[1].told == "9c"
+    assert play.current.cards_of("seat:1")[1].face == "9c"
 
 
 def test_the_round_stands_still_until_then() -> None:

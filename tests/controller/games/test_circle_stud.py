@@ -68,7 +68,7 @@ def test_two_covered_cards_and_an_open_one_three_open_ones_and_a_covered_one() -
     play = seven(streets=3)
     last(play)
     play.cards(LAST)
-    own = [card.up for card in play.current.of("seat:2")]
+    own = [card.up for card in play.current.cards_of("seat:2")]
     assert own == [False, False, True, True, True, True, False]
     dead = [event for event in of_kind(play.events, CardDealt) if event.to == "dead"]
     assert [(event.index, event.card) for event in dead] == [
@@ -77,7 +77,7 @@ def test_two_covered_cards_and_an_open_one_three_open_ones_and_a_covered_one() -
         (3, None),
         (4, None),
     ]
-    assert [card.card for card in play.current.of("dead")] == ["6c", "6d", "6h", "6s"]
+    assert [card.card for card in play.current.cards_of("dead")] == ["6c", "6d", "6h", "6s"]
     assert play.current.interval == 5
 
 
@@ -121,7 +121,7 @@ def test_five_cards_the_first_covered_and_an_interval_after_each_deal(
     play.cards("7c 8c 9c Tc Ac Kc Qc Jc")
     for cards in ("7d Kd 9d Td", "8h Kh 9h Th", "7s Ks 9s Ts"):
         play.street(cards)
-    assert [card.up for card in play.current.of("seat:2")] == [False, True, True, True, True]
+    assert [card.up for card in play.current.cards_of("seat:2")] == [False, True, True, True, True]
     assert [event.first for event in of_kind(play.events, BettingOpened)] == [
         "seat:4",
         second,
@@ -206,7 +206,7 @@ def test_one_of_the_first_cards_was_seen_it_is_the_open_one(by: str) -> None:
         said = play.error("exposed", 2, index=1)
     assert irregularities(said) == ["deal_exposed"]
     play.cards("5c 2d 3d 4d 5d 9s Jh Kc Qd 6c")
-    assert [card.told for card in play.current.of("seat:2")] == ["4c", None, None]
+    assert [card.face for card in play.current.cards_of("seat:2")] == ["4c", None, None]
     assert of_kind(play.events, BettingOpened)[0].first == "seat:2"
 
 
@@ -217,7 +217,7 @@ def test_an_exposed_card_that_nobody_read_is_asked_for() -> None:
     said = play.error("exposed", 4)
     assert irregularities(said) == ["deal_exposed", "card_unread"]
     assert of_kind(play.show(4, "2c", index=1), CardDealt) == []
-    assert play.current.of("seat:4")[0].told == "2c"
+    assert play.current.cards_of("seat:4")[0].face == "2c"
 
 
 @rule("BAL09-045")
@@ -250,7 +250,7 @@ def test_the_last_card_was_seen_and_the_player_goes_on() -> None:
     said = play.act(2, "go")
     assert [event.decision for event in of_kind(said, HandDecided)] == ["go"]
     assert len(of_kind(said, BettingOpened)) == 1
-    assert play.current.of("seat:2")[-1].told is None
+    assert play.current.cards_of("seat:2")[-1].face is None
     play.act(2, "bet")
 
 
@@ -336,13 +336,13 @@ def test_who_was_skipped_at_the_last_card_gets_the_first_dead_one_after_the_othe
         ("seat:3", None),
         ("seat:1", "dead"),
     ]
-    assert [play.current.of(f"seat:{number}")[-1].card for number in (4, 1, 2, 3)] == [
+    assert [play.current.cards_of(f"seat:{number}")[-1].card for number in (4, 1, 2, 3)] == [
         "Ac",
         "6c",
         "Ad",
         "As",
     ]
-    assert len(play.current.of("dead")) == 3
+    assert len(play.current.cards_of("dead")) == 3
     assert play.current.open
 
 
@@ -352,7 +352,7 @@ def test_who_was_skipped_and_nobody_has_looked_a_person_decides() -> None:
     play.cards("Ac Ad")
     assert irregularities(play.error("skipped", 1)) == ["deal_skipped"]
     play.accept()
-    assert play.current.of("seat:1")[-1].card == "Ad"
+    assert play.current.cards_of("seat:1")[-1].card == "Ad"
 
 
 def test_who_was_skipped_in_the_first_deal_has_not_been_dealt_to_in_order() -> None:

@@ -18,10 +18,10 @@ from controller.games.craps.bets import (
     moved,
     next_point,
     parse,
+    possible_bets,
     settle,
     settle_all,
     sevens_out,
-    standing,
 )
 from controller.games.craps.game import CrapsGame
 from controller.games.games import make_game
@@ -79,13 +79,13 @@ def chain(bets: Bets, name: str, point: int | None = None) -> tuple[Counter[str]
 
 def test_every_situation_has_its_bets() -> None:
     bets = bets_of()
-    assert set(standing(bets, None)) == set(all_names(bets)) - {
+    assert set(possible_bets(bets, None)) == set(all_names(bets)) - {
         "come",
         "dont_come",
         "win_odds",
         "dont_win_odds",
     }
-    assert standing(bets, 6) == all_names(bets)
+    assert possible_bets(bets, 6) == all_names(bets)
     assert len(all_names(bets)) == 58
 
 

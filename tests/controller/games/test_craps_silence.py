@@ -423,7 +423,7 @@ def test_more_throws_than_are_remembered_never_push_out_one_that_waits() -> None
     play.throw(2, 3)
     play.move()
     play.fault("no_read")
-    waits = play.state.kept
+    waits = play.state.remembered_rounds
     play.throw(3, 4)
     for _ in range(2 * waits):
         play.throw(6, 6)

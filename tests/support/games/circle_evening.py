@@ -184,13 +184,13 @@ class Evening:
             )
             return
         covered = next(
-            (row for row in hand.boards if len(cards_of(hand, row)) < len(hand.of(row))), None
+            (row for row in hand.boards if len(cards_of(hand, row)) < len(hand.cards_of(row))), None
         )
         if covered is not None:
             self.say("round.void", reason="inspector")
             return
         seat = self.chance.choice(hand.live)
-        own = hand.of(seat.who)
+        own = hand.cards_of(seat.who)
         if self.chance.random() < 0.1:
             self.say("hand.act", who=seat.who, action="muck")
         elif all(each.card is not None for each in own):
