@@ -1,9 +1,10 @@
 """The publisher: sends the journal's events to the broker in order, and receives commands.
 
 On each connection it subscribes, refreshes every retained topic, publishes ``online``, and then the
-events after the cursor. From then on an event is sent in the turn of the event loop in which its
-commit is reported; retained topics follow it. The cursor moves only past events that the broker has
-acknowledged. Others are sent again, and consumers drop duplicates by (table, boot, seq).
+events after the cursor. From then on, an event is sent in the same turn of the event loop in which
+its commit is reported, and the retained topics follow it. The cursor moves only past events that
+the broker has acknowledged. Others are sent again, and consumers drop duplicates by (table, boot,
+seq).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from controller.broker.failures import (
 from controller.broker.login import BrokerUnusableError
 from controller.configuration.settings import BrokerConfig
 from controller.contract.node import BrokerConnection
-from controller.contract.notation import mark_historical as marked
+from controller.contract.notation import mark_historical
 from controller.contract.orders import RECALL
 from controller.contract.retained import Alert
 from controller.contract.times import format_utc
@@ -49,7 +50,7 @@ from controller.mqtt.delivery import (
 from controller.mqtt.intake import CommandQueues
 from controller.mqtt.outgoing import Acknowledged, OutgoingMessage
 from controller.mqtt.own_topics import OwnTopics
-from controller.mqtt.table_claims import CLAIM_INTERVAL_SECONDS as CLAIMED
+from controller.mqtt.table_claims import CLAIM_INTERVAL_SECONDS
 from controller.mqtt.tables_api import RETAINED_LEAVES, TablesApi, queue_key
 from controller.tables.stages import Stages
 from devices import clock
@@ -68,8 +69,8 @@ flooded.
 JOURNAL_RETRY_SECONDS = 1.0
 """Seconds between attempts to read an unreadable journal."""
 TWIN_ALERT_ID, SUSPICIOUS_CONNECTIONS = "broker-client-id", 3
-"""The alert that another client uses our client id, cleared when a connection lasts. Not every
-broker reports this, so it is suspected after this many short connections in a row.
+"""Id of the alert that another client uses this daemon's client id, cleared when a connection
+lasts. Not every broker reports this, so it is suspected after this many short connections in a row.
 """
 FOREIGN_ALERT_ID = "broker-topics"
 """Id of the alert that another client publishes on this daemon's topics, cleared after a minute
@@ -86,12 +87,12 @@ its topics.
 FORBIDDEN_RETRY_SECONDS = 30.0
 """Time between attempts to publish what the broker forbids."""
 FOREIGN_ALERT_SECONDS, REPUBLISH_INTERVAL_SECONDS = 60.0, 600.0
-"""Seconds: that minute, and the interval at which all retained topics are published again. We
-cannot see foreign messages that are too large for us. If the broker does not deliver retained
-messages to wildcard subscriptions, they are published as often as claims, for later subscribers.
+"""That minute, and the interval at which all retained topics are published again: foreign messages
+above the maximum packet size are not detected. If the broker does not deliver retained messages to
+wildcard subscriptions, they are published as often as claims, for later subscribers.
 """
 CLAIM_MARGIN_SECONDS = 1.0
-"""Seconds more than between two claims within which one of another daemon must have come."""
+"""Time allowed, beyond the interval between claims, to receive one of every other daemon."""
 
 
 async def _confirmed() -> None:
@@ -122,10 +123,10 @@ class Publisher:
     """The connection to the broker, re-established for as long as the daemon runs. ``changed`` is
     called when it is made or lost.
 
-    The daemons of a pair have one client id: the broker ends the connection of one when it takes
-    the other. The publishing daemon has confirmed on this very connection that it holds the lease;
-    so in the broker's order everything that the other one wrote comes before, even if it was frozen
-    in mid-write and its clock stopped.
+    The daemons of a pair share one client id: the broker ends the connection of one when it accepts
+    the other. The publishing daemon has confirmed on its present connection that it holds the
+    lease. So the broker receives everything that the other one wrote before, even if that one was
+    frozen in mid-write and its clock stopped.
     """
 
     def __init__(
@@ -146,18 +147,19 @@ class Publisher:
         self._acknowledged = self.position
         """The position of the last acknowledged event."""
         self._delivery = DeliveryTracker()
-        self._unread: set[str] = set()
-        """Topics to which the broker refuses to subscribe us."""
-        self._refused = set[str]()
+        self._refused_subscriptions: set[str] = set()
+        """Topics to which the broker refuses the subscription."""
+        self._refused_publications = set[str]()
         """This daemon's topics on which the broker refused the last message."""
         self._echo_check_due = False
-        """It is time to look which messages did not come back."""
+        """It is time to check which messages did not come back."""
         self._resuming: set[str] = set()
-        """Topics of which events are sent again; of others, none up to ``_past`` is."""
-        self._past = 0
+        """Topics whose events are sent again."""
+        self._resent_through = 0
+        """The position up to which only events of these topics are sent."""
         self._broker = broker
         self._addresses = cycle(addresses(broker.url))
-        """Of the broker's nodes, the one to connect to next."""
+        """The broker's nodes, in the order of attempts."""
         self._client_id = client_id
         self._outbox = outbox
         self._api = api
@@ -166,60 +168,59 @@ class Publisher:
         self._exclusive = exclusive or Exclusive()
         self._wake = asyncio.Event()
         self._end = asyncio.Event()
-        self._hurry = asyncio.Event()
-        """Set when the next attempt to connect is to be made now."""
-        self._answered = 0.0
-        """The monotonic time of the last acknowledgement, or at which events began to wait for
-        one.
-        """
+        self._retry_now = asyncio.Event()
+        """Set to skip the pause before the next attempt to connect."""
+        self._last_acknowledged = 0.0
+        """The monotonic time of the last acknowledgement, or since which events wait for one."""
         self._connection: PublisherConnection | None = None
-        """The connection, once events are sent on it."""
+        """The connection, while events are sent on it."""
         self._sent = self.position
         """The position of the last event sent on it."""
         self._unacknowledged: deque[_SentEvent] = deque()
         self._historical = 0
-        """Events up to this position happened while we were not connected."""
-        self._unreadable = False
-        self._claiming: PublisherConnection | None = None
-        """The connection, once it is known which tables belong to this daemon."""
-        self._claimed: list[OutgoingMessage] = []
-        """Our claim as published on it."""
+        """Events up to this position happened while there was no connection."""
+        self._journal_unreadable = False
+        self._claims_connection: PublisherConnection | None = None
+        """The connection, once the claims of other daemons were received."""
+        self._published_claims: list[OutgoingMessage] = []
+        """This daemon's claim as published on it."""
         self._lost: dict[str, int] = {}
         """Former tables of this daemon, with the position of their last entry."""
-        self._taken: set[str] = set()
-        """Tables that this daemon has taken over from another."""
+        self._gained: set[str] = set()
+        """Tables that this daemon has gained from another, whose alerts may still be retained."""
         self._stale: set[str] = set()
-        """The tables of which a retained topic may have changed."""
+        """Tables with a retained topic that may have changed."""
         self._placed: set[str] = set()
-        """Tables that were placed on this connection, which is not subscribed to their topics."""
-        self._unsubscribable: set[str] = set()
-        """Topics to which the connection need no longer be subscribed."""
-        self._cleared: dict[str, str] = {}
-        """Retained topics that are no more, each with its table, until the broker has cleared them.
+        """Tables that were added or replaced during this connection, to whose topics it is not yet
+        subscribed.
         """
+        self._unsubscribable: set[str] = set()
+        """Topics to unsubscribe from."""
+        self._cleared: dict[str, str] = {}
+        """Retained topics to clear, each with its table, until the broker has acknowledged it."""
         self._abandoned: dict[str, str] = {}
-        """Retained topics, each with its table, that another daemon has left behind and that have
-        no server.
+        """Retained topics that another daemon has left behind, each with its table, which no daemon
+        serves.
         """
         self._removed_alerts: dict[str, str] = {}
-        """Tables of the previous run that are no longer configured: the prefix of their alerts'
-        topics, each with its table.
+        """The prefix of the topics of alerts of each table of the previous run that is no longer
+        configured, with the table.
         """
         self._alerts: dict[str, Alert] = {}
         """The alerts of every table, as published."""
-        self._shown: dict[str, bytes | None] = {}
-        self._own = OwnTopics()
-        self._foreign = 0.0
-        """The monotonic time of the last foreign message on our topics."""
-        self._since = 0.0
+        self._published_bodies: dict[str, bytes | None] = {}
+        self._own_topics = OwnTopics()
+        self._last_foreign = 0.0
+        """The monotonic time of the last foreign message on this daemon's topics."""
+        self._connected_at = 0.0
         """The monotonic time at which the connection was made."""
-        self._short = 0
+        self._short_connections = 0
         """The number of short connections in a row."""
         self._log = structlog.get_logger().bind(broker=broker.url)
         outbox.on_commit = self._send_events
 
     def wake(self, table: str | None = None) -> None:
-        """Publish soon: a retained topic of that table changed, or one of the node."""
+        """Publish the changed retained topics of that table, or of the node, soon."""
         if table is not None:
             self._stale.add(table)
         self._wake.set()
@@ -231,15 +232,15 @@ class Publisher:
                 self._publish_one(connection, message, partial(self._note_refusal, message))
             connection.flush()
 
-    async def expect(self, tables: Mapping[str, Topics]) -> None:
-        """Listen whether another daemon has these tables, which are about to be placed here."""
+    async def await_claims(self, tables: Mapping[str, Topics]) -> None:
+        """Receive the claims of other daemons on these tables, which are about to be added here."""
         claims = self._api.claims
         for table, topics in tables.items():
             claims.add(table, topics)
-        if (connection := self._claiming) is None:  # received as soon as there is a connection
+        if (connection := self._claims_connection) is None:  # received on the next connection
             return
         with contextlib.suppress(Disconnected, BrokerUnusableError):
-            # with QoS 0 the claims that the broker holds come before it answers the next SUBSCRIBE
+            # with QoS 0 the broker sends the retained claims before it answers the next SUBSCRIBE
             await connection.subscribe_to(claims.topics(), qos=0, as_published=False)
             await connection.subscribe_to(claims.topics(), qos=0, retained=False)
             claims.admit()
@@ -251,14 +252,14 @@ class Publisher:
         placed: Collection[str],
         before: Mapping[str, Collection[str]],
     ) -> None:
-        """Tables were removed, and others placed again, or after :meth:`expect`. ``before``: by
-        table the retained topics that it had.
+        """Apply a change of the tables: some were ``removed``, others ``placed``, that is replaced,
+        or added after :meth:`await_claims`. ``before``: the former retained topics of each table.
         """
         api, claims = self._api, self._api.claims
         for table, topics in removed.items():
             claims.remove(table)
             self._lost.pop(table, None)
-            for each in (self._stale, self._taken, self._placed):
+            for each in (self._stale, self._gained, self._placed):
                 each.discard(table)
             alerts = topics.table(table, "alert/")
             self._unsubscribable |= {
@@ -283,30 +284,31 @@ class Publisher:
                 self._cleared.pop(topic, None)
         self._placed.update(placed)
         self._stale.update(placed)
-        if (connection := self._claiming) is not None:
-            self._clear(connection)  # before the tasks that wait for a table learn that it is free
+        if (connection := self._claims_connection) is not None:
+            # before another daemon learns from the claim that a table is free
+            self._clear_topics(connection)
         self._decide_tables()
         self.wake()
 
     def abandon(self, table: str, topics: Collection[str]) -> None:
-        """Clear these retained topics of a table as long as this daemon does not have it."""
+        """Clear these retained topics of a table on each connection, unless this daemon has it."""
         self._abandoned |= dict.fromkeys(topics, table)
         self.wake()
 
     def end(self) -> None:
-        """Make :meth:`run` send what is pending, publish ``offline`` and return."""
+        """Make :meth:`run` send pending messages, publish ``offline`` and return."""
         self._end.set()
         self._wake.set()
-        self._hurry.set()
+        self._retry_now.set()
 
     def reconnect_now(self) -> None:
         """Make the next attempt to connect now, if there is no connection."""
-        self._hurry.set()
+        self._retry_now.set()
 
     @property
     def unacknowledged_seconds(self) -> float:
-        """Return for how many seconds the broker has acknowledged none of the pending events."""
-        return clock.monotonic() - self._answered if self._unacknowledged else 0.0
+        """Seconds for which the broker has acknowledged none of the pending events."""
+        return clock.monotonic() - self._last_acknowledged if self._unacknowledged else 0.0
 
     async def run(self) -> None:
         """Publish until :meth:`end`, through every outage of the broker."""
@@ -314,43 +316,44 @@ class Publisher:
         while not self._end.is_set():
             in_vain = False
             try:
-                async with self._connect() as connection, asyncio.TaskGroup() as both:
+                async with self._connect() as connection, asyncio.TaskGroup() as group:
                     # In one group: the reader notices a dead connection at once, the sender only at
                     # its next timeout.
                     reader, sender = (
-                        both.create_task(self._read(connection)),
-                        both.create_task(self._send(connection)),
+                        group.create_task(self._read(connection)),
+                        group.create_task(self._send(connection)),
                     )
                     await asyncio.wait((reader, sender), return_when=asyncio.FIRST_COMPLETED)
                     if not sender.done():
                         reader.result()  # raises the reader's error, if it failed
                         raise RuntimeError(
-                            "the reader has ended, and no command would be heard any more"
+                            "reader task ended unexpectedly: commands would no longer be received"
                         )
                     sender.result()
                     reader.cancel()
-            except* (Disconnected, BrokerUnusableError) as group:
-                error = _first(group)
+            except* (Disconnected, BrokerUnusableError) as errors:
+                error = _first_error(errors)
                 self._log_outage(error)
-                in_vain = needs_operator(error) or self._suspect(error)
+                in_vain = needs_operator(error) or self._suspect_twin(error)
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 # Python 3.11 loses a cancellation when the task group fails at the same moment
                 raise asyncio.CancelledError
             lasted = self._connected_seconds
             self._api.claims.on_disconnected(clock.monotonic())
-            self._claiming = None
+            self._claims_connection = None
             self.health.connected = False
             self._changed()
             pause = next_pause(pause, lasted, in_vain=in_vain)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause * random.uniform(0.5, 1.0)):  # noqa: S311 - a jitter
-                    await self._hurry.wait()
+                    await self._retry_now.wait()
             if not self._end.is_set():
-                self._hurry.clear()
+                self._retry_now.clear()
 
     @contextlib.asynccontextmanager
     async def _connect(self) -> AsyncIterator[PublisherConnection]:
-        await self._exclusive.confirm()  # lest we end the connection of one who publishes by right
+        # otherwise connecting could end the connection of the daemon that has the right to publish
+        await self._exclusive.confirm()
         connection = PublisherConnection(
             msgspec.structs.replace(self._broker, url=next(self._addresses)),
             client_id=self._client_id,
@@ -363,7 +366,7 @@ class Publisher:
             try:
                 await stack.enter_async_context(connection)
                 yield connection
-            except BaseException:  # on any failure the last will must announce that we are gone
+            except BaseException:  # after any failure the broker must publish the last will
                 connection.abandon()
                 raise
 
@@ -381,26 +384,24 @@ class Publisher:
 
     @property
     def _connected_seconds(self) -> float:
-        return clock.monotonic() - self._since if self.health.connected else 0.0
+        return clock.monotonic() - self._connected_at if self.health.connected else 0.0
 
-    def _suspect(self, error: Exception) -> bool:
-        """Whether another client seems to have taken this daemon's place; raises the alert if so.
-        No client takes it where the broker falls silent: a cluster does when it has lost a node.
+    def _suspect_twin(self, error: Exception) -> bool:
+        """Return True if another client seems to use this daemon's client id, and raise the alert.
+        A broker that stops replying is no sign of it: a cluster does when it has lost a node.
         """
         if isinstance(error, SilentError):
             return False
         if self.health.connected:
-            self._short = self._short + 1 if self._connected_seconds < MAX_RETRY_SECONDS else 0
-        if not is_taken_over(error) and self._short < SUSPICIOUS_CONNECTIONS:
+            is_short = self._connected_seconds < MAX_RETRY_SECONDS
+            self._short_connections = self._short_connections + 1 if is_short else 0
+        if not is_taken_over(error) and self._short_connections < SUSPICIOUS_CONNECTIONS:
             return False
         if TWIN_ALERT_ID not in self._api.alerts:
             detail = (
-                "the broker ends our connections soon after it took them "
-                f"({describe_error(error, self._broker)}): has another client "
-            )
-            detail += (
-                f"the client id {self._client_id!r} too? Give each its own "
-                "broker.client_id, or its own site.node"
+                "the broker ends this daemon's connections soon after it accepts them "
+                f"({describe_error(error, self._broker)}): does another client use the client id "
+                f"{self._client_id!r} too? Give each its own broker.client_id, or its own site.node"
             )
             self._api.alerts[TWIN_ALERT_ID] = _alert(TWIN_ALERT_ID, "broker.client_id", detail)
             self._log.error(
@@ -421,11 +422,11 @@ class Publisher:
 
         try:
             async with asyncio.TaskGroup() as group:
-                await self._listen(connection, CommandQueues(group, answer))
+                await self._receive(connection, CommandQueues(group, answer))
         except* Disconnected as errors:
-            raise connection.disconnect_reason(_first(errors)) from None
+            raise connection.disconnect_reason(_first_error(errors)) from None
 
-    async def _listen(
+    async def _receive(
         self,
         connection: PublisherConnection,
         intake: CommandQueues[tuple[str, str, IncomingMessage]],
@@ -439,19 +440,19 @@ class Publisher:
                 response_topic=getattr(properties, "ResponseTopic", None),
                 correlation=getattr(properties, "CorrelationData", None),
             )
-            named = self._api.command(incoming.topic)
-            if named is None:
+            command = self._api.command(incoming.topic)
+            if command is None:
                 self._on_own_topic(incoming, v5=connection.v5)
                 continue
-            table, name = named
+            table, name = command
             if not intake.put(
                 table, queue_key(incoming.payload), (table, name, incoming), recall=name == RECALL
             ):
                 self._api.discard(table, name)
 
     def _on_own_topic(self, message: IncomingMessage, *, v5: bool) -> None:
-        """Handle a message on one of our own topics: if another client published it, publish our
-        state again.
+        """Handle a message on one of this daemon's topics: if another client published it, publish
+        the right state again.
         """
         if self._api.is_elsewhere(message.topic):
             return
@@ -462,26 +463,25 @@ class Publisher:
                 self.wake()
             return
         if not self._api.is_alert(message.topic):
-            held_before = message.retain and not v5  # MQTT 5 does not send it to us
+            held_before = message.retain and not v5  # MQTT 5 does not send these
             if held_before or not self.health.connected:
                 return
-        known = self._own.foreign
-        if self._own.is_foreign(message, self._api.shown(message.topic)):
-            asyncio.get_running_loop().call_later(self._own.wait(clock.monotonic()), self.wake)
-        if self._own.foreign > known and not self._api.is_alert(message.topic):
+        known = self._own_topics.foreign
+        if self._own_topics.is_foreign(message, self._api.shown(message.topic)):
+            asyncio.get_running_loop().call_later(
+                self._own_topics.wait(clock.monotonic()), self.wake
+            )
+        if self._own_topics.foreign > known and not self._api.is_alert(message.topic):
             self._raise_foreign_alert(message.topic)
 
     def _raise_foreign_alert(self, topic: str) -> None:
         self.health.foreign += 1
-        self._foreign = clock.monotonic()
+        self._last_foreign = clock.monotonic()
         if FOREIGN_ALERT_ID not in self._api.alerts:
             detail = (
-                f"another client of the broker publishes on our topic {topic}: it was put "
-                "right. Is there a second daemon with the "
-            )
-            detail += (
-                "same site.node, or the same table? Else let the broker's access rules keep "
-                "others from our topics"
+                f"another client publishes on this daemon's topic {topic}; the message was "
+                "replaced. Is there a second daemon with the same site.node, or the same table? "
+                "Otherwise let the broker's access rules keep others from the daemon's topics"
             )
             self._api.alerts[FOREIGN_ALERT_ID] = _alert(FOREIGN_ALERT_ID, "broker.topics", detail)
             self._log.error(
@@ -492,32 +492,36 @@ class Publisher:
             asyncio.get_running_loop().call_later(FOREIGN_ALERT_SECONDS, self._clear_foreign_alert)
 
     def _clear_foreign_alert(self) -> None:
-        left = self._foreign + FOREIGN_ALERT_SECONDS - clock.monotonic()
+        left = self._last_foreign + FOREIGN_ALERT_SECONDS - clock.monotonic()
         if left > 0:
             asyncio.get_running_loop().call_later(left, self._clear_foreign_alert)
         elif self._api.alerts.pop(FOREIGN_ALERT_ID, None) is not None:
             self.wake()
 
     def _republish_all(self) -> None:
-        self._shown = {}
+        self._published_bodies = {}
         self._stale = set(self._api.tables)
         if (connection := self._connection) is not None and not self._broker.wildcards_retained:
             self._post_status(connection)
         self.wake()
-        self._renewal = asyncio.get_running_loop().call_later(
+        self._republish_timer = asyncio.get_running_loop().call_later(
             self._republish_interval, self._republish_all
         )
 
     @property
     def _republish_interval(self) -> float:
-        """Seconds until all retained topics are published again."""
-        return REPUBLISH_INTERVAL_SECONDS if self._broker.wildcards_retained else CLAIMED
+        """Seconds between two publications of all retained topics."""
+        return (
+            REPUBLISH_INTERVAL_SECONDS
+            if self._broker.wildcards_retained
+            else CLAIM_INTERVAL_SECONDS
+        )
 
     def _post_status(self, connection: PublisherConnection) -> None:
-        """Say ``online`` once more, for those who have subscribed with a wildcard since."""
+        """Publish ``online`` again, for clients that have subscribed with a wildcard since."""
         status = self._api.status(online=True)
         if not connection.v5:
-            self._own.remember([status])
+            self._own_topics.remember([status])
         self._publish_one(connection, status, partial(self._note_retained, status))
 
     def _publish_one(
@@ -527,11 +531,13 @@ class Publisher:
         then: Acknowledged,
         position: int = 0,
     ) -> None:
-        """Post a message, and follow what the broker does with it."""
+        """Post a message, and track its delivery. ``then`` is called with the acknowledgement."""
         sent = self._delivery.track(message, position)
-        connection.post(message, partial(self._on_answer, sent, then))
+        connection.post(message, partial(self._on_acknowledged, sent, then))
 
-    def _on_answer(self, sent: PostedMessage, then: Acknowledged, refusal: str | None) -> None:
+    def _on_acknowledged(
+        self, sent: PostedMessage, then: Acknowledged, refusal: str | None
+    ) -> None:
         if not self._api.serves(sent.topic):  # a response topic, or a table that was removed
             self._delivery.forget(sent.topic)
             then(refusal)
@@ -540,17 +546,17 @@ class Publisher:
         first = self._delivery.on_acknowledged(sent, refusal, clock.monotonic())
         then(refusal)
         if refusal is None:
-            self._refused.discard(sent.topic)
+            self._refused_publications.discard(sent.topic)
         if known != (sent.topic in self._delivery.forbidden):
             self._resume(sent.topic, first)
 
     def _resume(self, topic: str, first: int | None) -> None:
         """If a topic is no longer forbidden, send its events from the position ``first`` again."""
         if first is not None:
-            if self._sent >= self._past:
+            if self._sent >= self._resent_through:
                 self._resuming.clear()
-            self._past = max(self._past, self._sent)
-            self._historical = max(self._historical, self._past)
+            self._resent_through = max(self._resent_through, self._sent)
+            self._historical = max(self._historical, self._resent_through)
             self._resuming.add(topic)
             self._sent = min(self._sent, first - 1)
             self._log.info("delivery resumes", topic=topic, position=first)
@@ -570,11 +576,11 @@ class Publisher:
             f"{next(why for t, why in forbidden.items() if topic_kind(t) == name)}"
             for name, count in sorted(counted.items())
         ]
-        if self._unread:
+        if refused := sorted(self._refused_subscriptions):
             parts.append(
-                f"it refuses to let this daemon read {', '.join(sorted(self._unread)[:3])}"
-                f"{f' and {len(self._unread) - 3} more' if len(self._unread) > 3 else ''}, so that "
-                "nobody knows what of it is delivered"
+                f"it refuses to let this daemon read {', '.join(refused[:3])}"
+                f"{f' and {len(refused) - 3} more' if len(refused) > 3 else ''}, so it is unknown "
+                "which messages there are delivered"
             )
         known = self._api.alerts.get(RULES_ALERT_ID)
         if not parts:
@@ -597,8 +603,8 @@ class Publisher:
             self._wake.set()
 
     async def _check_echoes(self, connection: PublisherConnection) -> None:
-        """Judge what should have come back. The answer to a SUBSCRIBE shows that all that the
-        broker had sent before has been read.
+        """Check the messages that should have come back. The reply to a SUBSCRIBE shows that
+        everything that the broker sent before it has been read.
         """
         self._echo_check_due = False
         for topic in self._delivery.topics:
@@ -613,23 +619,23 @@ class Publisher:
         connection.flush()
 
     def _publish_again(self, connection: PublisherConnection, topic: str, position: int) -> None:
-        """Publish once more, to see whether the broker passes it on."""
+        """Publish a message again, to see whether the broker delivers it."""
         if position:
-            with contextlib.suppress(JournalUnusableError):  # the next one is in time
+            with contextlib.suppress(JournalUnusableError):  # the next retry will do
                 for event in self._outbox.events_after(position - 1, 1):
                     message = self._message(event, historical=True)
                     self._publish_one(connection, message, self._note_probe, event.position)
         elif topic in (shown := self._api.shown(topic)):
-            self._post(connection, topic, shown[topic])
+            self._publish_retained(connection, topic, shown[topic])
 
     def _note_probe(self, _refusal: str | None) -> None:
         self._advance()
         self._wake.set()
 
-    def _retry(self) -> None:
-        """Try what is forbidden, to learn whether the broker's rules were mended."""
+    def _retry_forbidden(self) -> None:
+        """Publish on the forbidden topics, to see whether the broker's rules were corrected."""
         loop = asyncio.get_running_loop()
-        self._retrying = loop.call_later(FORBIDDEN_RETRY_SECONDS, self._retry)
+        self._retry_timer = loop.call_later(FORBIDDEN_RETRY_SECONDS, self._retry_forbidden)
         if (connection := self._connection) is not None:
             waiting = self._delivery.waiting()
             for topic in list(self._delivery.forbidden):
@@ -637,24 +643,24 @@ class Publisher:
             connection.flush()
 
     def _schedule_echo_check(self) -> None:
-        self._looking = asyncio.get_running_loop().call_later(
+        self._echo_check_timer = asyncio.get_running_loop().call_later(
             ECHO_TIMEOUT_SECONDS / 2, self._schedule_echo_check
         )
         self._echo_check_due = True
         self._wake.set()
 
     async def _send(self, connection: PublisherConnection) -> None:
-        await self._exclusive.confirm()  # by now the broker has ended every other's connection
-        backlog = self._outbox.head()  # events up to here happened while we were not connected
-        self._own.reset()
+        await self._exclusive.confirm()  # the broker has ended the other daemon's connection
+        backlog = self._outbox.head()  # events up to here happened without a connection
+        self._own_topics.reset()
         self._delivery.on_connected(echoing=not connection.v5)
-        self._resuming, self._past = set(), 0
+        self._resuming, self._resent_through = set(), 0
         claims = self._api.claims
         claims.on_connected(clock.monotonic())
-        # with QoS 0 the claims that the broker holds come before it answers the next SUBSCRIBE
+        # with QoS 0 the broker sends the retained claims before it answers the next SUBSCRIBE
         refused = await connection.subscribe_to(claims.topics(), qos=0, as_published=False)
         if not self._broker.wildcards_retained:
-            refused += await self._listen_for_claims(connection)
+            refused += await self._subscribe_to_claims(connection)
         self._placed, self._unsubscribable = set(), set()
         refused += await connection.subscribe_to(self._api.own_topics(), retained=False)
         if not connection.v5:
@@ -666,47 +672,51 @@ class Publisher:
             for topic, table in self._cleared.items()
             if claims.is_left(table) or table in self._api.tables
         }
-        self._claiming, self._claimed = connection, []
-        self._clear(connection)  # before our new claim, which names them no more
+        self._claims_connection, self._published_claims = connection, []
+        self._clear_topics(connection)  # before the new claim, which no longer names their tables
         self._decide_tables()
         refused += await connection.subscribe_to(self._api.subscriptions())
-        # a statement that the broker holds may be an old one
+        # a retained state of a jackpot may be an old one
         refused += await connection.subscribe_to(self._api.jackpots.topics(), as_published=False)
         if refused:
             self._log.error("broker refused subscriptions", topics=refused)
-        self._unread = set(refused)
+        self._refused_subscriptions = set(refused)
         self._update_rules_alert()
-        # after another daemon had the tables, the broker may hold that daemon's alerts
-        self._taken = set(self._api.tables) if self._exclusive.taken_over else set()
-        self._shown, self._stale = {}, set(self._api.tables)
+        # the broker may retain alerts of another daemon that had the tables before
+        self._gained = set(self._api.tables) if self._exclusive.taken_over else set()
+        self._published_bodies, self._stale = {}, set(self._api.tables)
         self._refresh(connection)
         while connection.pending:
             await self._wait(connection)
             self._refresh(connection)
         await self._deliver(connection, [self._api.status(online=True)])
-        standing = self.health
-        standing.connected, standing.trouble = True, None
-        self._since = clock.monotonic()
-        standing.connects += 1
+        health = self.health
+        health.connected, health.trouble = True, None
+        self._connected_at = clock.monotonic()
+        health.connects += 1
         self._changed()
-        self._log.info("broker connected", backlog=self.position < backlog, topics=len(self._shown))
+        self._log.info(
+            "broker connected", backlog=self.position < backlog, topics=len(self._published_bodies)
+        )
         loop = asyncio.get_running_loop()
-        lasting = loop.call_later(MAX_REFUSED_RETRY_SECONDS, self._on_stable)
-        self._renewal = loop.call_later(self._republish_interval, self._republish_all)
-        self._claiming_again = loop.call_later(CLAIMED, self._republish_claims)
-        self._retrying = loop.call_later(FORBIDDEN_RETRY_SECONDS, self._retry)
-        self._looking = loop.call_later(ECHO_TIMEOUT_SECONDS / 2, self._schedule_echo_check)
+        stable_timer = loop.call_later(MAX_REFUSED_RETRY_SECONDS, self._on_stable)
+        self._republish_timer = loop.call_later(self._republish_interval, self._republish_all)
+        self._claims_timer = loop.call_later(CLAIM_INTERVAL_SECONDS, self._republish_claims)
+        self._retry_timer = loop.call_later(FORBIDDEN_RETRY_SECONDS, self._retry_forbidden)
+        self._echo_check_timer = loop.call_later(
+            ECHO_TIMEOUT_SECONDS / 2, self._schedule_echo_check
+        )
         try:
             await self._publish(connection, backlog)
         finally:
-            lasting.cancel()
-            self._renewal.cancel()
-            self._claiming_again.cancel()
-            self._retrying.cancel()
-            self._looking.cancel()
+            stable_timer.cancel()
+            self._republish_timer.cancel()
+            self._claims_timer.cancel()
+            self._retry_timer.cancel()
+            self._echo_check_timer.cancel()
 
     async def _clear_removed(self, connection: PublisherConnection) -> None:
-        """Clear what the broker retains of tables that were removed while this daemon was down."""
+        """Clear the retained topics of tables that were removed while this daemon was down."""
         removed = self._api.claims.removed_before()
         if removed:
             self._log.info("tables removed while the daemon was down", tables=sorted(removed))
@@ -715,31 +725,31 @@ class Publisher:
             self._cleared |= dict.fromkeys(
                 (topics.table(table, leaf) for leaf in RETAINED_LEAVES), table
             )
-        if self._removed_alerts:  # where the broker's rules know the table no more, its alerts stay
+        if self._removed_alerts:  # they stay if the broker's rules no longer include the table
             await connection.subscribe_to([f"{alerts}+" for alerts in self._removed_alerts])
 
-    async def _listen_for_claims(self, connection: PublisherConnection) -> list[str]:
-        """Subscribe to the claims of other daemons by topic: this broker does not deliver them to a
-        wildcard. It gives us our own of the run before.
+    async def _subscribe_to_claims(self, connection: PublisherConnection) -> list[str]:
+        """Subscribe to the claim of the previous run of this node by its topic, since this broker
+        does not deliver retained claims to a wildcard, and wait for the next claims of others.
         """
         refused = await connection.subscribe_to(
             self._api.claims.own_topics(), qos=0, as_published=False
         )
         if self._api.claims.is_new:
-            await clock.sleep(CLAIMED + CLAIM_MARGIN_SECONDS)
+            await clock.sleep(CLAIM_INTERVAL_SECONDS + CLAIM_MARGIN_SECONDS)
         return refused
 
     def _on_stable(self) -> None:
-        """Clear the alert about a second client: the connection has lasted."""
-        self._short = 0
+        """Clear the alert about a second client, once a connection has lasted."""
+        self._short_connections = 0
         if self._api.alerts.pop(TWIN_ALERT_ID, None) is not None:
             self.wake()
 
     async def _publish(self, connection: PublisherConnection, backlog: int) -> None:
-        """Publish until the end. Events up to the position ``backlog`` are marked historical."""
+        """Publish until :meth:`end`. Events up to position ``backlog`` are marked historical."""
         self._connection, self._historical = connection, backlog
         self._sent = self._acknowledged = self.position
-        self._unreadable = False
+        self._journal_unreadable = False
         self._unacknowledged.clear()
         try:
             while True:
@@ -749,19 +759,19 @@ class Publisher:
                     await self._update_subscriptions(connection)
                 if self._echo_check_due:
                     await self._check_echoes(connection)
-                if self._taken:  # the broker may hold alerts of the daemon that had them
-                    await connection.subscribe_to(self._api.alerts_of(self._taken))
-                    self._taken = set()
+                if self._gained:  # alerts of the daemon that had them may still be retained
+                    await connection.subscribe_to(self._api.alerts_of(self._gained))
+                    self._gained = set()
                 if self._end.is_set() and not connection.pending:
                     break
                 await self._wait(connection)
         finally:
-            self._connection = self._claiming = None
+            self._connection = self._claims_connection = None
         left = self._api.claims.messages(left=True)
         await self._deliver(connection, [*left, self._api.status(online=False)])
 
     async def _update_subscriptions(self, connection: PublisherConnection) -> None:
-        """Subscribe to the topics of the placed tables, and unsubscribe from all others."""
+        """Subscribe to the topics of placed tables, and unsubscribe from those of removed ones."""
         placed, self._placed = [t for t in self._api.tables if t in self._placed], set()
         gone, self._unsubscribable = sorted(self._unsubscribable), set()
         own = [topic for table in placed for topic in self._api.own_topics_of(table)]
@@ -777,8 +787,8 @@ class Publisher:
         await connection.unsubscribe_from(gone)
 
     def _on_direct_message(self, message: MQTTMessage) -> bool:
-        """Take a claim of another daemon, what the controller of a jackpot says, or what comes back
-        of our own.
+        """Handle a claim of another daemon, the state of a jackpot, or a message of this daemon
+        that came back.
         """
         body, jackpots = bytes(message.payload), self._api.jackpots
         topic = message.topic
@@ -803,34 +813,34 @@ class Publisher:
         return True
 
     def _republish_claims(self) -> None:
-        self._claimed = []
+        self._published_claims = []
         self._decide_tables()
-        self._claiming_again = asyncio.get_running_loop().call_later(
-            CLAIMED, self._republish_claims
+        self._claims_timer = asyncio.get_running_loop().call_later(
+            CLAIM_INTERVAL_SECONDS, self._republish_claims
         )
 
     def _decide_tables(self) -> None:
         """Decide which tables this daemon has, and publish its claim if it changed."""
-        connection, claims = self._claiming, self._api.claims
+        connection, claims = self._claims_connection, self._api.claims
         if connection is None:
             return
-        taken, lost = claims.decide(clock.monotonic(), format_utc(clock.wall()))
+        gained, lost = claims.decide(clock.monotonic(), format_utc(clock.wall()))
         for table in lost:
             self._lost[table] = self._outbox.head()
-        for table in taken:
+        for table in gained:
             self._lost.pop(table, None)
-        taken &= {*self._api.tables}  # one that is expected is not placed yet
-        for table, node in self._api.take_over(taken).items():
+        gained &= {*self._api.tables}  # an awaited table is not placed yet
+        for table, node in self._api.take_over(gained).items():
             self._log.error("table taken over", table=table, of=node)
-        self._taken |= taken
-        for table in taken:
+        self._gained |= gained
+        for table in gained:
             for topic in self._api.retained(table):
-                self._shown.pop(topic, None)
-        self._stale |= taken
+                self._published_bodies.pop(topic, None)
+        self._stale |= gained
         self._update_rival_alert(claims.shared(), claims.elsewhere())
-        if (claimed := claims.messages()) != self._claimed:
-            self._claimed = claimed
-            for message in claimed:
+        if (claim := claims.messages()) != self._published_claims:
+            self._published_claims = claim
+            for message in claim:
                 self._publish_one(connection, message, partial(self._note_retained, message))
             connection.flush()
             self._changed()
@@ -863,59 +873,64 @@ class Publisher:
         """Wait until there is something to do. Raises :data:`Disconnected` if the broker does not
         acknowledge.
         """
-        patience = connection.acknowledgement_time_left()
-        if self._unreadable:
-            patience = min(JOURNAL_RETRY_SECONDS, patience or JOURNAL_RETRY_SECONDS)
+        timeout = connection.acknowledgement_time_left()
+        if self._journal_unreadable:
+            timeout = min(JOURNAL_RETRY_SECONDS, timeout or JOURNAL_RETRY_SECONDS)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(timeout):
                 await self._wake.wait()
         self._wake.clear()
 
     def _send_events(self) -> None:
-        """Send the next events, as far as there is room for them. Called when events were committed
-        and when some were acknowledged.
+        """Send the next events, as far as the window has room. Called after each commit and after
+        acknowledgements.
         """
         connection = self._connection
         if connection is None:
             return
         try:
-            most = min(MAX_UNACKNOWLEDGED_EVENTS, connection.window)
-            while (room := most - len(self._unacknowledged)) > 0 and (events := self._events(room)):
+            limit = min(MAX_UNACKNOWLEDGED_EVENTS, connection.window)
+            while (room := limit - len(self._unacknowledged)) > 0 and (
+                events := self._events(room)
+            ):
                 for event in events:
                     sent = _SentEvent(event.position, event.mono_ns)
                     if not self._unacknowledged:
-                        self._answered = clock.monotonic()
+                        self._last_acknowledged = clock.monotonic()
                     self._unacknowledged.append(sent)
                     if self._is_elsewhere(event):
                         sent.acknowledged = True
                         continue
                     historical = event.position <= self._historical
                     message = self._message(event, historical=historical)
-                    past = event.position <= self._past and message.topic not in self._resuming
+                    past = (
+                        event.position <= self._resent_through
+                        and message.topic not in self._resuming
+                    )
                     if past or self._delivery.withholds(message.topic):
                         if not past:
                             self._delivery.withhold(message.topic, event.position)
                         sent.acknowledged = True
                         continue
-                    noted = partial(self._note_event, message, sent)
-                    self._publish_one(connection, message, noted, event.position)
+                    on_acknowledged = partial(self._note_event, message, sent)
+                    self._publish_one(connection, message, on_acknowledged, event.position)
                 self._sent = events[-1].position
                 self._advance()
-            self._unreadable = False
+            self._journal_unreadable = False
         except JournalUnusableError as error:
-            # the journal checks for damage, and continues in another file
-            if not self._unreadable:
-                self._unreadable = True
+            # the journal checks the file for damage, and replaces it if necessary
+            if not self._journal_unreadable:
+                self._journal_unreadable = True
                 self._log.error("events cannot be read", reason=str(error), position=self.position)
                 self._wake.set()
         connection.flush()
 
-    def _events(self, most: int) -> list[Entry]:
-        """The next events. Without events, move past the inputs, so that they are not searched
-        again.
+    def _events(self, limit: int) -> list[Entry]:
+        """Return the next events. If there are none, move past the inputs, so that they are not
+        searched again.
         """
         head = self._outbox.head()
-        events = self._outbox.events_after(self._sent, most) if head > self._sent else []
+        events = self._outbox.events_after(self._sent, limit) if head > self._sent else []
         if not events:
             self._sent = max(self._sent, head)
             if not self._unacknowledged:
@@ -926,10 +941,10 @@ class Publisher:
         return events
 
     def _note_event(self, message: OutgoingMessage, sent: _SentEvent, refusal: str | None) -> None:
-        """The broker has answered for an event: move the cursor past all that are acknowledged."""
+        """Handle the reply for an event: move the cursor past all acknowledged events."""
         self._note_refusal(message, refusal)
         sent.acknowledged = True
-        self._answered = clock.monotonic()
+        self._last_acknowledged = clock.monotonic()
         if sent.position > self._historical:
             self._stages.acknowledged.add(age_ns(sent.mono_ns))
         self.health.published += refusal is None
@@ -953,42 +968,47 @@ class Publisher:
             self._outbox.move_cursor(self.position)
 
     def _refresh(self, connection: PublisherConnection) -> None:
-        """Publish each retained topic that has changed since we last published it, or that another
-        client has overwritten; as far as the broker takes them now.
+        """Publish each retained topic that has changed since it was last published, or that another
+        client has overwritten; the rest follows when the window has room.
         """
         if self._alerts != self._api.alerts:
             self._alerts = dict(self._api.alerts)
             self._stale.update(self._api.tables)
-        self._clear(connection)
-        self._show(connection, self._api.node_retained())
-        unready = self._stale & self._placed  # who sees a table may give it a command
+        self._clear_topics(connection)
+        self._publish_changed(connection, self._api.node_retained())
+        # a client that sees a table may send it a command, so subscribe to commands first
+        unready = self._stale & self._placed
         self._stale -= unready
         while self._stale and connection.pending < 2 * connection.window:
             table = self._stale.pop()
             if table in self._api.tables and self._api.claims.has(table):
-                self._show(connection, self._api.retained(table))
+                self._publish_changed(connection, self._api.retained(table))
         self._stale |= unready
-        for topic in self._own.due_topics(clock.monotonic()):
+        for topic in self._own_topics.due_topics(clock.monotonic()):
             if self._api.is_elsewhere(topic):
                 continue
             # an unknown alert is cleared
-            self._post(connection, topic, self._api.shown(topic).get(topic))
+            self._publish_retained(connection, topic, self._api.shown(topic).get(topic))
         connection.flush()
 
-    def _clear(self, connection: PublisherConnection) -> None:
+    def _clear_topics(self, connection: PublisherConnection) -> None:
         left = [t for t, table in self._abandoned.items() if table not in self._api.tables]
-        self._show(connection, dict.fromkeys([*self._cleared, *left]))
+        self._publish_changed(connection, dict.fromkeys([*self._cleared, *left]))
 
-    def _show(self, connection: PublisherConnection, now: dict[str, bytes | None]) -> None:
+    def _publish_changed(
+        self, connection: PublisherConnection, now: dict[str, bytes | None]
+    ) -> None:
         for topic, body in now.items():
-            if topic not in self._shown or self._shown[topic] != body:
-                self._shown[topic] = body
-                self._post(connection, topic, body)
+            if topic not in self._published_bodies or self._published_bodies[topic] != body:
+                self._published_bodies[topic] = body
+                self._publish_retained(connection, topic, body)
 
-    def _post(self, connection: PublisherConnection, topic: str, body: bytes | None) -> None:
+    def _publish_retained(
+        self, connection: PublisherConnection, topic: str, body: bytes | None
+    ) -> None:
         message = OutgoingMessage(topic, body or b"", retain=True)
         if not connection.v5:
-            self._own.remember([message])
+            self._own_topics.remember([message])
         self._publish_one(connection, message, partial(self._note_retained, message))
 
     def _note_retained(self, message: OutgoingMessage, refusal: str | None) -> None:
@@ -998,13 +1018,13 @@ class Publisher:
         self._wake.set()
 
     def _note_refusal(self, message: OutgoingMessage, refusal: str | None) -> None:
-        """Count and log a refused message. It does not hold back later ones; the journal has it."""
+        """Count and log a refused message. Later ones do not wait for it; the journal has it."""
         if refusal is not None:
             self.health.refused += 1
             if refusal == NOT_AUTHORIZED and self._api.serves(message.topic):
-                if message.topic in self._refused:  # the alert stays
+                if message.topic in self._refused_publications:  # the alert stays
                     return
-                self._refused.add(message.topic)
+                self._refused_publications.add(message.topic)
             self._log.error(
                 "broker refused a message",
                 topic=message.topic,
@@ -1016,30 +1036,30 @@ class Publisher:
         self, connection: PublisherConnection, messages: list[OutgoingMessage]
     ) -> None:
         if not connection.v5:
-            self._own.remember(messages)
+            self._own_topics.remember(messages)
         sent = [self._delivery.track(message) for message in messages]
         for each, message, refusal in zip(
             sent, messages, await connection.deliver(messages), strict=True
         ):
-            self._on_answer(each, partial(self._note_refusal, message), refusal)
+            self._on_acknowledged(each, partial(self._note_refusal, message), refusal)
 
-    def _message(self, event: Entry, *, historical: bool) -> OutgoingMessage:
-        body = event.body
-        if event.kind != "event":
-            return OutgoingMessage(self._api.topic(event.table, "sealed"), body)
+    def _message(self, entry: Entry, *, historical: bool) -> OutgoingMessage:
+        body = entry.body
+        if entry.kind != "event":
+            return OutgoingMessage(self._api.topic(entry.table, "sealed"), body)
         if historical:
             try:
-                body = marked(body)
+                body = mark_historical(body)
             except ValueError as error:  # damaged: better published unmarked than not at all
                 self._log.error(
-                    "event not marked historical", position=event.position, reason=str(error)
+                    "event not marked historical", position=entry.position, reason=str(error)
                 )
-        return OutgoingMessage(self._api.topic(event.table, "event"), body)
+        return OutgoingMessage(self._api.topic(entry.table, "event"), body)
 
 
 def next_pause(pause: float, lasted: float, *, in_vain: bool) -> float:
-    """Seconds before the next attempt, after the previous pause and a connection that ``lasted``
-    seconds.
+    """Return the seconds before the next attempt, after the previous pause and a connection that
+    ``lasted`` seconds.
 
     The pause doubles each time. A connection shorter than the longest pause does not reset it, or
     two clients with one id would displace each other four times a second.
@@ -1058,7 +1078,7 @@ def _alert(alert: str, what: str, detail: str) -> Alert:
     )
 
 
-def _first(group: BaseExceptionGroup[Exception]) -> Exception:
-    """The first error within nested groups."""
+def _first_error(group: BaseExceptionGroup[Exception]) -> Exception:
+    """Return the first error within nested groups."""
     inner = group.exceptions[0]
-    return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner
+    return _first_error(inner) if isinstance(inner, BaseExceptionGroup) else inner

@@ -49,13 +49,13 @@ RESERVED_PACKET_BYTES = 4096
 MAX_CORRELATION_BYTES = 1024
 """Maximum size of correlation data that is returned."""
 UNREADABLE, FAILED = "unreadable", "failed"
-"""Reasons of refusals that are no key of a text: the body is no such command; the daemon or its
-journal failed.
+"""Reasons of refusals without a text: the body is not such a command; the daemon or its journal
+failed.
 """
 DISCARD_LOG_SECONDS = 60.0
 """Seconds between two log lines about discarded commands."""
 MAX_CLIENTS = 1000
-"""Clients whose refused recalls are known; with more, a refusal may be logged again."""
+"""Maximum clients whose refused recalls are remembered; with more, one may be logged again."""
 
 
 def is_token(body: bytes) -> bool:
@@ -84,8 +84,8 @@ def sender_of(name: str, body: bytes) -> Sender:
         pass
     try:
         return read_order(name, body, 0.0)[0]
-    except UnreadableCommandError as bad:
-        return bad.sender
+    except UnreadableCommandError as error:
+        return error.sender
 
 
 RETAINED_LEAVES = ("info", "state", "result", "history", "shoe")
@@ -115,7 +115,7 @@ class TablesApi:
         node: str,
         boot: str,
         topics: Topics,
-        places: Mapping[str, ServedTable],
+        served: Mapping[str, ServedTable],
         response_topics: tuple[str, ...] = (),
         standby: StandbyHealth | None = None,
     ) -> None:
@@ -128,7 +128,7 @@ class TablesApi:
         self.followed = 0
         self.refused = 0
         self._recalls: dict[tuple[str, str | None], str] = {}
-        """Why the last recall of a client at a table was refused."""
+        """By table and client, why its last recall was refused."""
         self.refusals: dict[str, int] = {}
         """The refused commands by reason: the key of the refusal, or :data:`UNREADABLE` and
         :data:`FAILED`.
@@ -143,85 +143,85 @@ class TablesApi:
         """Answers not sent to the response topic that their command named."""
         self._last_discard_log = -DISCARD_LOG_SECONDS
         self.standby = standby
-        """By which right the daemon of a pair serves the tables."""
+        """The lease under which the daemon of a pair serves the tables."""
         self.claims = TableClaims(
             node,
             boot,
-            {table: place.topics for table, place in places.items()},
+            {table: place.topics for table, place in served.items()},
             leased=standby is not None,
             numbers=self._numbers,
         )
-        self.jackpots = JackpotFeeds((place.topics, place.runner) for place in places.values())
+        self.jackpots = JackpotFeeds((place.topics, place.runner) for place in served.values())
         self.boot = boot
         self._response_topics = response_topics
         self._node = node
         self._topics = topics
-        self._places = places
-        self._was: set[str] = set()
-        """The alerts of :attr:`alerts` that were ever published."""
-        self._held: dict[str, asyncio.Event] = {}
-        """Tables whose commands wait, and what they wait for."""
-        self._answering: Counter[str] = Counter()
+        self._served = served
+        self._known_alerts: set[str] = set()
+        """The ids of all alerts that were ever in :attr:`alerts`, so that they are cleared."""
+        self._paused: dict[str, asyncio.Event] = {}
+        """By table whose commands are paused, the event that they wait for."""
+        self._in_progress: Counter[str] = Counter()
         """By table, the commands that are being answered."""
-        self._answered: dict[str, asyncio.Event] = {}
-        """By table, who waits until none is."""
-        self._gone: dict[str, Topics] = {}
-        """The topics of removed tables: their events may still be due."""
+        self._idle: dict[str, asyncio.Event] = {}
+        """By table, the event that is set when no command is in progress."""
+        self._removed_topics: dict[str, Topics] = {}
+        """The topics of removed tables, of which events may still be pending."""
         self._log = structlog.get_logger()
 
     def status(self, *, online: bool) -> OutgoingMessage:
-        """The node's status message: the birth if ``online``, else the farewell and last will."""
+        """Return the node's status message; with ``online=False``, it is also the last will."""
         body = msgspec.json.encode(NodeStatus("online" if online else "offline", self.boot))
         return OutgoingMessage(self._topics.node(self._node, "status"), body, retain=True)
 
     async def pause_commands(self, table: str) -> None:
-        """Hold back new commands to a table until :meth:`resume_commands`, and return when the
-        earlier ones are answered.
+        """Delay new commands to a table until :meth:`resume_commands`. Returns when the earlier
+        ones are answered.
         """
-        self._held.setdefault(table, asyncio.Event())
-        if self._answering[table]:
-            await self._answered.setdefault(table, asyncio.Event()).wait()
+        self._paused.setdefault(table, asyncio.Event())
+        if self._in_progress[table]:
+            await self._idle.setdefault(table, asyncio.Event()).wait()
 
     def resume_commands(self, table: str) -> None:
-        """Release the held-back commands to a table."""
-        if (held := self._held.pop(table, None)) is not None:
-            held.set()
+        """Execute the delayed commands to a table."""
+        if (resumed := self._paused.pop(table, None)) is not None:
+            resumed.set()
 
-    def leave(self, table: str) -> None:
-        """Prepare a table for its removal or replacement."""
-        self._gone[table] = self._places[table].topics
+    def detach(self, table: str) -> None:
+        """Prepare for the removal or replacement of a table."""
+        self._removed_topics[table] = self._served[table].topics
         self.jackpots.remove(table)
 
-    def join(self, table: str) -> None:
-        """Add a table that was placed."""
-        self._gone.pop(table, None)
-        place = self._places[table]
-        self.jackpots.add(place.topics, place.runner)
+    def attach(self, table: str) -> None:
+        """Complete the addition or replacement of a table."""
+        self._removed_topics.pop(table, None)
+        served = self._served[table]
+        self.jackpots.add(served.topics, served.runner)
 
     def subscriptions(self, tables: Iterable[str] | None = None) -> list[str]:
-        """The topics of commands and of our own alerts, by default of all tables. The broker may
-        still hold alerts that were cleared while it was unreachable.
+        """Return the topic filters of commands and of alerts, by default for all tables. The broker
+        may still retain alerts that were cleared while it was unreachable.
         """
         return [
             topic
-            for table in (self._places if tables is None else tables)
+            for table in (self._served if tables is None else tables)
             for topic in (self.topic(table, "command/+"), self.topic(table, "alert/+"))
         ]
 
     def alerts_of(self, tables: Iterable[str]) -> list[str]:
-        """The topics of all alerts of these tables."""
+        """Return the topic filters of the alerts of these tables."""
         return [self.topic(table, "alert/+") for table in tables]
 
     def echo_topics(self, tables: Iterable[str] | None = None) -> list[str]:
-        """The topics of these tables, by default of all, that are read only to see whether what we
-        publish there comes back.
+        """Return the topics of these tables, by default of all, that the daemon reads only to see
+        whether its messages come back.
         """
         return [
             self.topic(table, leaf)
-            for table in (self._places if tables is None else tables)
+            for table in (self._served if tables is None else tables)
             for leaf in (
                 "event",
-                *(["sealed"] if self._places[table].runner.table.face_down else []),
+                *(["sealed"] if self._served[table].runner.table.face_down else []),
                 "reply/+",
             )
         ]
@@ -237,14 +237,14 @@ class TablesApi:
         return found is not None and found[1].partition("/")[0] in ("event", "sealed", "reply")
 
     def own_topics(self) -> list[str]:
-        """Our other retained topics, watched for messages that another client publishes there."""
+        """Return the retained topics without alerts, watched for messages of other clients."""
         found = [*self.node_retained(), self.status(online=True).topic]
-        for table in self._places:
+        for table in self._served:
             found += self.own_topics_of(table)
         return found
 
     def own_topics_of(self, table: str) -> list[str]:
-        """Return the same for one table."""
+        """Return the retained topics of a table, without its alerts."""
         alerts = self.topic(table, "alert/")
         return [topic for topic in self.retained(table) if not topic.startswith(alerts)]
 
@@ -254,30 +254,30 @@ class TablesApi:
         return found is not None and not self.claims.has(found[0])
 
     def is_alert(self, topic: str) -> bool:
-        """Whether this topic is an alert of one of our tables, whether or not we know the alert."""
+        """Return True if this topic is of an alert, also an unknown one, of one of the tables."""
         found = self._find(topic)
         return found is not None and found[1].startswith("alert/")
 
     def _numbers(self, table: str) -> AssignedNumbers:
-        """The highest numbers that were given at that table."""
-        place = self._places.get(table)
-        if place is None:
+        """Return the highest numbers assigned at a table."""
+        served = self._served.get(table)
+        if served is None:
             return AssignedNumbers()
-        known = place.runner.table
-        return AssignedNumbers(known.session, known.readings if known.face_down else 0)
+        state = served.runner.table
+        return AssignedNumbers(state.session, state.readings if state.face_down else 0)
 
     def take_over(self, tables: Collection[str]) -> dict[str, str]:
-        """Take over these tables: each that another daemon had in between continues beyond its
-        numbers, and reports so first. Gives those, with the node of that daemon.
+        """Take over these tables. Each that another daemon had in between reports the hand-over and
+        continues after that one's numbers. Return these tables, with the node of that daemon.
         """
-        told = {}
+        former_nodes = {}
         for table in tables:
             former = self.claims.former_holder(table)
-            if former is None or table not in self._places:
+            if former is None or table not in self._served:
                 continue
             now = clock.wall()
             numbers = former.numbers
-            self._places[table].runner.take_over(
+            self._served[table].runner.take_over(
                 HandOver(
                     instance=former.node,
                     boot=former.boot,
@@ -287,35 +287,35 @@ class TablesApi:
                     readings={table: numbers.reading},
                 )
             )
-            told[table] = former.node
-        return told
+            former_nodes[table] = former.node
+        return former_nodes
 
     def topic(self, table: str, leaf: str) -> str:
-        """The full topic of a table's ``leaf``, such as ``event`` or ``sealed``."""
-        place = self._places.get(table)
-        gone = self._gone.get(table, self._topics)
-        return (gone if place is None else place.topics).table(table, leaf)
+        """Return the topic of a table's ``leaf``, such as ``event`` or ``sealed``."""
+        served = self._served.get(table)
+        removed = self._removed_topics.get(table, self._topics)
+        return (removed if served is None else served.topics).table(table, leaf)
 
     @property
     def tables(self) -> Iterable[str]:
         """The ids of all tables."""
-        return self._places.keys()
+        return self._served.keys()
 
     def retained(self, table: str) -> dict[str, bytes | None]:
-        """The body of every retained topic of a table; None clears the retained message."""
-        place = self._places[table]
-        self._was |= self.alerts.keys()
-        bodies = {f"alert/{name}": self._alert(name) for name in self._was}
-        bodies.update(place.runner.retained)
-        return {place.topics.table(table, leaf): body for leaf, body in bodies.items()}
+        """Return the body of every retained topic of a table; None clears the retained message."""
+        served = self._served[table]
+        self._known_alerts |= self.alerts.keys()
+        bodies = {f"alert/{name}": self._alert(name) for name in self._known_alerts}
+        bodies.update(served.runner.retained)
+        return {served.topics.table(table, leaf): body for leaf, body in bodies.items()}
 
     def node_retained(self) -> dict[str, bytes | None]:
         """Return the node's retained topics, without its ``status``."""
         return {self._topics.node(self._node, leaf): body for leaf, body in self.node.items()}
 
     def shown(self, topic: str) -> dict[str, bytes | None]:
-        """A retained topic with its body while the node is online; empty if it is not this
-        daemon's.
+        """Return a retained topic with its body while the node is online; empty if the topic is not
+        this daemon's.
         """
         if (found := self._find(topic)) is not None:
             bodies = self.retained(found[0])
@@ -325,17 +325,17 @@ class TablesApi:
         return {topic: bodies[topic]} if topic in bodies else {}
 
     def command(self, topic: str) -> tuple[str, str] | None:
-        """The table and command that a topic names; None if it is not a command topic."""
+        """Return the table and command that a topic names; None if it is not a command topic."""
         found = self._find(topic)
         if found is None or not found[1].startswith("command/"):
             return None
         return found[0], found[1].removeprefix("command/")
 
     def _find(self, topic: str) -> tuple[str, str] | None:
-        """The table of a topic, and what follows the table's name in it."""
+        """Return the table of a topic, and the leaf; None if the table is not served here."""
         root, version, site, table, leaf = (topic.split("/", 4) + [""] * 5)[:5]
-        place = self._places.get(table)
-        if place is None or f"{root}/{version}/{site}" != place.topics.root:
+        served = self._served.get(table)
+        if served is None or f"{root}/{version}/{site}" != served.topics.root:
             return None
         return table, leaf
 
@@ -360,39 +360,39 @@ class TablesApi:
     async def answer(
         self, table: str, name: str, message: IncomingMessage, largest: int | None = None
     ) -> list[OutgoingMessage]:
-        """Follow a command and return the replies, each in a packet of at most ``largest`` bytes.
-        No failure stops the table.
+        """Execute a command and return the replies, each in a packet of at most ``largest`` bytes.
+        A failure affects only this command.
         """
         if not message.payload:  # another client cleared a retained command
             return []
-        while (held := self._held.get(table)) is not None:
-            await held.wait()
-        place = self._places.get(table)
-        if place is None:
+        while (resumed := self._paused.get(table)) is not None:
+            await resumed.wait()
+        served = self._served.get(table)
+        if served is None:
             self._log.info("command not answered: the table was removed", table=table)
             return []
-        self._answering[table] += 1
+        self._in_progress[table] += 1
         try:
-            return await self._answer(place, table, name, message, largest)
+            return await self._answer(served, table, name, message, largest)
         finally:
-            self._answering[table] -= 1
-            if not self._answering[table] and (done := self._answered.pop(table, None)) is not None:
+            self._in_progress[table] -= 1
+            if not self._in_progress[table] and (done := self._idle.pop(table, None)) is not None:
                 done.set()
 
     async def _answer(
         self,
-        place: ServedTable,
+        served: ServedTable,
         table: str,
         name: str,
         message: IncomingMessage,
         largest: int | None,
     ) -> list[OutgoingMessage]:
         log = self._log.bind(table=table, command=name[:64])
-        sender, why = Sender(), FAILED
-        proof: Signature | None = None
+        sender, reason = Sender(), FAILED
+        signature: Signature | None = None
         try:
-            if place.gate is None or not (place.required or is_token(message.payload)):
-                sender, given = read_order(name, message.payload, place.runner.clock())
+            if served.gate is None or not (served.required or is_token(message.payload)):
+                sender, command = read_order(name, message.payload, served.runner.clock())
                 if message.retain:
                     raise RejectedError("retained_command")
                 signed: tuple[Signature, ...] = ()
@@ -400,105 +400,105 @@ class TablesApi:
                 sender = sender_of(name, message.payload)
                 if message.retain:
                     raise RejectedError("retained_command")
-                now, at = clock.wall(), place.runner.clock()
-                by = place.gate.verify(message.payload, now)
-                log = log.bind(by=by.person.name, role=by.claims.role)
-                proof = signature_of(by, message.payload)
-                standing = place.runner.table.preview
-                passed = place.gate.permit(by, message.payload, name, now, at, standing)
-                given, signed = passed.command, passed.signed
-            if isinstance(given, Recall):
+                now, at = clock.wall(), served.runner.clock()
+                verified = served.gate.verify(message.payload, now)
+                log = log.bind(by=verified.person.name, role=verified.claims.role)
+                signature = signature_of(verified, message.payload)
+                preview = served.runner.table.preview
+                permitted = served.gate.permit(verified, message.payload, name, now, at, preview)
+                command, signed = permitted.command, permitted.signed
+            if isinstance(command, Recall):
                 room = min(
                     MAX_RECALL_BYTES,
                     MAX_RECALL_BYTES if largest is None else largest - RESERVED_PACKET_BYTES,
                 )
-                stored = cast("tuple[AnyEvent, ...]", await _recall(place, given, room))
-                chain = place.runner.chain(given) if given.positions else None
+                stored = cast("tuple[AnyEvent, ...]", await _recall(served, command, room))
+                chain = served.runner.chain(command) if command.positions else None
                 reply = Reply(id=sender.id, ok=True, events=stored, chain=chain)  # as stored
             else:
-                log = log.bind(by=given.by, role=given.role)
-                if isinstance(given, DeviceOrder):
-                    await command_device(place.runner, place.devices, given, signed)
+                log = log.bind(by=command.by, role=command.role)
+                if isinstance(command, DeviceOrder):
+                    await command_device(served.runner, served.devices, command, signed)
                 else:
-                    await place.runner.execute(replace(given, signed=signed))
+                    await served.runner.execute(replace(command, signed=signed))
                 reply = Reply(id=sender.id, ok=True)
-        except UnreadableCommandError as bad:
-            sender = sender if proof else bad.sender
-            reply, why = Reply(id=sender.id, ok=False, error=str(bad)), UNREADABLE
-        except NotStoredError as no:  # it may still be followed
-            why, proof = no.refusal.key, None
-            reply = Reply(id=sender.id, ok=False, error=str(no), refusal=no.refusal)
-        except RejectedError as no:
-            why = no.refusal.key
-            reply = Reply(id=sender.id, ok=False, error=str(no), refusal=no.refusal)
-        except JournalUnusableError as no:
-            reply = Reply(id=sender.id, ok=False, error=str(no))
-        except Exception as error:  # our own defect: only this command fails
+        except UnreadableCommandError as error:
+            sender = sender if signature else error.sender
+            reply, reason = Reply(id=sender.id, ok=False, error=str(error)), UNREADABLE
+        except NotStoredError as error:  # it may still be executed
+            reason, signature = error.refusal.key, None
+            reply = Reply(id=sender.id, ok=False, error=str(error), refusal=error.refusal)
+        except RejectedError as error:
+            reason = error.refusal.key
+            reply = Reply(id=sender.id, ok=False, error=str(error), refusal=error.refusal)
+        except JournalUnusableError as error:
+            reply = Reply(id=sender.id, ok=False, error=str(error))
+        except Exception as error:  # a bug: only this command fails
             where = traceback.extract_tb(error.__traceback__)[-1]
-            hidden = place.runner.table.face_down  # the error's text may reveal a card
-            told = (
+            hidden = served.runner.table.face_down  # the error's text may reveal a card
+            details = (
                 {"error": type(error).__name__, "where": f"{where.filename}:{where.lineno}"}
                 if hidden
                 else {"exc_info": error}
             )
-            log.error("defect: the daemon failed on a command", **told)
-            what = (
+            log.error("defect: the daemon failed on a command", **details)
+            text = (
                 "the daemon failed on this command; its log says how. See what the events say "
                 "before you send it again"
             )
-            reply = Reply(id=sender.id, ok=False, error=what)
+            reply = Reply(id=sender.id, ok=False, error=text)
         if reply.ok:
             self.followed += 1
         else:
             self.refused += 1
-            self.refusals[why] = self.refusals.get(why, 0) + 1
-        if name != RECALL or self._is_news((table, sender.client), reply.error):
+            self.refusals[reason] = self.refusals.get(reason, 0) + 1
+        if name != RECALL or self._is_new_outcome((table, sender.client), reply.error):
             if reply.ok:
                 log.info("command followed")
             else:
                 # the text of a refusal can name persons
-                unread = {"reason": reply.error} if why == UNREADABLE else {}
-                log.info("command refused", refusal=why, **unread)
-        if not reply.ok and proof is not None:
-            _store_refusal(place, proof, why)
-        return self._replies(table, place.topics, sender, message, msgspec.json.encode(reply))
+                detail = {"reason": reply.error} if reason == UNREADABLE else {}
+                log.info("command refused", refusal=reason, **detail)
+        if not reply.ok and signature is not None:
+            _store_refusal(served, signature, reason)
+        return self._replies(table, served.topics, sender, message, msgspec.json.encode(reply))
 
-    def _is_news(self, asking: tuple[str, str | None], error: str | None) -> bool:
-        """Whether a recall is refused otherwise than the last one of that client at that table, or
-        no longer. Recorders ask four times a minute: that each is answered is not news.
+    def _is_new_outcome(self, client: tuple[str, str | None], error: str | None) -> bool:
+        """Return True if the result of a recall differs from the last one of that table and client.
+        Recorders send four recalls a minute; equal results are logged once.
         """
-        if error == self._recalls.get(asking):
+        if error == self._recalls.get(client):
             return False
         if len(self._recalls) >= MAX_CLIENTS:
             self._recalls.clear()
         if error is None:
-            self._recalls.pop(asking, None)
+            self._recalls.pop(client, None)
         else:
-            self._recalls[asking] = error
+            self._recalls[client] = error
         return True
 
     def expired_replies(
         self, now: float, tables: Iterable[str] | None = None
     ) -> list[OutgoingMessage]:
-        """The replies to the first persons of commands that no second person gave in time (``now``:
-        seconds since 1970), or whose round or session has changed since, at these tables, by
-        default at all. They are counted and kept as refused.
+        """Return the replies to the first signers of commands that no second person signed in time
+        (``now``: seconds since 1970), or whose round or session has changed since, at these tables,
+        by default at all. They are counted and stored as refused.
         """
         messages = []
-        for table in self._places if tables is None else tables:
-            place = self._places[table]
-            gate, standing = place.gate, place.runner.table.preview
-            for each in gate.expired(now, standing) if gate is not None else ():
+        for table in self._served if tables is None else tables:
+            served = self._served[table]
+            gate, preview = served.gate, served.runner.table.preview
+            for each in gate.expired(now, preview) if gate is not None else ():
                 token = each.first.token.encode()
                 claims, refusal = claims_of(token), RejectedError(each.over).refusal
                 name = level(claims.command)
                 self.refusals[refusal.key] = self.refusals.get(refusal.key, 0) + 1
                 self._log.info("no second person", table=table, command=name, by=each.first.name)
                 if (first := signature_by(each.first)) is not None:
-                    _store_refusal(place, first, refusal.key)
+                    _store_refusal(served, first, refusal.key)
                 if claims.client is not None:
                     reply = Reply(id=claims.jti, ok=False, error=refusal.error(), refusal=refusal)
-                    topic = place.topics.reply(table, claims.client)
+                    topic = served.topics.reply(table, claims.client)
                     messages.append(OutgoingMessage(topic, msgspec.json.encode(reply)))
         return messages
 
@@ -519,26 +519,26 @@ class TablesApi:
         return replies
 
 
-async def _recall(place: ServedTable, given: Recall, room: int) -> tuple[msgspec.Raw, ...]:
-    """The events that are stored. The end of the events is reported only when everything that was
+async def _recall(served: ServedTable, recall: Recall, room: int) -> tuple[msgspec.Raw, ...]:
+    """Return the stored events that the recall asks for. The result is empty only once everything
     accepted before is stored. Raises :class:`RejectedError`.
     """
-    found = place.runner.recall(given, room)
-    if not found:
-        if not await place.runner.wait_stored():
+    events = served.runner.recall(recall, room)
+    if not events:
+        if not await served.runner.wait_stored():
             raise RejectedError("not_stored_yet")
-        found = place.runner.recall(given, room)
-    return found
+        events = served.runner.recall(recall, room)
+    return events
 
 
-def _store_refusal(place: ServedTable, proof: Signature, why: str) -> None:
+def _store_refusal(served: ServedTable, signature: Signature, reason: str) -> None:
     """Store in the journal that a command of a known person was refused."""
     refused = CommandRefused(
-        at=place.runner.clock(),
-        by=proof.name,
-        role=proof.role,
-        command=claims_of(proof.token.encode()).command,
-        refusal=why,
-        signed=(proof,),
+        at=served.runner.clock(),
+        by=signature.name,
+        role=signature.role,
+        command=claims_of(signature.token.encode()).command,
+        refusal=reason,
+        signed=(signature,),
     )
-    place.runner.store_refusal(refused)
+    served.runner.store_refusal(refused)

@@ -269,7 +269,7 @@ class ReloadTables(Reload):
         settings = {table.id: table for table in applied.table}
         floor.publisher.send_now(api.expired_replies(math.inf, stopping))
         await floor.stop_reading(stopping)
-        await floor.publisher.expect(
+        await floor.publisher.await_claims(
             {table: Topics(site, settings[table].simulated) for table in applied_changes.added}
         )
         ending = [places[table].runner for table in stopping]
@@ -282,12 +282,12 @@ class ReloadTables(Reload):
         removed = {table: places[table].topics for table in applied_changes.removed}
         floor.upkeep.record_configuration(applied)
         for table in stopping:
-            api.leave(table)
+            api.detach(table)
         for table in applied_changes.removed:
             del places[table]
         for table in starting:
             places[table] = floor.place(settings[table])
-            api.join(table)
+            api.attach(table)
         floor.runners[:] = (place.runner for place in places.values())
         for table in starting:
             floor.read(table)

@@ -46,7 +46,7 @@ def make_api(journal: Journal) -> TablesApi:
 async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         made = make_api(journal)
-        failing = made._places["r1"].runner
+        failing = made._served["r1"].runner
 
         async def fails(_: object) -> None:
             raise OverflowError("Python int too large to convert to SQLite INTEGER")
@@ -68,7 +68,7 @@ async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.Mo
 async def test_a_defect_tells_no_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         made = make_api(journal)
-        covered = made._places["r1"].runner
+        covered = made._served["r1"].runner
 
         async def fails(_: object) -> None:
             raise LookupError("Kh")
@@ -92,7 +92,7 @@ async def test_what_was_refused_or_discarded_is_counted(
         async def refuses(_: object) -> None:
             raise RejectedError("bets_closed")
 
-        monkeypatch.setattr(made._places["r1"].runner, "execute", refuses)
+        monkeypatch.setattr(made._served["r1"].runner, "execute", refuses)
         with structlog.testing.capture_logs() as logs:
             await made.answer(
                 "r1",
@@ -202,12 +202,12 @@ async def test_commands_wait_while_their_table_is_placed_anew(tmp_path: Path) ->
         again = asyncio.create_task(made.answer("r1", "session-close", order))
         await asyncio.sleep(0.01)
         assert not after.done()
-        made.leave("r1")
+        made.detach("r1")
         old = places["r1"].runner
         old.end()
         await old.drain()
         places["r1"] = ServedTable(make_runner(journal), topics, {}, 1.0)
-        made.join("r1")
+        made.attach("r1")
         made.resume_commands("r1")
         told = [json.loads(each.payload)["ok"] for task in (after, again) for each in await task]
         assert sorted(told) == [False, True], "the new table followed the first of them"
@@ -217,7 +217,7 @@ async def test_commands_wait_while_their_table_is_placed_anew(tmp_path: Path) ->
         await made.pause_commands("r1")
         late = asyncio.create_task(made.answer("r1", "session-open", order))
         await asyncio.sleep(0.01)
-        made.leave("r1")
+        made.detach("r1")
         del places["r1"]
         made.resume_commands("r1")
         assert await late == []

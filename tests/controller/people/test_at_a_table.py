@@ -105,7 +105,7 @@ async def give(api: TablesApi, name: str, body: bytes) -> Any:
 async def test_whoever_finds_no_second_person_is_told(tmp_path: Path) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         api = make(journal)
-        runner = api._places["r1"].runner
+        runner = api._served["r1"].runner
         for each in spins(5):
             if isinstance(each, SessionOpen):
                 await runner.execute(each)
