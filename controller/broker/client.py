@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import math
 import ssl
 import threading
-from typing import Any
+from collections.abc import Awaitable
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import aiomqtt
@@ -15,9 +18,11 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.broker.address import addresses
-from controller.broker.failures import EndedEarlyError
+from controller.broker.failures import Disconnected, EndedEarlyError
 from controller.broker.login import Login, password, tls
 from devices.links.bounded_client import BufferedClient
+
+_Awaited = TypeVar("_Awaited")
 
 
 class BrokerClient(aiomqtt.Client):
@@ -78,6 +83,16 @@ class BrokerClient(aiomqtt.Client):
         except Exception as error:  # as in aiomqtt: after any error the connection is unusable
             if not self._disconnected.done():
                 self._disconnected.set_exception(error)
+
+    async def _wait_for(self, fut: Awaitable[_Awaited], timeout: float | None) -> _Awaited:  # noqa: ASYNC109 - the library's own signature
+        # As in the library, but without asyncio.wait_for: in Python 3.11 it loses a cancellation
+        # that arrives together with the result.
+        seconds = self.timeout if timeout is None else timeout
+        try:
+            async with asyncio.timeout(None if seconds == math.inf else seconds):
+                return await fut
+        except TimeoutError:
+            raise Disconnected("Operation timed out") from None
 
 
 class _Causes(logging.Handler):

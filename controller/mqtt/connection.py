@@ -7,11 +7,10 @@ and the journal must be the only queue.
 from __future__ import annotations
 
 import asyncio
-import math
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import aiomqtt
@@ -39,8 +38,6 @@ MAX_UNACKNOWLEDGED = 64
 """Maximum unacknowledged messages; fewer if the broker sets a lower Receive Maximum (MQTT 5)."""
 MAX_TOPICS_PER_SUBSCRIBE = 8
 """Maximum topics in one SUBSCRIBE packet; some brokers reject more."""
-
-_Awaited = TypeVar("_Awaited")
 
 
 class IncomingMessage(msgspec.Struct, frozen=True):
@@ -286,16 +283,6 @@ class PublisherConnection(BrokerClient):
             open_socket.close()
         if not self._disconnected.done():
             self._disconnected.set_result(None)
-
-    async def _wait_for(self, fut: Awaitable[_Awaited], timeout: float | None) -> _Awaited:  # noqa: ASYNC109 - the library's own signature
-        # As in the library, but without asyncio.wait_for: in Python 3.11 it loses a cancellation
-        # that arrives together with the result.
-        seconds = self.timeout if timeout is None else timeout
-        try:
-            async with asyncio.timeout(None if seconds == math.inf else seconds):
-                return await fut
-        except TimeoutError:
-            raise Disconnected("Operation timed out") from None
 
 
 def _resolve(answer: asyncio.Future[str | None], refusal: str | None) -> None:

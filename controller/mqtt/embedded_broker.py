@@ -19,10 +19,7 @@ from typing import Any
 from controller.broker.loopback import NotLoopbackError as NotLoopbackError
 from controller.broker.loopback import loopback as loopback
 from controller.mqtt.embedded_limits import BrokerLimits
-
-CANCEL_RETRY_SECONDS = 0.5
-"""Seconds before a cancelled task that still runs is cancelled again."""
-
+from devices.tasks import CANCEL_RETRY_SECONDS
 
 MAX_PACKET_BYTES = 65_536
 """Maximum size of a packet after its fixed header; the daemon requires the same of every broker."""
@@ -192,9 +189,8 @@ async def _send_retained(broker: Any, subscription: tuple[str, int], session: An
 
 
 async def _shut_down(broker: Any) -> None:
-    """Shut down the broker and all its tasks. In CPython 3.11 ``asyncio.wait_for`` can lose a
-    cancellation, and the library would then wait for that task forever; so a cancelled task that
-    still runs is cancelled again.
+    """Shut down the broker and all its tasks. The library would wait forever for a task that has
+    lost its cancellation (see :func:`devices.tasks.end_tasks`), so it is cancelled again.
     """
     ending = asyncio.create_task(broker.shutdown())
     while not (await asyncio.wait({ending}, timeout=CANCEL_RETRY_SECONDS))[0]:

@@ -68,6 +68,7 @@ from controller.standby.store import RecordStore
 from devices import clock
 from devices.errors import NovamasError
 from devices.log import structlog
+from devices.tasks import end_tasks
 from devices.watch import State
 
 HUNG_LEASES = 0.5
@@ -225,9 +226,7 @@ class Pair:
                 return False
             self._right = claiming.result()
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+            await end_tasks(*tasks)
             self._readiness = None
         record = self._lease_right.record
         self._troubles = {}
@@ -244,8 +243,7 @@ class Pair:
         try:
             yield
         finally:
-            keeping.cancel()
-            await asyncio.wait([keeping])
+            await end_tasks(keeping)
 
     def _on_renewal_end(self, keeping: asyncio.Task[None]) -> None:
         """Log a bug: the lease is no longer renewed, and the process ends with it."""
@@ -428,8 +426,7 @@ class Pair:
         for parts that hang: unpublished events are published when this daemon serves again.
         """
         if self._renewing is not None:
-            self._renewing.cancel()
-            await asyncio.wait([self._renewing])
+            await end_tasks(self._renewing)
         await self._lease_right.release(None, self._cause, yields=True)
         self._lease_right.end_process(f"the other daemon can serve the tables: {self._cause}")
 
@@ -437,8 +434,7 @@ class Pair:
         """Close the connection to the store, and the journal."""
         self._fence.lift()
         if self._exchanging is not None:
-            self._exchanging.cancel()
-            await asyncio.wait([self._exchanging])
+            await end_tasks(self._exchanging)
         await self._exchange.close()
         await self._shared.close()
         await self._store.close()

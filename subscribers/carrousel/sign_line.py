@@ -102,7 +102,8 @@ class LedSign:
                     log.warning("the sign's port cannot be used; it is tried again", reason=reason)
                 self._told = reason
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(stop.wait(), PORT_TIMEOUT_SECONDS)
+                    async with asyncio.timeout(PORT_TIMEOUT_SECONDS):
+                        await stop.wait()
 
     async def _show(self, stop: asyncio.Event) -> None:
         port = await asyncio.to_thread(_open_port, self._settings)
@@ -122,7 +123,8 @@ class LedSign:
                 await _write(port, packets)
                 before = after
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(stop.wait(), UPDATE_INTERVAL_SECONDS)
+                    async with asyncio.timeout(UPDATE_INTERVAL_SECONDS):
+                        await stop.wait()
             await _write(port, (value_packet(BLANK_VALUE), hit_packet(None)))
         except LINE_ERRORS:
             with contextlib.suppress(*LINE_ERRORS):

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from controller.metrics.endpoint import serve
 from devices import clock
 from devices.log import structlog
+from devices.tasks import end_tasks
 from subscribers.essential import essential
 from subscribers.recall_key import RecallKey
 from subscribers.surveillance.archive import RecordArchive, StoreResult
@@ -165,9 +166,7 @@ class SurveillanceRecorder:
             for site in self.sites
         ]
         await self._open_archive()
-        for task in publishing:
-            task.cancel()
-        await asyncio.wait(publishing)
+        await end_tasks(*publishing)
         if self.health.trouble is not None:
             await self._store([])  # clears the alert before connecting
         for site in self.sites:
