@@ -38,32 +38,32 @@ def who_decides() -> str:
         cells = sorted(
             cell for game in GAMES if game in games_of(decree) for cell in _cells(game, decree)
         )
-        for (command, who, by), of in groupby(cells, key=lambda cell: cell[:3]):
-            games = ", ".join(game for *_, game in of)
+        for (command, who, by), rows in groupby(cells, key=lambda cell: cell[:3]):
+            games = ", ".join(game for *_, game in rows)
             lines.append(f"| `{command}` | {games} | {who} | {by} |")
         lines.append("")
     return "\n".join(lines)
 
 
 def _cells(game: str, decree: str) -> list[tuple[str, str, str, str]]:
-    """Command, roles, the words or that it is the default, and the game."""
-    made = make_game(game, decree, {})
-    assert isinstance(made, Machine)
+    """Rows of command, roles, the decree's words or "default", and game."""
+    machine = make_game(game, decree, {})
+    assert isinstance(machine, Machine)
     found = [
-        (tag_of(kind), ", ".join(made.roles[kind]), _by(made, tag_of(kind)), game)
+        (tag_of(kind), ", ".join(machine.roles[kind]), _by(machine, tag_of(kind)), game)
         for kind in COMMANDS
-        if kind in made.roles
+        if kind in machine.roles
     ]
     return found + [
-        (name, ", ".join(cell.roles), _by(made, name), game)
-        for name, cell in made.deciders.items()
+        (name, ", ".join(cell.roles), _by(machine, name), game)
+        for name, cell in machine.deciders.items()
         if cell.of
     ]
 
 
-def _by(made: Machine[Any, Any, Any, Any], name: str) -> str:
-    """The line and the words; of a round that is void, those of the law that its event cites."""
-    cell, law = made.deciders.get(name), made.book.void.get("inspector")
+def _by(machine: Machine[Any, Any, Any, Any], name: str) -> str:
+    """The line of the decree and its words; for ``round.void``, the law that its event cites."""
+    cell, law = machine.deciders.get(name), machine.book.void.get("inspector")
     if cell is None and name == tag_of(RoundVoid) and law is not None:
         words = law.article.partition(": ")[2]
         return f"{numbered()[law.rule].lines}: {plain(words)}"

@@ -42,19 +42,19 @@ class Game(Protocol):
     def step(
         self, state: Any, received: AnyReading | AnyCommand
     ) -> tuple[Any, tuple[AnyEvent, ...]]:
-        """Take one input. Raises ``RejectedError`` for a command that cannot be followed; a reading
-        is never rejected.
+        """The next state and the events of one input. Raises ``RejectedError`` for a command that
+        is refused; a reading is never refused.
         """
         ...
 
     def confidential(
         self, state: Any, received: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]
     ) -> bool:
-        """True if this input names a card that may not be seen at the table yet; it then goes to
-        surveillance alone.
+        """True if this input names a card that must not be seen at the table yet; it is then
+        published for surveillance only.
 
-        ``state`` is the one before the step, ``events`` are those of the step. Asked of games with
-        :attr:`face_down`, after each step that was made.
+        ``state`` is the one before the step, ``events`` are those of the step. Called after each
+        step of a game with :attr:`face_down`.
         """
         ...
 
@@ -63,7 +63,7 @@ class Game(Protocol):
         values only.
 
         ``asks`` lists the commands one of which the game waits for, ``unresolved`` the rounds whose
-        result a person may still give; the table says ``waiting`` while either is not empty.
+        result a person may still give; the table is ``waiting`` while either is not empty.
         """
         ...
 

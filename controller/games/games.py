@@ -1,4 +1,4 @@
-"""The games there are: one line per game. A module is imported only when its game is asked for."""
+"""The table of games. A game's module is imported on first use."""
 
 from __future__ import annotations
 
@@ -119,29 +119,29 @@ def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
 def _game(game_id: str, decree: str, settings: bytes) -> Game:
     """The game with these settings, which are complete and valid."""
     book = chapter(decree, game_id)
-    made: Game = _find(GAMES[game_id][0])(
+    game: Game = _find(GAMES[game_id][0])(
         book, msgspec.msgpack.decode(settings, type=settings_of(game_id))
     )
-    if isinstance(made, Machine):
-        made.appoint(deciders_of(decree, game_id))
-    return made
+    if isinstance(game, Machine):
+        game.appoint(deciders_of(decree, game_id))
+    return game
 
 
 def lacking(game_id: str, decree: str) -> str:
     """The error text for a game that the decree does not have."""
     poker = {game for games in CONTESTS.values() for game in games}
-    has = [game for game in GAMES if game in games_of(decree)]
+    available = [game for game in GAMES if game in games_of(decree)]
     other = (
         ", nor any other of poker"
-        if (game_id in poker or "poker" in game_id) and poker.isdisjoint(has)
+        if (game_id in poker or "poker" in game_id) and poker.isdisjoint(available)
         else ""
     )
-    return f"{decree} has no game {game_id!r}{other}; it has: {', '.join(has)}"
+    return f"{decree} has no game {game_id!r}{other}; it has: {', '.join(available)}"
 
 
 def settings_of(game_id: str) -> type[msgspec.Struct]:
-    """The settings that a table with this game may have. Raises ``ValueError`` for an
-    unknown game.
+    """The settings that a table with this game may have. Raises ``ValueError`` for an unknown
+    game.
     """
     if game_id not in GAMES:
         raise ValueError(unknown_word("game", game_id, sorted(GAMES)))
@@ -154,8 +154,8 @@ def _settings(kind: type[msgspec.Struct], stated: dict[str, Any]) -> msgspec.Str
     for name, value in stated.items():
         if name not in types:
             near = closest(name, types)
-            told = f"; did you mean `{near}`?" if near else ""
-            raise ValueError(f"no setting {name!r}; there are: {', '.join(types)}{told}")
+            suggestion = f"; did you mean `{near}`?" if near else ""
+            raise ValueError(f"no setting {name!r}; there are: {', '.join(types)}{suggestion}")
         try:
             msgspec.convert(value, types[name])
         except msgspec.ValidationError as error:

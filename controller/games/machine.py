@@ -1,5 +1,5 @@
-"""The state machine that every game is: who takes which input, in one table; what a step makes of
-it; what is confidential.
+"""The state machine that every game is: the table of its input handlers, the step, the roles and
+what is confidential.
 """
 
 from __future__ import annotations
@@ -46,8 +46,7 @@ Handlers = Mapping[type[Any], Callable[[Any, Any], None]]
 NO_HANDLERS: Handlers = MappingProxyType({})
 
 SILENCES = (LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap)
-"""Readings about a silence: a device is silent, is back, or its readings came late or were lost.
-"""
+"""Readings that a device is silent or back, or that its readings came late or were lost."""
 
 
 SETTLING_COMMANDS: tuple[type[Command], ...] = (RoundConfirm, RoundVoid)
@@ -55,11 +54,11 @@ SETTLING_COMMANDS: tuple[type[Command], ...] = (RoundConfirm, RoundVoid)
 
 
 class Inputs(NamedTuple):
-    """Who takes which input. A reading that is not here does not concern the game; a command is
+    """The handler of each input. A reading without one is ignored; a command without one is
     refused.
 
-    ``in_charge`` and ``at_the_table``: commands by role. ``of_voiders``: those of these commands
-    that are reserved for the people whom the rulebook allows to void a round.
+    ``in_charge`` and ``at_the_table``: commands by the roles that may give them. ``of_voiders``:
+    those of these commands that only the roles that may void a round by the rulebook may give.
     """
 
     readings: Handlers = NO_HANDLERS
@@ -67,11 +66,11 @@ class Inputs(NamedTuple):
     at_the_table: Handlers = NO_HANDLERS
     of_voiders: tuple[type[Command], ...] = (RoundVoid,)
     withdrawn: tuple[type[Command], ...] = ()
-    """Commands that are taken back by the same with ``valid`` false."""
+    """Commands that the same command with ``valid`` false withdraws."""
     leaves_out: Mapping[type[Command], tuple[str, ...]] = MappingProxyType({})
     """By command: its fields that this game does not read, or refuses."""
     when: Whens = MappingProxyType({})
-    """The preconditions of commands that a table does not accept at any time."""
+    """The preconditions of commands that a table accepts only at certain times."""
 
     def also(
         self,
@@ -82,7 +81,7 @@ class Inputs(NamedTuple):
         withdrawn: tuple[type[Command], ...] = (),
         leaves_out: Mapping[type[Command], tuple[str, ...]] = MappingProxyType({}),
     ) -> Inputs:
-        """These conditions, and before them those of one game."""
+        """Add the inputs of one game; they replace those of the same type."""
         return Inputs(
             {**self.readings, **readings},
             {**self.in_charge, **in_charge},
@@ -95,11 +94,11 @@ class Inputs(NamedTuple):
 
     @property
     def takes(self) -> Handlers:
-        """The roles of each command."""
+        """The handler of each input."""
         return {**self.readings, **self.in_charge, **self.at_the_table}
 
     def roles(self, void_by: tuple[Role, ...]) -> Mapping[type[Command], tuple[Role, ...]]:
-        """Whose each command is, where these may void a round."""
+        """The roles that may give each command. ``void_by``: those that may void a round."""
         return (
             dict.fromkeys(self.in_charge, IN_CHARGE)
             | dict.fromkeys(self.at_the_table, AT_THE_TABLE)
@@ -112,7 +111,7 @@ class Decree(Protocol):
 
     @property
     def void_by(self) -> tuple[Role, ...]:
-        """Who may void a round."""
+        """The roles that may void a round."""
         ...
 
     @property
@@ -128,9 +127,9 @@ M = TypeVar("M", bound=Moves[Any, Any, Any])
 
 
 class Machine(ABC, Generic[B, S, T, M]):
-    """A game under one decree with one table's settings: what is alike in all of them.
+    """A game under one decree with one table's settings: the base of all games.
 
-    A game names its state, its turn and its inputs, and says what it shows.
+    A game supplies its types of state and turn, its inputs, and what it publishes.
     """
 
     state_type: type[T]
@@ -146,8 +145,8 @@ class Machine(ABC, Generic[B, S, T, M]):
         self._commands = tuple(kind for kind in COMMANDS if kind in self.roles)
 
     def appoint(self, deciders: Mapping[str, Decider]) -> None:
-        """Leave each command, or each kind of one, to the roles that the decree names for it; the
-        others to our default.
+        """Set the roles of each command, or of each kind of one, to those that the decree names;
+        the others keep the default.
         """
         self.deciders = deciders
         self.roles = {
@@ -171,11 +170,13 @@ class Machine(ABC, Generic[B, S, T, M]):
         turn: M,  # noqa: ARG002 - some games look
         received: AnyReading | AnyCommand,
     ) -> Callable[[M, Any], None] | None:
-        """Who takes this input now."""
+        """The function that handles this input now; None if the game ignores it."""
         return self._handlers.get(type(received))
 
     def step(self, state: T, received: AnyReading | AnyCommand) -> tuple[T, tuple[AnyEvent, ...]]:
-        """Take one input."""
+        """The next state and the events of one input. Raises ``RejectedError`` for a command that
+        is refused.
+        """
         turn = self.turn(state)
         if isinstance(received, Command):
             allow(received, self.roles)
@@ -187,8 +188,8 @@ class Machine(ABC, Generic[B, S, T, M]):
         return turn.state, tuple(turn.events)
 
     def decider_kind(self, turn: M, command: AnyCommand) -> str:  # noqa: ARG002 - some games look
-        """The kind of a command that a decree may reserve for a role of its own: a reason to void a
-        round.
+        """The kind of a command, for example the reason to void a round, that a decree may reserve
+        for certain roles; empty if it has none.
         """
         return command.reason if isinstance(command, RoundVoid) else ""
 
@@ -220,16 +221,16 @@ class Machine(ABC, Generic[B, S, T, M]):
         return {RoundVoid: {"reason": tuple(self.book.void)}} if self.book.void else {}
 
     def is_taken(self, turn: M, kind: type[Command]) -> bool:
-        """Whether the table takes a command of this kind now."""
+        """Whether the table accepts commands of this type now."""
         when = self.inputs.when.get(kind)
         return when is None or when(turn)
 
     def confidential(
         self, state: T, received: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]
     ) -> bool:
-        """Inputs that name a card that neither the events of their step nor the table show; a fault
-        that is about a card may name it. Only a person names an open card again: a reader that does
-        was wrong about another.
+        """Whether an input names a card that neither the events of its step nor the table show. A
+        fault about a card may name it. Only a person may name a face-up card again: a reader that
+        does so misread another card.
         """
         if isinstance(received, ShoeFault):
             return received.fault in CARD_FAULTS
@@ -237,7 +238,7 @@ class Machine(ABC, Generic[B, S, T, M]):
         return not self.named(received) <= revealed(events) | open_cards
 
     def named(self, received: AnyReading | AnyCommand) -> set[str]:
-        """The cards that an input names."""
+        """The cards named by an input."""
         if isinstance(received, ShufflerVerdict):
             return {*received.missing, *received.extra}
         return (
@@ -246,7 +247,7 @@ class Machine(ABC, Generic[B, S, T, M]):
             else set()
         )
 
-    def seen(self, state: T) -> set[str]:  # noqa: ARG002 - at most games no card is named again once it lies open
+    def seen(self, state: T) -> set[str]:  # noqa: ARG002 - in most games no card is named again once it is face up
         """The cards that are face up and that an input may name again."""
         return set()
 
@@ -260,8 +261,8 @@ class Machine(ABC, Generic[B, S, T, M]):
 
 
 def revealed(events: Iterable[AnyEvent]) -> set[str]:
-    """The cards that these events reveal. ``cards.burned`` is left out: what it shows was revealed
-    before, and a burned card of the same value was not.
+    """The cards that these events reveal. ``cards.burned`` is ignored: the card that it shows was
+    revealed before, and burned cards of the same value were not.
     """
     found: set[str | None] = set()
     for event in events:

@@ -16,10 +16,10 @@ from devices.readings import Reading
 
 
 class GameState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What every game's state has: the base of each ``State``.
+    """The base of each game's ``State``.
 
-    ``session`` and ``round`` count from 1; ``round`` is the last that was begun. ``alerts``: those
-    that are raised.
+    ``session`` and ``round`` count from 1; ``round`` is the last one that began. ``alerts``: the
+    raised alerts.
     """
 
     session: int = 0
@@ -31,7 +31,7 @@ class GameState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     if TYPE_CHECKING:
         entries: tuple[Any, ...] = ()
-        """The outcomes of its rounds, which each state has for itself."""
+        """The outcomes of its rounds; each state declares its own field."""
 
 
 Book = TypeVar("Book")
@@ -40,8 +40,8 @@ State = TypeVar("State", bound=GameState)
 
 
 class Moves(ABC, Generic[Book, Settings, State]):
-    """The base of each game's ``Turn``: its moves change the state and say their event in one go,
-    so that the two cannot part.
+    """The base of each game's ``Turn``: a move changes the state and emits its event together, so
+    that the two cannot diverge.
     """
 
     def __init__(self, book: Book, settings: Settings, state: State) -> None:
@@ -51,26 +51,28 @@ class Moves(ABC, Generic[Book, Settings, State]):
         self.events: list[AnyEvent] = []
 
     def emit(self, event: AnyEvent) -> None:
-        """Add an event; it belongs to the session."""
+        """Add an event of the present session."""
         self.events.append(replace(event, session=self.state.session))
 
     def change(self, **fields: Any) -> None:
-        """Change the state."""
+        """Replace these fields of the state."""
         self.state = replace(self.state, **fields)
 
     def after_input(self) -> None:
-        """Moves that follow by themselves after an input."""
+        """Make the moves that follow from an input without another one."""
 
     def open_session(self, command: SessionOpen) -> None:
-        """The table opens, with no round so far. Rejects what cannot be opened."""
-        was = self.state
-        if was.open:
-            raise RejectedError("session_already_open", session=was.session)
+        """Open a session, which has no round yet. Raises ``RejectedError`` if one is open or its
+        minimum is not allowed.
+        """
+        before = self.state
+        if before.open:
+            raise RejectedError("session_already_open", session=before.session)
         if command.minimum is not None:
             allow_minimum(command.minimum)
             self.require_highest(command.minimum)
         self.change(
-            session=was.session + 1,
+            session=before.session + 1,
             open=True,
             minimum=command.minimum,
             currency=command.currency,
@@ -84,28 +86,28 @@ class Moves(ABC, Generic[Book, Settings, State]):
         )
 
     def require_highest(self, minimum: int) -> None:
-        """Reject a minimum with which the table's highest stakes are not what the decree allows."""
+        """Reject a minimum with which the decree does not allow the table's highest stakes."""
 
     def raise_alert(
-        self, what: str, reading: Reading | None = None, detail: str | None = None
+        self, alert: str, reading: Reading | None = None, detail: str | None = None
     ) -> None:
-        """Raise an alert, once until it is cleared."""
-        if what not in self.state.alerts:
-            self.change(alerts=(*self.state.alerts, what))
+        """Raise an alert unless it is raised already."""
+        if alert not in self.state.alerts:
+            self.change(alerts=(*self.state.alerts, alert))
             self.emit(
                 AlertRaised(
-                    alert=what,
-                    what=what,
+                    alert=alert,
+                    what=alert,
                     device=reading.device or None if reading else None,
                     detail=detail,
                 )
             )
 
-    def clear_alert(self, what: str) -> None:
+    def clear_alert(self, alert: str) -> None:
         """Clear an alert if it is raised."""
-        if what in self.state.alerts:
-            self.change(alerts=tuple(alert for alert in self.state.alerts if alert != what))
-            self.emit(AlertCleared(alert=what))
+        if alert in self.state.alerts:
+            self.change(alerts=tuple(other for other in self.state.alerts if other != alert))
+            self.emit(AlertCleared(alert=alert))
 
 
 def frames_of(reading: Reading | None) -> tuple[Frame, ...]:
@@ -116,5 +118,5 @@ def frames_of(reading: Reading | None) -> tuple[Frame, ...]:
 
 
 def readings_of(reading: Reading) -> tuple[int, ...]:
-    """The number of a reading where cards are dealt, as evidence."""
+    """The number of a reading of a card, as evidence."""
     return () if reading.reading is None else (reading.reading,)

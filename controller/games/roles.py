@@ -13,12 +13,12 @@ AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
 
 
 COMMANDS_DEVICES: tuple[Role, ...] = (*IN_CHARGE, "technician")
-"""Who may command a device; no decree says. Stopping, freeing or switching it is for those in
-charge and the technician.
+"""The roles that may command a device; no decree names any. Only those in charge and the technician
+may stop, release or switch it.
 """
 LAUNCHES = ("start", "start_anticlockwise", "fire", "shake")
-"""Device commands that set the ball or the dice going. The croupier may give them too, as by hand
-or with the wheel's key.
+"""Device commands that launch the ball or the dice. The croupier may give them too, as he may
+launch by hand or with the wheel's key.
 """
 
 
@@ -27,12 +27,9 @@ def roles_for_device(command: str) -> tuple[Role, ...]:
     return ("croupier", *COMMANDS_DEVICES) if command in LAUNCHES else COMMANDS_DEVICES
 
 
-def allow(command: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]]) -> None:
-    """Reject a command that the game does not take, or from a role that may not give it.
-
-    ``may``: the game's commands and their roles.
-    """
-    roles = may.get(type(command))
+def allow(command: AnyCommand, roles_by_command: Mapping[type[Command], tuple[Role, ...]]) -> None:
+    """Reject a command that the game does not have, or that this role may not give."""
+    roles = roles_by_command.get(type(command))
     if roles is None:
         raise RejectedError(
             "unknown_command", command=level(str(type(command).__struct_config__.tag))
@@ -41,7 +38,7 @@ def allow(command: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]]) ->
 
 
 def allow_role(role: Role, roles: tuple[Role, ...]) -> None:
-    """Reject a role that is not allowed to do this."""
+    """Reject a role that is not one of these."""
     if role not in roles:
         raise RejectedError("role_not_allowed", role=role, roles=roles)
 

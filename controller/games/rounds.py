@@ -21,7 +21,7 @@ from devices.readings import Number, Reading
 
 
 class Lawful(Protocol):
-    """A rulebook, as far as it is needed here."""
+    """A rulebook with laws of irregularities."""
 
     @property
     def laws(self) -> dict[str, Law]:
@@ -40,7 +40,7 @@ class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=Tru
     """
 
     remembered_rounds: ClassVar[int] = 60
-    """Rounds whose outcome is remembered."""
+    """Maximum number of rounds whose outcome is remembered."""
 
     if TYPE_CHECKING:
         current: Any = None
@@ -51,8 +51,8 @@ class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=Tru
         return next((entry for entry in self.entries if entry.round == number), None)
 
     def with_entry(self, entry: E) -> Self:
-        """With this outcome in the place of any earlier one of its round; the oldest round too many
-        is forgotten.
+        """The state with this outcome, which replaces an earlier one of its round. The oldest
+        outcome is dropped if there are too many.
         """
         return replace(self, entries=in_place(self.entries, entry)[-self.remembered_rounds :])
 
@@ -61,7 +61,7 @@ class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=Tru
         return [entry for entry in self.entries if entry.kind == "unresolved"]
 
     def last_result(self) -> E | None:
-        """The latest result."""
+        """The latest result that is remembered."""
         return next((entry for entry in reversed(self.entries) if entry.kind == "result"), None)
 
 
@@ -72,7 +72,7 @@ State = TypeVar("State", bound=Rounds[Any])
 
 
 class LawfulMoves(Moves[Book, Settings, Table]):
-    """Moves with the law that they follow."""
+    """Moves that cite the law."""
 
     @property
     @abstractmethod
@@ -119,7 +119,7 @@ class LawfulMoves(Moves[Book, Settings, Table]):
         last_number: Number | None = None,
         spin: int | None = None,
     ) -> None:
-        """A round is void: by the rules, or by a person's decision."""
+        """Report that a round is void, by the rules or by a person's decision (``by``)."""
         self.emit(
             RoundVoid(
                 round=number,
@@ -135,8 +135,8 @@ class LawfulMoves(Moves[Book, Settings, Table]):
             )
         )
 
-    def about(self, reading: Reading | None) -> dict[str, Any]:  # noqa: ARG002 - at most games the round says it all
-        """Further fields of an irregularity."""
+    def about(self, reading: Reading | None) -> dict[str, Any]:  # noqa: ARG002 - most games need only the round
+        """Further fields of an irregularity's event."""
         return {}
 
 
@@ -149,28 +149,28 @@ class RoundMoves(LawfulMoves[Book, Settings, State]):
         return self.state.current.round if self.state.current else 0
 
     def change_current(self, **fields: Any) -> None:
-        """Change the round in progress."""
+        """Replace these fields of the round in progress."""
         assert self.state.current is not None
         self.change(current=replace(self.state.current, **fields))
 
 
 def in_place(entries: Iterable[E], entry: E) -> tuple[E, ...]:
-    """These outcomes, with one in the place of any earlier one of its round."""
+    """These outcomes with one more, which replaces an earlier one of its round; by round."""
     others = (other for other in entries if other.round != entry.round)
     return tuple(sorted((*others, entry), key=lambda known: known.round))
 
 
 class Recorded(Decided, Protocol):
-    """The outcome of a round, as far as the history has it in the same form for every game."""
+    """The outcome of a round: the fields that the history shows alike for every game."""
 
     @property
     def reason(self) -> str | None:
-        """Why it is void."""
+        """Why the round is void."""
         ...
 
     @property
     def article(self) -> str | None:
-        """If the law requires it."""
+        """The article that voids it, if the law does."""
         ...
 
 
@@ -183,7 +183,7 @@ def line(
     candidate: Number | None = None,
     dice: tuple[int, ...] | None = None,
 ) -> AnyLine:
-    """One round in the retained history; ``outcome``: what it came to, None without a result."""
+    """One round in the retained history. ``outcome``: None without a result."""
     if outcome is not None:
         return ResultLine(round=entry.round, spin=spin, outcome=outcome, corrected=corrected)
     if entry.kind == "void":

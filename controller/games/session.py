@@ -15,11 +15,11 @@ from controller.rulebooks.law import Law
 
 
 class NumberedRound(Protocol):
-    """A round, by its number."""
+    """A round with its number."""
 
     @property
     def round(self) -> int:
-        """Counts from 1 in each session."""
+        """Its number, from 1 in each session."""
         ...
 
 
@@ -38,7 +38,7 @@ E_co = TypeVar("E_co", bound=Decided, covariant=True)
 
 
 class Outcomes(Protocol[E_co]):
-    """A table's state, as far as it remembers outcomes."""
+    """A table's state that remembers outcomes."""
 
     def unresolved(self) -> list[Any]:
         """The rounds whose result a person may still give."""
@@ -50,7 +50,7 @@ class Outcomes(Protocol[E_co]):
 
 
 class LastRoundsTable(Protocol):
-    """A game's turn, as far as the last rounds before closing concern it."""
+    """The part of a game's turn that counts the last rounds before closing."""
 
     state: Any
     book: Any
@@ -76,8 +76,8 @@ def session(turn: Any) -> None:
 
 
 def another_round(turn: Any, left: int | None) -> None:
-    """Require an open session, and rounds left if the last ones were announced. ``left``: how many;
-    None if not announced.
+    """Require an open session that has rounds left. ``left``: the announced rounds still to play;
+    None if none were announced.
     """
     session(turn)
     if left == 0:
@@ -85,13 +85,14 @@ def another_round(turn: Any, left: int | None) -> None:
 
 
 def announce_last_rounds(
-    turn: LastRoundsTable, command: LastRoundsAnnounce, unsaid: int | None = None
+    turn: LastRoundsTable, command: LastRoundsAnnounce, default: int | None = None
 ) -> None:
     """Announce the last rounds before closing; the round in progress is one of them.
-    ``book.last_rounds``: how many by the decree; ``unsaid``: how many if the decree is silent.
+    ``book.last_rounds``: their number by the decree; ``default``: their number if the decree has
+    none.
     """
     session(turn)
-    state, left = turn.state, turn.book.last_rounds or unsaid
+    state, left = turn.state, turn.book.last_rounds or default
     if left is None:
         raise RejectedError("no_last_rounds")
     if state.last is not None:
@@ -124,8 +125,8 @@ def undecided(
 ) -> Round | Entry:
     """The round that a decision is about: the round in progress, or the only unresolved one.
 
-    ``number`` names it. ``first``: whether the round in progress is meant when others are
-    unresolved too. Raises ``RejectedError`` if the number of matches is not one.
+    ``number`` names it. ``first``: without a number, prefer the round in progress to unresolved
+    ones. Raises ``RejectedError`` unless exactly one round matches.
     """
     if number is not None:
         return named(state, current, number)
@@ -144,7 +145,9 @@ def named(
     current: Round | None,
     number: int,
 ) -> Round | Entry:
-    """The round of this number, in progress or unresolved; else raises ``RejectedError``."""
+    """The round of this number, in progress or unresolved. Raises ``RejectedError`` for any
+    other.
+    """
     if current is not None and current.round == number:
         return current
     entry = state.entry(number)
@@ -162,7 +165,7 @@ CORRECTION_FIELDS = ("number", "winner", "dice", "hands", "decisions")
 
 
 def corrects(command: ResultCorrect, own: str) -> None:
-    """Reject fields that do not correct a result of this game. ``own``: the one that does."""
+    """Reject correction fields of other games. ``own``: the field that corrects this game."""
     others = [
         name for name in CORRECTION_FIELDS if name != own and getattr(command, name) is not None
     ]
@@ -192,5 +195,5 @@ def sent(commands: Iterable[str]) -> tuple[str, ...]:
 
 
 def confirmer(command: Command) -> str:
-    """Who confirms it, as ``name (role)``."""
+    """The person who gave a command, as ``name (role)``."""
     return f"{command.by} ({command.role})"

@@ -53,8 +53,8 @@ class Band(NamedTuple):
 
     def __str__(self) -> str:
         """As ``50, 100`` or ``40-100``."""
-        told = [str(multiple) for multiple in self.multiples]
-        return f"{told[0]}-{told[-1]}" if self.span else ", ".join(told)
+        texts = [str(multiple) for multiple in self.multiples]
+        return f"{texts[0]}-{texts[-1]}" if self.span else ", ".join(texts)
 
 
 class StakedRound(Protocol):
@@ -194,8 +194,8 @@ def refuse_unlawful(highest: Highest, bands: Mapping[str, Band]) -> None:
         for minimum in minimums
     ):
         # no amounts: the file has them as 5.00, in a currency that no game knows
-        told = ", ".join(f"{bet} ({band})" for bet, band in held.items())
-        raise ValueError(f"highest: the decree allows no minimum with those of {told}")
+        texts = ", ".join(f"{bet} ({band})" for bet, band in held.items())
+        raise ValueError(f"highest: the decree allows no minimum with those of {texts}")
 
 
 def require_lawful(
@@ -241,8 +241,8 @@ def with_bet(bets: tuple[Stake, ...], command: BetPlace) -> tuple[Stake, ...]:
 
 def merged(bets: tuple[Stake, ...], later: tuple[Stake, ...]) -> tuple[Stake, ...]:
     """Both sets of bets; a later bet replaces an earlier one of the same name."""
-    anew = {(bet.who, bet.bet) for bet in later}
-    return (*(bet for bet in bets if (bet.who, bet.bet) not in anew), *later)
+    replaced = {(bet.who, bet.bet) for bet in later}
+    return (*(bet for bet in bets if (bet.who, bet.bet) not in replaced), *later)
 
 
 def without_bet(bets: tuple[Stake, ...], command: BetWithdraw) -> tuple[Stake, ...]:

@@ -177,10 +177,10 @@ def _showing(turn: Turn, who: str) -> None:
     if not on_table.hand(deal.cards, who):
         raise RejectedError("no_cards", who=who)
     state = turn.state
-    anew = state.doubt == "shown_differs" and on_table.is_up(
+    reshown = state.doubt == "shown_differs" and on_table.is_up(
         deal.cards, who
     )  # the other one may be wrong
-    if state.doubt is None or (anew and who != state.about):
+    if state.doubt is None or (reshown and who != state.about):
         turn.may_show(who)
     elif state.about not in (None, who):
         raise RejectedError("table_waits_for_cards", who=turn.state.about)
@@ -275,8 +275,8 @@ def correct(turn: Turn, command: ResultCorrect) -> None:
     if deal is None:  # a person's word settled it
         correct_settled(turn, entry, command, turn.deck)
         return
-    amended, there, said = turn.amended(deal, entry, command)
-    right = right_cards(there, said, turn.deck, [card.card for card in deal.cards])
+    amended, there, names = turn.amended(deal, entry, command)
+    right = right_cards(there, names, turn.deck, [card.card for card in deal.cards])
     before = turn.outcome(deal, {hand.who: hand.cards for hand in entry.hands})
     replace_result(turn, entry, before, turn.outcome(amended, right), command)
     turn.change(played=tuple(amended if result is deal else result for result in turn.state.played))

@@ -82,8 +82,8 @@ class BankedGame(DealtGame[Any, Any, Any, Any]):
 
     def asks(self, state: Any) -> tuple[str, ...]:
         """The commands one of which the table waits for."""
-        asked: tuple[str, ...] = self.turn(state).asks()
-        return asked
+        commands: tuple[str, ...] = self.turn(state).asks()
+        return commands
 
     def common(self, state: Any) -> dict[str, Any]:
         """The fields of ``BankedShown``: the retained state of every such table."""

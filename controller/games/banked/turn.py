@@ -284,7 +284,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
     ) -> None:
         """Publish a hand's decision; without ``valid``, publish that it is withdrawn."""
         call = self.book.announcements.get(decision) if valid else None
-        said = HandDecided(
+        event = HandDecided(
             round=self.current.round,
             who=who,
             decision=decision,
@@ -292,7 +292,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
             announcement=call,
             valid=valid,
         )
-        self.emit(said)
+        self.emit(event)
 
     # The outcome of a round
 

@@ -60,8 +60,8 @@ def showing(turn: Turn) -> Iterator[str]:
         return
     cards = state.current.cards
     for who in dict.fromkeys(card.to for card in cards if not card.gone):
-        anew = state.doubt == "shown_differs" and on_table.is_up(cards, who)
-        if state.doubt is None or (anew and who != state.about):
+        reshown = state.doubt == "shown_differs" and on_table.is_up(cards, who)
+        if state.doubt is None or (reshown and who != state.about):
             if passes(turn.may_show, who):
                 yield who
         elif state.about in (None, who):

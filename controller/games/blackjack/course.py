@@ -344,8 +344,8 @@ def marks(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[str, ...]:
     """What else wins or loses bets: insurance, and by box the bets on pairs and the accumulated
     ones, where the table has them.
 
-    Insurance is undecided where the dealer has not drawn, since no hand was left against him.
-    Side bets are settled with the first of the dealer's hands.
+    Insurance is undecided where the dealer has not drawn, since no hand was left against him. Side
+    bets are settled with the first of the dealer's hands.
     """
     found = [f"play {deal.play}"] if rules.book.plays > 1 else []
     if deal.insurance is not None:
@@ -380,8 +380,8 @@ def first_cards(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat)
         return pair
     if deal.seats[deal.seats.index(seat) + 1] == other:
         return (*pair, *seat.cards[1:2])
-    again = deal.seat(
+    next_split = deal.seat(
         f"{seat.who}.3"
     )  # the first half was split again: the next card belongs to the new hand
-    assert again is not None
-    return (*pair, again.cards[0])
+    assert next_split is not None
+    return (*pair, next_split.cards[0])

@@ -31,10 +31,12 @@ class BlackjackSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, k
     pair_bets: bool = False
     """Whether the table offers the bet on pairs. If so, results name the boxes that have a pair."""
     accumulated_bets: bool = False
-    """Whether the table offers the accumulated bet. If so, results name the boxes that have sevens.
+    """Whether the table offers the accumulated bet. If so, results name the boxes that have
+    sevens.
     """
     accumulated_stake: Money | None = None
-    """The fixed stake of the accumulated bet, in minor units; None for any stake up to the highest.
+    """The fixed stake of the accumulated bet, in minor units; None for any stake up to the
+    highest.
     """
     linked: bool = False
     """Whether the accumulated prize is linked with other tables, as authorised."""
@@ -60,7 +62,8 @@ class BlackjackSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, k
     three_sevens: Literal["wins", "ties"] = "wins"
     """Whether a 21 of three sevens wins or ties against a dealer's 21 made otherwise."""
     cut_first: Literal["play", "end"] = "play"
-    """When the cut card comes before a round's first card: the round is played, or the talla ends.
+    """When the cut card comes before a round's first card: the round is played, or the talla
+    ends.
     """
     burn_continuous: Literal["yes", "no"] = "no"
     """Whether cards are burned from a continuous shuffler."""

@@ -123,13 +123,13 @@ def _authorised(turn: BouleTurn, minimum: int | None) -> None:
     authorised = turn.settings.authorised_minimum
     if minimum is None or authorised is None:
         return
-    may = [authorised * factor for factor in turn.book.minimum_factors]
-    if minimum not in may:
+    allowed = [authorised * factor for factor in turn.book.minimum_factors]
+    if minimum not in allowed:
         law = turn.book.laws["minimum"]
         raise RejectedError(
             "minimum_not_authorised",
             minimum=minimum,
-            allowed=tuple(map(str, may)),
+            allowed=tuple(map(str, allowed)),
             law=law.cited,
         )
 

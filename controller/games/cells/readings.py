@@ -21,8 +21,8 @@ def on_phase(turn: CellsTurn, reading: WheelPhase) -> None:
     """The wheel says what it is doing. While it still runs in a round that has its outcome, nothing
     follows from it.
     """
-    entry, was = turn.over(reading.spin), turn.state.phase
-    set_going = reading.phase == "launched" and was not in (
+    entry, before = turn.over(reading.spin), turn.state.phase
+    set_going = reading.phase == "launched" and before not in (
         None,
         "launched",
         "settling",
@@ -41,7 +41,7 @@ def on_phase(turn: CellsTurn, reading: WheelPhase) -> None:
     turn.change(phase=reading.phase, spin=reading.spin)
     if (
         reading.phase == "launched"
-        and was is None
+        and before is None
         and entry.kind == "result"
         and turn.state.current
     ):
@@ -146,9 +146,9 @@ def _afterwards(turn: CellsTurn, entry: WheelEntry, reading: WheelCell | WheelNu
 # Phases where the wheel says when bets open and close
 
 
-def _launched(turn: CellsTurn, reading: WheelPhase, was: WheelState) -> None:
+def _launched(turn: CellsTurn, reading: WheelPhase, before: WheelState) -> None:
     """The ball or the wheel is set going: bets are open still."""
-    if (reading.phase, reading.spin) == (was.phase, was.spin):
+    if (reading.phase, reading.spin) == (before.phase, before.spin):
         return
     current = turn.state.current
     if current and reading.spin is None and (current.launched or current.closed):
@@ -159,7 +159,7 @@ def _launched(turn: CellsTurn, reading: WheelPhase, was: WheelState) -> None:
     turn.change(gap=False)
 
 
-def _settling(turn: CellsTurn, reading: WheelPhase, _was: WheelState) -> None:
+def _settling(turn: CellsTurn, reading: WheelPhase, _before: WheelState) -> None:
     """It is about to come to rest: the last call, and no more bets; or a silence has hidden when
     both would have been in time.
     """
@@ -168,7 +168,7 @@ def _settling(turn: CellsTurn, reading: WheelPhase, _was: WheelState) -> None:
     wheel.no_more_bets(turn, reading, "launched", unobserved=turn.state.gap)
 
 
-def _settled(turn: CellsTurn, reading: WheelPhase, _was: WheelState) -> None:
+def _settled(turn: CellsTurn, reading: WheelPhase, _before: WheelState) -> None:
     """The wheel has stopped: the place reported before counts now. If its round was void, the next
     one begins.
     """
@@ -177,18 +177,18 @@ def _settled(turn: CellsTurn, reading: WheelPhase, _was: WheelState) -> None:
         turn.open_bets(None)
 
 
-def _no_more_bets(turn: CellsTurn, reading: WheelPhase, _was: WheelState) -> None:
+def _no_more_bets(turn: CellsTurn, reading: WheelPhase, _before: WheelState) -> None:
     wheel.no_more_bets(turn, reading, "launched", unobserved=turn.state.gap)
 
 
 # Phases where a person does
 
 
-def _launched_by_person(turn: CellsTurn, reading: WheelPhase, was: WheelState) -> None:
+def _launched_by_person(turn: CellsTurn, reading: WheelPhase, before: WheelState) -> None:
     """The wheel is set going. That comes before the last call, so bets closed before it were closed
     too early.
     """
-    if (reading.phase, reading.spin) == (was.phase, was.spin):
+    if (reading.phase, reading.spin) == (before.phase, before.spin):
         return
     turn.change(spent=False, held=None)
     current = turn.state.current
@@ -202,7 +202,7 @@ def _launched_by_person(turn: CellsTurn, reading: WheelPhase, was: WheelState) -
     turn.change(gap=False)
 
 
-def _settling_by_person(turn: CellsTurn, reading: WheelPhase, _was: WheelState) -> None:
+def _settling_by_person(turn: CellsTurn, reading: WheelPhase, _before: WheelState) -> None:
     """The wheel is about to stop: the last call, and after it the croupier closes the bets. Bets
     that were closed since the launch were closed without it.
     """
@@ -220,7 +220,7 @@ def _settling_by_person(turn: CellsTurn, reading: WheelPhase, _was: WheelState) 
         turn.irregular("out_of_order", reading=reading, detail="bets closed without the last call")
 
 
-def _settled_by_person(turn: CellsTurn, reading: WheelPhase, _was: WheelState) -> None:
+def _settled_by_person(turn: CellsTurn, reading: WheelPhase, _before: WheelState) -> None:
     _release(turn, reading)
 
 

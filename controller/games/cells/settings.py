@@ -36,7 +36,8 @@ class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     launched_again: Asked = "ask"
     """The wheel was set going again in the same round before the first spin was decided."""
     last_rounds_count: Literal["valid", "all"] = "valid"
-    """Which spins the announced last ones are: those with a result, or void ones as well. Not set.
+    """Which spins the announced last ones are: those with a result, or void ones as well. Not
+    set.
     """
 
     highest: Highest = msgspec.field(default_factory=dict)

@@ -96,24 +96,24 @@ class CellsTurn(WheelTurn):
 
     def result(
         self,
-        of: WheelRound | WheelEntry,
+        round_: WheelRound | WheelEntry,
         number: Number,
         confirmed_by: str | None = None,
         cell: int | None = None,
     ) -> None:
         """Give the result; if the wheel opens the bets, the next round begins with it."""
-        super().result(of, number, confirmed_by, cell)
+        super().result(round_, number, confirmed_by, cell)
         self._next()
 
     def unresolved(
         self,
-        of: WheelRound | WheelEntry,
+        round_: WheelRound | WheelEntry,
         why: Why,
         candidate: Number | None = None,
         cell: int | None = None,
     ) -> None:
         """End without a result; if the wheel opens the bets, the next round begins all the same."""
-        super().unresolved(of, why, candidate, cell)
+        super().unresolved(round_, why, candidate, cell)
         self._next()
 
     def _next(self) -> None:

@@ -101,17 +101,17 @@ def void(turn: CheminTurn, command: RoundVoid) -> None:
 
 def confirm(turn: CheminTurn, command: RoundConfirm) -> None:
     """Confirm the round as it is, or give its winner where the cards are not known."""
-    of = _undecided(turn, command.round)
+    round_ = _undecided(turn, command.round)
     who = confirmer(command)
-    if isinstance(of, DealtEntry) or of.question == "silence":
-        turn.stated_result(of.round, _winners(turn, command.winner), who)
+    if isinstance(round_, DealtEntry) or round_.question == "silence":
+        turn.stated_result(round_.round, _winners(turn, command.winner), who)
         return
     if "round.confirm" not in turn.asks():
-        raise RejectedError("nothing_to_confirm", round=of.round)
-    if of.question == "player_word" and any(map(turn.baccarat, turn.book.hands)):
+        raise RejectedError("nothing_to_confirm", round=round_.round)
+    if round_.question == "player_word" and any(map(turn.baccarat, turn.book.hands)):
         law = turn.book.laws["player_word"]
         raise RejectedError("baccarat_card", law=law.cited)
-    if of.question == "two_third_cards" and of.pairs:
+    if round_.question == "two_third_cards" and round_.pairs:
         raise RejectedError("which_third_card")
     turn.change_current(question=None, confirmed_by=who)
 

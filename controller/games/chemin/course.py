@@ -74,8 +74,8 @@ class CheminTurn(CheminMoves):
         it announced was not its own.
         """
         coup, bank = self.current, self.book.bank
-        stood = coup.words.get(bank) == "stand" and not thirds(coup, bank)
-        return stood and bank_plays(self.book, coup) and WRONG_POINT in self.book.errors
+        has_stood = coup.words.get(bank) == "stand" and not thirds(coup, bank)
+        return has_stood and bank_plays(self.book, coup) and WRONG_POINT in self.book.errors
 
     def shows(self) -> bool:
         """Whether nothing is left but to turn all cards."""
@@ -337,15 +337,15 @@ class CheminTurn(CheminMoves):
         """The other leaves the game. If a person chose the wrong one, a person decides about it."""
         coup = self.current
         makes = {at: (opening(self.book, coup, who) + worth([coup.cards[at]])) % 10 for at in both}
-        has = [at for at in both if coup.cards[at].to == who]
-        if not has:
+        own = [at for at in both if coup.cards[at].to == who]
+        if not own:
             return
         right = (min if who == self.book.bank else max)(both, key=makes.__getitem__)
-        if len(has) > 1:
-            for at in has:
+        if len(own) > 1:
+            for at in own:
                 if at != right:
                     self.remove(at, "two_third_cards")
-        elif makes[has[0]] != makes[right]:
+        elif makes[own[0]] != makes[right]:
             self.ask("two_third_cards", detail=who)
 
     def _unclaimed(self) -> None:

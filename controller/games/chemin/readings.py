@@ -15,8 +15,8 @@ def on_cut(turn: CheminTurn, _reading: CardCut) -> None:
     if state.shoe is None or state.shoe.continuous or state.shoe.cut_at is not None:
         return
     turn.change(shoe=shoe.cut(state.shoe))
-    came = coup is not None and bool(coup.cards or state.held)
-    plays = came or (coup is not None and turn.settings.cut_first == "play")
+    cards_came = coup is not None and bool(coup.cards or state.held)
+    plays = cards_came or (coup is not None and turn.settings.cut_first == "play")
     talla.cut(turn, turn.number, int(plays))
     if coup is None:
         turn.end_shoe("cut")

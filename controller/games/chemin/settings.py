@@ -28,7 +28,8 @@ class CheminSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_o
     as the rule says.
     """
     cut_first: Literal["play", "end"] = "play"
-    """When the cut card comes before a round's first card: the round is played, or the talla ends.
+    """When the cut card comes before a round's first card: the round is played, or the talla
+    ends.
     """
     natural_nine: Literal["beats", "ties"] = "beats"
     """``beats``: an eight of two cards beats an eight or nine of three. ``ties``: the higher total
@@ -61,5 +62,6 @@ LAWS = (
     "no_claim",
     "bet_after_close",
 )
-"""The laws that the game cites. Every rulebook must have each, and one for each of its ``errors``.
+"""The laws that the game cites. Every rulebook must have each, and one for each of its
+``errors``.
 """

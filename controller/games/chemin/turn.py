@@ -82,14 +82,14 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
     def move(self, at: int, to: str, *, third: bool = True) -> None:
         """Deal a card of the table to another hand: face up, if it is a third one."""
         coup = self.current
-        card, was = coup.cards[at], coup.cards[at].to or coup.left.get(at)
+        card, previous_holder = coup.cards[at], coup.cards[at].to or coup.left.get(at)
         others = tuple(place for place in coup.third if place != at)
         self.change_current(
             third=tuple(sorted((*others, at))) if third else others,
             left={place: who for place, who in coup.left.items() if place != at},
         )
         self._lay(at, replace(card, to=to, up=card.up or third))
-        if to != was:
+        if to != previous_holder:
             now = self.current.cards
             self.emit(
                 CardDealt(
@@ -97,7 +97,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
                     to=to,
                     index=len(dealt(now[: at + 1], to)),
                     card=now[at].card if now[at].up else None,
-                    was=was,
+                    was=previous_holder,
                 )
             )
 
@@ -138,10 +138,10 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self, why: str, card: TableCard, to: str | None = None, law: str | None = None
     ) -> None:
         """Report that a card has left the game. ``to``: whose it was."""
-        cause, told = self.book.laws[law or why], card.card if card.up else None
+        cause, shown = self.book.laws[law or why], card.card if card.up else None
         self.emit(
             CardRemoved(
-                round=self.number, why=why, card=told, to=to, law=cause.rule, article=cause.article
+                round=self.number, why=why, card=shown, to=to, law=cause.rule, article=cause.article
             )
         )
 
@@ -241,11 +241,11 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         super().void(number, reason, law, by)
         self._close_shoe()
 
-    def unresolved(self, of: CheminCoup, why: Literal["silence", "undecided"]) -> None:
+    def unresolved(self, coup: CheminCoup, why: Literal["silence", "undecided"]) -> None:
         """The result is uncertain and is not invented."""
-        evidence = self.evidence(of.round)
-        self.record(DealtEntry(round=of.round, kind="unresolved"))
-        self.emit(RoundUnresolved(round=of.round, why=why, candidate=None, readings=evidence))
+        evidence = self.evidence(coup.round)
+        self.record(DealtEntry(round=coup.round, kind="unresolved"))
+        self.emit(RoundUnresolved(round=coup.round, why=why, candidate=None, readings=evidence))
         self._close_shoe()
 
     def leave(self) -> None:

@@ -219,29 +219,31 @@ def _rest(turn: CircleTurn) -> None:
 
 def void(turn: CircleTurn, command: RoundVoid) -> None:
     """The round is void by decision of the person in charge."""
-    of = undecided(turn.state, turn.state.current, command.round)
-    turn.void(of.round, command.reason, void_law(turn, command), command)
+    round_ = undecided(turn.state, turn.state.current, command.round)
+    turn.void(round_.round, command.reason, void_law(turn, command), command)
 
 
 def confirm(turn: CircleTurn, command: RoundConfirm) -> None:
     """A person confirms a result that the table cannot know; it may not contradict face-up
     cards.
     """
-    of = undecided(turn.state, turn.state.current, command.round)
-    allowed = [seat.who for seat in (of.live if isinstance(of, CircleRound) else of.hands)]
+    round_ = undecided(turn.state, turn.state.current, command.round)
+    allowed = [
+        seat.who for seat in (round_.live if isinstance(round_, CircleRound) else round_.hands)
+    ]
     if command.winner not in (*allowed, TIE):
         raise RejectedError("winner_one_of", winners=(*allowed, TIE))
-    if isinstance(of, CircleRound):
-        if not of.showdown:
+    if isinstance(round_, CircleRound):
+        if not round_.showdown:
             raise RejectedError("round_being_played")
-        against_cards(turn, of, command.winner)
+        against_cards(turn, round_, command.winner)
     marks = ("split",) if command.winner == TIE else ()
     hands = (
-        tuple(hand for hand in (*open_hands(of), *open_boards(of)) if hand.cards)
-        if isinstance(of, CircleRound)
+        tuple(hand for hand in (*open_hands(round_), *open_boards(round_)) if hand.cards)
+        if isinstance(round_, CircleRound)
         else ()
     )
-    turn.result(of, CircleShown(hands, command.winner, marks), confirmer(command))
+    turn.result(round_, CircleShown(hands, command.winner, marks), confirmer(command))
 
 
 def against_cards(turn: CircleTurn, hand: CircleRound, winner: str | None) -> None:

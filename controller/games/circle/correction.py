@@ -56,7 +56,7 @@ def _by_word(
     turn: CircleTurn, entry: DealtEntry, hand: CircleRound | None, command: ResultCorrect
 ) -> None:
     """Nothing was compared: a person names the winner, and corrects cards that were face up."""
-    was = entry.winner
+    previous_winner = entry.winner
     if command.winner is None and not command.hands:
         raise RejectedError("winner_or_hands_required")
     if "blank" in entry.marks:
@@ -71,17 +71,17 @@ def _by_word(
         replace_result(turn, entry, before, replace(before, hands=hands), command)
         return
     _require_player(command.winner, hand)
-    if command.winner == was:
-        raise RejectedError("winner_unchanged", round=entry.round, winner=was)
+    if command.winner == previous_winner:
+        raise RejectedError("winner_unchanged", round=entry.round, winner=previous_winner)
     if hand is not None:
         against_cards(
             turn, laid_open(hand, {hand.who: hand.cards for hand in hands}), command.winner
         )
-    told = ("no_showdown",) if {"no_showdown", "pot_stays"} & {*entry.marks} else ()
+    marks = ("no_showdown",) if {"no_showdown", "pot_stays"} & {*entry.marks} else ()
     after = PokerOutcome(
-        hands=hands, marks=("split",) if command.winner == TIE else told, winner=command.winner
+        hands=hands, marks=("split",) if command.winner == TIE else marks, winner=command.winner
     )
-    replace_result(turn, entry, before, after, command, was)
+    replace_result(turn, entry, before, after, command, previous_winner)
 
 
 def _require_player(who: str, hand: CircleRound | None) -> None:

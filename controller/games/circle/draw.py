@@ -173,11 +173,11 @@ def _back(turn: DrawTurn, count: int) -> None:
     strays = 0 if hand.used is None else min(count, max(hand.used - len(lying), 0))
     read = hand.street == 0 and bool(hand.due) and any(card.reading is not None for card in lying)
     back = lying[max(len(lying) - (count - strays), 0) :] if read else ()
-    again = tuple(CirclePlace(to=card.to) for card in back)
-    used = None if hand.used is None else hand.used - strays - len(again)
+    redealt = tuple(CirclePlace(to=card.to) for card in back)
+    used = None if hand.used is None else hand.used - strays - len(redealt)
     others = tuple(card for card in hand.cards if card.gone)
     left = (*others, *lying[: len(lying) - len(back)], *hand.early[count:])
-    turn.change_current(cards=left, due=(*again, *hand.due), used=used)
+    turn.change_current(cards=left, due=(*redealt, *hand.due), used=used)
 
 
 def _recut(turn: DrawTurn, error: CircleDealError) -> None:
@@ -290,12 +290,12 @@ class DrawTurn(CircleTurn):
             for seat in hand.seats
             if seat.discards and not seat.returned and not self._stays_out(seat, following, alone)
         ]
-        told = f"{left} cards are left, {needed} are needed"
+        detail = f"{left} cards are left, {needed} are needed"
         whose = ", ".join(seat.who for seat in back)
         cuts = f"; {self._before(following)} cuts" if penultimate else ""
         self.irregular(
             "deck_short",
-            detail=f"{told}: the discards of {whose} are mixed in{cuts}" if back else told,
+            detail=f"{detail}: the discards of {whose} are mixed in{cuts}" if back else detail,
         )
         for seat in back:
             self.change_seat(seat.who, returned=True)
@@ -303,7 +303,7 @@ class DrawTurn(CircleTurn):
         lacking = needed > len(self.pack) - used
         self.change_current(used=None if lacking else used)
         if lacking:
-            self.doubt("cards_lacking", detail=told)
+            self.doubt("cards_lacking", detail=detail)
 
     def _stays_out(self, seat: CircleSeat, following: str, alone: bool) -> bool:
         """Whether the discards of a player are not mixed in."""

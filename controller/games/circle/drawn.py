@@ -107,12 +107,12 @@ def _laid(own: dict[int, TableCard], shown: tuple[str, ...]) -> dict[int, str] |
     return None if left or any(index not in laid for index in drawn) else laid
 
 
-def _discard(turn: CircleTurn, seat: CircleSeat, gone: dict[int, TableCard]) -> None:
+def _discard(turn: CircleTurn, seat: CircleSeat, discarded: dict[int, TableCard]) -> None:
     """Discard these cards. The opener's are kept apart."""
     apart = seat.number == turn.current.opener
-    for index, card in gone.items():
-        known = None if apart or seat.returned else card.card
-        turn.change_card(seat.who, index, card=known, up=False, gone=True, reading=None)
+    for index, card in discarded.items():
+        remaining = None if apart or seat.returned else card.card
+        turn.change_card(seat.who, index, card=remaining, up=False, gone=True, reading=None)
         if apart:
             turn.add(replace(card, to=DISCARD_PILE, up=False))
 

@@ -1,5 +1,5 @@
-"""Who acts first in a betting interval, by the names in the rulebook's ``first_to_act``.
-All pure.
+"""Who acts first in a betting interval, by the names in the rulebook's ``first_to_act``. All
+pure.
 """
 
 from __future__ import annotations

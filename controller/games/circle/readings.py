@@ -21,11 +21,11 @@ from devices.readings import (
 
 def on_silence(turn: CircleTurn, reading: AnyReading) -> None:
     """The device is or was silent, or restarted: a card may have gone unseen."""
-    was = turn.state.silent
+    silent = turn.state.silent
     if not isinstance(reading, LinkLate | LinkGap | ShoeReset):
-        others = tuple(device for device in was if device != reading.device)
+        others = tuple(device for device in silent if device != reading.device)
         turn.change(silent=others if isinstance(reading, LinkUp) else (*others, reading.device))
-    if not isinstance(reading, LinkUp) or reading.device in was:
+    if not isinstance(reading, LinkUp) or reading.device in silent:
         turn.lose_place()
 
 

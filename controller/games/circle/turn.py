@@ -280,9 +280,9 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
             self.leave_out(held)
             self.emit_removed(why, law, following.to, told)
             return
-        known, count = self.believed(held.given.card), held.packet or 1
+        believed, count = self.believed(held.given.card), held.packet or 1
         self.count_used(count)
-        self.add(TableCard(to=EARLY_PLACE, card=known, reading=held.given.reading))
+        self.add(TableCard(to=EARLY_PLACE, card=believed, reading=held.given.reading))
         self.add(*[TableCard(to=EARLY_PLACE)] * (count - 1))
         if remedy == "burn":
             self.irregular("deal_premature")
@@ -416,19 +416,21 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         """
         hand, place = self.current, self.current.due[0]
         hidden = not place.up and place.to != "burn"
-        known = None if hand.blind and hidden else self.believed(card, 0 if counted else 1)
+        believed = None if hand.blind and hidden else self.believed(card, 0 if counted else 1)
         self.change_current(due=hand.due[1:])
         self.count_used(0 if counted else 1)
         if place.to == "burn":
-            self.add(TableCard(to="burn", card=known, gone=True))
+            self.add(TableCard(to="burn", card=believed, gone=True))
             self.emit(CardsBurned(round=hand.round, count=1))
         else:
             lies, index = place.up or exposed, hand.next_index(place.to)
-            self.add(TableCard(to=place.to, up=lies, card=known, reading=reading))
+            self.add(TableCard(to=place.to, up=lies, card=believed, reading=reading))
             self.emit(
-                CardDealt(round=hand.round, to=place.to, index=index, card=known if lies else None)
+                CardDealt(
+                    round=hand.round, to=place.to, index=index, card=believed if lies else None
+                )
             )
-            if not lies or known is None:
+            if not lies or believed is None:
                 self.change_seat(place.to, shown=False)
             if lies and unread:
                 self.irregular("card_unread", asks=("cards.show",), detail=f"{place.to} {index}")
@@ -594,34 +596,40 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.result(hand, CircleShown(open_boards(hand), who, ("no_showdown",)), confirmed_by)
 
     def result(
-        self, of: CircleRound | DealtEntry, shown: CircleShown, confirmed_by: str | None = None
+        self, round_: CircleRound | DealtEntry, shown: CircleShown, confirmed_by: str | None = None
     ) -> None:
         """Give the result."""
         entry = DealtEntry(
-            round=of.round, kind="result", winner=shown.winner, hands=shown.hands, marks=shown.marks
+            round=round_.round,
+            kind="result",
+            winner=shown.winner,
+            hands=shown.hands,
+            marks=shown.marks,
         )
-        told = readings(of.lying) if isinstance(of, CircleRound) else ()
-        confirmer = confirmed_by or (of.confirmed_by if isinstance(of, CircleRound) else None)
-        if isinstance(of, CircleRound):
-            self.change(played=(*self.state.played, remembered(of, shown.hands)))
+        evidence = readings(round_.lying) if isinstance(round_, CircleRound) else ()
+        confirmer = confirmed_by or (
+            round_.confirmed_by if isinstance(round_, CircleRound) else None
+        )
+        if isinstance(round_, CircleRound):
+            self.change(played=(*self.state.played, remembered(round_, shown.hands)))
         self.record(entry)
         self.emit(
             RoundResult(
-                round=of.round,
+                round=round_.round,
                 outcome=self.outcome_of(entry),
                 frames=(),
-                readings=told,
+                readings=evidence,
                 confirmed_by=confirmer,
             )
         )
-        count_down(self, of.round)
+        count_down(self, round_.round)
         self.expect()
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """Void the round: its cards are collected and it is dealt again."""
-        again = number == self.number
+        redealt = number == self.number
         super().void(number, reason, law, by)
-        if again:
+        if redealt:
             self.change(anew=True)
         self.expect()
 

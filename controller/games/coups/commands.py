@@ -71,8 +71,8 @@ def close_bets(turn: Turn, command: BetsClose) -> None:
 
 def void(turn: Turn, command: RoundVoid) -> None:
     """Void the round on the word of the person in charge."""
-    of = undecided(turn.state, turn.state.current, command.round)
-    turn.void(of.round, command.reason, void_law(turn, command), command)
+    round_ = undecided(turn.state, turn.state.current, command.round)
+    turn.void(round_.round, command.reason, void_law(turn, command), command)
 
 
 def confirm(turn: Turn, command: RoundConfirm) -> None:
@@ -80,18 +80,18 @@ def confirm(turn: Turn, command: RoundConfirm) -> None:
     word.
     """
     before, coup = turn.state, turn.state.current
-    of = undecided(before, coup, command.round, first=coup is not None and coup.gap)
-    said = turn.stated_winner(command.winner) if command.winner is not None else None
-    if isinstance(of, DealtRound):
-        turn.require_gap(of)
-    made = turn.whole(of.cards)
-    if said is not None and (made is None or said != made[0]):
-        made = (said, (), turn.stated_marks(said))
-    if made is None:
-        raise RejectedError("round_cards_unknown", round=of.round)
-    turn.result(of, made, confirmer(command))
-    turn.revise(before, of.round, command)
-    if isinstance(of, DealtRound):
+    round_ = undecided(before, coup, command.round, first=coup is not None and coup.gap)
+    stated = turn.stated_winner(command.winner) if command.winner is not None else None
+    if isinstance(round_, DealtRound):
+        turn.require_gap(round_)
+    outcome = turn.whole(round_.cards)
+    if stated is not None and (outcome is None or stated != outcome[0]):
+        outcome = (stated, (), turn.stated_marks(stated))
+    if outcome is None:
+        raise RejectedError("round_cards_unknown", round=round_.round)
+    turn.result(round_, outcome, confirmer(command))
+    turn.revise(before, round_.round, command)
+    if isinstance(round_, DealtRound):
         turn.change(out_of_sync=True)  # its last cards may still come
 
 
@@ -106,10 +106,10 @@ def correct(turn: Turn, command: ResultCorrect) -> None:
         raise RejectedError("round_not_remembered", round=command.round)
     if entry.kind != "result":
         raise RejectedError("no_result_to_correct", round=command.round)
-    won = turn.stated_winner(command.winner)
-    if won == entry.winner:
-        raise RejectedError("winner_unchanged", round=command.round, winner=won)
-    now = replace(entry, winner=won, hands=(), marks=turn.stated_marks(won), corrected=True)
+    winner = turn.stated_winner(command.winner)
+    if winner == entry.winner:
+        raise RejectedError("winner_unchanged", round=command.round, winner=winner)
+    now = replace(entry, winner=winner, hands=(), marks=turn.stated_marks(winner), corrected=True)
     turn.record(now)
     turn.emit_correction(now, entry.winner, command)
     turn.revise(before, entry.round, command)

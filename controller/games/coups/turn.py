@@ -71,9 +71,9 @@ class CoupTurn(DealtTurn[B, S, T]):
 
     def whole(self, cards: Table) -> Made | None:
         """As above, for cards on the table; None also where one is not known, or is no card."""
-        known = tuple(card.card for card in cards if card.card is not None)
-        sound = len(known) == len(cards) and all(map(is_card, known))
-        return self.judged(known) if sound else None
+        read_cards = tuple(card.card for card in cards if card.card is not None)
+        sound = len(read_cards) == len(cards) and all(map(is_card, read_cards))
+        return self.judged(read_cards) if sound else None
 
     def stated_winner(self, winner: str | None) -> str:
         """The winner that a person gives."""
@@ -244,22 +244,22 @@ class CoupTurn(DealtTurn[B, S, T]):
 
     # The outcome of a round
 
-    def evidence(self, of: DealtRound | DealtEntry) -> tuple[int, ...]:
+    def evidence(self, round_: DealtRound | DealtEntry) -> tuple[int, ...]:
         """The readings behind a round, oldest first."""
-        told = of.readings if isinstance(of, DealtEntry) else ()
-        return tuple(sorted({*told, *readings(of.cards)}))
+        earlier = round_.readings if isinstance(round_, DealtEntry) else ()
+        return tuple(sorted({*earlier, *readings(round_.cards)}))
 
     def result(
         self,
-        of: DealtRound | DealtEntry,
-        made: Made,
+        round_: DealtRound | DealtEntry,
+        outcome: Made,
         confirmed_by: str | None = None,
     ) -> None:
         """Publish the result."""
-        won, hands, marks = made
-        evidence = self.evidence(of)
+        won, hands, marks = outcome
+        evidence = self.evidence(round_)
         entry = self.entry_type(
-            round=of.round,
+            round=round_.round,
             kind="result",
             winner=won,
             hands=hands,
@@ -270,7 +270,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         self.record(entry)
         self.emit(
             RoundResult(
-                round=of.round,
+                round=round_.round,
                 outcome=self.outcome_of(entry),
                 frames=(),
                 readings=evidence,
@@ -278,7 +278,7 @@ class CoupTurn(DealtTurn[B, S, T]):
                 announcement=self.result_call(marks),
             )
         )
-        count_down(self, of.round)
+        count_down(self, round_.round)
         self.close_shoe()
 
     def noted(self, entry: Any) -> Any:
@@ -290,8 +290,8 @@ class CoupTurn(DealtTurn[B, S, T]):
 
     def candidate(self, coup: Any, late: Table) -> str | None:
         """Who has won if all cards of the round were seen; None: one may be missing."""
-        made = None if late else self.whole(coup.cards)
-        return None if made is None else made[0]
+        outcome = None if late else self.whole(coup.cards)
+        return None if outcome is None else outcome[0]
 
     def ended(self, coup: Any) -> bool:  # noqa: ARG002 - not every shoe reports it
         """True if the shoe itself has reported that all cards of the round had come."""

@@ -44,8 +44,8 @@ def _read(word: str, bet: CrapsBet, settings: CrapsSettings) -> CrapsBet:
 
 
 def next_point(points: tuple[int, ...], point: int | None, total: int) -> int | None:
-    """The point after a throw: set by the first throw of a series, gone with the point or
-    with 7.
+    """The point after a throw: set by the first throw of a series, gone with the point or with
+    7.
     """
     if point is None:
         return total if total in points else None

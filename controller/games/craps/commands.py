@@ -135,34 +135,34 @@ def tell_dice(turn: CrapsTurn, command: DiceTell) -> None:
 
 def void(turn: CrapsTurn, command: RoundVoid) -> None:
     """Declare the throw void, for a reason of the decree or on the word of the person in charge."""
-    of = _undecided(turn, command.round, "round.void")
+    round_ = _undecided(turn, command.round, "round.void")
     law = turn.book.void.get(command.reason)
     if law is None:
         raise RejectedError(
             "void_reason_not_allowed", reason=command.reason, reasons=tuple(turn.book.void)
         )
-    turn.void(of, command.reason, law, command)
+    turn.void(round_, command.reason, law, command)
 
 
 def confirm(turn: CrapsTurn, command: RoundConfirm) -> None:
     """Confirm the result of a throw, or let the round in progress continue."""
-    of = _undecided(turn, command.round, "round.confirm")
-    _in_order(turn, of.round)
+    round_ = _undecided(turn, command.round, "round.confirm")
+    _in_order(turn, round_.round)
     who = confirmer(command)
-    seen = of.dice if isinstance(of, CrapsRound) else of.candidate
+    seen = round_.dice if isinstance(round_, CrapsRound) else round_.candidate
     dice = seen if command.dice is None else _dice(command.dice)
-    if isinstance(of, CrapsRound):
-        if not of.asks:
-            raise RejectedError("nothing_to_confirm", round=of.round)
+    if isinstance(round_, CrapsRound):
+        if not round_.asks:
+            raise RejectedError("nothing_to_confirm", round=round_.round)
         if dice is None:
             turn.change_current(asks=(), confirmed_by=who)
             return
-        if not of.closed:
+        if not round_.closed:
             turn.close_bets(unobserved=True)
-            of = turn.state.current or of
+            round_ = turn.state.current or round_
     if dice is None:
-        raise RejectedError("dice_unknown", round=of.round)
-    turn.result(of, dice, confirmed_by=who)
+        raise RejectedError("dice_unknown", round=round_.round)
+    turn.result(round_, dice, confirmed_by=who)
 
 
 def correct(turn: CrapsTurn, command: ResultCorrect) -> None:
@@ -180,13 +180,13 @@ def correct(turn: CrapsTurn, command: ResultCorrect) -> None:
     dice = _dice(command.dice)
     if dice == entry.dice:
         raise RejectedError("dice_unchanged")
-    was, latest = turn.point, turn.state.results()[-1]
+    before, latest = turn.point, turn.state.results()[-1]
     _replace(turn, replace(entry, dice=dice, corrected=True), command)
     for later in turn.state.results():
         point = turn.state.point(turn.book.points, before_round=later.round)
         if later.round > entry.round and later.point != point:
             _replace(turn, replace(later, point=point), command)
-    turn.emit_point(latest.round, was, turn.point)
+    turn.emit_point(latest.round, before, turn.point)
     now = turn.state.entry(latest.round)
     assert now is not None
     if now != latest and turn.state.open:
@@ -284,8 +284,10 @@ def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound 
             if current:
                 raise RejectedError("nothing_to_confirm", round=current.round)
             raise RejectedError("no_round_to_decide")
-        of = (*waiting, *((current,) if current else ()))
-        raise RejectedError("say_round", rounds=tuple(str(undecided.round) for undecided in of))
+        candidates = (*waiting, *((current,) if current else ()))
+        raise RejectedError(
+            "say_round", rounds=tuple(str(undecided.round) for undecided in candidates)
+        )
     return named(
         turn.state,
         current,

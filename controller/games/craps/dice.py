@@ -19,18 +19,18 @@ def set_dice(turn: CrapsTurn, command: SetCommand) -> None:
     and others asked for.
     """
     session(turn)
-    serials, was = command.serials, turn.state.set
+    serials, before = command.serials, turn.state.set
     if len(set(serials)) != turn.book.dice or len(serials) != turn.book.dice or not all(serials):
         raise refuse(turn, "dice_number", "dice_serials", count=turn.book.dice)
     _not_thrown(turn)
-    if turn.point is not None and turn.lacking() != "dice.set" and was:
+    if turn.point is not None and turn.lacking() != "dice.set" and before:
         raise refuse(turn, "dice_change", "dice_change_in_series")
-    retired = was.serials if was and (was.playing or was.lost) else ()
+    retired = before.serials if before and (before.playing or before.lost) else ()
     used = (*turn.state.used, *retired)
-    again = sorted(set(serials) & {*used, *turn.state.past})
+    reused = sorted(set(serials) & {*used, *turn.state.past})
     low, high = turn.book.side
     wrong = {
-        "dice_reused": ", ".join(again),
+        "dice_reused": ", ".join(reused),
         "dice_size": f"{command.side / 10:g} mm"
         if command.side is not None and not low <= command.side <= high
         else "",

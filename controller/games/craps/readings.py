@@ -30,16 +30,19 @@ def on_state(turn: CrapsTurn, reading: DiceState) -> None:
     if reading.late:
         on_silence(turn, reading)
         return
-    was = turn.state
+    before = turn.state
     turn.change(dice=reading.state, tells=True)
-    if was.gap and _nothing_missed(turn, reading):
+    if before.gap and _nothing_missed(turn, reading):
         turn.change(gap=False, airborne=None, throw=reading.throw)
-    if reading.state == "idle" and was.open:
-        _on_dice_removed(turn, reading, was)
+    if reading.state == "idle" and before.open:
+        _on_dice_removed(turn, reading, before)
     if (
         reading.state != "moving"
-        or not was.open
-        or (was.dice == "moving" and reading.throw in (None, was.current and was.current.throw))
+        or not before.open
+        or (
+            before.dice == "moving"
+            and reading.throw in (None, before.current and before.current.throw)
+        )
     ):
         return
     turn.change(moved=True)
@@ -49,12 +52,12 @@ def on_state(turn: CrapsTurn, reading: DiceState) -> None:
     current = turn.state.current
     if current is None or current.dice is not None:
         return
-    known = {*FAULT_TROUBLES.values(), "dice_invalid"} & set(current.said)
+    reported_faults = {*FAULT_TROUBLES.values(), "dice_invalid"} & set(current.said)
     if (
         current.closed
         and current.throw is not None
         and reading.throw not in (None, current.throw)
-        and not known
+        and not reported_faults
     ):
         turn.ask("dice_unread", TELLING_COMMANDS, reading=reading, detail=f"throw {current.throw}")
     early = current.early or (not current.closed and not turn.by_itself)
@@ -65,13 +68,15 @@ def on_state(turn: CrapsTurn, reading: DiceState) -> None:
         turn.close_bets(unobserved=True)
 
 
-def _on_dice_removed(turn: CrapsTurn, reading: DiceState, was: CrapsState) -> None:
+def _on_dice_removed(turn: CrapsTurn, reading: DiceState, before: CrapsState) -> None:
     """There are no dice to read, though the device counted a throw: only a person knows what they
     showed.
     """
-    current = was.current
+    current = before.current
     thrown = (
-        was.moved if reading.throw is None else reading.throw != was.throw and was.throw is not None
+        before.moved
+        if reading.throw is None
+        else reading.throw != before.throw and before.throw is not None
     )
     if current and current.closed and current.dice is None and not current.asks and thrown:
         turn.ask(
@@ -273,13 +278,13 @@ def _stray(turn: CrapsTurn, reading: DiceRead) -> None:
 
 def _late_read(turn: CrapsTurn, reading: DiceRead) -> None:
     """Dice known only after a silence: a candidate for the round in which they were thrown."""
-    of = _round_of_late(turn, reading)
-    if of is not None:
-        throw = of.throw if reading.throw is None else reading.throw
-        of = replace(of, frames=of.frames + frames_of(reading), throw=throw)
-        if isinstance(of, CrapsRound):
-            turn.change(current=of)
-        turn.unresolved(of, "silence", reading.values)
+    round_ = _round_of_late(turn, reading)
+    if round_ is not None:
+        throw = round_.throw if reading.throw is None else reading.throw
+        round_ = replace(round_, frames=round_.frames + frames_of(reading), throw=throw)
+        if isinstance(round_, CrapsRound):
+            turn.change(current=round_)
+        turn.unresolved(round_, "silence", reading.values)
     on_silence(turn, reading)
 
 

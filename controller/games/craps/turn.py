@@ -80,8 +80,8 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         was lost.
         """
         from_reserve = self.point is not None and dice.lost and self.settings.floor_die == "two"
-        kept = dice.reserve if from_reserve else dice.serials
-        return tuple(serial for serial in kept if serial not in dice.lost)
+        remaining = dice.reserve if from_reserve else dice.serials
+        return tuple(serial for serial in remaining if serial not in dice.lost)
 
     # The course of a round
 
@@ -142,41 +142,41 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     # Its outcome: a result, void, or unresolved
 
     def result(
-        self, of: CrapsRound | CrapsEntry, dice: Dice, confirmed_by: str | None = None
+        self, round_: CrapsRound | CrapsEntry, dice: Dice, confirmed_by: str | None = None
     ) -> None:
         """Publish the result, from the dice or from a person: the bets are decided, and the series
         continues or ends.
         """
         state, total = self.state, sum(dice)
-        point = state.point(self.book.points, before_round=of.round)
-        shooter = of.shooter if isinstance(of, CrapsEntry) else state.shooter
+        point = state.point(self.book.points, before_round=round_.round)
+        shooter = round_.shooter if isinstance(round_, CrapsEntry) else state.shooter
         entry = CrapsEntry(
-            round=of.round,
+            round=round_.round,
             kind="result",
             dice=dice,
             point=point,
             shooter=shooter,
             bets=state.bets,
-            throw=of.throw,
-            frames=of.frames,
+            throw=round_.throw,
+            frames=round_.frames,
         )
         self._record(entry)
         self.emit(
             RoundResult(
-                round=of.round,
+                round=round_.round,
                 outcome=entry.outcome,
                 bets=self.settled(entry),
-                frames=of.frames,
+                frames=round_.frames,
                 confirmed_by=confirmed_by,
             )
         )
         self.change(bets=self.left_lying(entry))
-        self.emit_point(of.round, point, next_point(self.book.points, point, total))
+        self.emit_point(round_.round, point, next_point(self.book.points, point, total))
         if self.point is None:
             self.change(taken_over=False)
             self._miss_lost_dice()
         if sevens_out(point, total) and state.open and state.shooter == shooter:
-            self.pass_dice(of.round)
+            self.pass_dice(round_.round)
 
     def settled(self, entry: CrapsEntry) -> tuple[Settled, ...]:
         """The effect of a throw on every kind of bet, and on each reported bet."""
@@ -193,36 +193,44 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         after = ((bet, moved(self.bets, bet.bet, entry.dice, entry.point)) for bet in entry.bets)
         return tuple(replace(placed, bet=name) for placed, name in after if name)
 
-    def emit_point(self, number: int, was: int | None, now: int | None) -> None:
+    def emit_point(self, number: int, before: int | None, now: int | None) -> None:
         """Announce that the marker goes to another number, or away. Empty at a closed table."""
-        if was != now and self.state.open:
+        if before != now and self.state.open:
             self.emit(PointSet(round=number, point=now))
 
     def void(
-        self, of: CrapsRound | CrapsEntry, reason: VoidReason, law: Law, by: Command | None = None
+        self,
+        round_: CrapsRound | CrapsEntry,
+        reason: VoidReason,
+        law: Law,
+        by: Command | None = None,
     ) -> None:
         """Void the throw: no bet is decided and the point stays."""
         entry = CrapsEntry(
-            round=of.round, kind="void", throw=of.throw, reason=reason, article=law.article
+            round=round_.round, kind="void", throw=round_.throw, reason=reason, article=law.article
         )
         self._record(entry)
         self.change(relaunch=True)
-        self.emit_void(of.round, reason, law, by, self.book.announcements.get("void"))
+        self.emit_void(round_.round, reason, law, by, self.book.announcements.get("void"))
 
-    def unresolved(self, of: CrapsRound | CrapsEntry, why: Why, dice: Dice | None = None) -> None:
+    def unresolved(
+        self, round_: CrapsRound | CrapsEntry, why: Why, dice: Dice | None = None
+    ) -> None:
         """The dice's result is uncertain and is not invented."""
-        shooter = of.shooter if isinstance(of, CrapsEntry) else self.state.shooter
+        shooter = round_.shooter if isinstance(round_, CrapsEntry) else self.state.shooter
         entry = CrapsEntry(
-            round=of.round,
+            round=round_.round,
             kind="unresolved",
             candidate=dice,
             shooter=shooter,
-            throw=of.throw,
-            frames=of.frames,
+            throw=round_.throw,
+            frames=round_.frames,
         )
         self._record(entry)
         self.emit(
-            RoundUnresolved(round=of.round, why=why, candidate=None, dice=dice, frames=of.frames)
+            RoundUnresolved(
+                round=round_.round, why=why, candidate=None, dice=dice, frames=round_.frames
+            )
         )
 
     def _record(self, entry: CrapsEntry) -> None:

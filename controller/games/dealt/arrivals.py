@@ -48,9 +48,9 @@ def follow_all(turn: Turn, cards: Iterable[Held]) -> None:
 
 def on_silence(turn: Turn, reading: AnyReading) -> None:
     """A device is silent, or was: a card may be missing. A person knows what is on the table."""
-    again = isinstance(reading, LinkUp)
-    if again and not turn.state.silent:
+    is_back = isinstance(reading, LinkUp)
+    if is_back and not turn.state.silent:
         return  # received for the first time
     if not isinstance(reading, LinkLate | LinkGap):
-        turn.change(silent=() if again else turn.state.silent or (reading.device,))
+        turn.change(silent=() if is_back else turn.state.silent or (reading.device,))
     turn.lose_place()

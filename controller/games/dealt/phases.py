@@ -78,8 +78,7 @@ class Takes(NamedTuple):
     """Why a card that comes now stops the table; None: it may go where the next one belongs."""
     refuses: Refuses = MappingProxyType({})
     lacks: tuple[str, ...] = ()
-    """A request without a stop: an input that the phase cannot end without.
-    """
+    """A request without a stop: an input that the phase cannot end without."""
 
 
 BETWEEN: Refuses = {SessionOpen: "session_already_open", BetsClose: "bets_not_open"}

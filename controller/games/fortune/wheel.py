@@ -14,7 +14,8 @@ OF_54: tuple[Number, ...] = (
     *(4, 7, 24, 15, 24, 15, 24, 15, 24, "joker_black", 7, 24, 15, 24, 4, 24, 15, 7),
     *(24, 15, 24, 15, 24, 2, 24, 7, 24, 15, 4, 24, 15, 24, 7, 24, 15, 24),
 )
-"""An order of our own in which no symbol is next to itself, though these decrees do not require it.
+"""An order of our own in which no symbol is next to itself, though these decrees do not require
+it.
 """
 OF_64: tuple[Number, ...] = (
     *(1, 2, 1, 5, 1, 2, 1, 10),

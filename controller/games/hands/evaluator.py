@@ -115,7 +115,7 @@ def best_of(
         _choices(own, own_exactly, "own "),
         tuple(_choices(common, size - own_exactly, "common ")),
     )
-    return _best(((*some, *others) for some in mine for others in shared), ranking_id)
+    return _best(((*own_cards, *others) for own_cards in mine for others in shared), ranking_id)
 
 
 def _checked(cards: Iterable[str], ranking_id: str) -> tuple[str, ...]:

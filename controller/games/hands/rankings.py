@@ -1,5 +1,5 @@
-"""The orders in which hands of poker beat each other, as data: what the decrees list,
-best first.
+"""The orders in which hands of poker beat each other, as data: what the decrees list, best
+first.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _straights(ranks: str, size: int) -> tuple[str, ...]:
-    """All runs, the ace last after the king and first before the lowest rank, never in
-    the middle.
+    """All runs, the ace last after the king and first before the lowest rank, never in the
+    middle.
     """
     run = ranks[-1] + ranks
     return tuple(run[start : start + size][::-1] for start in range(len(run) - size, -1, -1))

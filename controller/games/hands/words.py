@@ -51,5 +51,5 @@ def in_words(hand: Value, ranking_id: str) -> str:
     else:
         ranks = "".join(ranking.ranks[abs(place)] for place in hand.key[1:])
     one, many = zip(*map(NAMES.__getitem__, ranks), strict=True)
-    words, said = ("low", 0) if ranking.lowest_wins else WORDS[hand.category]
-    return ", ".join((words.format(one=one, many=many), *one[said:]))
+    words, count = ("low", 0) if ranking.lowest_wins else WORDS[hand.category]
+    return ", ".join((words.format(one=one, many=many), *one[count:]))

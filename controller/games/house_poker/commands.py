@@ -232,8 +232,8 @@ def close_bets(turn: HousePokerTurn, command: BetsClose) -> None:
 
 def void(turn: HousePokerTurn, command: RoundVoid) -> None:
     """The round is void by decision of the person in charge."""
-    of = undecided(turn.state, turn.state.current, command.round)
-    turn.void(of.round, command.reason, void_law(turn, command), command)
+    round_ = undecided(turn.state, turn.state.current, command.round)
+    turn.void(round_.round, command.reason, void_law(turn, command), command)
 
 
 def deal_error(turn: HousePokerTurn, command: DealError) -> None:
@@ -268,13 +268,13 @@ def confirm(turn: HousePokerTurn, command: RoundConfirm) -> None:
     """A person confirms a round: it is over and settled by the face-up cards; the rest was settled
     at the table.
     """
-    of, by = undecided(turn.state, turn.state.current, command.round), confirmer(command)
-    if isinstance(of, HousePokerRound):
-        if course.stage(turn.rules, of) not in (Phase.DEALER, Phase.SHOWDOWN):
-            raise RejectedError("round_not_over", round=of.round)
+    round_, by = undecided(turn.state, turn.state.current, command.round), confirmer(command)
+    if isinstance(round_, HousePokerRound):
+        if course.stage(turn.rules, round_) not in (Phase.DEALER, Phase.SHOWDOWN):
+            raise RejectedError("round_not_over", round=round_.round)
         turn.settle_bets(by)
     else:
-        turn.confirmed(of, by)
+        turn.confirmed(round_, by)
 
 
 def correct(turn: HousePokerTurn, command: ResultCorrect) -> None:

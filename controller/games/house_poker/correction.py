@@ -24,7 +24,7 @@ def decided_otherwise(
     ``RejectedError`` for impossible decisions.
     """
     complete = {hand.who for hand in entry.hands if len(hand.cards) == rules.book.hand}
-    after, anew = hand, set() if DEALER in complete else {DEALER}
+    after, incomplete = hand, set() if DEALER in complete else {DEALER}
     for who, decision in (command.decisions or {}).items():
         seat = hand.seat(who)
         if seat is None or seat.told or seat.decision in (None, decision):
@@ -34,6 +34,6 @@ def decided_otherwise(
         if decision == "go" and rules.book.discards and hand.has_bet(who, "jackpot"):
             raise RejectedError("discards_unknown", who=who)
         after = after.with_seat(replace(seat, decision=decision))
-        anew |= {who} if decision == "go" else set()
-    sizes = dict.fromkeys(sorted(anew), rules.book.hand) if command.decisions else {}
+        incomplete |= {who} if decision == "go" else set()
+    sizes = dict.fromkeys(sorted(incomplete), rules.book.hand) if command.decisions else {}
     return after, came_to_lie(entry, command, sizes)

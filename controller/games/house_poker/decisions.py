@@ -312,7 +312,7 @@ def _continue(turn: HousePokerTurn) -> None:
 
 def _about(turn: HousePokerTurn, command: CardDecide, held: Held) -> None:
     """A card or a packet: it counts, it is another card, or it leaves the game."""
-    hand, came = turn.current, held.given
+    hand, drawn = turn.current, held.given
     if command.action == "remove":
         count = 1 if held.packet is None else min(held.packet, len(turn.rules.deck))
         for _ in range(count):
@@ -327,14 +327,14 @@ def _about(turn: HousePokerTurn, command: CardDecide, held: Held) -> None:
     if command.action not in actions:
         raise RejectedError("action_not_allowed", action=command.action, actions=actions)
     if held.packet is not None:
-        turn.place(came, to_come[0], count=packet(to_come))
+        turn.place(drawn, to_come[0], count=packet(to_come))
         return
-    card = command.card if command.action == "read" else came.card
+    card = command.card if command.action == "read" else drawn.card
     if card is None and turn.faces_up(to_come[0]):
         raise RejectedError("card_needs_reading")
     if card is not None and trouble(hand.cards, [card], turn.rules.deck):
         raise RejectedError("card_impossible")
-    turn.place(replace(came, card=card), to_come[0])
+    turn.place(replace(drawn, card=card), to_come[0])
 
 
 def _no_stop(turn: HousePokerTurn, but: str | None = None) -> None:

@@ -32,7 +32,8 @@ class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     pay_table: Count = 1
     """Which of the decree's tables is announced for a side bet that has several, from 1."""
     misdeal: Literal["ask", "void"] = "ask"
-    """The effect of a device's report of a misdeal: a person decides, or the round is void at once.
+    """The effect of a device's report of a misdeal: a person decides, or the round is void at
+    once.
     """
     folded_bets: Literal["lose", "play"] = "lose"
     """How the side bets of a hand that passes are treated: they are lost with the ante, or still

@@ -150,11 +150,13 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
             return "card_unsure"
         return "card_exposed" if drawn.exposed and not faced else None
 
-    def _fits(self, size: int, most: int) -> bool:
+    def _fits(self, size: int, expected_size: int) -> bool:
         """Whether a packet is as large as it has to be; cards that were asked for may also come one
         by one.
         """
-        return size == most or (0 < size < most and course.is_dealt(self.rules, self.current))
+        return size == expected_size or (
+            0 < size < expected_size and course.is_dealt(self.rules, self.current)
+        )
 
     def _elsewhere(self, drawn: CardDrawn) -> str | None:
         claimed = (drawn.to or "").startswith(("box:", DEALER, "burn"))  # it may have its own words
@@ -195,8 +197,10 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         if bet == "ante":
             return minimum, minimum * self.rules.limit
         own = self.book.sides[bet]
-        least, most = (part and minimum * part[0] // part[1] for part in (own.least, own.most))
-        return least, most
+        least, expected_size = (
+            part and minimum * part[0] // part[1] for part in (own.least, own.most)
+        )
+        return least, expected_size
 
     @property
     def jackpot_decided(self) -> bool:
@@ -275,7 +279,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         """
         self.change(current=self.current.with_seat(seat))
         call = self.call(decision)
-        said = HandDecided(
+        event = HandDecided(
             round=self.current.round,
             who=seat.who,
             decision=decision,
@@ -283,7 +287,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
             count=count,
             announcement=call,
         )
-        self.emit(said)
+        self.emit(event)
         if decision == "pass" and not course.side_bets(self.rules, self.current, seat):
             self.change_current(cards=drop(self.current.cards, seat.who))
 
@@ -332,10 +336,12 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
 
     def _discard(self, hand: HousePokerRound) -> None:
         """Discard the bank's cards by its fixed rule."""
-        gone = bank_discards(up(hand.cards, DEALER), self.rules.ranking)
-        self.change_current(cards=drop(hand.cards, DEALER, gone), discards=len(gone))
-        self.emit(HandDecided(round=hand.round, who=DEALER, decision="discard", count=len(gone)))
-        for card in gone:
+        discards = bank_discards(up(hand.cards, DEALER), self.rules.ranking)
+        self.change_current(cards=drop(hand.cards, DEALER, discards), discards=len(discards))
+        self.emit(
+            HandDecided(round=hand.round, who=DEALER, decision="discard", count=len(discards))
+        )
+        for card in discards:
             self.emit(CardRemoved(round=hand.round, why="discarded", card=card, to=DEALER))
 
     def undo_discards(self) -> None:

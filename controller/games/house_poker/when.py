@@ -87,8 +87,8 @@ def _to_show(turn: HousePokerTurn) -> bool:
     state, hand = turn.state, turn.state.current
     if hand is None or (state.stop is not None and state.shown is None):
         return False
-    anew = hand.discards is not None and len(dealt(hand.cards, DEALER)) <= turn.book.hand
-    return anew or any(
+    reshown = hand.discards is not None and len(dealt(hand.cards, DEALER)) <= turn.book.hand
+    return reshown or any(
         may_lie_open(turn, who, index) for who in _names(turn) for index in _places(turn, who)
     )
 

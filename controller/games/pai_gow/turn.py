@@ -303,8 +303,8 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             if theirs is None
             else case_of(self.book, mine, theirs).outcome
         )
-        kept = Fraction(*self.book.pays) * (1 - Fraction(self.settings.commission, 1000))
-        pays = (kept.numerator, kept.denominator) if outcome == "win" else None
+        net = Fraction(*self.book.pays) * (1 - Fraction(self.settings.commission, 1000))
+        pays = (net.numerator, net.denominator) if outcome == "win" else None
         settled = (Settled(bet="bet", outcome=outcome, pays=pays),)
         return replace(shown, outcome="tie" if outcome == "void" else outcome, settled=settled)
 
@@ -315,16 +315,16 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         wrong.
         """
         said, lows = command.hands or {}, dict(deal.low)
-        told = {hand.who: hand.cards for hand in entry.hands}
+        published = {hand.who: hand.cards for hand in entry.hands}
         named = {
             who.removesuffix(LOW_SUFFIX): cards
             for who, cards in said.items()
             if who.endswith(LOW_SUFFIX)
         }
-        hands = {who: told.get(who, ()) for who in named} | {
+        hands = {who: published.get(who, ()) for who in named} | {
             who: cards for who, cards in said.items() if not who.endswith(LOW_SUFFIX)
         }
-        for who, cards in hands.items() if told.keys() >= hands.keys() else ():
+        for who, cards in hands.items() if published.keys() >= hands.keys() else ():
             low = named.get(who, lows.get(who, ()))
             if not low or not set(low) < set(cards) or len(set(low)) < len(low):
                 raise RejectedError("low_hand_correction_required", low=f"{who}{LOW_SUFFIX}")

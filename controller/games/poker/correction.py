@@ -90,10 +90,10 @@ def right_cards(
     right = told | {
         who: cards for who, cards in command.hands.items() if set(cards) != set(told[who])
     }
-    every = [card for cards in right.values() for card in cards]
-    if foreign := set(every) - set(deck):
+    all_cards = [card for cards in right.values() for card in cards]
+    if foreign := set(all_cards) - set(deck):
         raise RejectedError("cards_foreign", cards=tuple(sorted(foreign)))
-    if len(set(every)) < len(every) or set(every) & set(seen):
+    if len(set(all_cards)) < len(all_cards) or set(all_cards) & set(seen):
         raise RejectedError("card_twice")
     return right
 

@@ -46,7 +46,7 @@ def due(order: Order, table: Table) -> Order:
 
 
 def packet(order: Order) -> int:
-    """How many cards the next hand of what is due gets before another does: a packet has
-    as many.
+    """How many cards the next hand of what is due gets before another does: a packet has as
+    many.
     """
     return len(list(takewhile(lambda who: who == order[0], order)))

@@ -64,15 +64,17 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
         own = names or dict.fromkeys(card.to for card in deal.cards)
         lying = (Hand(who=who, cards=up(deal.cards, who)) for who in own)
         hands = tuple(hand for hand in lying if hand.cards)
-        told = readings(deal.cards)
-        self.record(DealtEntry(round=deal.round, kind="unresolved", hands=hands, readings=told))
-        self.emit(RoundUnresolved(round=deal.round, why="undecided", candidate=None, readings=told))
+        evidence = readings(deal.cards)
+        self.record(DealtEntry(round=deal.round, kind="unresolved", hands=hands, readings=evidence))
+        self.emit(
+            RoundUnresolved(round=deal.round, why="undecided", candidate=None, readings=evidence)
+        )
 
     def confirmed(self, entry: DealtEntry, by: str) -> None:
         """Publish the result of an unresolved round that was settled at the table, by its face-up
         cards.
         """
-        told = entry.readings
+        evidence = entry.readings
         entry = DealtEntry(round=entry.round, kind="result", hands=entry.hands)
         self.record(entry)
         self.emit(
@@ -80,7 +82,7 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
                 round=entry.round,
                 outcome=self.outcome_of(entry),
                 frames=(),
-                readings=told,
+                readings=evidence,
                 confirmed_by=by,
             )
         )

@@ -188,13 +188,13 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         """
         if self.settings.turn == "when_complete" and len(self.on_table) == 4:
             self.turn_cards(SIDES)
-        coup, made = self.state.current, self.complete_outcome()
+        coup, outcome = self.state.current, self.complete_outcome()
         if coup is None or len(coup.cards) < 4 or not all_up(coup.cards):
             return
-        if coup.gap and coup.before_gap == len(coup.cards) and made is not None:
+        if coup.gap and coup.before_gap == len(coup.cards) and outcome is not None:
             self.change_current(gap=False)
         self._decide(coup)
-        self._conclude(made)
+        self._conclude(outcome)
 
     def _decide(self, coup: PuntoBancaRound) -> None:
         """Announce what the rules leave no choice about, once for each hand."""
@@ -224,26 +224,26 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         )
         self.emit(HandDecided(round=coup.round, who=side, decision=decision, announcement=filled))
 
-    def _conclude(self, made: Made | None) -> None:
+    def _conclude(self, outcome: Made | None) -> None:
         """All cards are face up: publish the result, unless a card is still to come, a person must
         decide, or the witnesses differ.
         """
         coup = self.state.current
         assert coup is not None
         verdict = coup.verdict
-        if verdict is not None and (made is None or disagree(verdict, made[0], made[2])):
+        if verdict is not None and (outcome is None or disagree(verdict, outcome[0], outcome[2])):
             detail = f"the shoe says {verdict.winner or 'nothing'}"
-            detail += ", a card is missing" if made is None else ""
+            detail += ", a card is missing" if outcome is None else ""
             self.irregular("witnesses_disagree", asks=ROUND_DECISIONS, detail=detail)
             self.unresolved(coup, "witnesses_disagree")
-        elif made is not None and coup.gap:
+        elif outcome is not None and coup.gap:
             self.unresolved(coup, "silence")
         elif (
-            made is not None
+            outcome is not None
             and not self.state.held
             and (verdict is not None or self.settings.witness == "compared")
         ):
-            self.result(coup, made, coup.confirmed_by)
+            self.result(coup, outcome, coup.confirmed_by)
 
     # What wins
 
@@ -260,18 +260,18 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
 
     def candidate(self, coup: PuntoBancaRound, late: Table) -> str | None:  # noqa: ARG002
         """Who has won if all its cards are face up."""
-        made = self.complete_outcome()
-        return None if made is None else made[0]
+        outcome = self.complete_outcome()
+        return None if outcome is None else outcome[0]
 
     def ended(self, coup: PuntoBancaRound) -> bool:
         """Whether the shoe has given its verdict."""
         return coup.verdict is not None
 
-    def evidence(self, of: DealtRound | DealtEntry) -> tuple[int, ...]:
+    def evidence(self, round_: DealtRound | DealtEntry) -> tuple[int, ...]:
         """The readings behind a round, and the shoe's verdict on it; oldest first."""
-        verdict = of.verdict if isinstance(of, PuntoBancaRound) else None
-        told = super().evidence(of)
-        return told if verdict is None else (*told, *readings_of(verdict))
+        verdict = round_.verdict if isinstance(round_, PuntoBancaRound) else None
+        earlier = super().evidence(round_)
+        return earlier if verdict is None else (*earlier, *readings_of(verdict))
 
     def noted(self, entry: PuntoBancaEntry) -> PuntoBancaEntry:
         """Whether the verdict has come."""

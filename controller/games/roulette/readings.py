@@ -29,7 +29,7 @@ def on_cell(turn: RouletteTurn, reading: WheelCell) -> None:
     wheel.report_foreign(turn, reading, f"cell {reading.cell}")
 
 
-def _ball_in_rim(turn: RouletteTurn, reading: WheelPhase, _was: WheelState) -> None:
+def _ball_in_rim(turn: RouletteTurn, reading: WheelPhase, _before: WheelState) -> None:
     """The ball is running in the rim; bets are still open."""
     wheel.opened_unseen(turn, reading)
     if current := turn.state.current:
@@ -37,16 +37,16 @@ def _ball_in_rim(turn: RouletteTurn, reading: WheelPhase, _was: WheelState) -> N
     _standstill(turn, reading)
 
 
-def _ball_in_rim_by_person(turn: RouletteTurn, reading: WheelPhase, was: WheelState) -> None:
-    if was.current:
-        if not was.current.launched and not was.gap and turn.over(reading.spin):
+def _ball_in_rim_by_person(turn: RouletteTurn, reading: WheelPhase, before: WheelState) -> None:
+    if before.current:
+        if not before.current.launched and not before.gap and turn.over(reading.spin):
             turn.change_current(
                 spin=reading.spin
             )  # a separate launch, though the wheel counts it to the previous round
-        _launched(turn, turn.state.current or was.current, reading)
+        _launched(turn, turn.state.current or before.current, reading)
 
 
-def _no_more_bets(turn: RouletteTurn, reading: WheelPhase, _was: WheelState) -> None:
+def _no_more_bets(turn: RouletteTurn, reading: WheelPhase, _before: WheelState) -> None:
     """The ball is about to fall."""
     wheel.no_more_bets(turn, reading, "ball_in_rim")
     _standstill(turn, reading)
@@ -76,14 +76,14 @@ def _launched(turn: RouletteTurn, current: WheelRound, reading: WheelPhase) -> N
     before, the ball against the rotor.
     """
     if not current.launched:
-        before, heard = turn.state.rotor, turn.state.heard
+        before, was_reported = turn.state.rotor, turn.state.heard
         turn.change_current(launched=True, frames=current.frames + frames_of(reading))
         launch = RouletteLaunch(reading.direction, reading.spin) if reading.direction else None
         turn.change(rotor=launch, rotor_before=before, heard=True)
         if (
             before
             and before.direction == reading.direction
-            and (heard or before.just_before(reading.spin))
+            and (was_reported or before.just_before(reading.spin))
         ):
             turn.breach("rotor_not_reversed", reading)
     if "ball_with_rotor" in turn.state.faults:

@@ -28,7 +28,8 @@ class RouletteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     ``bets.close``.
     """
     rotor_not_reversed: Policy = "warn"
-    """The rotor turns as it did for the spin before. It must not, but no decree voids such a spin.
+    """The rotor turns as it did for the spin before. It must not, but no decree voids such a
+    spin.
     """
     rotor_after_void: Literal["counts", "ignored"] = "counts"
     """Whether a void spin is the «spin before» from which the rotor must be reversed. The decrees

@@ -85,18 +85,22 @@ class RouletteTurn(WheelTurn):
         self.change(rotor=None)
 
     def void(
-        self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None
+        self,
+        round_: WheelRound | WheelEntry,
+        reason: VoidReason,
+        law: Law,
+        by: Command | None = None,
     ) -> None:
         """Void the spin: the ball goes back into the last valid number before it is launched
         again.
         """
         if (
-            isinstance(of, WheelRound)
-            and of.launched
+            isinstance(round_, WheelRound)
+            and round_.launched
             and self.settings.rotor_after_void == "ignored"
         ):
             self.change(rotor=self.state.rotor_before)
-        super().void(of, reason, law, by)
+        super().void(round_, reason, law, by)
 
 
 def bands(book: Roulette) -> dict[str, stakes.Band]:

@@ -1,5 +1,5 @@
-"""The settings of one table of texas against the house, and the irregularities that the
-game names.
+"""The settings of one table of texas against the house, and the irregularities that the game
+names.
 """
 
 from __future__ import annotations

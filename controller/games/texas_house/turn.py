@@ -57,21 +57,21 @@ class TexasHouseState(BankedState, frozen=True, kw_only=True, omit_defaults=True
     played: tuple[TexasHouseRound, ...] = ()
 
 
-def reaches(made: Value, pair: str, ranking: str) -> bool:
+def reaches(hand_value: Value, pair: str, ranking: str) -> bool:
     """Whether a hand is a pair of at least this rank, or anything higher."""
     rules = RANKINGS[ranking]
-    if made.category == "pair":
-        return rules.ranks.index(made.cards[0][0]) >= rules.ranks.index(pair)
-    return rules.categories.index(made.category) < rules.categories.index("pair")
+    if hand_value.category == "pair":
+        return rules.ranks.index(hand_value.cards[0][0]) >= rules.ranks.index(pair)
+    return rules.categories.index(hand_value.category) < rules.categories.index("pair")
 
 
 def bonus(
     book: TexasHouse, own: tuple[str, ...], flop: tuple[str, ...]
 ) -> tuple[Value, tuple[int, int] | None]:
     """The hand that two cards and the flop make, and what it pays to 1; None if it loses."""
-    made = value((*own, *flop), book.ranking)
-    return made, book.bonus.get(made.category) if reaches(
-        made, book.bonus_pair_from, book.ranking
+    hand_value = value((*own, *flop), book.ranking)
+    return hand_value, book.bonus.get(hand_value.category) if reaches(
+        hand_value, book.bonus_pair_from, book.ranking
     ) else None
 
 
@@ -296,13 +296,13 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """Void the round and every supplementary bet already published as won."""
-        told = (
+        evidence = (
             self.state.current.awarded
             if self.state.current and self.state.current.round == number
             else ()
         )
         super().void(number, reason, law, by)
-        emit_awards(self, told, ())
+        emit_awards(self, evidence, ())
 
     decides = True
 
@@ -347,15 +347,15 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             who = hand_of(bettor)
             if who not in lie or deal.spoke.get(who) != "go" or not flop:
                 continue
-            made, odds = bonus(self.book, lie[who], flop)
+            hand_value, odds = bonus(self.book, lie[who], flop)
             if odds is not None:
                 found.append(
                     AwardQualified(
                         round=deal.round,
                         award="txb",
                         box=bettor,
-                        hand=made.category,
-                        cards=made.cards,
+                        hand=hand_value.category,
+                        cards=hand_value.cards,
                         pays=odds,
                     )
                 )

@@ -83,12 +83,12 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     def advance(self) -> None:
         """The result, once both rows are full."""
         coup = self.state.current
-        if coup is None or (made := self.whole(coup.cards)) is None:
+        if coup is None or (outcome := self.whole(coup.cards)) is None:
             return
         if coup.gap:
             self.unresolved(coup, "silence")
         else:
-            self.result(coup, made, coup.confirmed_by)
+            self.result(coup, outcome, coup.confirmed_by)
 
     def restart(self) -> None:
         """With the round in progress, the cards that waited are gone."""
@@ -244,10 +244,10 @@ def void(turn: TrenteTurn, command: RoundVoid) -> None:
     """Void the round on the word of the person in charge; for the cut card too, where the shoe does
     not see it.
     """
-    of, now = undecided(turn.state, turn.state.current, command.round), turn.state.shoe
+    round_, now = undecided(turn.state, turn.state.current, command.round), turn.state.shoe
     law = void_law(turn, command)
-    if command.reason != "cut_card" or not isinstance(of, DealtRound):
-        turn.void(of.round, command.reason, law, command)
+    if command.reason != "cut_card" or not isinstance(round_, DealtRound):
+        turn.void(round_.round, command.reason, law, command)
     elif now is None or now.continuous:
         raise RejectedError("no_cut_card")
     else:
@@ -263,7 +263,7 @@ def announce_last(turn: TrenteTurn, command: LastRoundsAnnounce) -> None:
     """Announce the last rounds of the session. Where the decree gives no number, it is the round in
     progress, or the next: in the last one 31-31 leaves no choice.
     """
-    announce_last_rounds(turn, command, unsaid=1)
+    announce_last_rounds(turn, command, default=1)
 
 
 def bands(book: Trente) -> dict[str, stakes.Band]:

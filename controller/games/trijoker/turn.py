@@ -179,8 +179,8 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         if who not in self.current.spoke:
             raise RejectedError("not_the_last_action", who=who, action=action)
         bet, own = self.book.bets[self.current.turned], self.current.withdrawn.get(who, ())
-        said = "withdraw" if bet in own else "go"
-        if said != action:
+        decided_action = "withdraw" if bet in own else "go"
+        if decided_action != action:
             raise RejectedError("not_the_last_action", who=who, action=action)
         self.change_current(spoke=tuple(player for player in self.current.spoke if player != who))
         self.decided(who, action, by, valid=False)

@@ -98,7 +98,7 @@ def close_bets(turn: WheelTurn, command: BetsClose) -> None:
 
 def void(turn: WheelTurn, command: RoundVoid) -> None:
     """Declare the spin void, for a reason of the decree or on the word of the person in charge."""
-    of = _undecided(turn, command.round, voids=True)
+    round_ = _undecided(turn, command.round, voids=True)
     if command.role in turn.book.void_alone and not command.alone:
         others = tuple(role for role in turn.book.void_by if role not in turn.book.void_alone)
         raise RejectedError("void_by_others", role=command.role, others=others)
@@ -109,28 +109,32 @@ def void(turn: WheelTurn, command: RoundVoid) -> None:
         raise RejectedError(
             "void_reason_not_allowed", reason=command.reason, reasons=tuple(turn.book.void)
         )
-    turn.void(of, command.reason, law or Law(rule="", article=turn.book.article), command)
+    turn.void(round_, command.reason, law or Law(rule="", article=turn.book.article), command)
 
 
 def confirm(turn: WheelTurn, command: RoundConfirm) -> None:
     """Confirm the result of a round, or let the round in progress continue."""
-    of = _undecided(turn, command.round)
+    round_ = _undecided(turn, command.round)
     who = confirmer(command)
-    seen = of.landed if isinstance(of, WheelRound) else of.candidate
+    seen = round_.landed if isinstance(round_, WheelRound) else round_.candidate
     number = seen if command.number is None else command.number
-    if isinstance(of, WheelRound):
-        if not of.asks:
-            raise RejectedError("nothing_to_confirm", round=of.round)
-        if of.landed is None and not (command.number is not None and turn.may_be_stated(of)):
+    if isinstance(round_, WheelRound):
+        if not round_.asks:
+            raise RejectedError("nothing_to_confirm", round=round_.round)
+        if round_.landed is None and not (
+            command.number is not None and turn.may_be_stated(round_)
+        ):
             if command.number is not None:
-                raise RejectedError("ball_not_fallen", round=of.round)
+                raise RejectedError("ball_not_fallen", round=round_.round)
             turn.change_current(asks=(), confirmed_by=who)
             return
     if number is None:
-        raise RejectedError("number_unknown", round=of.round)
+        raise RejectedError("number_unknown", round=round_.round)
     before = _published_outcomes(turn)
-    turn.result(of, turn.pocket(number), confirmed_by=who, cell=of.cell if number == seen else None)
-    _correct_later(turn, before, of.round, command)
+    turn.result(
+        round_, turn.pocket(number), confirmed_by=who, cell=round_.cell if number == seen else None
+    )
+    _correct_later(turn, before, round_.round, command)
 
 
 def correct(turn: WheelTurn, command: ResultCorrect) -> None:
@@ -155,7 +159,7 @@ def correct(turn: WheelTurn, command: ResultCorrect) -> None:
     _correct_later(turn, before, entry.round, command)
 
 
-def _corrected(turn: WheelTurn, entry: WheelEntry, was: Number, by: Command) -> None:
+def _corrected(turn: WheelTurn, entry: WheelEntry, before: Number, by: Command) -> None:
     assert entry.number is not None
     turn.emit(
         ResultCorrected(
@@ -163,7 +167,7 @@ def _corrected(turn: WheelTurn, entry: WheelEntry, was: Number, by: Command) -> 
             replaces=None,
             replaces_boot=None,
             outcome=turn.outcome(entry),
-            was=was,
+            was=before,
             bets=turn.settled(entry.number, entry.bets),
             by=by.by,
             role=by.role,

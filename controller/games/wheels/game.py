@@ -104,8 +104,8 @@ class WheelGame(Machine[Any, Any, Any, Any]):
         }
 
     def history(self, state: Any) -> list[AnyLine]:
-        """The latest rounds of the session, oldest first: results, void spins and
-        unresolved ones.
+        """The latest rounds of the session, oldest first: results, void spins and unresolved
+        ones.
         """
         turn = self.turn(state)
         return [

@@ -53,37 +53,39 @@ def on_phase(turn: WheelTurn, reading: WheelPhase, courses: WheelCourses) -> Non
     if reading.phase not in courses.device:
         report_foreign(turn, reading, f"phase {reading.phase}")
         return
-    was = turn.state
+    before = turn.state
     if reading.late:
         turn.silence(reading)
         if (
-            was.open
+            before.open
             and turn.settings.phases == "device"
             and reading.phase not in FINISHED_PHASES
             and reading.spin is not None
         ):
             _ran(turn, reading, reading.spin)
         return
-    fresh = (reading.phase, reading.spin) != (was.phase, was.spin)
+    fresh = (reading.phase, reading.spin) != (before.phase, before.spin)
     turn.change(phase=reading.phase, spin=reading.spin)
-    if not was.open:
+    if not before.open:
         if (
             fresh
             and reading.phase not in FINISHED_PHASES
-            and "movement_after_close" not in was.alerts
+            and "movement_after_close" not in before.alerts
         ):
             _moved_after_close(turn, reading, reading.phase)
         return
     if turn.settings.phases == "person":
         if take := courses.person.get(reading.phase):
-            take(turn, reading, was)
+            take(turn, reading, before)
         return
     if fresh and (
-        reading.phase in FINISHED_PHASES or was.phase in FINISHED_PHASES or reading.spin != was.spin
+        reading.phase in FINISHED_PHASES
+        or before.phase in FINISHED_PHASES
+        or reading.spin != before.spin
     ):
         turn.change(spent=False)
     _follow(turn, reading.spin, reading)
-    courses.device[reading.phase](turn, reading, was)
+    courses.device[reading.phase](turn, reading, before)
 
 
 def on_number(turn: WheelTurn, seen: WheelSeen) -> None:
@@ -139,11 +141,11 @@ def on_silence(turn: WheelTurn, reading: AnyReading) -> None:
     turn.silence(reading)
 
 
-def report_foreign(turn: WheelTurn, reading: Reading, said: str) -> None:
+def report_foreign(turn: WheelTurn, reading: Reading, detail: str) -> None:
     """A device reports what no wheel of this game reports: raise an alert and ignore the device
     from now on.
     """
-    turn.raise_alert(WRONG_DEVICE, reading, detail=said)
+    turn.raise_alert(WRONG_DEVICE, reading, detail=detail)
     if reading.device:
         turn.change(foreign=(*turn.state.foreign, reading.device))
 
@@ -151,13 +153,13 @@ def report_foreign(turn: WheelTurn, reading: Reading, said: str) -> None:
 # Phases
 
 
-def starting(turn: WheelTurn, reading: WheelPhase, was: WheelState) -> None:
+def starting(turn: WheelTurn, reading: WheelPhase, before: WheelState) -> None:
     """The wheel has finished the spin before; with bets open the next round begins."""
     current = turn.state.current
     if current and current.begun:
         lost(turn, reading)
     turn.change(gap=False)
-    fresh = (reading.phase, reading.spin) != (was.phase, was.spin)
+    fresh = (reading.phase, reading.spin) != (before.phase, before.spin)
     if (
         reading.phase in turn.opening
         and turn.state.current is None
@@ -188,7 +190,7 @@ def no_more_bets(
         turn.close_bets(frames_of(reading), unobserved=unobserved)
 
 
-def settled(_turn: WheelTurn, _reading: WheelPhase, _was: WheelState) -> None:
+def settled(_turn: WheelTurn, _reading: WheelPhase, _before: WheelState) -> None:
     """The ball has come to rest, or the wheel has stopped; the number follows."""
 
 
@@ -281,10 +283,10 @@ def another_number(turn: WheelTurn, entry: WheelEntry, seen: WheelSeen) -> None:
     """Report a second, other number of a spin whose result was published, once for each. Of a
     corrected result a person has seen what the wheel showed.
     """
-    again = turn.state.second == (entry.round, seen.place)
+    repeated = turn.state.second == (entry.round, seen.place)
     same_cell = None in (seen.cell, entry.cell) or seen.cell == entry.cell
     same = seen.number == entry.number and same_cell
-    if entry.kind != "result" or entry.corrected or again or same or seen.number is None:
+    if entry.kind != "result" or entry.corrected or repeated or same or seen.number is None:
         return
     turn.change(second=(entry.round, seen.place))
     detail = f"{entry.number}, then {seen.place}"
@@ -375,22 +377,22 @@ def _late_number(turn: WheelTurn, seen: WheelSeen) -> None:
     """A number known only after a silence: a candidate for its spin's round, whose end was not
     seen.
     """
-    of = _round_of_late(turn, seen)
-    if of is not None:
-        candidate(turn, of, seen, "silence")
+    round_ = _round_of_late(turn, seen)
+    if round_ is not None:
+        candidate(turn, round_, seen, "silence")
     if turn.state.current is None:
         turn.silence(seen.reading)
 
 
-def candidate(turn: WheelTurn, of: WheelRound | WheelEntry, seen: WheelSeen, why: Why) -> None:
+def candidate(turn: WheelTurn, round_: WheelRound | WheelEntry, seen: WheelSeen, why: Why) -> None:
     """Keep a number that may be this round's; a person decides."""
-    of = replace(of, frames=of.frames + frames_of(seen.reading))
+    round_ = replace(round_, frames=round_.frames + frames_of(seen.reading))
     if not turn.has_number(seen.number):
         _number_invalid(turn, seen)
-        turn.unresolved(of, "number_unknown")
+        turn.unresolved(round_, "number_unknown")
     else:
         turn.unresolved(
-            of, why if seen.conflict is None else "witnesses_disagree", seen.number, seen.cell
+            round_, why if seen.conflict is None else "witnesses_disagree", seen.number, seen.cell
         )
 
 

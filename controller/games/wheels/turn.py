@@ -56,7 +56,8 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     breaches: ClassVar[Mapping[str, WheelBreach]]
     """Breaches that a setting of the same name decides."""
     put_back: ClassVar[bool]
-    """Whether the ball goes back to the last number after a void spin, before it is launched again.
+    """Whether the ball goes back to the last number after a void spin, before it is launched
+    again.
     """
 
     @abstractmethod
@@ -182,86 +183,94 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     def result(
         self,
-        of: WheelRound | WheelEntry,
+        round_: WheelRound | WheelEntry,
         number: Number,
         confirmed_by: str | None = None,
         cell: int | None = None,
     ) -> None:
         """Publish the result: the ball or the wheel rests for good, or a person confirms it."""
-        last = of.last or (self.state.left("close") == 1 and of.round == self.state.round)
+        last = round_.last or (self.state.left("close") == 1 and round_.round == self.state.round)
         entry = WheelEntry(
-            round=of.round,
+            round=round_.round,
             kind="result",
-            spin=of.spin,
+            spin=round_.spin,
             number=number,
             cell=cell,
             last=last,
-            bets=of.bets,
+            bets=round_.bets,
         )
         self._record(entry)
         self.emit(
             RoundResult(
-                round=of.round,
+                round=round_.round,
                 outcome=self.outcome(entry),
-                spin=of.spin,
-                bets=self.settled(number, of.bets),
-                frames=of.frames,
+                spin=round_.spin,
+                bets=self.settled(number, round_.bets),
+                frames=round_.frames,
                 confirmed_by=confirmed_by,
             )
         )
-        self._count_down(of.round)
+        self._count_down(round_.round)
 
     def void(
-        self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None
+        self,
+        round_: WheelRound | WheelEntry,
+        reason: VoidReason,
+        law: Law,
+        by: Command | None = None,
     ) -> None:
         """Void the spin: it has no number, and the last valid one remains until the next."""
         self._record(
             WheelEntry(
-                round=of.round,
+                round=round_.round,
                 kind="void",
-                spin=of.spin,
+                spin=round_.spin,
                 reason=reason,
                 article=law.article,
-                last=of.last,
-                bets=of.bets,
+                last=round_.last,
+                bets=round_.bets,
             )
         )
         current = self.state.current
-        if current is None and of.round == self.state.round:
+        if current is None and round_.round == self.state.round:
             self.change(relaunch=True, gap=False)
-        elif current and of.round == current.round - 1 and not current.launched:
-            self.change_current(relaunch=True, bets=stakes.merged(of.bets, current.bets))
-        last = self.state.tally(upto=of.round).number
+        elif current and round_.round == current.round - 1 and not current.launched:
+            self.change_current(relaunch=True, bets=stakes.merged(round_.bets, current.bets))
+        last = self.state.tally(upto=round_.round).number
         self.emit_void(
-            of.round, reason, law, by, self.book.announcements.get("void"), last, of.spin
+            round_.round, reason, law, by, self.book.announcements.get("void"), last, round_.spin
         )
         if self.settings.last_rounds_count == "all":
-            self._count_down(of.round)
+            self._count_down(round_.round)
         if self.state.relaunch and self.bets_open_at_wheel:
             self.open_bets(self.state.spin)
 
     def unresolved(
         self,
-        of: WheelRound | WheelEntry,
+        round_: WheelRound | WheelEntry,
         why: Why,
         candidate: Number | None = None,
         cell: int | None = None,
     ) -> None:
         """The result is uncertain and is not invented."""
         entry = WheelEntry(
-            round=of.round,
+            round=round_.round,
             kind="unresolved",
-            spin=of.spin,
+            spin=round_.spin,
             candidate=candidate,
             cell=cell,
-            frames=of.frames,
-            last=of.last,
-            bets=of.bets,
+            frames=round_.frames,
+            last=round_.last,
+            bets=round_.bets,
         )
         self._record(entry)
         self.emit(
             RoundUnresolved(
-                round=of.round, why=why, candidate=candidate, spin=of.spin, frames=of.frames
+                round=round_.round,
+                why=why,
+                candidate=candidate,
+                spin=round_.spin,
+                frames=round_.frames,
             )
         )
 
@@ -284,13 +293,13 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
             self.change(countdowns=others if done else (*others, replace(countdown, left=left)))
             self.emit(LastRounds(round=number, purpose=countdown.purpose, left=left))
             if done and countdown.minimum is not None:
-                was = self.state.minimum
+                previous_minimum = self.state.minimum
                 self.change(minimum=countdown.minimum)
                 self.emit(
                     LimitChanged(
                         round=number,
                         minimum=countdown.minimum,
-                        was=was,
+                        was=previous_minimum,
                         currency=self.state.currency,
                     )
                 )
