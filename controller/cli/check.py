@@ -152,8 +152,8 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
     """Return what cannot work, or not for long: devices that yield no result, people who may not
     act because their names look alike, secrets that others can read, credentials that no unit
     passes, a clock that is not as accurate as required, keys that a recorder trusts at first sight,
-    metrics that other machines can read, and certificates that expire soon. ``recorded``: a
-    recorder is configured.
+    a pair that trusts any key, metrics that other machines can read, and certificates that expire
+    soon. ``recorded``: a recorder is configured.
     """
     return [
         *(f"{format_path(at)}: {what}" for at, what in blind(configuration)),
@@ -161,6 +161,7 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
         *missing_credentials(configuration),
         *clock_problems(configuration.clock),
         *(unnamed_keys(configuration) if recorded else ()),
+        *unnamed_standby_keys(configuration),
         *exposed_metrics(configuration),
         *(explained(end, "certificate.ends") for end in expiring_certificates(configuration)),
     ] + [
@@ -236,6 +237,21 @@ def unnamed_keys(configuration: Configuration) -> list[str]:
         "(docs/inspector/surveillance.md)"
         for place, keys in keys_by_place.items()
         if not keys
+    ]
+
+
+def unnamed_standby_keys(configuration: Configuration) -> list[str]:
+    """Return whether the daemons of a pair trust records that are signed with any key."""
+    standby = configuration.standby
+    if standby is None or standby.keys:
+        return []
+    return [
+        (
+            f"standby.keys: anyone who can write to the bucket {standby.bucket} can sign records "
+            "that both daemons trust; once both have had the tables, write keys = "
+            '["KEY OF ONE", "KEY OF THE OTHER"], each `key` of <journal>.checkpoint on its machine '
+            "(docs/technician/standby.md#set-it-up)"
+        )
     ]
 
 

@@ -179,8 +179,7 @@ def test_the_unit_loads_what_logs_in_at_the_store_of_the_lease(
     )
 
     def of(name: str) -> list[str]:
-        server = '[standby]\nservers = ["nats://127.0.0.1:4222"]'
-        more = f'{server}\ncreds_credential = "{name}"\n[people]\nrequired = "accept-the-risk"\n'
+        more = f'{STANDBY}{KEYS}creds_credential = "{name}"\n{ANYONE}'
         return warned(tmp_path, capsys, more=more, broker="mqtt")
 
     [told] = of("nats.creds")
@@ -198,6 +197,21 @@ def test_the_unit_loads_what_logs_in_at_the_store_of_the_lease(
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(store))
     [told] = of("nats.creds")
     assert told.startswith("standby.creds_credential: the credential 'nats.creds' cannot be read")
+
+
+ANYONE = '[people]\nrequired = "accept-the-risk"\n'
+KEYS = f'keys = ["{"0" * 64}", "{"1" * 64}"]\n'
+STANDBY = '[standby]\nservers = ["nats://127.0.0.1:4222"]\n'
+
+
+def test_a_pair_that_trusts_any_key_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [warning] = warned(tmp_path, capsys, more=STANDBY + ANYONE, broker="mqtt")
+    assert warning.startswith(
+        "standby.keys: anyone who can write to the bucket novamas-standby can"
+    )
+    assert warned(tmp_path, capsys, more=STANDBY + KEYS + ANYONE, broker="mqtt") == []
 
 
 def test_it_is_known_which_unit_passes_each_credential() -> None:
