@@ -1,4 +1,4 @@
-"""What several tests need."""
+"""Fixtures that several tests need."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ pytest_plugins = ["tests.rings.marks", "tests.rings.outcomes"]
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 LONG = "NOVAMAS_LONG"
-"""Whether the environment has this: tests take their long form."""
+"""True if the environment asks for the long form of tests."""
 
-# How long an example takes on a busy machine, or its making, proves nothing. The short form judges
-# a commit, and the same commit alike each time; the long form looks for examples nobody has seen.
+# A deadline for an example, or for making one, proves nothing on a busy machine. The short form
+# checks a commit and is the same each time; the long form searches for new examples.
 settings.register_profile(
     "novamas",
     deadline=None,
@@ -31,16 +31,14 @@ settings.load_profile("novamas")
 
 
 def cases(short: int, whole: int) -> int:
-    """How many cases of those that are drawn by chance a test takes: the whole of them in its long
-    form.
-    """
+    """Number of random cases for a test: ``whole`` of them in its long form."""
     return whole if LONG in os.environ else short
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Some fifteen thousand tests stay until the end. The garbage collector would look at them
-    again and again, and find nothing.
+    """Some fifteen thousand tests stay until the end; the garbage collector would only scan them
+    repeatedly.
     """
     gc.disable()
     try:
@@ -52,7 +50,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol() -> Generator[None, object, object]:
-    """Restore the umask: a command of ours that is called in this process makes it stricter."""
+    """Restore the umask: a command that is called in this process makes it stricter."""
     umask = os.umask(0o022)
     os.umask(umask)
     try:
@@ -68,14 +66,14 @@ def pytest_configure() -> None:
 
 @pytest.fixture
 def ending() -> Iterator[ExitStack]:
-    """What is closed at the end of the test, the last first."""
+    """Resources closed at the end of the test, in reverse order."""
     with ExitStack() as stack:
         yield stack
 
 
 @pytest.fixture
 def long() -> bool:
-    """Whether this is the long form: ``make chaos``."""
+    """True in the long form: ``make chaos``."""
     return LONG in os.environ
 
 

@@ -12,8 +12,8 @@ import pytest
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory where there is such a thing: thousands of commits would each wait for the
-    disk, and no file outlasts the test.
+    """A folder in memory if there is one: thousands of commits would each wait for the disk, and no
+    file outlasts the test.
     """
     place = Path("/dev/shm")
     with tempfile.TemporaryDirectory(

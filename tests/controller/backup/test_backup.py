@@ -1,4 +1,4 @@
-"""Backups of a journal, and what restores them or refuses to."""
+"""Backups of a journal, and restoring them or refusing to."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ link = "tcp://127.0.0.1:1"
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A passphrase is stretched less than it should be."""
+    """Stretch the passphrase less than production does."""
     least = (argon2id.OPSLIMIT_MIN, argon2id.MEMLIMIT_MIN)
     monkeypatch.setattr(
         taking, "seal", partial(sealed_keys.seal, operations=least[0], memory=least[1])
@@ -105,7 +105,7 @@ class House:
         return restore(self.config, backup, **{"passphrase": PASSPHRASE, **how})
 
     def other(self, name: str = "other") -> House:
-        """Another machine, without anything."""
+        """Another machine, with nothing on it."""
         made = House(self.folder.parent / name)
         made.config.unlink()
         (made.folder / "password").unlink()
@@ -143,7 +143,7 @@ def test_a_backup_is_whole_private_and_has_no_key_in_clear(house: House) -> None
     assert list(house.backups.iterdir()) == [backup]
 
 
-def test_without_a_key_file_no_key_is_in_it_and_it_says_so(house: House) -> None:
+def test_a_backup_without_a_key_file_has_no_key_and_says_so(house: House) -> None:
     told = read_manifest(house.back_up(None), None)
     assert told.sealed == 0
     assert [each.partition(":")[0] for each in told.left_out] == [
@@ -163,8 +163,8 @@ def test_a_credential_of_systemd_is_named_as_left_out(
     assert told.left_out == ("mqtt: a systemd credential; back it up at its source",)
 
 
-async def test_it_is_of_one_moment_though_the_daemon_writes_on(house: House) -> None:
-    """And the daemon's next commit waits for nothing."""
+async def test_a_backup_is_of_one_moment_while_the_daemon_writes(house: House) -> None:
+    """And the daemon's next commit does not wait."""
     running = Premises(house.journal, at=900.0)
     running.hear(*[b"*X;6;004; 0;0;000;0"] * 4)
     await running.runner.drain()
@@ -174,7 +174,7 @@ async def test_it_is_of_one_moment_though_the_daemon_writes_on(house: House) -> 
     def progress(what: str, _done: int, _total: int) -> None:
         if what == "copying the journal" and not seen:
             with closing(sqlite3.connect(house.journal, timeout=0)) as other:
-                other.execute("BEGIN IMMEDIATE")  # nobody holds a lock
+                other.execute("BEGIN IMMEDIATE")  # no lock is held
                 other.execute("INSERT INTO cursor VALUES ('another', 1)")
                 other.execute("COMMIT")
             seen.append(1)
@@ -189,9 +189,9 @@ async def test_it_is_of_one_moment_though_the_daemon_writes_on(house: House) -> 
     await running.end()
 
 
-async def test_the_journal_goes_on_under_another_id_at_the_next_position(house: House) -> None:
+async def test_the_journal_continues_under_another_id_at_the_next_position(house: House) -> None:
     backup = house.back_up()
-    lost = Premises(house.journal, at=900.0)  # what is played after it
+    lost = Premises(house.journal, at=900.0)  # played after the backup
     lost.hear(*[b"*X;6;004; 0;0;000;0"] * 4)
     lost.spin(5, 9, 0)
     await lost.end()
@@ -220,17 +220,18 @@ async def test_the_journal_goes_on_under_another_id_at_the_next_position(house: 
     assert any("goes on from a backup" in note for note in verify(house.journal).notes)
 
 
-async def test_what_nobody_had_heard_at_the_time_of_the_backup_is_published(house: House) -> None:
+async def test_what_was_unpublished_at_the_time_of_the_backup_is_published(house: House) -> None:
     house.restore(house.back_up(), set_aside=True)
     with closing(Journal(house.journal)) as journal:
         unheard = [each for each in journal.events_after(0, 1000) if each.kind == "event"]
         assert unheard
         assert journal.lost is None
         assert journal.cursor() == 0
-        assert journal.latest("boot") is not None  # who starts knows that it is not the first
+        # the publisher knows that it is not the first to start
+        assert journal.latest("boot") is not None
 
 
-async def test_every_table_tells_it_once_also_one_that_comes_later(house: House) -> None:
+async def test_every_table_reports_the_restore_once_also_a_table_added_later(house: House) -> None:
     house.restore(house.back_up(), set_aside=True)
     with closing(Journal(house.journal)) as journal:
         assert journal.restored is not None
@@ -242,10 +243,10 @@ async def test_every_table_tells_it_once_also_one_that_comes_later(house: House)
         assert journal.unreported("r9") is not None
 
 
-async def test_a_table_with_hidden_cards_goes_on_and_nothing_is_said_against_it(
+async def test_a_table_with_hidden_cards_continues_without_complaint(
     tmp_path: Path,
 ) -> None:
-    """With the key that locks its state, and without it; then it begins anew, with higher numbers
+    """With the key that locks its state, and without it; then it starts over, with higher numbers
     all the same.
     """
     house = House(tmp_path)
@@ -268,7 +269,7 @@ async def test_a_table_with_hidden_cards_goes_on_and_nothing_is_said_against_it(
         sessions.append(known["state"]["session"])
 
 
-def test_another_machine_gets_all_of_it(house: House) -> None:
+def test_another_machine_gets_the_whole_backup(house: House) -> None:
     other = house.other()
     done = other.restore(house.back_up())
     assert other.config.read_text() == CONFIGURATION
@@ -278,7 +279,7 @@ def test_another_machine_gets_all_of_it(house: House) -> None:
     assert done.copy.parent == other.folder
 
 
-def test_without_the_key_file_it_says_that_keys_are_missing(house: House) -> None:
+def test_without_the_key_file_missing_keys_are_reported(house: House) -> None:
     other = house.other()
     done = other.restore(house.back_up(), passphrase=None)
     assert "no keys were restored" in done.notes[1]
@@ -286,7 +287,7 @@ def test_without_the_key_file_it_says_that_keys_are_missing(house: House) -> Non
     assert not key_path(other.journal).exists()
 
 
-def test_sealed_days_come_with_it_and_stand_beside_the_copy(house: House) -> None:
+def test_sealed_days_are_restored_beside_the_copy(house: House) -> None:
     with closing(JournalReader(house.journal)) as reader:
         head = reader.head().position
     key = load_key(key_path(house.journal))
@@ -349,7 +350,7 @@ def _link(path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-def test_what_was_changed_is_not_restored_and_nothing_is_touched(house: House, case: str) -> None:
+def test_a_changed_backup_is_not_restored_and_nothing_is_touched(house: House, case: str) -> None:
     change, why = REFUSALS[case]
     backup = house.back_up()
     before = {path: path.read_bytes() for path in house.folder.rglob("*") if path.is_file()}
@@ -359,7 +360,7 @@ def test_what_was_changed_is_not_restored_and_nothing_is_touched(house: House, c
     assert {path: path.read_bytes() for path in house.folder.rglob("*") if path.is_file()} == before
 
 
-def test_a_file_elsewhere_is_refused_though_nobody_signed(house: House) -> None:
+def test_a_file_elsewhere_is_not_restored_even_unsigned(house: House) -> None:
     backup = house.back_up(None)
     told = msgspec.structs.replace(read_manifest(backup, None), key=None, signature=None)
     items = tuple(
@@ -411,7 +412,7 @@ def test_a_clock_that_is_behind_the_backup_restores_nothing(
         house.restore(backup, set_aside=True)
 
 
-def test_what_is_in_the_way_is_never_removed(house: House) -> None:
+def test_existing_files_are_never_removed(house: House) -> None:
     backup = house.back_up()
     for _ in range(2):
         with pytest.raises(BackupError, match="add --set-aside"):
@@ -443,7 +444,7 @@ async def test_while_a_daemon_has_the_journal_nothing_is_restored(house: House) 
         (lambda house: house.backups.write_text(""), "File exists"),
     ],
 )
-def test_what_cannot_be_backed_up_leaves_nothing(
+def test_a_backup_that_fails_leaves_nothing(
     house: House, change: Callable[[House], object], why: str
 ) -> None:
     change(house)
@@ -458,9 +459,7 @@ def _change(path: Path, statement: str) -> None:
         file.commit()
 
 
-def test_no_backup_takes_the_place_of_another(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_backup_replaces_another(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     monkeypatch.setattr(clock, "wall", lambda: now)
     backup = house.back_up()
@@ -478,9 +477,7 @@ class Cut(BaseException):
 
 @pytest.fixture
 def cut(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
-    """``cut(n)``: the power fails at the nth thing that reaches the disk from now on; 0: it does
-    not.
-    """
+    """``cut(n)``: the power fails at the nth write to the disk from now on; 0: it does not."""
     left = [0]
 
     def counted(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -500,11 +497,11 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
     left[0] = 0
 
 
-def test_a_backup_that_is_interrupted_anywhere_is_none(
+def test_a_backup_interrupted_anywhere_is_no_backup(
     house: House, cut: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a power cut leaves has no name of a backup, or all of it is there."""
-    monkeypatch.setattr(shutil, "rmtree", lambda _path: None)  # nobody tidies up
+    """A power cut leaves no file named like a backup, or a complete one."""
+    monkeypatch.setattr(shutil, "rmtree", lambda _path: None)  # no clean-up
     for step in range(1, 100):
         house.backups = house.folder.parent / f"backups-{step}"
         cut(step)
@@ -522,10 +519,10 @@ def test_a_backup_that_is_interrupted_anywhere_is_none(
     assert step > 8
 
 
-def test_a_restore_that_is_interrupted_anywhere_is_begun_again(
+def test_a_restore_interrupted_anywhere_can_be_repeated(
     house: House, cut: Callable[[int], None]
 ) -> None:
-    """Meanwhile no daemon begins anew: it has the journal of before, or does not start."""
+    """Meanwhile no daemon starts over: it has the old journal, or does not start."""
     backup = house.back_up()
     for step in range(1, 100):
         other = House(house.folder.parent / f"other-{step}")
@@ -554,7 +551,7 @@ def test_a_restore_that_is_interrupted_anywhere_is_begun_again(
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
-def test_a_disk_that_takes_nothing_is_told_and_leaves_what_was_there(
+def test_a_full_disk_is_reported_and_existing_files_stay(
     house: House, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     backup, was = house.back_up(), house.journal.read_bytes()
@@ -579,14 +576,14 @@ def _id(path: Path) -> str:
         return reader.id()
 
 
-def test_what_it_says_of_its_backup_must_be_readable(house: House) -> None:
+def test_the_journals_record_of_its_backup_must_be_readable(house: House) -> None:
     house.restore(house.back_up(), set_aside=True)
     _change(house.journal, "UPDATE meta SET value = '{}' WHERE key = 'restored'")
     with pytest.raises(JournalUnusableError, match="restore the backup again"):
         Journal(house.journal)
 
 
-def test_the_commands_say_what_they_did(
+def test_the_commands_report_what_they_did(
     house: House, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     key_file = tmp_path / "recovery"
@@ -609,7 +606,7 @@ def test_the_commands_say_what_they_did(
 
 
 def _forge(backup: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the manifest as somebody does who has no key: it is signed by no key then."""
+    """Change the manifest as an attacker without a key does: no key signs it then."""
     path = backup / "manifest.json"
     told = json.loads(path.read_bytes())
     told.pop("key", None)
@@ -619,7 +616,7 @@ def _forge(backup: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o6777, 0o4755, 0o1777, 2**40, 2**63 - 1])
-def test_what_is_restored_cannot_be_run_whatever_its_manifest_says(house: House, mode: int) -> None:
+def test_no_restored_file_is_executable_whatever_its_manifest_says(house: House, mode: int) -> None:
     backup = house.back_up(None)
     _forge(backup, lambda told: [item.update(mode=mode) for item in told["items"]])
     house.config.unlink()
@@ -632,7 +629,7 @@ def test_what_is_restored_cannot_be_run_whatever_its_manifest_says(house: House,
     ("key", "said"),
     [(False, "THIS BACKUP IS NOT SIGNED"), (True, "NOTHING SHOWS THAT THIS KEY IS YOURS")],
 )
-def test_what_nobody_asked_a_signature_of_says_so(
+def test_a_restore_that_cannot_verify_the_signer_reports_so(
     house: House, capsys: pytest.CaptureFixture[str], key: bool, said: str
 ) -> None:
     backup, signer = house.back_up(), house.key

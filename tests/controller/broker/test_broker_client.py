@@ -1,4 +1,4 @@
-"""What the library's client does with its socket, where the event loop must not hear of it."""
+"""How the library's client treats its socket where the event loop must not be notified."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from controller.mqtt.embedded_broker import embedded_broker
 
 
 @pytest.mark.parametrize("of_its_own_thread", [True, False])
-async def test_a_connection_that_is_lost_while_it_has_to_write_is_lost_in_silence(
+async def test_a_connection_lost_before_a_write_raises_nothing_in_the_event_loop(
     of_its_own_thread: bool,
 ) -> None:
-    """Else the event loop would be told to watch a descriptor that is closed, or another's."""
+    """Else the event loop would watch a descriptor that is closed, or reused for another file."""
     faults: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, fault: faults.append(fault))
     async with embedded_broker("127.0.0.1", 0) as (host, port):
@@ -35,7 +35,7 @@ async def test_a_connection_that_is_lost_while_it_has_to_write_is_lost_in_silenc
         else:
             other = threading.Thread(target=lose)
             other.start()
-            other.join()  # the event loop has not heard of it
+            other.join()  # the event loop was not notified
             library._sock_close()
         for _ in range(5):
             await asyncio.sleep(0)

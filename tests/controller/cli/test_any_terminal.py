@@ -1,4 +1,4 @@
-"""Every command bears any terminal and any locale: never a traceback, never nothing."""
+"""Every command works on any terminal and in any locale: never a traceback, never no output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("programs")
 
 ASCII = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 LATIN = {"LC_ALL": "C", "PYTHONIOENCODING": "iso-8859-1"}
-"""What Python takes from es_ES.ISO-8859-1, which no machine needs to have."""
+"""The encoding that Python derives from es_ES.ISO-8859-1, which no machine needs to have."""
 NARROW = {"COLUMNS": "20", "LINES": "5"}
 PLACES: list[dict[str, str]] = [
     {"TERM": "dumb"},

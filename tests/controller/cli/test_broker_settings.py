@@ -1,4 +1,4 @@
-"""What programs beside the daemon are told of the broker."""
+"""Settings of the broker for the programs beside the daemon."""
 
 from __future__ import annotations
 
@@ -24,10 +24,8 @@ url = "mqtt://palma"
 
 @pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize("other", [True, False])
-def test_whether_wildcards_get_what_the_broker_retains(
-    tmp_path: Path, own: bool, other: bool
-) -> None:
-    """Each broker is another; nothing said means yes."""
+def test_whether_wildcards_get_retained_messages(tmp_path: Path, own: bool, other: bool) -> None:
+    """Each broker differs; no setting means yes."""
     lines = ("" if yes else "wildcards_retained = false" for yes in (own, other))
     file = tmp_path / "novamas.toml"
     file.write_text(TEXT.format(*lines))

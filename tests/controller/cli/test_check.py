@@ -26,7 +26,7 @@ def test_the_sample_is_sound(capsys: pytest.CaptureFixture[str]) -> None:
     assert told.err == ""
 
 
-def test_every_mistake_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_mistake_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "novamas.toml"
     file.write_text(
         SAMPLE.read_text().replace("keepalive", "keepaliv").replace('"ruleta-2"', '"ruleta 2"')
@@ -43,7 +43,7 @@ def test_every_mistake_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert told.err.splitlines()[-1] == f"novamas: 2 errors in {file}"
 
 
-def test_a_wrong_decree_is_told_beside_a_wrong_game(
+def test_a_wrong_decree_is_reported_beside_a_wrong_game(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "novamas.toml"
@@ -75,7 +75,7 @@ def test_a_credential_that_only_the_service_can_read_is_noted(
 
 @pytest.fixture
 def reachable() -> Iterator[Path]:
-    """A folder that everybody can enter; pytest's own are ours alone."""
+    """A folder that everybody can enter; pytest's own folders are private."""
     with TemporaryDirectory() as made:
         Path(made).chmod(0o755)
         yield Path(made)
@@ -105,7 +105,7 @@ def secured(folder: Path, **files: Path) -> Path:
     return file
 
 
-def test_a_secret_that_everybody_can_read_is_told(
+def test_a_secret_that_everybody_can_read_is_reported(
     reachable: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     authority = Authority(reachable, "casino")
@@ -120,7 +120,7 @@ def test_a_secret_that_everybody_can_read_is_told(
         assert sum(line.startswith("warning: ") for line in told) == warned
 
 
-def test_a_certificate_that_cannot_be_used_is_told(
+def test_an_unusable_certificate_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     authority = Authority(tmp_path, "casino")
@@ -138,10 +138,10 @@ def test_a_certificate_that_cannot_be_used_is_told(
         assert error.endswith(f"novamas: 1 error in {tmp_path / 'novamas.toml'}\n")
 
 
-def test_every_certificate_that_ends_soon_is_told(
+def test_every_certificate_that_expires_soon_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of the broker, the web server, the other services and the pair; an ended one is a mistake."""
+    """Of broker, web server, other services and the pair; an expired one is a mistake."""
     authority = Authority(tmp_path, "casino")
     soon, key = authority.sign("soon", ends=20)
     file = tmp_path / "novamas.toml"
@@ -175,7 +175,7 @@ def test_every_certificate_that_ends_soon_is_told(
         assert levels[f"certificate {soon} ({place})"] == "fault"
 
 
-def test_a_credential_that_is_not_passed_is_told(
+def test_a_credential_that_is_not_passed_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "novamas.toml"

@@ -1,4 +1,4 @@
-"""What ``novamas check`` warns of: sound, and yet it cannot work."""
+"""Warnings of ``novamas check``: the configuration is sound but cannot work."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def warned(
     options: str = "",
     broker: str = "embedded",
 ) -> list[str]:
-    """The warnings about a configuration, which is sound."""
+    """Return the warnings about a sound configuration."""
     file = folder / "novamas.toml"
     file.write_text(MAIN.format(more=more, driver=driver, options=options, broker=broker))
     assert main(["check", str(file)]) == 0
@@ -53,7 +53,7 @@ def warned(
     return [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")]
 
 
-def test_a_wheel_that_can_tell_no_number_is_told(
+def test_a_wheel_that_can_report_no_number_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     [told] = warned(tmp_path, capsys, driver="saturn")
@@ -75,7 +75,7 @@ def test_a_wheel_that_can_tell_no_number_is_told(
 
 @pytest.fixture
 def reachable() -> Iterator[Path]:
-    """A folder that everybody can enter; pytest's own are ours alone."""
+    """A folder that everybody can enter; pytest's own folders are private."""
     with TemporaryDirectory() as made:
         Path(made).chmod(0o755)
         yield Path(made)
@@ -107,7 +107,7 @@ NAMES = {
 }  # fmt: skip
 
 
-def test_every_secret_that_everybody_can_read_is_told(
+def test_every_secret_that_everybody_can_read_is_reported(
     reachable: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in NAMES:
@@ -133,7 +133,7 @@ def test_every_key_that_names_a_file_is_secret_or_public() -> None:
     assert named == {(kind, key) for kind, keys in SECRET.items() for key in keys}
 
 
-def test_a_credential_that_no_unit_provides_is_told(
+def test_a_credential_that_no_unit_provides_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
@@ -142,7 +142,7 @@ def test_a_credential_that_no_unit_provides_is_told(
         check, "missing_credential", partial(missing_credential, units=(units,), stores=(store,))
     )
     more = '[journal]\nkey_credential = "sign"\n[web]\npassword_credential = "web"\n'
-    assert warned(tmp_path, capsys, more=more) == []  # no unit: it is noted, not warned of
+    assert warned(tmp_path, capsys, more=more) == []  # no unit: noted, not warned of
     units.mkdir()
     (units / "novamas.service").write_text("[Service]\nLoadCredential=other:/x\n")
     [told] = warned(tmp_path, capsys, more=more)
@@ -169,7 +169,7 @@ def test_a_credential_that_no_unit_provides_is_told(
     assert warned(tmp_path, capsys, more=more) == []
 
 
-def test_the_unit_loads_what_logs_in_at_the_store_of_the_lease(
+def test_the_unit_loads_the_credentials_for_the_lease_store(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
@@ -215,7 +215,7 @@ def test_a_pair_that_trusts_any_key_is_named(
 
 
 def test_it_is_known_which_unit_passes_each_credential() -> None:
-    """Of each section that names one there is a unit."""
+    """For each section that names one there is a unit."""
     import msgspec
 
     def named(kind: type[msgspec.Struct]) -> bool:

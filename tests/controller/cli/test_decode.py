@@ -1,4 +1,4 @@
-"""``novamas decode``: readings out of a recording, and clear words for what is none."""
+"""``novamas decode``: readings from a recording, and clear errors for anything else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_readings_are_json_lines(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert [reading["at"] for reading in told if reading["type"] == "link.stale"] == [3.5]
 
 
-def test_what_was_changed_is_refused_with_its_lines(
+def test_a_changed_recording_is_refused_with_its_lines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "wheel.rec"
@@ -50,7 +50,7 @@ def test_what_was_changed_is_refused_with_its_lines(
     )
 
 
-def test_a_last_line_that_was_never_finished_is_told(
+def test_an_unfinished_last_line_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "wheel.rec"
@@ -64,7 +64,7 @@ def test_a_last_line_that_was_never_finished_is_told(
 @pytest.mark.parametrize(
     "data", [b"", b"\x89PNG\r\n\x1a\n\0\0", b"hello\n", b"# device: a wheel\n"]
 )
-def test_what_is_no_recording_fails(
+def test_a_file_that_is_no_recording_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes
 ) -> None:
     file = tmp_path / "x"
@@ -89,7 +89,7 @@ def test_what_is_no_recording_fails(
         ),
     ],
 )
-def test_a_wrong_call_is_told(
+def test_a_wrong_call_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
 ) -> None:
     assert main(["decode", words[0], str(tmp_path / "lost.rec"), *words[1:]]) == 1
@@ -99,7 +99,7 @@ def test_a_wrong_call_is_told(
 @pytest.mark.parametrize(
     "gap", ["restart", "the link was opened again here", "3 chunks are missing here"]
 )
-def test_halves_before_and_behind_a_gap_are_not_joined(
+def test_halves_before_and_after_a_gap_are_not_joined(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], gap: str
 ) -> None:
     file = tmp_path / "shoe.rec"
@@ -131,7 +131,7 @@ CODES = {f"{number}": card for number, card in enumerate(sorted(PACK), 100)}
         "{" + ", ".join(f'"{code}" = "{card}"' for code, card in CODES.items()) + "}",
     ],
 )
-def test_a_table_is_taken_as_toml_and_as_json(
+def test_a_table_is_accepted_as_toml_and_as_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], written: str
 ) -> None:
     file = tmp_path / "shoe.rec"
@@ -142,9 +142,7 @@ def test_a_table_is_taken_as_toml_and_as_json(
     assert drawn == [CODES["117"], CODES["130"]]
 
 
-def test_a_code_that_is_given_twice_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_duplicate_code_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     twice = '{"117": "Ah", "117": "2h"}'
     words = ["decode", "barcode-serial", str(tmp_path / "x"), "--option", f"cards={twice}"]
     assert main(words) == 1
@@ -152,7 +150,7 @@ def test_a_code_that_is_given_twice_is_told(
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     """``novamas decode ... | head -n 1``."""
     file = tmp_path / "wheel.rec"
     file.write_text(
@@ -175,7 +173,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         assert process.wait() == 0
 
 
-def test_of_a_file_that_is_no_recording_not_every_line_is_told(
+def test_not_every_line_of_a_file_that_is_no_recording_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "photo.jpg"

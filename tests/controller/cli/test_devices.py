@@ -35,7 +35,7 @@ def test_every_driver_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert [name for name in DRIVERS if name not in shown] == []
 
 
-def test_a_port_is_told_with_the_address_to_write() -> None:
+def test_a_port_is_listed_with_the_address_to_write() -> None:
     known = [driver(name) for name in DRIVERS]
     [row, *_] = [json.loads(line) for line in _as_json([PORT], [], known)]
     assert row["usb"] == "0403:6001"
@@ -96,7 +96,7 @@ def test_usb_readers_are_listed_and_nothing_else(tmp_path: Path) -> None:
     assert "usb://0c2e:0b61/1-1.3?interface=1  for barcode-hid" in text
 
 
-def test_adapters_without_a_port_and_who_takes_them_are_listed() -> None:
+def test_adapters_without_a_port_and_their_drivers_are_listed() -> None:
     node = "/dev/bus/usb/001/007"
     taken = AdapterWithoutPort(
         usb="1a86:7523", location="1-1.2", product="Serial", node=node, claimed=True

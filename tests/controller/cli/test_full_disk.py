@@ -1,5 +1,5 @@
-"""Every command that writes a file, on a disk without room: nothing half written remains, and the
-error names the file and what is wrong with its disk.
+"""Every command that writes a file, on a full disk: nothing half written remains, and the error
+names the file and the disk's fault.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ COMMANDS = {
 
 
 class FullDisk:
-    """A folder where nothing can be written. ``words`` stand before a program that shall find none;
-    ``error``: what it finds.
+    """A folder where nothing can be written. ``words`` precede a program that must find no room;
+    ``error`` is the error that it gets.
     """
 
     def __init__(self, folder: Path, ending: ExitStack) -> None:
@@ -51,7 +51,7 @@ class FullDisk:
             with suppress(OSError), (folder / "filler").open("wb", buffering=0) as filler:
                 while True:
                     filler.write(b"x" * 4096)
-        else:  # no byte may be written anywhere but to a pipe
+        else:  # no byte may be written except to a pipe
             self.words, self.error = ("prlimit", "--fsize=0"), errno.EFBIG
 
     def left(self) -> set[Path]:
@@ -67,7 +67,7 @@ def full(programs: None, tmp_path: Path, ending: ExitStack) -> FullDisk:
 
 @pytest.fixture
 def given(tmp_path: Path) -> Path:
-    """A folder of what commands read."""
+    """Return a folder of input files for commands."""
     folder = tmp_path / "given"
     folder.mkdir()
     (folder / "capture").write_bytes(CAPTURE)
@@ -163,7 +163,7 @@ def test_a_file_that_cannot_be_replaced_stays(old: Path) -> None:
 
 
 @for_each("error", [KeyboardInterrupt, OSError, ValueError])
-def test_what_was_there_before_is_not_removed(tmp_path: Path, error: type[BaseException]) -> None:
+def test_an_existing_file_is_not_removed(tmp_path: Path, error: type[BaseException]) -> None:
     there, new = tmp_path / f"there-{error.__name__}", tmp_path / f"new-{error.__name__}"
     there.write_bytes(b"old")
 
@@ -181,9 +181,9 @@ def test_what_was_there_before_is_not_removed(tmp_path: Path, error: type[BaseEx
     assert there.read_bytes() == b"old"
 
 
-def test_a_part_that_an_earlier_writing_left_does_not_remain(tmp_path: Path) -> None:
+def test_a_partial_file_of_an_earlier_write_is_removed(tmp_path: Path) -> None:
     part = tmp_path / "file.part"
     part.write_bytes(b"left")
-    with pytest.raises(ValueError), named_in_errors(part, part=True):  # noqa: PT011 - ours
+    with pytest.raises(ValueError), named_in_errors(part, part=True):  # noqa: PT011 - our own
         raise ValueError
     assert not part.exists()

@@ -1,4 +1,4 @@
-"""``novamas hand``: one JSON line for cards, a clear error for what is none."""
+"""``novamas hand``: one JSON line for cards, a clear error for anything else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def said(words: str, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
 
 
 @pytest.mark.rule("BAL09-059")
-def test_it_says_category_rank_and_the_cards_that_count(capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_prints_category_rank_and_the_cards_that_count(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert said("--game omaha --decree BAL09 Ah Ad 2c 3d Kh Kd 4s 9c 9d", capsys) == {
         "game": "omaha",
         "decree": "BAL09",
@@ -94,7 +96,7 @@ SYNTHETIC_2005 = (
         ("Ac Kd --game three-card-poker --decree BAL09 Qs", "three", "straight, ace high"),
     ],
 )
-def test_it_compares_as_the_decree_does(
+def test_hands_are_compared_as_the_decree_does(
     words: str, ranking: str, rank: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = said(words, capsys)
@@ -139,7 +141,7 @@ def test_it_compares_as_the_decree_does(
         ),
     ],
 )
-def test_what_cannot_be_said_is_an_error_that_names_it(
+def test_a_wrong_word_is_an_error_that_names_it(
     words: str, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["hand", *words.split()]) == 1

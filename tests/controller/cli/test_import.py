@@ -1,5 +1,5 @@
-"""``novamas import deck-mate-1``: the history of a shuffler, by the order of its cycles and with
-its clock set right.
+"""``novamas import deck-mate-1``: the history of a shuffler, in the order of its cycles and with
+its clock corrected.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def test_head_events_and_counters(history: Path, capsys: pytest.CaptureFixture[s
     assert "clock was set back" in said
 
 
-def test_a_wrong_clock_is_set_right_as_far_as_it_was_off_by_the_same(
+def test_a_clock_with_a_constant_error_is_corrected(
     history: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, lines, _ = imported(history, "--made", "2026-11-19T03:16:00", capsys=capsys)
@@ -91,7 +91,7 @@ def test_a_wrong_clock_is_set_right_as_far_as_it_was_off_by_the_same(
     assert lines[0]["off"] == 753580816.0
 
 
-def test_what_is_damaged_is_named_with_its_line_and_the_rest_is_read(
+def test_damage_is_named_with_its_line_and_the_rest_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "history.txt"
@@ -116,7 +116,7 @@ def test_an_event_of_another_kind_is_kept() -> None:
 
 @for_each("name", ["P: 120", "G: 44", "Cyc: 18946"])
 @for_each("digits", [13, 40, 5000])
-def test_a_number_that_is_none_is_damage_and_no_part_of_it_is_taken(
+def test_an_invalid_number_is_damage_and_no_part_of_it_is_used(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, digits: int
 ) -> None:
     path = tmp_path / "history.txt"
@@ -124,26 +124,28 @@ def test_a_number_that_is_none_is_damage_and_no_part_of_it_is_taken(
     code, lines, said = imported(path, capsys=capsys)
     whole = {line["cycle"] for line in lines if line["type"] == "event"}
     assert whole < {18944, 18945, 18946, 18990, 19010}
-    assert code == 1 or 18944 not in whole  # what stands before the first event is read as the head
+    assert code == 1 or 18944 not in whole  # text before the first event is read as the head
     assert "belongs to no event" in said or 18944 not in whole
 
 
-def test_a_counter_that_is_none_is_left_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_invalid_counter_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "history.txt"
     path.write_text(HISTORY.replace("19012", "9" * 5000))
     _, lines, _ = imported(path, capsys=capsys)
     assert lines[-1]["counters"] == {"Power Ups": 2, "CDS Failures": 0}
 
 
-def test_a_time_before_all_years_is_none(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_time_before_year_one_is_invalid(
+    history: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, lines, _ = imported(history, "--made", "0001-01-01T00:00:00", capsys=capsys)
     assert code == 0
     assert {line["true"] for line in lines[1:-1] if line["cycle"] < 19010} == {None}
 
 
-def test_what_is_no_history_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_no_history_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "other.txt"
     path.write_text("a shopping list\n")
     code, lines, said = imported(path, capsys=capsys)
@@ -153,7 +155,7 @@ def test_what_is_no_history_is_refused(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 @given(st.text(max_size=300))
-def test_no_text_is_an_exception_but_the_one_that_is_documented(text: str) -> None:
+def test_no_text_raises_any_but_the_documented_exception(text: str) -> None:
     try:
         read_history("Serial Number: 1\n" + text)
     except ValueError:

@@ -1,5 +1,5 @@
-"""``novamas import``: a capture of another program becomes a recording that decodes as the bytes
-that it holds.
+"""``novamas import``: a capture of another program becomes a recording that decodes like the bytes
+in it.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def test_a_text_log_of_a_scanner(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["deck-mate-1", "a.rec"], "a.rec: is a recording already"),
     ],
 )
-def test_a_wrong_call_is_told(
+def test_a_wrong_call_is_reported(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -1,4 +1,4 @@
-"""Numbers on the command line that are none."""
+"""Invalid numbers on the command line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.support.for_each import for_each
         (["demo", "--rounds", "two"], "two is not a whole number from 1 up"),
     ],
 )
-def test_a_wrong_number_is_told(
+def test_a_wrong_number_is_reported(
     words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:

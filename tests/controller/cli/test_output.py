@@ -1,6 +1,4 @@
-"""Where the output of ``novamas`` goes: a reader that leaves, a full disk, no output at all. Never
-a traceback.
-"""
+"""Output of ``novamas`` into a closed pipe, onto a full disk, or nowhere: never a traceback."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ BUFFERED = {key: value for key, value in os.environ.items() if key != "PYTHONUNB
 
 
 @pytest.mark.parametrize("words", [LITTLE, MUCH, ["--help"]])
-def test_a_reader_that_leaves_is_no_error(words: list[str]) -> None:
+def test_a_closed_pipe_is_no_error(words: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as gone:
@@ -33,7 +31,7 @@ def test_a_reader_that_leaves_is_no_error(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("words", [LITTLE, MUCH, ["--help"]])
-def test_a_full_disk_is_told(words: list[str]) -> None:
+def test_a_full_disk_is_reported(words: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [*NOVAMAS, *words], stdout=full, stderr=subprocess.PIPE, env=BUFFERED, check=False
@@ -44,7 +42,7 @@ def test_a_full_disk_is_told(words: list[str]) -> None:
     )
 
 
-def test_errors_never_stand_in_the_output() -> None:
+def test_errors_never_appear_in_the_output() -> None:
     done = subprocess.run(
         ["sh", "-c", '"$@" 2>&-', "sh", *NOVAMAS, "check", "no-such-file"],
         stdout=subprocess.PIPE,

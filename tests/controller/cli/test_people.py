@@ -39,7 +39,7 @@ def may(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
     return {line["command"]: line for line in lines}
 
 
-def test_who_may_say_what(capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_may_send_which_command(capsys: pytest.CaptureFixture[str]) -> None:
     found = may(capsys)
     assert found["round.void"] == {
         "command": "round.void",
@@ -50,7 +50,7 @@ def test_who_may_say_what(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["bets.open"]["law"] is None
 
 
-def test_what_a_role_may_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_of_a_role(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"bets.open", "bets.close"} <= may(capsys, "--role", "croupier").keys()
     assert "round.void" not in may(capsys, "--role", "croupier")
     assert may(capsys, "--role", "reader").keys() == {"recall"}
@@ -78,7 +78,7 @@ def test_a_person_gets_a_table(
         (["--game", "boule", "--decree", "ARA03"], 1, "ARA02"),
     ],
 )
-def test_what_is_wrong_is_told(
+def test_mistakes_are_reported(
     asked: list[str], status: int, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["people", "may", *asked]) == status
@@ -173,7 +173,7 @@ def test_nobody_is_enrolled_under_a_name_that_looks_like_another(
     assert site.people().alike == {}
 
 
-def test_a_person_is_revoked_and_stays_known(site: Site) -> None:
+def test_a_revoked_person_stays_listed(site: Site) -> None:
     assert site.do("revoke", "--id", "m-lasa")[0] == 0
     assert site.people().persons[0].revoked is not None
     assert public("lasa").id in site.people().owners
@@ -205,7 +205,7 @@ def test_a_key_is_rotated(site: Site) -> None:
     assert third.until is None
 
 
-def test_what_was_changed_by_hand_is_told_and_can_be_signed(site: Site) -> None:
+def test_changes_by_hand_are_reported_and_can_be_signed(site: Site) -> None:
     site.file.write_bytes(site.file.read_bytes().replace(b"table_head", b"inspector"))
     with pytest.raises(PeopleError, match="changed after it was signed"):
         site.people()

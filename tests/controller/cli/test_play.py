@@ -71,7 +71,7 @@ def test_the_same_script_gives_the_same_events(
     assert capsys.readouterr().out == first
 
 
-def test_bad_lines_are_named_and_the_rest_goes_on(
+def test_bad_lines_are_named_and_the_rest_is_played(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = [
@@ -130,7 +130,7 @@ def test_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["."], ".: Is a directory"),
     ],
 )
-def test_a_wrong_call_is_told(
+def test_a_wrong_call_is_reported(
     words: list[str], what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert play(*words) == 1
@@ -138,7 +138,7 @@ def test_a_wrong_call_is_told(
 
 
 @pytest.mark.parametrize(("game", "decree"), [("roulette", "ARA02"), ("roulette-french", "ARA03")])
-def test_an_unknown_game_or_decree_is_told(
+def test_an_unknown_game_or_decree_is_reported(
     game: str, decree: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert play(game=game, decree=decree) == 1
@@ -149,7 +149,7 @@ def test_an_unknown_game_or_decree_is_told(
 
 @pytest.mark.usefixtures("programs")
 def test_line_by_line() -> None:
-    """Each answer comes before the next question is asked."""
+    """Each answer is printed before the next input is read."""
     with running(
         [sys.executable, "-m", "controller.cli", "play", "roulette-french", "--decree", "ARA02"],
         cwd=Path(__file__).resolve().parents[3],

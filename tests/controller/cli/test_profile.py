@@ -1,4 +1,4 @@
-"""``novamas profile``, and the other commands that take one."""
+"""``novamas profile``, and the other commands that accept one."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def test_a_recording_is_understood(capsys: pytest.CaptureFixture[str]) -> None:
     assert told.err == "300 bytes: 25 frames, 3 damaged, 2 unknown, 7 late; 24 readings\n"
 
 
-def test_decode_takes_a_profile_in_the_place_of_a_driver(
+def test_decode_accepts_a_profile_instead_of_a_driver(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["decode", f"profile:{ROTA}", str(SPINS)]) == 0
     assert capsys.readouterr().out == GOLDEN
 
 
-def test_replay_takes_one_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_accepts_a_profile(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--driver", f"profile:{ROTA}", "--game", "roulette-french", "--decree", "ARA02"]
     assert main(["replay", str(SPINS), *words]) == 0
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -41,14 +41,14 @@ def test_replay_takes_one_too(capsys: pytest.CaptureFixture[str]) -> None:
     ]  # a fault, and a silence
 
 
-def test_what_is_not_understood_at_all_fails(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_recording_without_any_frame_fails(capsys: pytest.CaptureFixture[str]) -> None:
     wheel = RECORDINGS / "cammegh-ss2-double-zero.txt"
     assert main(["profile", "test", ROTA, str(wheel)]) == 1
     assert f"novamas: {ROTA}: no frame of {wheel} was understood" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("action", ["check", "test"])
-def test_a_mistaken_profile_is_told_with_file_and_line(
+def test_a_mistake_in_a_profile_is_reported_with_file_and_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str
 ) -> None:
     file = tmp_path / "rota.toml"
@@ -71,7 +71,7 @@ def test_a_mistaken_profile_is_told_with_file_and_line(
     )
 
 
-def test_what_no_frame_gives_is_told_with_its_line(
+def test_a_message_that_no_frame_matches_is_reported_with_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "rota.toml"
@@ -89,7 +89,7 @@ def test_what_no_frame_gives_is_told_with_its_line(
     ) in told.err
 
 
-def test_a_sound_profile_is_summed_up(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sound_profile_is_summarised(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["profile", "check", ROTA]) == 0
     assert (
         capsys.readouterr().out
@@ -108,14 +108,14 @@ def test_a_sound_profile_is_summed_up(capsys: pytest.CaptureFixture[str]) -> Non
         (["decode", "profile:lost.toml", str(SPINS)], "lost.toml: cannot be read"),
     ],
 )
-def test_a_wrong_call_is_told(
+def test_a_wrong_call_is_reported(
     capsys: pytest.CaptureFixture[str], words: list[str], told: str
 ) -> None:
     assert main(words) == 1
     assert told in capsys.readouterr().err
 
 
-def test_line_settings_that_no_port_has_are_told(
+def test_line_settings_that_no_port_has_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "rota.toml"
@@ -147,7 +147,7 @@ def test_line_settings_that_no_port_has_are_told(
         ('end = "\\u0003"', 'end = "\\u0004"', "; check [framing] and the messages"),
     ],
 )
-def test_where_to_look_is_told(
+def test_the_place_to_look_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], before: str, after: str, told: str
 ) -> None:
     file = tmp_path / "rota.toml"

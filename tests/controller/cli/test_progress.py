@@ -1,6 +1,4 @@
-"""Long work before a person and in a pipe: progress and colours on a terminal, and nothing of
-either anywhere else.
-"""
+"""Long work on a terminal and in a pipe: progress and colours on a terminal only."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shown(*words: str | Path) -> str:
-    """What a terminal draws until the program ends."""
+    """Return what the terminal shows until the program ends."""
     with Terminal([*PROGRAM, *map(str, words)]) as terminal:
         terminal.end()
         return terminal.text
@@ -65,7 +63,7 @@ def test_a_verdict_has_progress_and_its_colour_on_a_terminal_alone(
     assert "\x1b[1;32m" not in shown(command, journal)
 
 
-def test_what_does_not_hold_is_red(journal: Path, tmp_path: Path) -> None:
+def test_a_failed_check_is_red(journal: Path, tmp_path: Path) -> None:
     copy = tmp_path / "journal.sqlite3"
     copy.write_bytes(journal.read_bytes())
     change(copy, "UPDATE entry SET body = 'other' WHERE position = 9")
@@ -91,9 +89,7 @@ def test_a_verdict_is_a_page_on_a_terminal_and_json_in_a_pipe_or_a_file(
     assert all(line in drawn.replace("\r\n", "\n") for line in page.splitlines()[:4])
 
 
-def test_progress_of_a_verdict_is_shown_while_it_goes_elsewhere(
-    journal: Path, tmp_path: Path
-) -> None:
+def test_progress_is_shown_while_the_verdict_goes_to_a_file(journal: Path, tmp_path: Path) -> None:
     for command, doing in (("verify", "verifying"), ("audit", "auditing")):
         out = tmp_path / command
         words = ["/bin/sh", "-c", 'exec "$@" > "$0"', str(out), *PROGRAM, command, str(journal)]
@@ -104,7 +100,7 @@ def test_progress_of_a_verdict_is_shown_while_it_goes_elsewhere(
 
 
 @pytest.mark.parametrize("command", ["verify", "audit"])
-def test_whoever_asks_for_both_forms_gets_neither(command: str, journal: Path) -> None:
+def test_asking_for_both_forms_is_an_error(command: str, journal: Path) -> None:
     out, error = piped(command, journal, "--json", "--text")
     assert out == ""
     assert "not allowed with argument" in error
@@ -119,12 +115,12 @@ def test_json_is_for_machines_on_a_terminal_too(command: str, journal: Path) -> 
 
 
 def test_lines_on_a_terminal_are_not_drawn_over(journal: Path) -> None:
-    """Progress is for whoever waits before an empty screen; here the lines themselves show it."""
+    """Progress is for a person before an empty screen; here the lines themselves show it."""
     assert " %" not in shown("export", journal)
     assert " %" not in shown("replay", RECORDING, *REPLAY)
 
 
-def test_progress_is_shown_while_the_lines_go_elsewhere(journal: Path, tmp_path: Path) -> None:
+def test_progress_is_shown_while_the_lines_go_to_a_file(journal: Path, tmp_path: Path) -> None:
     for words, doing in (
         (["export", str(journal)], "reading"),
         (["replay", str(RECORDING), *REPLAY], "replaying"),

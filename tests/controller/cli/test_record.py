@@ -32,7 +32,7 @@ Record = Callable[..., subprocess.Popen[str]]
 
 @pytest.fixture
 def terminal() -> Iterator[tuple[int, str]]:
-    """A pseudo-terminal: the descriptor of the device's side, and the path of ours."""
+    """A pseudo-terminal: the descriptor of the device's side, and the path of the other."""
     device, ours = os.openpty()
     tty.setraw(ours)
     path = os.ttyname(ours)
@@ -43,7 +43,7 @@ def terminal() -> Iterator[tuple[int, str]]:
 
 @pytest.fixture
 def record(ending: ExitStack) -> Record:
-    """``record(*words)``: start the program, which ends with the test."""
+    """``record(*words)``: start the program; it ends with the test."""
 
     def start(*words: str | Path) -> subprocess.Popen[str]:
         program = [NOVAMAS, "record", *words]
@@ -53,21 +53,21 @@ def record(ending: ExitStack) -> Record:
 
 
 def written(process: subprocess.Popen[str], file: Path, device: int, data: bytes) -> None:
-    """Say something until it stands in the file. (What the driver asks for stands there too.)"""
+    """Send something until it is in the file. (The driver's requests are recorded too.)"""
 
     def stands() -> bool:
         if file.exists() and any(not chunk.sent for chunk in read_recording(file)):
             return True
         assert process.poll() is None, process.stderr and process.stderr.read()
         os.write(device, data)
-        time.sleep(0.05)  # else it is full before anybody reads
+        time.sleep(0.05)  # else it is full before anything is read
         return False
 
     until(f"{file.name} is written", stands)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_cleanly_when_told(
+def test_a_signal_ends_it_cleanly(
     tmp_path: Path, terminal: tuple[int, str], record: Record, number: signal.Signals
 ) -> None:
     device, path = terminal
@@ -91,7 +91,7 @@ def test_it_ends_cleanly_when_told(
     assert " frames, 0 damaged" in told
 
 
-def test_a_device_that_goes_away_is_told_and_what_came_is_kept(
+def test_a_lost_device_is_reported_and_what_was_received_is_kept(
     tmp_path: Path, record: Record
 ) -> None:
     file = tmp_path / "wheel.rec"
@@ -107,7 +107,7 @@ def test_a_device_that_goes_away_is_told_and_what_came_is_kept(
     assert [chunk.data for chunk in read_recording(file)] == [b"\x00\xffabc"]
 
 
-def test_it_ends_after_so_many_seconds_and_says_when_nothing_came(
+def test_it_ends_after_the_given_seconds_and_reports_no_data(
     tmp_path: Path, terminal: tuple[int, str], record: Record
 ) -> None:
     process = record(f"serial://{terminal[1]}", tmp_path / "x.rec", "--seconds", "0.1")
@@ -116,7 +116,7 @@ def test_it_ends_after_so_many_seconds_and_says_when_nothing_came(
     assert "no bytes were received" in told
 
 
-def test_a_port_that_is_held_is_told(
+def test_a_port_that_is_in_use_is_reported(
     tmp_path: Path, terminal: tuple[int, str], record: Record
 ) -> None:
     device, path = terminal
@@ -141,7 +141,7 @@ def test_a_port_that_is_held_is_told(
         ("serial:///dev/null", "there.rec", "there.rec already exists"),
     ],
 )
-def test_a_wrong_call_is_told(
+def test_a_wrong_call_is_reported(
     tmp_path: Path, record: Record, url: str, name: str, told: str
 ) -> None:
     (tmp_path / "there.rec").write_text("precious")
@@ -153,7 +153,7 @@ def test_a_wrong_call_is_told(
     assert (tmp_path / "there.rec").read_text() == "precious"
 
 
-def test_a_device_that_its_driver_asks_step_by_step_is_asked(
+def test_a_device_that_its_driver_polls_is_polled(
     tmp_path: Path, record: Record, ending: ExitStack
 ) -> None:
     file, bus = tmp_path / "slots.rec", tmp_path / "bus"

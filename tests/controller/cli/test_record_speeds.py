@@ -1,5 +1,5 @@
-"""``novamas record`` at a wrong speed: it says so, and at which speed the device is understood. The
-device is a pseudo-terminal that knows at which speed it is read.
+"""``novamas record`` at a wrong speed: it reports so, and the speed at which the device is
+understood. The device is a pseudo-terminal that knows the speed at which it is read.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ SPEEDS = {
 
 
 class Device:
-    """Says the same again and again; at another speed than its own it is not understood."""
+    """Repeats the same data; at another speed than its own it cannot be understood."""
 
     def __init__(self, baud: int, data: bytes, before: bytes = b"") -> None:
-        """``before``: what it sends once, when it is first read at its own speed."""
+        """``before``: sent once, when it is first read at its own speed."""
         self.baud = baud
         self._before = before
         self.heard = b""
@@ -39,10 +39,11 @@ class Device:
         self._fd, port = os.openpty()
         tty.setraw(port)
         settings = termios.tcgetattr(port)
-        settings[4] = settings[5] = termios.B50  # nobody's speed: nothing right is said too early
+        # no device's speed: nothing right is sent too early
+        settings[4] = settings[5] = termios.B50
         termios.tcsetattr(port, termios.TCSANOW, settings)
         self.path = os.ttyname(port)
-        self._port = port  # so that it has a speed while nobody reads
+        self._port = port  # so that it has a speed while no program reads
         os.set_blocking(self._fd, False)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -86,7 +87,7 @@ def asks(name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", [*serial_drivers()])
-def test_the_right_speed_is_said_for_every_driver_that_needs_no_request(
+def test_the_right_speed_is_reported_for_every_driver_that_sends_no_request(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     usual = int(driver(name).line.removeprefix("baud="))
@@ -110,13 +111,11 @@ def test_the_right_speed_is_said_for_every_driver_that_needs_no_request(
     assert found
     assert int(found[1]) > 0
     assert f"record again with serial://{device.path}?baud={usual}&stopbits=1" in told
-    # what is sent once at opening was sent while it was recorded
+    # data sent once at opening was sent while it was recorded
     assert heard.count(b"*") <= len(driver(name).make("d", driver(name).options()).polls())
 
 
-def test_a_speed_that_is_not_the_usual_one_is_found_too(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unusual_speed_is_found_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     device = Device(38400, frames_of("bee-tek"))
     url = f"serial://{device.path}?baud=9600"
     try:
@@ -131,7 +130,7 @@ def test_a_speed_that_is_not_the_usual_one_is_found_too(
     assert re.search(r"38400 baud: \d+ of \d+ frames: record again with \S+\?baud=38400$", told)
 
 
-def test_what_was_sent_at_the_speed_of_before_does_not_hide_the_right_one(
+def test_data_sent_at_the_previous_speed_does_not_hide_the_right_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     device = Device(9600, frames_of("bee-tek"), before=b"\x95\x55\r" * 200)
@@ -145,7 +144,7 @@ def test_what_was_sent_at_the_speed_of_before_does_not_hide_the_right_one(
     assert f"record again with serial://{device.path}?baud=9600" in told
 
 
-def test_a_wrong_driver_is_not_blamed_on_the_speed(
+def test_the_speed_is_not_blamed_for_a_wrong_driver(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speeds, "LISTEN_SECONDS", 1.0)

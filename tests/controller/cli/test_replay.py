@@ -19,7 +19,7 @@ TURN = ["2;007;12;0;180;1"] * 4 + ["3;007;12;0;180;1"] * 4 + ["4;007;12;0;180;1"
 
 
 def recording(path: Path, start: float, lines: list[str]) -> Path:
-    """A wheel that speaks twice a second."""
+    """A wheel that sends twice a second."""
     text = "".join(f"{start + n / 2:.3f} < *X;{line}\n" for n, line in enumerate(lines))
     path.write_text(f"# device: wheel\n# framing: line\n{text}")
     return path
@@ -147,7 +147,7 @@ def test_a_file_that_is_missing_between_two_is_a_lost_link(
     assert lost == [False, True]
 
 
-def test_a_line_of_another_kind_is_named_and_what_stands_before_it_is_replayed(
+def test_a_line_of_another_kind_is_named_and_the_lines_before_it_are_replayed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = recording(tmp_path / "wheel.rec", 0.0, [*TURN, *["5;007;23;0;180;1"] * 4])
@@ -159,7 +159,7 @@ def test_a_line_of_another_kind_is_named_and_what_stands_before_it_is_replayed(
     assert "use the file as it was recorded" in captured.err
 
 
-def test_what_cannot_be_replayed_is_named(
+def test_an_unreplayable_recording_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert replay(tmp_path / "none") == 1

@@ -89,11 +89,11 @@ def without_style(text: str) -> str:
 
 
 def letters(text: str) -> list[str]:
-    """What is said, however the lines are broken."""
+    """Letters of the output, however its lines are broken."""
     return sorted(letter for letter in text if letter.isalnum())
 
 
-def test_games_say_which_can_be_played(capsys: pytest.CaptureFixture[str]) -> None:
+def test_games_shows_which_can_be_played(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["games"]) == 0
     pairs = lines(capsys)
     assert len(pairs) == 69
@@ -156,7 +156,7 @@ def test_a_table_on_a_terminal(
         ),
     ],
 )
-def test_a_wrong_call_says_what_is_wrong(
+def test_a_wrong_call_is_reported(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 1
@@ -176,7 +176,7 @@ def test_a_table_of_data_with_other_columns_is_refused() -> None:
         rows("games.tsv", ("id", "name"))
 
 
-def test_a_decree_without_poker_is_told_beneath_its_table(
+def test_a_decree_without_poker_is_noted_below_its_table(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)

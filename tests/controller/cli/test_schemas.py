@@ -1,4 +1,4 @@
-"""``novamas schemas`` writes the contract, and says where a folder differs from it."""
+"""``novamas schemas`` writes the contract, and reports where a folder differs from it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from controller.contract.vocabulary import pages
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
-    """What the contract holds, by its path."""
+    """Return the files of the contract by path."""
     return documents() | pages()
 
 

@@ -1,4 +1,4 @@
-"""``novamas simulate``: every kind of device that there is a simulator of."""
+"""``novamas simulate``: every kind of device that has a simulator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from controller.cli.simulate import KINDS
 from simulators.__main__ import DEVICES
 
 
-def test_every_simulator_can_be_had() -> None:
+def test_there_is_a_command_for_every_simulator() -> None:
     assert sorted(KINDS) == sorted(DEVICES)
 
 

@@ -1,4 +1,4 @@
-"""A service loads only what it needs before it is at work: a restart is short."""
+"""A service loads only what it needs before it works, so a restart is short."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.usefixtures("programs")
 
 NEEDLESS = {"rich", "jwt", "cryptography.x509"}
-"""The picture of a traceback, signed commands, certificates: a third of the daemon's start."""
+"""Traceback rendering, signed commands, certificates: a third of the daemon's start."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the program says to a misspelt word on its command line."""
+"""Suggestions for misspelt words on the command line."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def said(*words: str) -> tuple[int, str]:
         (("wheel", "--archive", "x", "--snce", "y"), "did you mean `--since`?"),
     ],
 )
-def test_what_is_misspelt_is_corrected(words: tuple[str, ...], told: str) -> None:
+def test_a_misspelt_word_is_corrected(words: tuple[str, ...], told: str) -> None:
     status, line = said(*words)
     assert (status, told in line) == (2, True), line
 
@@ -55,7 +55,7 @@ def test_a_misspelt_setting_is_corrected() -> None:
     assert (status, line.rpartition("; ")[2]) == (1, "did you mean `phases`?")
 
 
-def test_a_misspelt_role_is_corrected_before_anything_is_asked() -> None:
+def test_a_misspelt_role_is_corrected_before_any_question() -> None:
     who = ("--id", "x", "--name", "X", "--table", "*", "--public", "x", "--role", "inspektor")
     told = (1, "novamas: no role 'inspektor'; did you mean `inspector`?")
     assert said("people", "add", "file", *who) == told

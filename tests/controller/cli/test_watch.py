@@ -1,4 +1,4 @@
-"""``novamas watch``: which display it becomes."""
+"""``novamas watch``: the display that it runs."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_files_are_named_and_no_secret_is(tmp_path: Path) -> None:
     assert not any("of this test alone" in word for word in words(file) + other)
 
 
-def test_a_credential_that_only_the_service_has_is_told(
+def test_a_credential_that_only_the_service_has_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
@@ -83,7 +83,7 @@ def test_the_embedded_broker_is_reached_over_mqtt(tmp_path: Path) -> None:
     )
 
 
-def test_a_configuration_with_mistakes_is_told(
+def test_a_configuration_with_mistakes_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["watch", str(tmp_path / "lost.toml")]) == 1

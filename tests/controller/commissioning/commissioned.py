@@ -1,4 +1,4 @@
-"""A person at the terminal of ``novamas commission``, who answers what is asked."""
+"""A person at the terminal of ``novamas commission``, who answers its questions."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.support.waiting import TIMEOUT_SECONDS
 
 NOVAMAS = Path(sys.executable).with_name("novamas")
 AGAIN = 5.0
-"""Seconds after which a person presses Ctrl-C again."""
+"""Delay before a person presses Ctrl-C again."""
 INTERRUPTED = "interrupted; "
-"""What the program answers."""
+"""The program's answer to Ctrl-C."""
 PASSPHRASE = b"quiet wheel at night"
 
 
 def key(folder: Path) -> tuple[str, ...]:
-    """The words that name the person's key."""
+    """Arguments that name the person's key."""
     made, said = folder / "soler.key", folder / "soler.pass"
     if not made.exists():
         make_private_key(made, PASSPHRASE, argon2id.OPSLIMIT_MIN, argon2id.MEMLIMIT_MIN)
@@ -52,7 +52,7 @@ class Person:
         self._read = 0
 
     def asked(self, *questions: str) -> str:
-        """Wait until one of these is asked, and say which."""
+        """Wait until one of these questions is asked, and return it."""
         until = time.monotonic() + TIMEOUT_SECONDS
         while True:
             new = self.drawn[self._read :]
@@ -78,8 +78,8 @@ class Person:
         return self.process.returncode
 
     def interrupt(self) -> int:
-        """Press Ctrl-C until the program answers: one that comes between the question and the
-        reading of its answer is seen by Python only after the next key. Return its exit status.
+        """Press Ctrl-C until the program answers: Python sees one that arrives between the question
+        and the reading of its answer only after the next key. Return its exit status.
         """
         until = time.monotonic() + TIMEOUT_SECONDS
         while INTERRUPTED not in self.drawn and self.process.poll() is None:
@@ -89,7 +89,7 @@ class Person:
         return self.ended()
 
     def kill(self) -> None:
-        """As a power failure does."""
+        """Kill it, as a power failure does."""
         self.process.kill()
         self.process.wait()
 
@@ -99,7 +99,7 @@ class Person:
         os.close(self._terminal)
 
     def _listen(self, seconds: float, wanted: str | None = None) -> None:
-        """For so long, or until it says what is wanted or has ended."""
+        """Listen for this many seconds, or until the program prints ``wanted`` or has ended."""
         until = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < until:
             self._hear()

@@ -1,4 +1,4 @@
-"""``novamas commission``: wheels and shoes that are right, that lie, and people who leave."""
+"""``novamas commission``: correct wheels and shoes, wrong ones, and people who leave."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def spin(wheel: Wheel, count: int, shown: int) -> None:
 
 
 def spins(at: Person, wheel: Wheel, numbers: range, reads: dict[int, int]) -> None:
-    """The ball falls into each pocket, and the wheel says what it reads."""
+    """The ball falls into each pocket, and the wheel reports what it reads."""
     for number in numbers:
         at.asked("number: ")
         spin(wheel, number + 1, reads.get(number, number))
@@ -110,7 +110,7 @@ def spins(at: Person, wheel: Wheel, numbers: range, reads: dict[int, int]) -> No
             at.answer("enter it again: ", str(number))
 
 
-def test_a_wheel_that_is_right_and_a_person_who_leaves(
+def test_a_correct_wheel_and_a_person_who_leaves(
     wheel: Wheel, person: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     at = person()
@@ -170,7 +170,7 @@ def test_a_wheel_that_is_right_and_a_person_who_leaves(
 
 
 def test_a_wheel_that_misreads_one_pocket(wheel: Wheel, person: Start, tmp_path: Path) -> None:
-    """What was not done stands there as not done, and a second look does not hide a mistake."""
+    """A check not done is recorded as not done, and a second look does not hide a mistake."""
     at = person()
     plate(at)
     spins(at, wheel, range(20), {})
@@ -240,7 +240,7 @@ def test_a_shoe_that_swaps_two_codes(person: Start, tmp_path: Path, ending: Exit
     )
 
 
-def test_whoever_is_held_up_is_told_why(
+def test_a_commissioning_that_cannot_run_is_explained(
     wheel: Wheel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [*key(tmp_path), "--out", str(tmp_path / "out")]
@@ -271,8 +271,8 @@ DONE = (
 IS = Identity(serial="A117")
 
 
-def test_nothing_passes_because_nobody_looked() -> None:
-    """Each note taken away makes its check, and the whole, not done."""
+def test_no_check_passes_unseen() -> None:
+    """Each note removed makes its check, and the whole, not done."""
     assert verdict(judge(EXPECTED, DONE, IS, RECORDED)) == "accepted"
     for left_out in DONE:
         checks = judge(EXPECTED, [each for each in DONE if each is not left_out], IS, RECORDED)
@@ -296,5 +296,5 @@ def test_nothing_passes_because_nobody_looked() -> None:
     ],
     ids=lambda note: json.dumps(str(note))[:60],
 )
-def test_what_is_wrong_fails(wrong: Plate | AnswerNote | PhaseNote | Provoked) -> None:
+def test_a_wrong_protocol_fails(wrong: Plate | AnswerNote | PhaseNote | Provoked) -> None:
     assert verdict(judge(EXPECTED, (*DONE, wrong), IS, RECORDED)) == "not accepted"

@@ -1,5 +1,5 @@
-"""No card is told to anyone before it lies face up on the table: every way out of a daemon is
-searched for those that do not.
+"""No card is published before it lies face up on the table: every output of a daemon is searched
+for cards that do not.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ SURVEILLANCE = PrivateKey.generate()
 CIPHER = CardCipher(SURVEILLANCE.public_key, b"s" * 32)
 CARD = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(deck('deck_53'))})(?![A-Za-z0-9])")
 LAW = re.compile(r'"article":"[^"]*"|"announcement":{[^}]*}')
-"""What the decrees say: in Galician a sentence may begin with the ace of spades."""
+"""Quotations of decrees: in Galician a sentence may begin with the ace of spades."""
 HEAD: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "table_head"}
 METRICS = ("t1", "false")
-"""The labels of the table where Prometheus asks."""
+"""Labels of the table in Prometheus metrics."""
 STEPS = 400
 HIDING = [("face-down", "ARA02"), *(pair for pair in PAIRS if make_game(*pair, {}).face_down)]
 """Every game with cards that may lie face down, under every decree that has it."""
@@ -81,19 +81,19 @@ VARIED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("omaha-five", "EUS96", {"first_common": "with_deal"}),
     ("circle-draw", "EUS96", {"pack": "deck_52"}),
 )
-"""Settings by which other cards lie face up, or come at another time."""
+"""Settings by which other cards lie face up, or are dealt at another time."""
 MISDEALS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     *((game, "EUS96", {"misdeal": "void"}) for game in ("texas-house", "three-card-poker")),
     ("punto-banca", "BAL05", {"rounds": "shoe"}),
 )
-"""Settings by which a device's word does more by itself."""
+"""Settings by which a device's report has more effect by itself."""
 DEALT_OPEN = ("blackjack", "blackjack-triple", "trente-et-quarante")
-"""Games in which cards lie face up as soon as they are dealt: who takes one away that waits for
-another reason may name it.
+"""Games in which cards lie face up as soon as they are dealt: a person who removes one that waits
+for another reason may name it.
 """
 ACCEPT, REMOVE = CardDecide(**HEAD, action="accept"), CardDecide(**HEAD, action="remove")
 AFTER = 40
-"""Steps that are played on after a mistake."""
+"""Steps to play on after a mistake."""
 
 
 def game_of(game_id: str, decree: str, settings: dict[str, Any]) -> Game:
@@ -117,23 +117,22 @@ def table_of(
 
 
 def cards_in(*texts: bytes | str) -> set[str]:
-    """Every card that is named, as one that is read or as a frame."""
+    """Every card that is named, as a reading or as a frame."""
     plain = (text if isinstance(text, str) else text.decode() for text in texts)
     return {card for text in plain for card in CARD.findall(LAW.sub("", text))}
 
 
 def named_in(data: bytes, card: str) -> bool:
-    """Whether a file of ours names a card: as JSON has a string, between its marks, or as a frame.
-    Between any other bytes those few are chance: of the thousands of hashes and keys in a file one
-    holds them some day.
+    """True if a file names a card: as a JSON string in quotes, or as a frame. Between other bytes
+    those few are chance: among thousands of hashes and keys in a file one will hold them some day.
     """
     quoted = b'"%b"' % card.encode()
     marked = quoted in data and re.search(rb"[\[{:,]%b[\]},:]" % quoted, data) is not None
     return marked or frame(card).encode() in data
 
 
-def told_by(events: Iterable[AnyEvent]) -> set[str]:
-    """The cards that these events tell because they lie face up, or are shown."""
+def published_by(events: Iterable[AnyEvent]) -> set[str]:
+    """The cards that these events publish because they lie face up, or are shown."""
     told = {
         event.card for event in events if isinstance(event, CardDealt | CardTurned | CardRemoved)
     }
@@ -145,7 +144,7 @@ def told_by(events: Iterable[AnyEvent]) -> set[str]:
 
 
 def confirmed_by(events: Iterable[AnyEvent]) -> set[str]:
-    """The cards of results for which a person stands: who confirms a round says that its cards lie
+    """The cards of results that a person vouches for: confirming a round states that its cards lie
     open.
     """
     results = [event for event in events if isinstance(event, RoundResult) and event.confirmed_by]
@@ -153,7 +152,7 @@ def confirmed_by(events: Iterable[AnyEvent]) -> set[str]:
 
 
 class Floor:
-    """One table with its journal; all that it lets out is searched after each step."""
+    """One table with its journal; all of its output is searched after each step."""
 
     def __init__(self, path: Path, game_id: str, decree: str) -> None:
         self._names = game_id, decree
@@ -208,7 +207,7 @@ class Floor:
         entries = list(self.reader.entries(self.seen))
         self.seen += len(entries)
         events = [read_event(entry.body) for entry in entries if entry.kind == "event"]
-        self.told |= told_by(events) | confirmed_by(events)
+        self.told |= published_by(events) | confirmed_by(events)
         public = [entry.body for entry in entries if not is_sealed(entry.body)]
         retained = [body for body in self.runner.retained.values() if body]
         texts += [
@@ -232,7 +231,7 @@ def test_a_card_on_the_disk_is_found() -> None:
 
 
 @pytest.mark.parametrize(("game_id", "decree"), HIDING)
-async def test_no_card_is_told_before_it_lies_face_up(
+async def test_no_card_is_published_before_it_lies_face_up(
     game_id: str, decree: str, memory: Path, long: bool
 ) -> None:
     told = hidden = 0
@@ -267,7 +266,7 @@ async def play(floor: Floor, monkey: Monkey) -> None:
 
 
 def check_disk(floor: Floor) -> None:
-    """What was never told is in no file in clear; and nothing is lost, surveillance finds every
+    """No file holds an unpublished card in clear; and nothing is lost: surveillance finds every
     card that was drawn.
     """
     path = floor.journal.path
@@ -291,10 +290,10 @@ def check_disk(floor: Floor) -> None:
 @pytest.mark.parametrize(
     ("game_id", "decree", "settings"), [*((*pair, {}) for pair in HIDING), *VARIED]
 )
-def test_what_a_table_says_does_not_depend_on_a_card_that_lies_face_down(
+def test_output_does_not_depend_on_a_card_that_lies_face_down(
     game_id: str, decree: str, settings: dict[str, Any], long: bool
 ) -> None:
-    """Two worlds that differ in one card which nobody has seen look the same, until it is told."""
+    """Two worlds that differ in one unseen card look the same until it is published."""
     compared = 0
     for seed in range(4 if long else 2):
         if seed and compared and not long:
@@ -321,11 +320,11 @@ def test_what_a_table_says_does_not_depend_on_a_card_that_lies_face_down(
 @pytest.mark.parametrize(
     ("game_id", "decree", "settings"), [*((*pair, {}) for pair in HIDING), *VARIED, *MISDEALS]
 )
-def test_a_reader_that_says_by_mistake_that_a_card_lies_face_up_tells_it_to_nobody(
+def test_a_reader_that_wrongly_reports_a_card_face_up_does_not_publish_it(
     game_id: str, decree: str, settings: dict[str, Any], long: bool
 ) -> None:
-    """The same, of every card that lies face down if its reader does not say otherwise; then a
-    person has looked, and goes on.
+    """As above, for every card that lies face down unless its reader reports otherwise; then a
+    person has looked, and play continues.
     """
     compared = 0
     for seed in range(3 if long else 2):
@@ -358,8 +357,8 @@ def test_a_reader_that_says_by_mistake_that_a_card_lies_face_up_tells_it_to_nobo
 def readings_of(
     played: list[tuple[bytes, Input]], long: bool
 ) -> list[tuple[int, bytes, CardDrawn]]:
-    """When a card was drawn, what the table knew before it, and the reading: every sixth one in
-    the short form.
+    """When a card was drawn, the table's state before it, and the reading: every sixth one in the
+    short form.
     """
     every = [
         (step, saved, given)
@@ -372,31 +371,30 @@ def readings_of(
 def compare(
     one: Table, other: Table, given: CardDrawn, card: str, following: list[Input], silent: int = 1
 ) -> int:
-    """Let the other table have ``card`` instead, and hold both against each other step by step,
-    until nothing of either remembers the card. Gives how many steps.
-
-    ``silent``: so many steps tell the card in no case.
+    """Let the other table have ``card`` instead, and compare both step by step until neither
+    remembers the card. Return the number of steps. ``silent``: this many steps must not publish the
+    card.
     """
     twin = msgspec.structs.replace(given, card=card, frame=frame(card))
     for count, (left, right) in enumerate(
         zip([given, *following], [twin, *following], strict=True)
     ):
         here, told = outcome(one, left)
-        assert given.card not in told or count >= silent, f"{given.card} is told by {left}"
+        assert given.card not in told or count >= silent, f"{given.card} is published by {left}"
         if given.card in told or isinstance(
             left, RoundConfirm
-        ):  # who confirms a round says that its cards are open
+        ):  # confirming a round states that its cards are open
             return count
         assert here == outcome(other, right)[0], (
-            f"{given.card} or {card}: one can tell, from {left}"
+            f"{given.card} or {card}: {left} distinguishes them"
         )
-        if count + 1 >= silent and alike(one, other):  # what is still to come is the same for both
+        if count + 1 >= silent and alike(one, other):  # the rest of the deal is the same for both
             return 1 + count
     return 1 + len(following)
 
 
 def alike(one: Table, other: Table) -> bool:
-    """Whether two tables of the same game hold the same: they answer alike from now on, since a
+    """True if two tables of the same game have equal state: they answer alike from now on, since a
     game itself remembers nothing.
     """
     here, there = vars(one), vars(other)
@@ -404,17 +402,17 @@ def alike(one: Table, other: Table) -> bool:
 
 
 def outcome(table: Table, given: Input) -> tuple[list[bytes], set[str]]:
-    """What everybody sees of a step, and the cards that it tells."""
+    """The public output of a step, and the cards that it publishes."""
     try:
         events = table.handle(given, "now", 0).events
     except RejectedError as no:
         return [str(no).encode()], set()
     retained = [body for body in table.retained().values() if body]
-    return [*map(write, events), *retained], told_by(events)
+    return [*map(write, events), *retained], published_by(events)
 
 
 @for_each(("game_id", "decree"), PAIRS)
-def test_a_game_that_hides_a_card_says_so(game_id: str, decree: str) -> None:
+def test_a_game_that_hides_a_card_reports_so(game_id: str, decree: str) -> None:
     """Else its journal would be in clear."""
     game = make_game(game_id, decree, {})
     assert game.face_down or not confidential(
@@ -422,7 +420,7 @@ def test_a_game_that_hides_a_card_says_so(game_id: str, decree: str) -> None:
     )
 
 
-async def test_a_defect_of_a_game_tells_no_card(tmp_path: Path) -> None:
+async def test_an_exception_in_a_game_reveals_no_card(tmp_path: Path) -> None:
     floor = Floor(tmp_path / "journal.sqlite3", "face-down", "ARA02")
     with closing(floor.journal), closing(floor.reader):
         await floor.take(SessionOpen(**HEAD))
@@ -435,7 +433,7 @@ async def test_a_defect_of_a_game_tells_no_card(tmp_path: Path) -> None:
 
 
 class Counted(FaceDown):
-    """The same game, which counts its steps."""
+    """A game that counts its steps."""
 
     steps = 0
 
@@ -447,7 +445,7 @@ class Counted(FaceDown):
 
 
 class Undecided(FaceDown):
-    """The same game, which fails when it is asked what is confidential."""
+    """A game that fails when asked whether an input is confidential."""
 
     def confidential(
         self,
@@ -459,7 +457,7 @@ class Undecided(FaceDown):
 
 
 class Failing(FaceDown):
-    """The same game, which fails on every input."""
+    """A game that fails on every input."""
 
     def step(
         self,
@@ -473,7 +471,7 @@ def table_with(game: FaceDown) -> Table:
     return Table("casino", "t1", "face-down", "ARA02", game, "boot")
 
 
-def test_one_step_tells_the_events_and_whether_the_input_is_confidential() -> None:
+def test_one_step_returns_the_events_and_whether_the_input_is_confidential() -> None:
     game = Counted()
     taken = table_with(game).handle(CardDrawn(at=1.0, device="shoe", card="7h"), "now", 0)
     assert taken.confidential
@@ -491,7 +489,7 @@ def test_in_doubt_an_input_is_confidential() -> None:
     assert not table.handle(LinkUp(at=1.0, device="shoe"), "now", 0).confidential
 
 
-async def test_without_its_key_the_daemon_cannot_go_on_and_says_so(tmp_path: Path) -> None:
+async def test_without_its_key_the_daemon_stops_with_an_error(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
 
@@ -527,7 +525,7 @@ def test_a_table_with_hidden_cards_has_a_cipher(tmp_path: Path) -> None:
         TableRunner(lambda: table_of("face-down", "ARA02"), journal, lambda: 1.0, lambda: None)
 
 
-async def test_what_is_sealed_is_published_and_opened(
+async def test_sealed_inputs_are_published_and_opened(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, key, messages = tmp_path / "journal.sqlite3", tmp_path / "key", tmp_path / "messages"
@@ -573,9 +571,7 @@ async def test_what_is_sealed_is_published_and_opened(
     assert (told.out, told.err.count("another key")) == ("", 2)
 
 
-def test_unseal_names_what_it_cannot_use(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unseal_names_unusable_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     key, messages = tmp_path / "key", tmp_path / "messages"
     assert main(["unseal", "--key", str(key)]) == 1
     assert f"{key}: No such file" in capsys.readouterr().err
@@ -598,7 +594,7 @@ def test_keygen_makes_a_pair_once(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "not overwritten" in capsys.readouterr().err
 
 
-def test_a_turned_card_is_told_in_clear() -> None:
+def test_a_turned_card_is_published_in_clear() -> None:
     table = table_of("face-down", "ARA02")
     table.handle(CardDrawn(at=1.0, device="shoe", card="7h"), "now", 0)
-    assert told_by(table.handle(CardsTurn(**HEAD), "now", 0).events) == {"7h"}
+    assert published_by(table.handle(CardsTurn(**HEAD), "now", 0).events) == {"7h"}

@@ -1,8 +1,6 @@
-"""Two worlds that differ in one card which nobody has seen look the same until it is told, whatever
-is said meanwhile.
-
-Any reading and command at any time, cards that are named by guessing, the same card twice in a
-shoe, restarts in mid-round.
+"""Two worlds that differ in one card that nobody has seen look the same until it is published,
+whatever the input. Any reading and command at any time, cards that are named by guessing, the same
+card twice in a shoe, restarts in mid-round.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from controller.contract.retained import About
 from controller.games.games import make_game
 from controller.tables.table import Table
 from devices.readings import READINGS, CardDrawn, JournalRestore, Reading, ShufflerVerdict
-from tests.controller.confidential.test_confidential import told_by
+from tests.controller.confidential.test_confidential import published_by
 from tests.support.games.anything import anything
 from tests.support.games.decrees import PAIRS
 from tests.support.games.monkey import MANNERS, Manners, Monkey, frame
@@ -37,7 +35,7 @@ from tests.support.games.monkey import MANNERS, Manners, Monkey, frame
 STEPS = 240
 SEEDS, SEEDS_LONG = 2, 4
 NOISE = 0.15
-"""How often anything at all is said, instead of what is sensible."""
+"""Share of random inputs among sensible ones."""
 # a restore is the first input of a run, and ends the evening
 KINDS: tuple[type[Any], ...] = (
     *(*(each for each in READINGS if each is not JournalRestore), *COMMANDS, *COMMANDS),
@@ -57,7 +55,7 @@ ALL = [*((*pair, Settings()) for pair in PAIRS if make_game(*pair, {}).face_down
 
 
 class World:
-    """One table, and what everybody sees of it."""
+    """One table, and its public output."""
 
     def __init__(
         self, game_id: str, decree: str, settings: Settings, saved: bytes | None = None
@@ -85,8 +83,8 @@ class World:
         return found
 
     def take(self, given: Input | None) -> tuple[list[bytes], set[str]]:
-        """What everybody sees of a step, also whether it is sealed, and the cards that it tells.
-        None: the daemon starts again.
+        """The public output of a step, whether it is sealed, and the cards that it publishes. None:
+        the daemon restarts.
         """
         if given is None:
             self.table = self._made("again", self.table.saved())
@@ -97,15 +95,15 @@ class World:
         except RejectedError as no:
             return [f"refused: {no}".encode()], set()
         proved = (event for event in events if not isinstance(event, DataLate))
-        assert not any(getattr(event, "frames", ()) for event in proved), "a frame tells a card"
+        assert not any(getattr(event, "frames", ()) for event in proved), "a frame reveals a card"
         retained = [body for body in self.table.retained().values() if body]
-        return [b"sealed" if sealed else b"in clear", *map(write, events), *retained], told_by(
+        return [b"sealed" if sealed else b"in clear", *map(write, events), *retained], published_by(
             events
         )
 
 
 class Evening:
-    """A table that is played wildly. ``course``: what the table knew before each input, and the
+    """A table that is played wildly. ``course``: the table's state before each input, and the
     input; None for a restart.
     """
 
@@ -131,7 +129,7 @@ class Evening:
             return self._guessed(anything(self._chance.choice(KINDS), self._chance, self.pack))
         try:
             given = self._monkey.next(shown)
-        except ValueError:  # it has not learned how to say that
+        except ValueError:  # it has not learned this input
             return anything(self._chance.choice(COMMANDS), self._chance, self.pack)
         again = self.shoe and self._drawn and self._chance.random() < 0.25
         return (
@@ -141,7 +139,7 @@ class Evening:
         )
 
     def _guessed(self, given: Input) -> Input:
-        """Who guesses names one of the cards that were drawn last."""
+        """A guess names one of the cards that were drawn last."""
         if not self._drawn or self._chance.random() < 0.4:
             return given
         card = self._chance.choice(self._drawn[-8:])
@@ -159,7 +157,7 @@ class Evening:
         )
 
     def free(self) -> list[str]:
-        """Cards that nothing names: in their place any other would do."""
+        """Cards that nothing names: any other could replace them."""
         named = {
             found.decode()
             for _, given in self.course
@@ -170,12 +168,12 @@ class Evening:
 
 
 def twin(given: CardDrawn, card: str) -> CardDrawn:
-    """The same report with another card."""
+    """Return the same report with another card."""
     return msgspec.structs.replace(given, card=card, frame=frame(card))
 
 
 @pytest.mark.parametrize(("game_id", "decree", "settings"), ALL)
-def test_nobody_can_tell_two_worlds_apart_by_a_card_that_nobody_has_seen(
+def test_an_unseen_card_cannot_distinguish_two_worlds(
     game_id: str, decree: str, settings: Settings, long: bool
 ) -> None:
     compared = 0
@@ -207,9 +205,7 @@ def test_nobody_can_tell_two_worlds_apart_by_a_card_that_nobody_has_seen(
 def compare(
     one: World, other: World, given: CardDrawn, instead: CardDrawn, following: list[Input | None]
 ) -> int:
-    """Hold both against each other step by step, until either card is told. Gives how
-    many steps.
-    """
+    """Compare both step by step, until either card is published. Return the number of steps."""
     for count, (left, right) in enumerate(
         zip([given, *following], [instead, *following], strict=True)
     ):
@@ -219,13 +215,13 @@ def compare(
         if isinstance(left, RoundConfirm) and (
             here != there or here[0] in (b"sealed", b"in clear")
         ):
-            return count  # who confirms a round says that its cards are open
+            return count  # confirming a round states that its cards are open
         if (
             count
             and left is not None
             and {str(given.card), str(instead.card)}
             & {each.decode() for each in NAMED.findall(write(left))}
         ):
-            return count  # who names it has it in his hand
-        assert here == there, f"{given.card} or {instead.card}: one can tell, from {left}"
+            return count  # a person who names it holds it in his hand
+        assert here == there, f"{given.card} or {instead.card}: {left} distinguishes them"
     return 1 + len(following)

@@ -1,5 +1,5 @@
-"""Every amount of a configuration is written as ``5.00``; a bare ``500`` is refused, for earlier
-releases read it as cents.
+"""Every amount of a configuration is written as ``5.00``; a bare ``500`` is refused, because
+earlier releases read it as cents.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def test_the_currency_is_that_of_the_section() -> None:
     assert [each["stake"] for each in read["jackpot"]] == [5000, 5]
 
 
-def test_check_says_what_to_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_prints_what_to_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "novamas.toml"
     file.write_text(
         '[site]\nid = "palma"\ndecree = "EUS96"\n[people]\nrequired = "accept-the-risk"\n'

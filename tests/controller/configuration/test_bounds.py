@@ -1,4 +1,4 @@
-"""Every number that a site may write has a least and a most: none overflows later, at a table."""
+"""Every number that a site may write has a minimum and a maximum: none overflows at a table."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ WORDS = {
     f".checksum.{name}"
     for name in ("keep", "set", "crc.polynomial", "crc.initial", "crc.final_xor")
 }
-"""Of a profile's check, of up to 64 bits, for which msgspec has no bound: ``test_mistakes`` shows
-that they must fit in it.
+"""Numbers of a profile's check, of up to 64 bits, for which msgspec has no bound: ``test_mistakes``
+shows that they must fit in it.
 """
 
 
@@ -69,7 +69,7 @@ def numbers(kind: Any, at: str = "") -> Iterator[tuple[str, Any]]:
 
 
 @for_each("section", SECTIONS)
-def test_every_number_has_a_least_and_a_most(section: str) -> None:
+def test_every_number_has_a_minimum_and_a_maximum(section: str) -> None:
     found = [
         at
         for at, kind in numbers(inspect.type_info(SECTIONS[section]))
@@ -81,8 +81,8 @@ def test_every_number_has_a_least_and_a_most(section: str) -> None:
 
 @for_each("section", SECTIONS)
 @for_each("number", [1 << 70, -(1 << 70), 10**400, 1e300, -1e300, math.inf, -math.inf, math.nan])
-def test_no_number_beyond_its_bounds_is_taken(section: str, number: float) -> None:
-    """Each number of a section alone, as it would stand in a file."""
+def test_no_number_beyond_its_bounds_is_accepted(section: str, number: float) -> None:
+    """Each number of a section alone, as it would be in a file."""
     for at, kind in numbers(inspect.type_info(SECTIONS[section])):
         if at not in WORDS:
             meta = msgspec.Meta(
@@ -98,7 +98,7 @@ def test_no_number_beyond_its_bounds_is_taken(section: str, number: float) -> No
     "key",
     ["journal.keep_days", "recordings.max_days", "recordings.max_files", "recordings.max_bytes"],
 )
-def test_a_mistaken_number_is_told_by_its_line(tmp_path: Path, key: str, number: str) -> None:
+def test_a_wrong_number_is_reported_by_its_line(tmp_path: Path, key: str, number: str) -> None:
     section, name = key.split(".")
     file = tmp_path / "novamas.toml"
     file.write_text(f'[site]\nid = "palma"\n[{section}]\n{name} = {number}\n')
@@ -107,7 +107,7 @@ def test_a_mistaken_number_is_told_by_its_line(tmp_path: Path, key: str, number:
     assert [each.what for each in mistaken.value.mistakes if each.place == f"line 4: {key}"]
 
 
-def test_the_longest_time_that_days_may_be_kept_overflows_on_no_day() -> None:
+def test_the_longest_retention_overflows_on_no_day() -> None:
     [most] = [
         kind.le
         for at, kind in numbers(inspect.type_info(Configuration))

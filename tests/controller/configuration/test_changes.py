@@ -1,4 +1,4 @@
-"""What differs between two configurations, key by key, and what of it a daemon takes over."""
+"""Differences between two configurations, key by key, and those that a daemon applies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BEFORE = Configuration(site=SiteConfig(id="palma"), table=(table("r1"), table("r
 
 
 def leaves(value: Any, at: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """The paths of all values that no struct is."""
+    """The paths of all values that are not structs."""
     if not isinstance(value, msgspec.Struct):
         return [at]
     fields = value.__struct_fields__
@@ -49,7 +49,7 @@ def another(value: Any) -> Any:
 
 
 def put(value: Any, path: tuple[str, ...]) -> Any:
-    """The same with another value at that path."""
+    """Return a copy with another value at that path."""
     if not path:
         return another(value)
     fields = {name: getattr(value, name) for name in value.__struct_fields__}
@@ -57,14 +57,14 @@ def put(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def spelled(value: Any, path: tuple[str, ...]) -> str:
-    """How a changed value is named: in a dictionary, its new key."""
+    """How a changed value is named: in a dictionary, by its new key."""
     for name in path:
         value = getattr(value, name)
     return ".".join((*path, "x") if isinstance(value, dict) else path)
 
 
 FOR_TABLES = [("site", "decree"), ("site", "languages")]
-"""What is said once for all tables, each of which has it as its own once the file is read."""
+"""Keys that are set once for all tables; each table has its own copy once the file is read."""
 SECTIONS = [
     path
     for path in leaves(BEFORE)
@@ -148,7 +148,7 @@ def test_tables_come_and_go(held: set[str]) -> None:
 @pytest.mark.parametrize(
     ("one", "other"), [(1, True), (1, 1.0), (0, False), ([1], [True]), ({"b": 1}, {"b": True})]
 )
-def test_what_only_python_takes_for_equal_differs(one: Any, other: Any) -> None:
+def test_values_that_only_python_holds_equal_differ(one: Any, other: Any) -> None:
     first, second = (
         msgspec.structs.replace(
             BEFORE, table=(msgspec.structs.replace(table("r1"), settings={"a": each}),)
@@ -168,8 +168,8 @@ def test_devices_come_and_go() -> None:
     }
 
 
-def test_a_daemon_that_takes_over_all_but_its_own_sections_names_all_sections() -> None:
-    """A section that comes to the configuration must be in one of the three kinds."""
+def test_every_section_is_applied_or_has_a_command() -> None:
+    """A new section of the configuration must be in one of the three kinds."""
     whole = {path[0] for path in leaves(BEFORE)}
     assert whole == {path[0] for path in SECTIONS} | COMMANDS_BY_SECTION.keys() | {"table"}
     after = BEFORE

@@ -1,4 +1,4 @@
-"""The configuration: what is read, and every mistake with its line."""
+"""The configuration: how it is read, and every mistake with its line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ link = "tcp://127.0.0.1:4001"
 
 
 def mistakes(folder: Path, text: str) -> list[str]:
-    """What is wrong with a text, as ``place: what``."""
+    """Return the mistakes in a text, as ``place: what``."""
     file = folder / "novamas.toml"
     file.write_text(text)
     with pytest.raises(ConfigurationError) as caught:
@@ -290,7 +290,7 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_place(
+def test_a_mistake_is_reported_with_its_place(
     tmp_path: Path, before: str, after: str, told: str
 ) -> None:
     found = mistakes(tmp_path, GOOD.replace(before, after, 1))
@@ -318,7 +318,7 @@ def test_a_mistake_is_told_with_its_place(
     ],
 )
 def test_a_wrong_key_of_a_map_is_named(tmp_path: Path, lines: str, told: list[str]) -> None:
-    """And what it stands for, where that is wrong; not the whole map."""
+    """And the value, if that is wrong; not the whole map."""
     found = mistakes(tmp_path, f"{GOOD}[archive]\n{lines}\n")
     assert len(found) == len(told), found
     for mistake, expected in zip(found, told, strict=True):
@@ -363,7 +363,7 @@ def test_a_proxy_is_named_by_its_addresses(tmp_path: Path, web: str, told: str) 
     assert told in found
 
 
-def test_one_mistake_is_told_once(tmp_path: Path) -> None:
+def test_one_mistake_is_reported_once(tmp_path: Path) -> None:
     for before, after in (
         ("roulette-french", "roulete"),
         ("cammegh-ss2", "camegh"),
@@ -378,12 +378,12 @@ def test_a_table_has_one_wheel(tmp_path: Path) -> None:
     assert told == "line 13: table[0].device[1]: is a second wheel; a table can have only one"
 
 
-def test_a_file_may_begin_with_a_mark(tmp_path: Path) -> None:
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     (tmp_path / "novamas.toml").write_text(GOOD, encoding="utf-8-sig")
     assert load(tmp_path / "novamas.toml").site.id == "casino"
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     table = GOOD[GOOD.index("[[table]]") :]
     device = GOOD[GOOD.index("[[table.device]]") :]
     assert mistakes(
@@ -406,8 +406,8 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     ]
 
 
-def test_all_mistakes_of_one_table_are_told_at_once(tmp_path: Path) -> None:
-    """Also those below a game or a driver that is misspelt, and in one address."""
+def test_all_mistakes_of_one_table_are_reported_at_once(tmp_path: Path) -> None:
+    """Also those below a misspelt game or driver, and in one address."""
     text = """\
 [site]
 id = "casino"
@@ -491,7 +491,7 @@ def test_commands_need_a_driver_that_has_some(tmp_path: Path) -> None:
 
 
 @for_each("text", ["", "table = 3", "table = [3]", "site = 1", "[[site]]", "table = []"])
-def test_a_wrong_shape_is_told_and_nothing_breaks(tmp_path: Path, text: str) -> None:
+def test_a_wrong_shape_is_reported_without_a_traceback(tmp_path: Path, text: str) -> None:
     assert mistakes(tmp_path, text)
 
 
@@ -512,7 +512,7 @@ def on(driver: str, link: str) -> str:
         ("barcode-serial", "usb://0c2e:0b61", "barcode-serial needs a serial:// link"),
     ],
 )
-def test_a_link_that_the_driver_cannot_read_is_told(
+def test_a_link_that_the_driver_cannot_read_is_reported(
     tmp_path: Path, driver: str, link: str, told: str
 ) -> None:
     assert mistakes(tmp_path, on(driver, link)) == [
@@ -528,7 +528,9 @@ def test_a_link_that_the_driver_cannot_read_is_told(
         ("barcode-serial", "tcp://127.0.0.1:4001"),
     ],
 )
-def test_a_link_that_the_driver_can_read_is_taken(tmp_path: Path, driver: str, link: str) -> None:
+def test_a_link_that_the_driver_can_read_is_accepted(
+    tmp_path: Path, driver: str, link: str
+) -> None:
     (tmp_path / "novamas.toml").write_text(on(driver, link))
     assert load(tmp_path / "novamas.toml").table[0].device[0].link == link
 
@@ -573,7 +575,7 @@ def test_reading_never_breaks(given_: dict[str, Any]) -> None:
 
 
 @given(st.data())
-def test_a_damaged_file_is_told_or_read(
+def test_a_damaged_file_is_reported_or_read(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     start, end = (data.draw(st.integers(0, len(GOOD))) for _ in range(2))
@@ -603,7 +605,7 @@ def test_a_damaged_file_is_told_or_read(
         f"[broker]\nkeepalive = {10**40}",
     ],
 )
-def test_a_monstrous_file_is_told(tmp_path: Path, text: str) -> None:
+def test_an_oversized_file_is_reported(tmp_path: Path, text: str) -> None:
     assert mistakes(tmp_path, text)
 
 
@@ -657,7 +659,7 @@ def _documented(section: str) -> dict[str, str]:
     return dict(re.findall(r"^\| `(\w+)` \| `?(.*?)`? \|", body, re.MULTILINE))
 
 
-def _told(field: msgspec.structs.FieldInfo) -> str:
+def _documentation_of(field: msgspec.structs.FieldInfo) -> str:
     if field.required:
         return "required"
     default = (
@@ -688,9 +690,9 @@ def _told(field: msgspec.structs.FieldInfo) -> str:
         ("[[table.device]]", settings.DeviceConfig),
     ],
 )
-def test_the_document_tells_every_key_and_default(section: str, kind: type[msgspec.Struct]) -> None:
+def test_the_document_has_every_key_and_default(section: str, kind: type[msgspec.Struct]) -> None:
     assert _documented(section) == {
-        field.encode_name: _told(field) for field in msgspec.structs.fields(kind)
+        field.encode_name: _documentation_of(field) for field in msgspec.structs.fields(kind)
     }
 
 

@@ -1,4 +1,4 @@
-"""A configuration in several files, and what the site says once for all its tables."""
+"""A configuration in several files, and settings that hold for all tables of the site."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def written(folder: Path, **files: str) -> Path:
     return folder / "casino.toml"
 
 
-def told(file: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """What ``novamas check`` says is wrong, without the folder of the files."""
+def reported(file: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The errors of ``novamas check``, without the folder of the files."""
     assert main(["check", str(file)]) == 1
     said = capsys.readouterr()
     assert said.out == ""
     return [line.removeprefix(f"{file.parent}/") for line in said.err.splitlines()[:-1]]
 
 
-def test_tables_stand_in_files_of_their_own_in_the_order_of_names(tmp_path: Path) -> None:
+def test_tables_in_files_of_their_own_are_ordered_by_name(tmp_path: Path) -> None:
     file = written(
         tmp_path,
         main=MAIN + TABLE.format(n=3),
@@ -59,7 +59,9 @@ def test_tables_stand_in_files_of_their_own_in_the_order_of_names(tmp_path: Path
     assert [table.id for table in load(file).table] == [f"ruleta-{n}" for n in (3, 2, 4, 1)]
 
 
-def test_all_tables_may_stand_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_tables_may_be_in_the_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = written(tmp_path, a=TABLE.format(n=1))
     assert main(["check", str(file)]) == 0
     said = capsys.readouterr().out
@@ -72,7 +74,7 @@ def test_the_same_table_twice_names_both_files(
     file = written(
         tmp_path, main=MAIN + TABLE.format(n=1), a=TABLE.format(n=2), b=TABLE.format(n=1)
     )
-    assert told(file, capsys) == [
+    assert reported(file, capsys) == [
         f"casino.d/b.toml: line 2: table[0].id: another table has the id ruleta-1 too, in {file}",
         (
             "casino.d/b.toml: line 7: table[0].device[0].link: another device is on "
@@ -81,12 +83,12 @@ def test_the_same_table_twice_names_both_files(
     ]
     (tmp_path / "casino.d" / "b.toml").write_text(TABLE.format(n=2))
     first = tmp_path / "casino.d" / "a.toml"
-    assert told(file, capsys)[0] == (
+    assert reported(file, capsys)[0] == (
         f"casino.d/b.toml: line 2: table[0].id: another table has the id ruleta-2 too, in {first}"
     )
 
 
-def test_every_mistake_of_every_file_is_told_at_once(
+def test_every_mistake_of_every_file_is_reported_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = written(
@@ -97,7 +99,7 @@ def test_every_mistake_of_every_file_is_told_at_once(
         + "[[tabel]]\n[table.settings]\nphase = 1\n",
         c="[jackpot]\n",
     )
-    assert told(file, capsys) == [
+    assert reported(file, capsys) == [
         "casino.toml: line 6: broker.keepaliv: unknown key; did you mean `keepalive`?",
         (
             "casino.d/a.toml: line 1: site: is allowed only in casino.toml; a file of casino.d has "
@@ -120,10 +122,10 @@ def test_every_mistake_of_every_file_is_told_at_once(
     ]
 
 
-def test_what_is_no_toml_is_told_of_every_file(
+def test_invalid_toml_is_reported_of_every_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each line that is wrong by itself; what a line leaves open is one mistake."""
+    """Each line that is wrong by itself; everything that an open line swallows is one mistake."""
     file = written(
         tmp_path,
         main=MAIN.replace('"casino"', "casino").replace('"EUS96"', '"EUS96'),
@@ -131,7 +133,7 @@ def test_what_is_no_toml_is_told_of_every_file(
         b="x = [1,\ny = 2\nz = 3\n",
     )
     (tmp_path / "casino.d" / "c.toml").write_bytes(b"id = '\xff'")
-    assert [line.partition(": ")[::2] for line in told(file, capsys)] == [
+    assert [line.partition(": ")[::2] for line in reported(file, capsys)] == [
         ("casino.toml", "line 2, column 6: Invalid value: put a string in quotes"),
         (
             "casino.toml",
@@ -143,10 +145,10 @@ def test_what_is_no_toml_is_told_of_every_file(
     ]
 
 
-def test_mistakes_of_the_broker_and_of_tables_are_told_together(
+def test_mistakes_of_the_broker_and_of_tables_are_reported_together(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also what only opening a file shows."""
+    """Also mistakes that only opening a file shows."""
     (tmp_path / "ca.pem").write_text("no certificate")
     broker = MAIN.replace("embedded", "mqtts").replace("[broker]", '[broker]\nca_file = "ca.pem"')
     file = written(
@@ -154,7 +156,7 @@ def test_mistakes_of_the_broker_and_of_tables_are_told_together(
         main=f'{broker}[people]\nrequired = "accept-the-risk"\n',
         a=TABLE.format(n=1).replace("camm", "cam"),
     )
-    first, second = told(file, capsys)
+    first, second = reported(file, capsys)
     assert first.startswith("casino.d/a.toml: line 6: table[0].device[0].driver: no driver")
     assert second.startswith(f"casino.toml: broker.ca_file {tmp_path}/ca.pem: ")
 
@@ -175,7 +177,7 @@ def test_a_profile_lies_beside_the_file_that_names_it(tmp_path: Path) -> None:
     assert load(file).table[0].device[0].options["file"] == str(profiles / "acme-rota.toml")
 
 
-def test_decree_and_languages_are_said_once(tmp_path: Path) -> None:
+def test_decree_and_languages_are_set_once(tmp_path: Path) -> None:
     own = '[[table]]\ndecree = "ARA02"\nlanguages = ["en"]'
     file = written(
         tmp_path, main=MAIN + TABLE.format(n=1), a=TABLE.format(n=2).replace("[[table]]", own)
@@ -187,7 +189,7 @@ def test_decree_and_languages_are_said_once(tmp_path: Path) -> None:
     ]
 
 
-def test_a_mistaken_default_is_told_once_where_it_stands(
+def test_a_wrong_default_is_reported_once_at_its_place(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = written(
@@ -195,7 +197,7 @@ def test_a_mistaken_default_is_told_once_where_it_stands(
         main=MAIN.replace("EUS96", "EUS69").replace('"eu"', '"eus"') + TABLE.format(n=1),
         a=TABLE.format(n=2),
     )
-    decree, languages = told(file, capsys)
+    decree, languages = reported(file, capsys)
     assert decree == "casino.toml: line 3: site.decree: no decree 'EUS69'; did you mean EUS96?"
     assert languages.startswith("casino.toml: line 4: site.languages: expected a list of en, es")
 
@@ -204,4 +206,6 @@ def test_without_a_default_a_decree_is_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = written(tmp_path, main=MAIN.replace("decree", "# decree"), a=TABLE.format(n=2))
-    assert told(file, capsys) == ["casino.d/a.toml: line 1: table[0]: the key `decree` is missing"]
+    assert reported(file, capsys) == [
+        "casino.d/a.toml: line 1: table[0]: the key `decree` is missing"
+    ]

@@ -1,5 +1,5 @@
-"""Whatever stands at any key of a configuration or a profile, or in a recording: it is read, or
-named as a mistake.
+"""Any value at any key of a configuration or a profile, or in a recording, is read or reported as a
+mistake.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ GOOD: dict[str, Any] = {
 
 
 def values() -> list[str]:
-    """The pieces that are TOML at all: of what is none, one file is enough."""
+    """The pieces that are valid TOML: for invalid ones, one file is enough."""
     found = []
     for piece in TOML:
         with suppress(ValueError, RecursionError):
@@ -56,7 +56,7 @@ VALUES = values()
 
 
 def keys(kind: type[Struct], at: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The way to every key of a file of this type, through its sections; of a list the first, of
+    """The path of every key of a file of this type, through its sections; of a list the first, of
     named ones (``*``) too.
     """
     for field in fields(kind):
@@ -77,13 +77,13 @@ def spelt(value: Any) -> str:
 
 
 class Piece(str):
-    """TOML as it stands."""
+    """TOML source text."""
 
     __slots__ = ()
 
 
 def spoiled(good: dict[str, Any], way: tuple[str, ...], piece: str) -> dict[str, Any]:
-    """The good file with that piece at that place."""
+    """Return the good file with that piece at that place."""
     key, rest = way[0] if way[0] != "*" else next(iter(good), "x"), way[1:]
     if not rest:
         return {**good, key: Piece(piece)}
@@ -117,7 +117,7 @@ def test_every_key_of_the_configuration(tmp_path: Path, turn: int, way: tuple[st
 @pytest.mark.parametrize(
     "piece", [piece for piece in TOML if piece not in VALUES], ids=lambda piece: piece[:8]
 )
-def test_what_is_no_toml_is_a_mistake(tmp_path: Path, piece: str) -> None:
+def test_invalid_toml_is_a_mistake(tmp_path: Path, piece: str) -> None:
     file = tmp_path / "novamas.toml"
     file.write_text(text_of(spoiled(GOOD, ("site", "id"), piece)))
     with pytest.raises(ConfigurationError):

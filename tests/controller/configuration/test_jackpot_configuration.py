@@ -1,4 +1,4 @@
-"""Jackpots in the configuration: every mistake about them, at once."""
+"""Jackpots in the configuration: all mistakes about them are reported at once."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_sound_one_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-def test_terms_against_the_decree_are_told_by_check(
+def test_terms_against_the_decree_are_reported_by_check(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "novamas.toml"
@@ -99,7 +99,7 @@ def test_a_file_with_jackpots_alone_is_read(tmp_path: Path) -> None:
     assert load(file).table == ()
 
 
-def test_all_mistakes_about_jackpots_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_about_jackpots_are_reported_at_once(tmp_path: Path) -> None:
     wrong = (
         HEAD
         + TABLE.format("poker-1", 'jackpot = "linked"', "01")
@@ -140,7 +140,7 @@ def test_all_mistakes_about_jackpots_are_told_at_once(tmp_path: Path) -> None:
         ("colour = 1", "colour"),
     ],
 )
-def test_a_wrong_value_is_told_with_its_place(tmp_path: Path, line: str, place: str) -> None:
+def test_a_wrong_value_is_reported_with_its_place(tmp_path: Path, line: str, place: str) -> None:
     name = line.partition(" ")[0]
     kept = "".join(each + "\n" for each in JACKPOT.splitlines() if not each.startswith(f"{name} ="))
     text = f'{HEAD}[carrousel]\nelsewhere = ["poker-9"]\n' + kept.replace(
@@ -150,7 +150,7 @@ def test_a_wrong_value_is_told_with_its_place(tmp_path: Path, line: str, place: 
     assert f"jackpot[0].{place}" in told
 
 
-def test_what_is_configured_is_the_terms() -> None:
+def test_the_configuration_has_the_fields_of_the_terms() -> None:
     own = {
         field.name: (field.default, str(field.required))
         for field in msgspec.structs.fields(settings.JackpotConfig)
@@ -163,7 +163,7 @@ def test_what_is_configured_is_the_terms() -> None:
     }
 
 
-def test_a_table_does_out_of_play_what_its_jackpot_says(tmp_path: Path) -> None:
+def test_out_of_play_agrees_between_a_table_and_its_jackpot(tmp_path: Path) -> None:
     marks = SOUND.replace("jackpot_stake = 5.00", 'jackpot_stake = 5.00, out_of_play = "mark"', 1)
     assert [each.partition(": ")[2] for each in mistakes(tmp_path, marks)] == [
         (
@@ -191,7 +191,7 @@ SIGN = '[[sign]]\nport = "/dev/ttyUSB0"\n'
         ),
     ],
 )
-def test_a_sign_shows_a_jackpot_that_there_is(tmp_path: Path, sign: str, told: str) -> None:
+def test_a_sign_shows_a_configured_jackpot(tmp_path: Path, sign: str, told: str) -> None:
     [mistake] = mistakes(tmp_path, f"{SOUND}{SIGN}{sign}\n")
     assert mistake.endswith(f": {told}")
     file = tmp_path / "novamas.toml"

@@ -1,4 +1,4 @@
-"""Where metrics may be asked, as a configuration says it."""
+"""The address of the metrics endpoint in the configuration."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def mistakes(file: Path, more: str) -> list[str]:
     return [f"{each.place}: {each.what}" for each in caught.value.mistakes]
 
 
-def test_what_listens_is_told_its_place(file: Path) -> None:
+def test_a_wrong_metrics_address_is_reported(file: Path) -> None:
     same = '[metrics]\nlisten = "127.0.0.1:9463"\n[archive]\nlisten = "127.0.0.1:9463"\n'
     [clash] = mistakes(file, same)
     assert clash.startswith("line 13: archive.listen: 127.0.0.1:9463 is where metrics.listen ")
@@ -54,12 +54,12 @@ def test_what_listens_is_told_its_place(file: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "10.20.0.5", "[::]", "casino.example"])
-def test_an_address_that_others_reach_is_told(file: Path, host: str) -> None:
+def test_an_address_that_others_can_reach_is_reported(file: Path, host: str) -> None:
     for section in ("metrics", "carrousel", "archive"):
         [warning] = exposed_metrics(read(file, f'[{section}]\nlisten = "{host}:9463"\n'))
         assert warning.startswith(f"{section}.listen: anyone who reaches {host}:9463")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.9", "[::1]", "localhost"])
-def test_this_machine_is_not(file: Path, host: str) -> None:
+def test_a_loopback_address_is_not_reported(file: Path, host: str) -> None:
     assert exposed_metrics(read(file, f'[metrics]\nlisten = "{host}:9463"\n')) == []

@@ -1,4 +1,4 @@
-"""Video systems in the configuration: every mistake about them, with words."""
+"""Video systems in the configuration: every mistake about them, with its text."""
 
 from __future__ import annotations
 
@@ -93,13 +93,13 @@ def test_sound_ones_are_read_with_their_files_beside_the_configuration(tmp_path:
         ("%Y-%m-%d/%H", "../%Y-%m-%d/%H", "must lie below `folder`"),
     ],
 )
-def test_each_mistake_is_told(tmp_path: Path, was: str, given: str, said: str) -> None:
+def test_each_mistake_is_reported(tmp_path: Path, was: str, given: str, said: str) -> None:
     assert was in SOUND
     found = mistakes(tmp_path, SOUND.replace(was, given, 1))
     assert any(said in each for each in found), found
 
 
-def test_what_is_configured_is_what_the_sender_of_bookmarks_knows() -> None:
+def test_the_configuration_has_the_fields_and_defaults_of_its_users() -> None:
     assert typing.get_args(settings.BookmarkedEvent) == bookmarks.BOOKMARK_EVENT_TYPES
     usual = settings.BookmarkConfig(id="b", kind="pos", address="tcp://h:1")
     sent = BookmarkSettings(id="b", kind="pos", address="tcp://h:1", site="casino")

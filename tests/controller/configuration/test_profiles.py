@@ -1,4 +1,4 @@
-"""A profile in the configuration: found beside it, checked with it, and kept in it."""
+"""A profile in the configuration: found beside it, checked with it, and stored in it."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def mistakes(file: Path) -> list[str]:
     return [f"{mistake.place}: {mistake.what}" for mistake in caught.value.mistakes]
 
 
-def test_it_is_found_beside_the_configuration_and_its_text_is_kept(file: Path) -> None:
+def test_a_profile_is_found_beside_the_configuration_and_its_text_is_stored(file: Path) -> None:
     options = load(file).table[0].device[0].options
     assert options == {"file": str(file.parent / "rota.toml"), "text": ROTA}
 
 
-def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
+def test_the_journal_stores_the_profile_that_decoded_its_readings(file: Path) -> None:
     [device] = msgspec.json.decode(boot(load(file), None), type=Boot).tables[0].devices
     (file.parent / "rota.toml").unlink()
     known = driver(device.driver)
@@ -96,14 +96,14 @@ def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
         ),
     ],
 )
-def test_a_mistake_in_the_configuration_is_told(
+def test_a_mistake_in_the_configuration_is_reported(
     file: Path, before: str, after: str, told: str
 ) -> None:
     file.write_text(GOOD.replace(before, after) + PEOPLE)
     assert any(told in mistake for mistake in mistakes(file)), mistakes(file)
 
 
-def test_a_mistake_in_the_profile_is_told_at_its_own_line_there(file: Path) -> None:
+def test_a_mistake_in_the_profile_is_reported_at_its_line_there(file: Path) -> None:
     profile = file.parent / "rota.toml"
     profile.write_text(ROTA.replace('changed = ["phase", "late"]', 'changed = ["fase", "late"]'))
     line = ROTA[: ROTA.index('changed = ["phase", "late"]')].count("\n") + 1

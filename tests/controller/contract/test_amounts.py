@@ -1,4 +1,4 @@
-"""Amounts on the wire are minor units and say so; a refusal's are money to people."""
+"""Amounts on the wire are minor units and state so; a refusal's amounts are money for people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMED = {
 }
 
 
-def test_every_amount_of_a_refusal_is_known_as_one() -> None:
+def test_every_amount_of_a_refusal_is_marked_as_an_amount() -> None:
     for key, text in catalogue("en").items():
         name = key.removeprefix("refusal.")
         if key.startswith("refusal.") and name not in COUNTED:

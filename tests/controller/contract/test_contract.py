@@ -1,5 +1,5 @@
-"""The generated documents are what the types say; the examples are what the code reads; the schemas
-know right from wrong.
+"""The generated documents match the types; the code reads the examples; the schemas accept and
+reject rightly.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ BODIES: dict[str, tuple[str, type[Any]]] = {
     "sealed": ("sealed", Sealed),
     "opened": ("sealed", Opened),
 }
-"""What an example is of, if it is neither an event nor an order: its schema file and its type."""
+"""Schema file and type of each example that is neither an event nor an order."""
 
 
 @cache
@@ -71,7 +71,7 @@ def validator(family: str, component: str | None = None) -> Draft202012Validator
 
 
 @for_each("path", contract.files())
-def test_the_files_are_what_the_types_say(path: str) -> None:
+def test_the_files_match_the_types(path: str) -> None:
     assert (contract.INTEGRATOR / path).read_bytes() == contract.files()[path], (
         "write them with `novamas schemas docs/integrator`"
     )
@@ -103,7 +103,7 @@ def test_every_reader_of_json_takes_each_integer_exactly() -> None:
 
 
 def _unbounded(found: Any, place: str) -> Iterator[str]:
-    """Where a type reads an integer that a double does not hold."""
+    """Yield places where a type reads an integer that a double cannot hold."""
     if isinstance(found, msgspec.inspect.Metadata) and "maximum" in (found.extra_json_schema or {}):
         return  # a time of an event: older releases have larger ones
     if isinstance(found, msgspec.inspect.IntType):
@@ -125,17 +125,17 @@ def test_no_type_reads_a_larger_integer() -> None:
     assert sorted(set(_unbounded(msgspec.inspect.multi_type_info(types), ""))) == []
 
 
-def test_no_other_schema_lies_there() -> None:
+def test_there_are_no_other_schema_files() -> None:
     there = {f"schemas/{file.name}" for file in (contract.INTEGRATOR / "schemas").iterdir()}
     assert there | {"asyncapi.json"} == set(contract.files())
 
 
-def test_they_are_the_same_each_time() -> None:
+def test_generated_files_are_the_same_each_time() -> None:
     assert documents() == documents()
 
 
 def component(label: str) -> tuple[str, str]:
-    """Where the schema of an example is."""
+    """Return the schema of an example."""
     kind, _, name = label.partition(" ")
     if kind == "order":
         own = {level(str(command.__struct_config__.tag)): command.__name__ for command in COMMANDS}

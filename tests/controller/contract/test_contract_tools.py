@@ -16,7 +16,9 @@ from tests.support import contract
 NPM = Path(__file__).parents[2] / "npm"
 TSC = NPM / "node_modules" / ".bin" / "tsc"
 STRICTLY = ("--ignoreConfig", "--noEmit", "--strict", "--lib", "es2022", "--skipLibCheck")
-"""All of ours is checked; TypeScript's own declarations are not, and those of browsers not read."""
+"""All generated files are checked; TypeScript's own declarations are not, and those of browsers are
+not read.
+"""
 
 SUBSCRIBER = """
 import type { RoundResult, RoundVoid, TheEventsOfATableTheTopicEvent as Event } from './events'
@@ -32,7 +34,7 @@ export function told(event: Event): string {
   }
 }
 """
-"""What an integrator writes over the generated types: the tag tells which event it is."""
+"""An integrator's code over the generated types: the tag narrows the event's type."""
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
@@ -41,7 +43,7 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def parsed(programs: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """What AsyncAPI's parser tells of our document, and of a wrong one, in one run of it."""
+    """Results of AsyncAPI's parser for the document, and for a wrong one, in one run."""
     folder, document = tmp_path_factory.mktemp("asyncapi"), contract.INTEGRATOR / "asyncapi.json"
     wrong = document.read_text().replace('"action": "send"', '"action": "shout"', 1)
     (folder / "asyncapi.json").write_text(wrong)
@@ -62,7 +64,7 @@ def test_the_asyncapi_parser_finds_what_is_wrong(parsed: dict[str, dict[str, Any
 
 
 @pytest.mark.usefixtures("programs")
-def test_ajv_takes_every_schema_in_strict_mode() -> None:
+def test_ajv_accepts_every_schema_in_strict_mode() -> None:
     found = run("node", "schemas.js", contract.INTEGRATOR / "schemas")
     assert (found.stdout, found.returncode) == ("", 0), found.stderr
 
@@ -82,7 +84,7 @@ def test_a_generated_client_compiles(client: Path) -> None:
     assert (found.stdout, found.returncode) == ("", 0)
 
 
-def test_a_generated_client_knows_a_type_that_no_event_has(client: Path) -> None:
+def test_a_generated_client_rejects_a_type_that_no_event_has(client: Path) -> None:
     (client / "subscriber.ts").write_text(SUBSCRIBER.replace("'round.void'", "'round.nil'"))
     found = run(TSC, *STRICTLY, client / "subscriber.ts")
     assert "round.nil" in found.stdout

@@ -1,4 +1,4 @@
-"""The form of each command: what it asks for is what the command takes, and all of it has words."""
+"""The form of each command: its fields are those of the command, and all of it is translated."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_form_has_the_fields_of_its_command(kind: type[Command]) -> None:
 
 @for_each("of", FORMS, ids=lambda of: of.command)
 def test_a_form_that_is_filled_in_is_a_command(of: Form) -> None:
-    for wanted in (True, False):  # all fields, and only those that it needs
+    for wanted in (True, False):  # all fields, and only the required ones
         said = {
             field.name: next(iter(field.choices), FILLED.get(field.kind))
             if field.kind == "choice"
@@ -80,7 +80,7 @@ def test_a_form_has_words_in_every_language(of: Form, language: str) -> None:
 
 
 @for_each("of", FORMS, ids=lambda of: of.command)
-def test_what_is_below_or_above_the_bounds_the_contract_refuses_or_every_game(of: Form) -> None:
+def test_values_outside_the_bounds_are_refused_by_the_contract_or_by_every_game(of: Form) -> None:
     for field in of.fields:
         if field.kind in ("integer", "amount", "round"):
             assert field.least in (0, 1)
@@ -98,7 +98,7 @@ def test_what_is_below_or_above_the_bounds_the_contract_refuses_or_every_game(of
 
 
 def order(of: Form, **said: Any) -> JackpotOrder:
-    """The order that a form makes when it is filled in with what it needs, and this."""
+    """The order that a form makes with its required fields filled in, and these."""
     needed = {
         field.name: next(iter(field.choices), FILLED.get(field.kind))
         for field in of.fields

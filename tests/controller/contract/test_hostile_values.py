@@ -1,7 +1,5 @@
-"""Whatever stands in any field of any command, order, reading, event or file: it is read, or
-refused as it should be.
-
-The fields are those of the types: one that is added later is tried too.
+"""Any value in any field of any command, order, reading, event or file is read, or refused as it
+should be. The fields are those of the types: one that is added later is tried too.
 """
 
 from __future__ import annotations
@@ -168,7 +166,7 @@ def test_every_line_of_an_archive(tmp_path: Path) -> None:
     assert all(0 <= point.position < 2**63 for point in found.checkpoints.values())
 
 
-def test_every_field_of_what_a_table_saved() -> None:
+def test_every_field_of_a_saved_table() -> None:
     game = make_game("roulette-french", "ARA02", {})
 
     def table(saved: bytes | None) -> Table:

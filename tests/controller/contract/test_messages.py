@@ -1,5 +1,5 @@
-"""The catalogue of messages is whole in five languages, and has every word that the code
-can send.
+"""The catalogue of messages is complete in five languages, and has every word that the code can
+send.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ def fields(found: str) -> set[str]:
 
 @cache
 def nodes(path: Path) -> tuple[ast.AST, ...]:
-    """All that a file of ours is made of."""
+    """All nodes of a source file's syntax tree."""
     return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def literal(struct: type[msgspec.Struct], field: str) -> set[str]:
-    """The words that a field may have."""
+    """The values that a field may have."""
     of = next(each.type for each in msgspec.structs.fields(struct) if each.name == field)
     return {
         each
@@ -112,7 +112,7 @@ def test_each_language_has_the_same_texts_with_the_same_fields(language: str) ->
 
 
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != ENGLISH])
-def test_nothing_is_left_in_english(language: str) -> None:
+def test_no_text_is_left_in_english(language: str) -> None:
     same = {
         key: found for key, found in catalogue(language).items() if found == catalogue(ENGLISH)[key]
     }
@@ -130,12 +130,12 @@ def _bets(decree: str) -> dict[str, Any]:
 
 
 def _plain(found: str) -> str:
-    """Without the differences that printers make."""
+    """Normalise typographical differences."""
     return found.casefold().replace("’", "'").replace("dont ", "don't ")
 
 
 def _in_decrees(bet: str, language: str) -> bool:
-    """Whether a decree in this language calls the bet so, in whole or in part."""
+    """True if a decree in this language uses the name of the bet, in whole or in part."""
     own = _plain(catalogue(language).get(f"bet.{bet}") or word("colour", bet, language))
     names = [_plain(names[bet][language]) for names in _BOOKS if language in names.get(bet, {})]
     return any(own in name or name in own for name in names)
@@ -147,12 +147,14 @@ _BOOKS = [_bets(decree) for decree in ("ARA02", "BAL05", "EUS96", "GAL07")]
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != ENGLISH])
 def test_bets_are_called_as_the_decree_calls_them(language: str) -> None:
     named = {name for names in _BOOKS for name in names if language in names[name]}
-    told = {key[4:] for key in catalogue(language) if key.startswith("bet.")}
-    assert [name for name in sorted(named & told) if not _in_decrees(name, language)] == []
+    expected_events = {key[4:] for key in catalogue(language) if key.startswith("bet.")}
+    assert [
+        name for name in sorted(named & expected_events) if not _in_decrees(name, language)
+    ] == []
     assert len(named) > 40
 
 
-def test_no_text_says_null() -> None:
+def test_no_text_has_the_word_null() -> None:
     """It is JSON's word for nothing; a round that does not count is void."""
     assert [key for key, found in catalogue(ENGLISH).items() if re.search(r"\bnull\b", found)] == []
 
@@ -167,11 +169,11 @@ def test_the_files_are_in_the_wheel() -> None:
     )
 
 
-# What the code can send
+# Words that the code can send
 
 
 def returned(node: ast.expr | None) -> Iterator[str]:
-    """The texts that an expression may give."""
+    """The texts that an expression may evaluate to."""
     match node:
         case ast.Constant(value=str(found)):
             yield found
@@ -182,7 +184,7 @@ def returned(node: ast.expr | None) -> Iterator[str]:
 
 
 def phases() -> set[str]:
-    """Of all games, and those that the display knows of events."""
+    """Of all games, and those that the display derives from events."""
     named = [
         function
         for path in (CONTROLLER / "games").rglob("*.py")
@@ -269,8 +271,8 @@ def alerts() -> set[str]:
 
 
 @cache
-def told() -> list[dict[str, Any]]:
-    """The events of all scripts that the tests hold the games against."""
+def expected_events() -> list[dict[str, Any]]:
+    """The expected events of all scripts."""
     paths = (ROOT / "tests" / "scripts").rglob("*.events")
     return [
         event
@@ -282,7 +284,9 @@ def told() -> list[dict[str, Any]]:
 
 @cache
 def outcomes() -> list[Any]:
-    return [event["outcome"] for event in told() if isinstance(event.get("outcome"), dict)]
+    return [
+        event["outcome"] for event in expected_events() if isinstance(event.get("outcome"), dict)
+    ]
 
 
 def hand_words() -> set[str]:
@@ -304,11 +308,15 @@ def awards() -> set[str]:
         if (page := getattr(rulebook(decree), game.replace("-", "_"), None)) is not None
         and getattr(page, "jackpot", None)
     }
-    return ruled | {event["award"] for event in told() if event["type"] == "award.qualified"}
+    return ruled | {
+        event["award"] for event in expected_events() if event["type"] == "award.qualified"
+    }
 
 
 def receivers() -> set[str]:
-    return {who for event in told() if (who := event.get("to")) and ":" not in who} | {"tie"}
+    return {who for event in expected_events() if (who := event.get("to")) and ":" not in who} | {
+        "tie"
+    }
 
 
 SENT: dict[str, Callable[[], set[str]]] = {
@@ -340,8 +348,8 @@ SENT: dict[str, Callable[[], set[str]]] = {
     "alert": alerts,
     "who": receivers,
 }
-"""Group -> how the words of the wire are found that a display may have to show: when a test asks,
-since every process that collects the tests would pay for it.
+"""Group -> function that finds its words that a display may show: called by the test, since every
+process that collects the tests would pay for it.
 """
 
 
@@ -368,13 +376,15 @@ def test_every_alert_of_a_jackpot_is_raised_somewhere() -> None:
 
 def test_hands_with_a_number_have_a_message() -> None:
     numbered = {
-        who.partition(":")[0] for event in told() if (who := event.get("to") or "") and ":" in who
+        who.partition(":")[0]
+        for event in expected_events()
+        if (who := event.get("to") or "") and ":" in who
     }
     assert {f"who.{name}_numbered" for name in numbered} <= catalogue(ENGLISH).keys()
 
 
-def test_the_enumerations_see_what_they_should() -> None:
-    """A few words of each kind of place, lest an enumeration goes blind when the code is
+def test_the_enumerations_find_known_words() -> None:
+    """A few words of each kind of place, so that no enumeration goes blind when the code is
     rewritten.
     """
     assert {
@@ -425,7 +435,7 @@ def test_a_text_is_filled_in() -> None:
     assert text("display.wins", "es", who="{x}") == "gana {x}"
 
 
-def test_a_text_that_is_not_there_and_a_field_that_is_not_given() -> None:
+def test_a_missing_text_and_a_missing_field() -> None:
     with pytest.raises(KeyError, match="no messages in 'fr'; there are: en, es, ca, eu, gl"):
         catalogue("fr")
     with pytest.raises(KeyError):
@@ -438,7 +448,7 @@ def test_a_word_of_a_newer_daemon_is_shown_as_it_is() -> None:
     assert word("irregularity", "ball_turned_blue", "gl") == "ball turned blue"
 
 
-def test_the_first_language_that_there_are_messages_in() -> None:
+def test_the_first_language_with_messages_is_used() -> None:
     assert first_of(("fr", "ca", "es")) == "ca"
     assert first_of(()) == ENGLISH
 
@@ -470,8 +480,8 @@ def rejections() -> Iterator[tuple[Path, ast.Call]]:
                 yield path, node
 
 
-def told_keys(node: ast.Call) -> list[str]:
-    """The keys that a refusal may have; those it is given by a variable are not known here."""
+def refusal_keys(node: ast.Call) -> list[str]:
+    """The keys that a refusal may have; those passed in a variable are not known here."""
     return list(returned(node.args[0]))
 
 
@@ -479,7 +489,7 @@ def test_every_refusal_is_a_message_with_its_fields() -> None:
     english, seen = catalogue(ENGLISH), 0
     for path, node in rejections():
         assert not isinstance(node.args[0], ast.JoinedStr), f"{path}:{node.lineno}"
-        for key in told_keys(node):
+        for key in refusal_keys(node):
             seen += 1
             where = f"{path.relative_to(ROOT)}:{node.lineno}"
             assert f"refusal.{key}" in english, where
@@ -489,7 +499,7 @@ def test_every_refusal_is_a_message_with_its_fields() -> None:
 
 
 def test_every_message_of_a_refusal_is_used() -> None:
-    """As a word that stands somewhere in the code."""
+    """As a word that appears somewhere in the code."""
     words = {
         node.value
         for path in (*CONTROLLER.rglob("*.py"), *CARROUSEL.rglob("*.py"))
@@ -507,7 +517,7 @@ def test_refusals_are_sorted_by_their_key(language: str) -> None:
     assert keys == sorted(keys)
 
 
-def test_a_refusal_is_told_in_each_language_with_the_law_in_its_own() -> None:
+def test_a_refusal_is_in_each_language_with_the_law_in_its_own() -> None:
     refused = RejectedError(
         "players_too_few", players=3, fewest=4, law="EUS96-200, 277/1996 Dekretua"
     )

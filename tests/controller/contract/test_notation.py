@@ -1,4 +1,4 @@
-"""What a line of input may be, and what is told of one that is none."""
+"""Input lines, and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.support.for_each import for_each
         ("7", "Expected `object`, got `int`"),
     ],
 )
-def test_what_would_be_right_is_told(line: str, told: str) -> None:
+def test_the_error_states_the_right_form(line: str, told: str) -> None:
     with pytest.raises(ValueError, match=re.escape(told)):
         read_input(line)
 
@@ -54,7 +54,7 @@ def test_no_line_raises_anything_else(line: bytes) -> None:
         read_input(line)
 
 
-def test_an_event_that_is_told_again_stays_as_another_release_wrote_it() -> None:
+def test_a_republished_event_stays_as_another_release_wrote_it() -> None:
     line = b'{"type":"bet.placed","who":"box:5","bet":"jackpot","lies":false,"round":1}'
     assert json.loads(mark_historical(line)) == {**json.loads(line), "historical": True}
     with pytest.raises(ValueError, match="array"):

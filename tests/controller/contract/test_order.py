@@ -1,4 +1,4 @@
-"""Which of two events was first, as far as their clocks can tell."""
+"""Which of two events was first, as far as their clocks show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ONE = Stamp("r1", "b1", 7, format_utc(NOON), 1_000)
 
 
 def at(seconds: float, bound: float | None = 0.0) -> Stamp:
-    """Of another machine."""
+    """A stamp of another machine."""
     return Stamp("r2", "b2", 3, format_utc(NOON + seconds), 5, bound)
 
 
@@ -59,8 +59,8 @@ def test_one_run_needs_no_wall_clock() -> None:
     assert is_before(again, replace(ONE, mono_ns=MAX_EXACT_INTEGER - 5), None) is False
 
 
-def test_what_is_ordered_is_ordered_for_all() -> None:
-    """Of three events no one is before itself, and true times never contradict the order."""
+def test_the_order_is_transitive() -> None:
+    """Of three events none is before itself, and true times never contradict the order."""
     stamps = [
         (true, at(true + wrong, bound))
         for true in (0.0, 0.3, 1.0, 4.0)

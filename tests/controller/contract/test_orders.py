@@ -79,12 +79,12 @@ def test_orders_to_a_device_and_recalls() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named(name: str, fields: dict[str, Any], told: str) -> None:
+def test_a_mistake_is_named(name: str, fields: dict[str, Any], told: str) -> None:
     with pytest.raises(UnreadableCommandError, match=told):
         order(name, **fields)
 
 
-def test_whoever_asks_wrongly_is_known_all_the_same() -> None:
+def test_the_sender_of_a_wrong_command_is_identified() -> None:
     with pytest.raises(UnreadableCommandError) as caught:
         order("bets.steal", client="t", id=3)
     assert caught.value.sender == Sender("t", 3)
@@ -108,13 +108,13 @@ def test_a_body_is_bounded() -> None:
 
 @for_each("depth", [17, 400, 990, 8000])
 @for_each("key", ["id", "by", "note", "client", "f"])
-def test_brackets_within_brackets_without_end_are_refused(key: str, depth: int) -> None:
+def test_deeply_nested_brackets_are_refused(key: str, depth: int) -> None:
     body = b'{"%b":%b%b}' % (key.encode(), b"[" * depth, b"]" * depth)
     with pytest.raises(UnreadableCommandError):
         read_order("session.open", body, 1.0)
 
 
-def test_what_is_given_back_may_be_structured() -> None:
+def test_a_value_that_is_echoed_may_be_structured() -> None:
     told = [[[[[[[[{"n": {"m": 1}}]]]]]]]]
     assert order("session-open", **HEAD, id=told)[0].id == told
 
@@ -139,7 +139,7 @@ NAMES = sorted(level(str(kind.__struct_config__.tag)) for kind in COMMANDS)
     st.sampled_from([*NAMES, "recall", "device-command"]),
     st.dictionaries(st.sampled_from(KEYS), HOSTILE, max_size=8),
 )
-def test_any_value_of_any_field_is_taken_or_refused_and_can_be_answered(
+def test_any_value_of_any_field_is_accepted_or_refused_and_can_be_answered(
     name: str, given_fields: dict[str, Any]
 ) -> None:
     said = {**HEAD, **given_fields}

@@ -1,4 +1,4 @@
-"""Each alert has an entry that says what to do, ``novamas explain`` prints that of the page, and
+"""Each alert has an entry with its remedy, ``novamas explain`` prints that of the page, and and
 findings and log lines name that command.
 """
 
@@ -43,7 +43,7 @@ def nodes() -> list[ast.AST]:
 
 @cache
 def literals() -> list[str]:
-    """Every piece of text in the source."""
+    """Every string in the source."""
     return [
         node.value
         for node in nodes()
@@ -66,14 +66,14 @@ def test_each_alert_of_the_catalogue_has_an_entry_and_no_other() -> None:
     assert keys == {key for key in catalogue(ENGLISH) if key.startswith("alert.")}
 
 
-def test_each_entry_says_what_to_do_on_a_page_that_there_is() -> None:
+def test_each_entry_has_a_remedy_on_an_existing_page() -> None:
     assert [key for key, each in remedies().items() if not each.do or each.page not in PAGES] == []
     assert [
         key for key, each in remedies().items() if key.startswith("message.") != bool(each.text)
     ] == []
 
 
-def test_each_message_is_one_that_the_program_prints() -> None:
+def test_each_message_is_printed_by_the_program() -> None:
     texts = [each.text for each in remedies().values() if each.text]
     assert texts
     assert [text for text in texts if not any(text in piece for piece in literals())] == []

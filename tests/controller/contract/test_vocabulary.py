@@ -68,7 +68,7 @@ CHEMIN = (
         "wrong_point",
     ),
 )
-"""That no claim is heard is told to whoever makes it; cards in the basket and cards that are shown
+"""An unheard claim is answered to its sender only; cards in the basket and cards that are shown
 have several laws, and one name.
 """
 REFUSED = (
@@ -91,11 +91,11 @@ REFUSED = (
     *("bet_limit", "bet_minimum", "box_bettors", "insurance_limit"),
     *("minimum", "ante_limit", "bank_passed", "players_too_few", "players_too_many", "showdown"),
 )
-"""Laws that are told only to whoever gives a command that they forbid."""
+"""Laws that are cited only to the sender of a command that they forbid."""
 
 
-def told(laws: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of a game of cards that are told as irregularities, besides what every shoe has."""
+def reported_laws(laws: tuple[str, ...]) -> tuple[str, ...]:
+    """Laws of a card game that are reported as irregularities, besides those of every shoe."""
     return tuple(law for law in laws[len(shoe.LAWS) :] if law not in REFUSED)
 
 
@@ -163,7 +163,7 @@ def test_a_field_has_its_own_meaning_or_that_of_its_base() -> None:
 
 
 @for_each("page", PAGES)
-def test_a_page_is_what_the_types_say(page: str) -> None:
+def test_a_page_matches_the_types(page: str) -> None:
     written = (contract.INTEGRATOR / page).read_bytes()
     assert written == PAGES[page], "write it with `novamas schemas docs/integrator`"
     assert len(written.splitlines()) < 700
@@ -208,13 +208,13 @@ def test_every_list_of_words_is_explained() -> None:
     assert len(set(listed)) == len(listed)
 
 
-def test_irregularities_are_what_the_rulebooks_have_laws_for() -> None:
+def test_irregularities_are_the_laws_of_the_rulebooks() -> None:
     # A limit that must not change is refused as a command, so it never becomes an irregularity.
     said = (set(LAWS) | set(BREACHES)) - {"limit_change", *REFUSED}
     assert {word for word, _ in contract.table(SECTIONS["irregularity of roulette"])} == said
 
 
-def test_alerts_of_a_wheel_are_the_faults_that_no_policy_decides() -> None:
+def test_alerts_of_a_wheel_are_the_faults_without_a_policy() -> None:
     assert set(get_args(WheelFaultName)) - set(BREACHES) <= {
         word for word, _ in contract.table(SECTIONS["alert"])
     }
@@ -224,10 +224,10 @@ def test_alerts_of_a_wheel_are_the_faults_that_no_policy_decides() -> None:
     ("heading", "laws"),
     [
         ("irregularity of a shoe", shoe.LAWS),
-        ("irregularity of punto y banca", told(punto_banca_settings.LAWS)),
-        ("irregularity of black jack", (*told(blackjack_settings.LAWS), "hands_too_few")),
+        ("irregularity of punto y banca", reported_laws(punto_banca_settings.LAWS)),
+        ("irregularity of black jack", (*reported_laws(blackjack_settings.LAWS), "hands_too_few")),
         ("irregularity of chemin de fer", CHEMIN),
-        ("irregularity of trente et quarante", told(trente_settings.LAWS)),
+        ("irregularity of trente et quarante", reported_laws(trente_settings.LAWS)),
         ("irregularity of boule and of the wheel of fortune", CELLS),
         ("irregularity of craps", tuple(law for law in craps_settings.LAWS if law not in REFUSED)),
         ("irregularity of poker against the dealer", HOUSE_POKER),

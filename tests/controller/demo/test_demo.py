@@ -1,4 +1,4 @@
-"""``novamas demo`` as a person starts it: all programs real, and none of them left behind."""
+"""``novamas demo`` as a person starts it: all programs are real, and none is left behind."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DEMO = [sys.executable, "-m", "controller.cli", "demo"]
 
 @pytest.fixture
 def demo(programs: None, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A demo whose table is at work; it is ended with the test."""
+    """A demo whose table is running; it is ended with the test."""
     command = [*DEMO, "--speed", "50", "--state-dir", str(tmp_path)]
     with running(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -52,7 +52,7 @@ def demo(programs: None, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def left_behind(room: Path) -> list[str]:
-    """The programs of the demo that are still there: each has its folder in its command line."""
+    """The programs of the demo that still run: each has its folder in its command line."""
     found = []
     for line in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -65,8 +65,8 @@ def left_behind(room: Path) -> list[str]:
 
 
 def ended_well(code: int | None, errors: bytes, room: Path) -> None:
-    """It ended by itself or as it was told, without a word; if not, the failure shows what it and
-    its daemon said.
+    """It ended by itself or on a signal, without output; if not, the failure shows its output and
+    its daemon's.
     """
     log = room / "daemon.log"
     assert (code, errors) == (0, b""), (
@@ -75,7 +75,7 @@ def ended_well(code: int | None, errors: bytes, room: Path) -> None:
 
 
 @pytest.mark.essential
-def test_two_rounds_as_json_lines_and_the_session_goes_on_in_another_demo(tmp_path: Path) -> None:
+def test_two_rounds_as_json_lines_and_the_session_continues_in_another_demo(tmp_path: Path) -> None:
     words = [
         "--rounds",
         "2",
@@ -111,10 +111,10 @@ def test_two_rounds_as_json_lines_and_the_session_goes_on_in_another_demo(tmp_pa
     assert cards & {
         "cards.burned",
         "data.late",
-    }  # where this machine keeps up with the shoe, what is burned is counted
+    }  # if this machine keeps up with the shoe, burned cards are counted
     picture = (tmp_path / "demo.svg").read_text()
     assert "<svg" in picture
-    assert "PUNTO" in picture  # the display speaks the language of the decree
+    assert "PUNTO" in picture  # the display is in the language of the decree
     assert left_behind(tmp_path) == []
 
     words = [*DEMO, "--rounds", "1", "--speed", "100", "--state-dir", str(tmp_path), "--no-faults"]
@@ -134,7 +134,7 @@ def test_two_rounds_as_json_lines_and_the_session_goes_on_in_another_demo(tmp_pa
 
 def until_each_table_has_a_result(room: Path, *, paid: bool) -> list[dict[str, Any]]:
     """The events of a whole floor until each of its tables has a result, and perhaps the jackpot
-    was hit and ``paid``; then it is told to end. Its croupiers can keep up with this speed.
+    was hit and ``paid``; then it is stopped. Its croupiers can keep up with this speed.
     """
     command = [*DEMO, "--floor", "--speed", "10", "--state-dir", str(room)]
     events: list[dict[str, Any]] = []
@@ -184,7 +184,7 @@ def test_the_whole_floor_and_the_same_floor_again(tmp_path: Path) -> None:
 
 
 def command(*words: str) -> str:
-    """What ``novamas`` prints."""
+    """The output of ``novamas``."""
     program = [sys.executable, "-m", "controller.cli", *words]
     return subprocess.run(program, capture_output=True, check=True, text=True).stdout
 
@@ -218,7 +218,7 @@ def test_a_floor_of_a_decree_with_one_of_the_games(tmp_path: Path) -> None:
     )
 
 
-def test_ctrl_c_on_a_terminal_ends_it_and_it_says_what_to_try_next(tmp_path: Path) -> None:
+def test_ctrl_c_on_a_terminal_ends_it_and_it_prints_what_to_try_next(tmp_path: Path) -> None:
     words = ["--surveillance", "--speed", "50", "--state-dir", str(tmp_path)]
     with Terminal([*DEMO, *words]) as terminal:
         terminal.wait_for("RESULT")
@@ -250,7 +250,7 @@ def is_published(told: str) -> None:
 
 
 def is_recorded_and_shown(told: str, room: Path) -> None:
-    """The recorder may ask for what was before it; the person that the demo names sees results."""
+    """The recorder may fetch earlier events; the person that the demo names sees results."""
     printed = re.search(
         r"surveillance: (\S+)/surveillance\s+sign in .* badge (\S+), PIN (\d+)", told
     )
@@ -279,7 +279,7 @@ def is_recorded_and_shown(told: str, room: Path) -> None:
     assert {each["round"] for each in found} == {1}
 
 
-def test_a_closed_terminal_of_which_only_another_program_is_told(tmp_path: Path) -> None:
+def test_a_closed_terminal_that_only_another_program_is_signalled_of(tmp_path: Path) -> None:
     demo = " ".join([*DEMO, "--speed", "50", "--state-dir", str(tmp_path)])
     with Terminal(["/bin/sh", "-c", f"trap '' HUP; {demo}; true"]) as terminal:
         terminal.wait_for("RESULT")
@@ -293,7 +293,7 @@ def test_a_closed_terminal_of_which_only_another_program_is_told(tmp_path: Path)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_told_to_end_or_left_without_a_terminal(
+def test_sigterm_and_sighup_end_it(
     demo: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals
 ) -> None:
     demo.send_signal(number)
@@ -302,7 +302,7 @@ def test_told_to_end_or_left_without_a_terminal(
     assert left_behind(tmp_path) == []
 
 
-async def test_how_programs_part_that_were_told_to_end_is_no_failure(
+async def test_errors_while_terminating_are_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def part(*_: object) -> int:
@@ -317,7 +317,7 @@ async def test_how_programs_part_that_were_told_to_end_is_no_failure(
     assert await program._play(DemoFloor(tmp_path), Namespace()) == 0
 
 
-def test_what_a_program_says_when_it_cannot_start_is_shown() -> None:
+def test_the_error_of_a_program_that_cannot_start_is_shown() -> None:
     done = subprocess.run(
         [*DEMO, "--decree", "ROMA1"],
         stdin=subprocess.DEVNULL,
@@ -356,7 +356,7 @@ def _pid(room: Path, module: bytes) -> int | None:
     return None
 
 
-def test_bad_calls_say_what_is_wrong(tmp_path: Path) -> None:
+def test_bad_calls_are_reported(tmp_path: Path) -> None:
     taken = tmp_path / "file"
     taken.touch()
     for words, told in (

@@ -1,4 +1,4 @@
-"""The demo's people at real games, without a wire: what they see is what they answer, and the game
+"""The demo's people at real games, without a wire: they answer to what they see, and the game
 follows them.
 """
 
@@ -47,7 +47,9 @@ RIGHT = ShufflerVerdict(at=0.0, decks=1, count=52, set_right=True)
 
 
 class AtTable:
-    """A game and the person who sits there. ``events``: as they are told, in order."""
+    """A game and the person who sits there. ``events`` are in the order in which they are
+    published.
+    """
 
     def __init__(
         self,
@@ -85,7 +87,7 @@ class AtTable:
         )
 
     def hear(self, *given: AnyReading | AnyCommand) -> AtTable:
-        """Devices speak, or the person does; nobody answers yet."""
+        """Devices send, or the person does; nobody answers yet."""
         for each in given:
             self._state, events = self._game.step(self._state, each)
             for event in events:
@@ -95,7 +97,7 @@ class AtTable:
         return self
 
     def answer(self) -> list[str]:
-        """The person says what he has to say; every word is followed. Gives the names."""
+        """The person gives his answers; every command is followed. Returns their names."""
         said = []
         while (word := self.word()) is not None:
             name, more = word
@@ -106,7 +108,7 @@ class AtTable:
         return said
 
     def leaves(self) -> AtTable:
-        """Another demo begins: nobody has heard anything of this one."""
+        """Another demo starts: no subscriber has events of this one."""
         self._heard = {}
         return self
 
@@ -231,7 +233,7 @@ def test_a_shoe_for_each_demo() -> None:
     assert table.shown["shoe"]["number"] == "2"
 
 
-def test_what_becomes_of_cards_that_stop_the_table() -> None:
+def test_the_decision_about_cards_that_stop_the_table() -> None:
     def said(hands: dict[str, Any], asks: list[str], what: str) -> CommandFields | None:
         shown = {
             "phase": "decision",
@@ -354,7 +356,7 @@ def test_rounds_dealt_by_hand(game: str, decree: str) -> None:
     assert "irregularity" not in table.types()
 
 
-def test_a_card_that_is_misread_is_said_again() -> None:
+def test_a_misread_card_is_corrected() -> None:
     table = AtTable("poker-no-draw", "EUS96", croupier, PACKETS, slips=1)
     table.answer()
     while "irregularity" not in table.types():
@@ -367,7 +369,7 @@ def test_a_card_that_is_misread_is_said_again() -> None:
     assert table.types().count("round.result") == table.shown["round"] - 1
 
 
-def test_a_stacked_deck_hits_the_jackpot_of_who_takes_part() -> None:
+def test_a_stacked_deck_hits_the_jackpot_of_a_participant() -> None:
     hand = ("9s", "8s", "7s", "6s", "5s")
     settings = {**PACKETS, "jackpot_stake": 500}
     table = AtTable("poker-no-draw", "EUS96", croupier, settings, slips=2, stacked=Stacked(2, hand))
@@ -385,7 +387,7 @@ def test_a_stacked_deck_hits_the_jackpot_of_who_takes_part() -> None:
     assert {award["cards"] for award in awards} == {hand}
 
 
-def test_a_jam_holds_up_the_deal_until_the_shuffler_is_ready() -> None:
+def test_a_jam_delays_the_deal_until_the_shuffler_is_ready() -> None:
     table = AtTable("three-card-poker", "EUS96", croupier, PACKETS)
     table.answer()
     table.hear(RIGHT)
@@ -451,7 +453,7 @@ def test_the_round_of_an_earlier_demo_is_null() -> None:
 
 
 def noise(size: int) -> list[AnyReading]:
-    """What a shuffler may say at any time."""
+    """Messages that a shuffler may send at any time."""
     states: tuple[ShufflerStateName, ...] = ("shuffling", "dealing", "jam", "count_wrong")
     wrong: list[AnyReading] = [
         msgspec.structs.replace(RIGHT, count=51),
@@ -469,7 +471,7 @@ def noise(size: int) -> list[AnyReading]:
 
 
 @pytest.mark.parametrize(("game", "size"), [("poker-no-draw", 5), ("three-card-poker", 3)])
-def test_whatever_a_shuffler_says_the_croupier_knows_what_to_say(game: str, size: int) -> None:
+def test_the_croupier_can_answer_anything_that_a_shuffler_reports(game: str, size: int) -> None:
     for seed in range(40):
         random = Random(seed)
         table = AtTable(game, "EUS96", croupier, PACKETS, slips=2)

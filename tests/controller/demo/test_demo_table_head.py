@@ -1,5 +1,5 @@
-"""The demo's people at a broker, before a table that tells them things in an unlucky order, as a
-busy machine does.
+"""The demo's people at a broker, at a table whose messages arrive in an unlucky order, as on a busy
+machine.
 """
 
 from __future__ import annotations
@@ -32,19 +32,20 @@ from tests.controller.demo.test_demo_people import OPENING, PACKETS, AtTable
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.waiting import TIMEOUT_SECONDS
 
-LATER = 0.2
-"""Seconds after which what is told later comes: by far enough for an answer in between."""
+LATER_SECONDS = 0.2
+"""Delay of the later messages: long enough for an answer in between."""
 SITE, BOOT = "demo", "b1"
 TOPICS = Topics(SITE, simulated=True)
 OPEN = SessionOpen(at=0.0, by="another", role="table_head", minimum=1000, currency="EUR")
 
 
-class Teller:
+class TablePublisher:
     """Does what the daemon does for one table: follows commands one after the other, answers them,
-    and tells events and states.
+    and publishes events and states.
 
-    ``events_first``: in which order these are told, the second kind ``LATER``. ``before``: what
-    happens when a command has come, before it is followed; ``silent``: no event is ever heard.
+    ``events_first``: the order in which these are published, the second kind ``LATER_SECONDS``
+    later. ``before`` runs when a command has arrived, before it is followed; ``silent``: no event
+    is ever delivered.
     """
 
     def __init__(
@@ -63,13 +64,13 @@ class Teller:
         self._events_first, self._silent, self._before = events_first, silent, before
         self._told = 0
 
-    async def tell_state(self) -> None:
+    async def publish_state(self) -> None:
         body = {"boot": BOOT, "seq": len(self._at.events), "shown": self._at.shown}
         await self._client.publish(
             TOPICS.table(self._table, "state"), json.dumps(body), qos=1, retain=True
         )
 
-    async def tell_events(self) -> None:
+    async def publish_events(self) -> None:
         new, self._told = self._at.events[self._told :], len(self._at.events)
         for event in new:
             if not self._silent:
@@ -78,9 +79,9 @@ class Teller:
                 )
 
     async def follow(self) -> None:
-        """Until cancelled."""
+        """Follow commands until cancelled."""
         await self._client.subscribe(TOPICS.command(self._table), qos=1)
-        await self.tell_state()
+        await self.publish_state()
         async for message in self._client.messages:
             await self._follow(message.topic.value.rpartition("/")[2], bytes(message.payload))
 
@@ -100,20 +101,20 @@ class Teller:
         reply = {"id": claims.jti, "ok": error is None, "error": error}
         await self._client.publish(TOPICS.reply(self._table, "demo"), json.dumps(reply), qos=1)
         first, second = (
-            (self.tell_events, self.tell_state)
+            (self.publish_events, self.publish_state)
             if self._events_first
-            else (self.tell_state, self.tell_events)
+            else (self.publish_state, self.publish_events)
         )
         await first()
-        await asyncio.sleep(LATER)
+        await asyncio.sleep(LATER_SECONDS)
         await second()
-        await self.tell_state()  # a device's standing has changed
-        await asyncio.sleep(LATER)
+        await self.publish_state()  # a device's state has changed
+        await asyncio.sleep(LATER_SECONDS)
 
 
 @pytest.fixture
 def port(programs: None, tmp_path: Path) -> Iterator[int]:
-    """Of a broker that lets everybody in."""
+    """Port of a broker without authentication."""
     broker = Mosquitto(tmp_path / "mosquitto")
     try:
         broker.start()
@@ -125,33 +126,33 @@ def port(programs: None, tmp_path: Path) -> Iterator[int]:
 @asynccontextmanager
 async def presided(
     port: int, game: str, decree: str, settings: dict[str, Any], **how: Any
-) -> AsyncIterator[tuple[Teller, AtTable]]:
-    """A table that its head has opened, and what tells of it; what he raises is raised."""
+) -> AsyncIterator[tuple[TablePublisher, AtTable]]:
+    """A table that its head has opened, and its publisher; exceptions of the head are raised."""
     place = next(place for place in places(decree, floor=True) if place.game == game)
     at = AtTable(game, decree, PLAYER_BY_GAME[game], settings)
     async with aiomqtt.Client("127.0.0.1", port) as client:
-        teller = Teller(client, place.table, at, **how)
+        publisher = TablePublisher(client, place.table, at, **how)
         with TemporaryDirectory() as folder:
             staff = enrol(Path(folder, "people.jsonl"), SITE, [place.role])
         head = TableHead(port, SITE, [place], 1, 1000.0, staff)
-        tasks = [asyncio.create_task(teller.follow()), asyncio.create_task(head.preside())]
+        tasks = [asyncio.create_task(publisher.follow()), asyncio.create_task(head.preside())]
         opened = asyncio.create_task(head.opened.wait())
         try:
             done, _ = await asyncio.wait(
                 {*tasks, opened}, timeout=TIMEOUT_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
-            assert done, f"said: {teller.said}; refused: {teller.refused}"
+            assert done, f"said: {publisher.said}; refused: {publisher.refused}"
             for task in done:
                 task.result()
-            yield teller, at
+            yield publisher, at
         finally:
             left = {*tasks, opened}
-            # Again and again: asyncio.wait_for of Python 3.11, by which aiomqtt publishes, may
-            # swallow a cancellation.
+            # Repeatedly: asyncio.wait_for of Python 3.11, by which aiomqtt publishes, may swallow a
+            # cancellation.
             while left:
                 for task in left:
                     task.cancel()
-                _, left = await asyncio.wait(left, timeout=LATER)
+                _, left = await asyncio.wait(left, timeout=LATER_SECONDS)
 
 
 OPENINGS = [
@@ -161,29 +162,35 @@ OPENINGS = [
     ("poker-no-draw", PACKETS, ["session.open", "bets.open", "boxes.set", "bet.place"]),
     ("three-card-poker", PACKETS, ["session.open", "bets.open", "boxes.set", "bet.place"]),
 ]
-"""What is said at a table of each game before it may play."""
+"""Commands at a table of each game before it may play."""
 
 
 @pytest.mark.parametrize("events_first", [False, True], ids=["state first", "events first"])
 @pytest.mark.parametrize(
     ("game", "settings", "words"), OPENINGS, ids=[game for game, *_ in OPENINGS]
 )
-async def test_a_state_and_its_events_are_told_apart(
+async def test_a_state_may_arrive_apart_from_its_events(
     game: str, settings: dict[str, Any], words: list[str], events_first: bool, port: int
 ) -> None:
-    async with presided(port, game, "EUS96", settings, events_first=events_first) as (teller, at):
-        await asyncio.sleep(3 * LATER)  # what else was said comes to light
-        assert teller.said == [word.replace(".", "-") for word in words]
-        assert teller.refused == []
+    async with presided(port, game, "EUS96", settings, events_first=events_first) as (
+        publisher,
+        at,
+    ):
+        await asyncio.sleep(3 * LATER_SECONDS)  # the other commands are refused
+        assert publisher.said == [word.replace(".", "-") for word in words]
+        assert publisher.refused == []
         assert "round.void" not in at.types()
 
 
-async def test_events_of_before_he_came_are_not_waited_for_without_end(
+async def test_events_before_his_arrival_are_not_waited_for_forever(
     monkeypatch: pytest.MonkeyPatch, port: int
 ) -> None:
-    monkeypatch.setattr(table_head, "MISSED_EVENT_SECONDS", LATER)
-    async with presided(port, "boule", "EUS96", {"phases": "device"}, silent=True) as (teller, _):
-        assert teller.said == ["session-open"]
+    monkeypatch.setattr(table_head, "MISSED_EVENT_SECONDS", LATER_SECONDS)
+    async with presided(port, "boule", "EUS96", {"phases": "device"}, silent=True) as (
+        publisher,
+        _,
+    ):
+        assert publisher.said == ["session-open"]
 
 
 async def test_a_table_that_has_moved_on_is_looked_at_again(port: int) -> None:
@@ -192,17 +199,17 @@ async def test_a_table_that_has_moved_on_is_looked_at_again(port: int) -> None:
             at.hear(OPEN)
 
     async with presided(port, "poker-no-draw", "EUS96", PACKETS, before=another_opens) as (
-        teller,
+        publisher,
         _,
     ):
-        assert len(teller.refused) == 1
-        assert teller.said == ["session-open", "bets-open", "boxes-set", "bet-place"]
+        assert len(publisher.refused) == 1
+        assert publisher.said == ["session-open", "bets-open", "boxes-set", "bet-place"]
 
 
-async def test_a_table_that_goes_on_refusing_does_not_open(
+async def test_a_table_that_keeps_refusing_does_not_open(
     monkeypatch: pytest.MonkeyPatch, port: int
 ) -> None:
-    monkeypatch.setattr(table_head, "RETRY_SECONDS", (0.0, 2 * LATER))
+    monkeypatch.setattr(table_head, "RETRY_SECONDS", (0.0, 2 * LATER_SECONDS))
 
     def refuse(_: AtTable, name: str) -> None:
         raise RejectedError("unknown_command", command=name)
@@ -215,7 +222,7 @@ async def test_a_table_that_goes_on_refusing_does_not_open(
     assert str(failed) == "the table poker-1 does not open: this game has no command session-open"
 
 
-async def test_the_same_word_about_another_irregularity_is_not_put_off(
+async def test_the_same_command_about_another_irregularity_is_not_delayed(
     monkeypatch: pytest.MonkeyPatch, port: int
 ) -> None:
     monkeypatch.setattr(table_head, "RETRY_SECONDS", (0.0, 10 * TIMEOUT_SECONDS))
@@ -226,12 +233,12 @@ async def test_the_same_word_about_another_irregularity_is_not_put_off(
         if name == "card-decide" and at.types().count("card.removed") == 3:
             fourth.set()
 
-    async with presided(port, "punto-banca", "EUS96", settings, before=count) as (teller, at):
+    async with presided(port, "punto-banca", "EUS96", settings, before=count) as (publisher, at):
         at.hear(*(CardDrawn(at=0.0, card=None, to="player", index=1) for _ in range(4)))
-        await teller.tell_state()
-        await teller.tell_events()
+        await publisher.publish_state()
+        await publisher.publish_events()
         async with asyncio.timeout(TIMEOUT_SECONDS):
             await fourth.wait()
         assert at.shown["asks"] == []
-    assert teller.refused == []
+    assert publisher.refused == []
     assert at.types().count("card.removed") == 4

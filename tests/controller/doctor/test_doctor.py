@@ -1,4 +1,4 @@
-"""``novamas doctor``: each fault that a machine can have is told, with what to do."""
+"""``novamas doctor``: each fault that a machine can have is reported, with what to do."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Machine:
     broker: Mosquitto
 
     def configure(self, link: str, port: int | None = None) -> None:
-        """With the wheel at this address."""
+        """Configure the wheel at this address."""
         self.file.write_text(
             f'[site]\nid = "palma"\n[broker]\nurl = "mqtt://127.0.0.1:{port or self.broker.port}"\n'
             '[people]\nrequired = "accept-the-risk"\n'
@@ -59,7 +59,7 @@ def port() -> Iterator[str]:
     os.close(theirs)
 
 
-def test_everything_is_looked_at(
+def test_everything_is_checked(
     machine: Machine, port: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     machine.configure(f"serial://{port}")
@@ -86,7 +86,7 @@ def test_what_is_missing_is_a_fault_with_advice(
     assert "fault     broker mqtt://127.0.0.1:" in told
 
 
-def test_a_daemon_of_this_name_is_told(machine: Machine, port: str) -> None:
+def test_a_daemon_of_this_name_is_reported(machine: Machine, port: str) -> None:
     machine.configure(f"serial://{port}")
     publish.single(
         "novamas/v1/palma/node/node-1/status",
@@ -108,7 +108,7 @@ def test_what_a_broker_may_refuse() -> None:
 
 
 def test_a_name_that_changes_and_an_adapter_that_waits(machine: Machine, tmp_path: Path) -> None:
-    """The system's folders are ours here: no adapter is plugged in."""
+    """The test provides the system's folders: no adapter is plugged in."""
     machine.configure("serial:///dev/null")
     timer = tmp_path / "tty" / "null" / "device" / "latency_timer"
     timer.parent.mkdir(parents=True)
@@ -198,7 +198,7 @@ def test_units(said: dict[str, str], level: str) -> None:
     assert (found.do == "") == (level == "ok")
 
 
-def test_a_mistaken_configuration_is_told(
+def test_a_configuration_mistake_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["doctor", str(tmp_path / "none.toml")]) == 1

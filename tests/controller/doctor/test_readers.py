@@ -1,4 +1,4 @@
-"""What the doctor says of a serial port that several programs have open."""
+"""The doctor's report on a serial port that several programs have open."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pty(tmp_path: Path) -> Iterator[Pty]:
 
 
 @pytest.mark.usefixtures("programs")
-def test_the_doctor_tells_several_programs(pty: Pty, tmp_path: Path) -> None:
+def test_the_doctor_reports_several_programs(pty: Pty, tmp_path: Path) -> None:
     file = tmp_path / "novamas.toml"
     file.write_text(
         '[site]\nid = "palma"\n[broker]\nurl = "mqtt://127.0.0.1:1883"\n[people]\nrequired = '

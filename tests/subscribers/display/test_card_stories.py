@@ -15,7 +15,7 @@ from controller.contract.outcomes import hands
 from controller.contract.shown import BlackjackHand
 from devices.readings import LinkLost
 from subscribers.display.boxes import blackjack_points
-from tests.controller.confidential.test_confidential import told_by
+from tests.controller.confidential.test_confidential import published_by
 from tests.subscribers.display.test_bodies import OF_CARDS, face_up
 from tests.support.for_each import for_each
 from tests.support.games import scripts
@@ -219,7 +219,7 @@ class Ear:
 
     def event(self, body: bytes) -> None:
         event = read_event(body)
-        self.cards |= told_by([event])
+        self.cards |= published_by([event])
         if isinstance(event, RoundResult | ResultCorrected):
             self.cards |= {card for hand in hands(event.outcome) for card in hand.cards}
 
