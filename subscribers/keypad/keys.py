@@ -106,9 +106,9 @@ KEYS_BY_VIEW: Mapping[str, Mapping[Slot, tuple[Meaning, ...]]] = {
 
 
 def current_meanings(
-    view: str, takes: Collection[str], may: Collection[str]
+    view: str, accepted: Collection[str], may: Collection[str]
 ) -> dict[Slot, Meaning]:
-    """Return the current meaning of each key. ``takes``: commands that the table accepts now;
+    """Return the current meaning of each key. ``accepted``: commands that the table accepts now;
     ``may``: commands that the person's role may give.
     """
     return {
@@ -116,7 +116,11 @@ def current_meanings(
         for slot, candidates in KEYS_BY_VIEW.get(view, {}).items()
         if (
             meaning := next(
-                (candidate for candidate in candidates if {candidate.command} <= {*takes} & {*may}),
+                (
+                    candidate
+                    for candidate in candidates
+                    if {candidate.command} <= {*accepted} & {*may}
+                ),
                 None,
             )
         )

@@ -68,8 +68,8 @@ def press(
     stable_seconds: float,
     age: float = 0.0,
 ) -> tuple[Pad, Order | None]:
-    """Return the state after a key, and the order to send. ``stable_seconds``:
-    time since the meanings last changed; ``age``: seconds since the key was pressed.
+    """Return the state after a key, and the order to send. ``stable_seconds``: time since the
+    meanings last changed; ``age``: seconds since the key was pressed.
     """
     replace = msgspec.structs.replace
     if key == "lock":

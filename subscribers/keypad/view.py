@@ -26,9 +26,10 @@ class KeypadView(msgspec.Struct, frozen=True, kw_only=True):
     typed: str
     keys: Mapping[Slot, str]
     """The current meaning of each key, as text."""
-    told: str
+    feedback: str
+    """Feedback to the last key, as text."""
     sound: str
-    heard: int
+    feedback_count: int
     """Counter of the feedback, so that each sound is played once."""
     last: str
     """The id of the last key received from the page."""
@@ -43,7 +44,7 @@ def keypad_view(
     key_meanings: Mapping[Slot, Meaning],
     language: str,
     *,
-    heard: int,
+    feedback_count: int,
     last: str,
     usb: str | None,
 ) -> KeypadView:
@@ -65,9 +66,9 @@ def keypad_view(
         unknown=pad.unknown is not None,
         typed=pad.typed,
         keys={slot: text(meaning.text, language) for slot, meaning in key_meanings.items()},
-        told=feedback.detail or (text(feedback.text, language) if feedback.text else ""),
+        feedback=feedback.detail or (text(feedback.text, language) if feedback.text else ""),
         sound=feedback.sound,
-        heard=heard,
+        feedback_count=feedback_count,
         last=last,
         usb=usb,
     )

@@ -16,10 +16,10 @@ from subscribers.terminal.outcomes import outcome_of
 
 Fields = dict[str, Any]
 Kind = Literal["result", "void", "unresolved"]
-PAIR = 2
-"""Cards that a hand has when it is split."""
-KEPT = 120
-"""Rounds kept per shoe: more than six decks give."""
+PAIR_CARDS = 2
+"""Number of cards of a hand that is split."""
+MAX_ROUNDS_PER_SHOE = 120
+"""Maximum number of rounds stored per shoe; six decks give fewer."""
 
 
 class BeadView(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,27 +47,27 @@ class Cards:
     """The cards of one table. ``hands``: of the current round, or of the last; ``outcome``: its
     bead, once known.
 
-    ``made``: what each hand made; ``said``: the decision of each hand in this round, and the number
-    of its cards. ``round``: its number. ``expected``: who gets the next card. ``shown``: the card
-    that determines how many are ``burned``. ``beads``: the rounds of this shoe.
+    ``made``: the combination of each hand; ``decisions``: the decision of each hand in this round,
+    and the number of its cards. ``round``: its number. ``expected``: who gets the next card.
+    ``shown``: the card that determines how many are ``burned``. ``beads``: the rounds of this shoe.
     """
 
     def __init__(self) -> None:
         self.hands: dict[str, list[str | None]] = {}
         self.made: dict[str, Made] = {}
-        self.said: dict[str, tuple[str, int | None]] = {}
+        self.decisions: dict[str, tuple[str, int | None]] = {}
         self.outcome: BeadView | None = None
         self.expected: str | None = None
         self.burned = 0
         self.shown: str | None = None
         self.shoe: Fields = {}
-        self.beads: deque[BeadView] = deque(maxlen=KEPT)
+        self.beads: deque[BeadView] = deque(maxlen=MAX_ROUNDS_PER_SHOE)
         self.round = 0
         self._since = 0
 
     def event(self, fields: Fields) -> None:
         """Apply one event."""
-        # an event of an earlier round does not bring it back
+        # a late event of an earlier round does not return to that round
         self.round = max(self.round, fields.get("round") or 0)
         handle = _EVENTS.get(str(fields.get("type")))
         if handle is not None:
@@ -88,15 +88,13 @@ class Cards:
             self.expected = shown.get("expected")
 
     def history(self, results: list[Fields]) -> None:
-        """Apply the latest rounds, which fill in what was missed. Those of an earlier shoe are
-        skipped.
-        """
+        """Apply the latest rounds, which include missed ones; skip those of an earlier shoe."""
         known = {bead.round: bead for bead in self.beads}
         known |= {bead.round: bead for bead in map(_bead, results) if bead.round > self._since}
-        self.beads = deque((known[number] for number in sorted(known)), maxlen=KEPT)
+        self.beads = deque((known[number] for number in sorted(known)), maxlen=MAX_ROUNDS_PER_SHOE)
 
     def deal(self, to: str, index: int, card: str | None) -> None:
-        """A card is dealt to a hand, or turned over."""
+        """Put a card into a hand, or turn it over."""
         hand, place = self.hands.setdefault(to, []), max(1, index)
         hand += [None] * (place - len(hand))
         hand[place - 1] = card
@@ -108,14 +106,16 @@ class Cards:
 
     def put(self, bead: BeadView) -> None:
         """Add the outcome of a round, or replace that of the same round."""
-        others = [each for each in self.beads if each.round != bead.round]
-        self.beads = deque(sorted((*others, bead), key=lambda each: each.round), maxlen=KEPT)
+        others = [other for other in self.beads if other.round != bead.round]
+        self.beads = deque(
+            sorted((*others, bead), key=lambda other: other.round), maxlen=MAX_ROUNDS_PER_SHOE
+        )
         if bead.round == self.round:
             self.outcome, self.expected = bead, None
 
     def clear(self) -> None:
         """Clear the table and the rounds of this shoe."""
-        self.hands, self.made, self.said, self.outcome, self.expected = {}, {}, {}, None, None
+        self.hands, self.made, self.decisions, self.outcome, self.expected = {}, {}, {}, None, None
         self.burned, self.shown = 0, None
         self.beads.clear()
         self._since = self.round
@@ -143,17 +143,17 @@ def _made(hand: Fields) -> Made:
 
 
 def _lying(hand: Any) -> list[str | None]:
-    """The cards of a hand in the state, which some games publish with their combination."""
+    """Return the cards of a hand in the state; some games publish them with their combination."""
     cards = hand.get("cards") if isinstance(hand, dict) else hand
     return list(cards) if isinstance(cards, list) else []
 
 
 def _split(cards: Cards, who: str) -> None:
-    """The second card of a pair goes to a separate hand, named by its number in the box."""
+    """Move the second card of a pair to a separate hand, named by its number in the box."""
     box = who.partition(".")[0]
     own = cards.hands.get(who, [])
-    if len(own) == PAIR:
-        count = sum(each.partition(".")[0] == box for each in cards.hands)
+    if len(own) == PAIR_CARDS:
+        count = sum(name.partition(".")[0] == box for name in cards.hands)
         cards.hands[f"{box}.{count + 1}"] = [own.pop()]
 
 
@@ -161,13 +161,13 @@ def _decided(cards: Cards, fields: Fields) -> None:
     if fields.get("decision") == "split":
         _split(cards, str(fields.get("who")))
     if not fields.get("valid", True):
-        cards.said.pop(str(fields.get("who")), None)
+        cards.decisions.pop(str(fields.get("who")), None)
         return
-    cards.said[str(fields.get("who"))] = str(fields.get("decision")), fields.get("count")
+    cards.decisions[str(fields.get("who"))] = str(fields.get("decision")), fields.get("count")
 
 
 def _opened(cards: Cards, _fields: Fields) -> None:
-    cards.hands, cards.made, cards.said, cards.outcome = {}, {}, {}, None
+    cards.hands, cards.made, cards.decisions, cards.outcome = {}, {}, {}, None
 
 
 def _dealt(cards: Cards, fields: Fields) -> None:

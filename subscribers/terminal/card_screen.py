@@ -1,4 +1,4 @@
-"""The picture of a punto y banca table: both hands, the winner, the bead plate and what is left in
+"""The picture of a punto y banca table: both hands, the winner, the bead plate and the counts of
 the shoe.
 """
 
@@ -19,20 +19,20 @@ from subscribers.terminal.card_events import BeadView, Cards
 from subscribers.terminal.space import Room
 from subscribers.terminal.table_view import TableView
 
-ROWS = 6
+BEAD_ROWS = 6
 """Rows of the bead plate: rounds go down, then right."""
-CELL = 3
+BEAD_COLUMNS = 3
 """Columns of a bead: bank pair, letter, player pair."""
 HANDS = ("player", "banker")
 RED, BLACK, BACK = "bold #c00020 on #f4f4f0", "bold #101010 on #f4f4f0", "#93a4dd on #27336b"
 COLOURS = {"player": "#2f6fdd", "banker": "#c21f36", "tie": "#1f8a4c"}
-WIDE, TALL = 27, 13
-"""Columns of the bead plate from which most lines below it fit without wrapping, and lines from
-which there is room between them.
+SPACIOUS_COLUMNS, SPACIOUS_LINES = 27, 13
+"""Columns from which most lines below the bead plate fit without wrapping, and lines from which
+they are separated by empty lines.
 """
-NAME = 8
+NAME_COLUMNS = 8
 """Columns for a hand's name."""
-DREW = 3
+MAX_CARDS = 3
 """Maximum cards in a hand."""
 
 
@@ -58,14 +58,14 @@ def _hand(cards: Cards, who: str, language: str) -> Text:
     total = "" if not own else "-" if None in own else str(points(own))
     name = f"bold {'white on ' if won else ''}{COLOURS[who]}"
     labels = (
-        (f"{words.who(who, language).upper():<{NAME}}", name),
+        (f"{words.who(who, language).upper():<{NAME_COLUMNS}}", name),
         (f"{total:>4}    ", "bold"),
-        (" " * NAME, ""),
+        (" " * NAME_COLUMNS, ""),
     )
-    slots: list[tuple[tuple[str, str, str], str]] = [_face(card) for card in own[:DREW]]
-    if cards.expected == who and len(slots) < DREW:
+    slots: list[tuple[tuple[str, str, str], str]] = [_face(card) for card in own[:MAX_CARDS]]
+    if cards.expected == who and len(slots) < MAX_CARDS:
         slots.append((("┌╌╌╌┐", "╎   ╎", "└╌╌╌┘"), "bright_black"))
-    slots += [(("     ",) * 3, "")] * (DREW - len(slots))
+    slots += [(("     ",) * 3, "")] * (MAX_CARDS - len(slots))
     lines = []
     for row, label in enumerate(labels):
         line = Text.assemble(label)
@@ -121,9 +121,11 @@ def _marks(cards: Cards, language: str) -> Text:
 def side(view: TableView, room: Room) -> RenderableType:
     """The bead plate, the counts of this shoe, and the shoe itself."""
     beads = list(view.cards.beads)
-    columns = room.width // CELL
+    columns = room.width // BEAD_COLUMNS
     language = view.language
-    gap = [Text()] if room.width >= WIDE and room.height >= TALL else []  # else lines need it
+    gap = (
+        [Text()] if room.width >= SPACIOUS_COLUMNS and room.height >= SPACIOUS_LINES else []
+    )  # else lines need it
     lines = [
         *_plate(beads, columns, language),
         *gap,
@@ -142,11 +144,11 @@ def side(view: TableView, room: Room) -> RenderableType:
 
 
 def _plate(beads: list[BeadView], columns: int, language: str) -> list[Text]:
-    first = max(0, -(-len(beads) // ROWS) - columns) * ROWS
+    first = max(0, -(-len(beads) // BEAD_ROWS) - columns) * BEAD_ROWS
     lines = []
-    for row in range(ROWS):
+    for row in range(BEAD_ROWS):
         line = Text(no_wrap=True)
-        for index in range(first + row, first + columns * ROWS, ROWS):
+        for index in range(first + row, first + columns * BEAD_ROWS, BEAD_ROWS):
             line.append_text(
                 _cell(beads[index], language)
                 if index < len(beads)
@@ -157,8 +159,8 @@ def _plate(beads: list[BeadView], columns: int, language: str) -> list[Text]:
 
 
 def _cell(bead: BeadView, language: str) -> Text:
-    """White letter on the winner's colour; a natural is underlined; pairs are dots, the bank's on
-    the left, the player's on the right.
+    """Return a white letter on the winner's colour; a natural is underlined; pairs are dots, the
+    bank's on the left, the player's on the right.
     """
     if bead.kind != "result":
         return Text(" ? " if bead.kind == "unresolved" else " × ", style="bold black on yellow")

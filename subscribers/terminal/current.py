@@ -1,6 +1,4 @@
-"""Whether what a picture shows still holds, and since when not, in words; and how it is drawn then:
-without a colour.
-"""
+"""Reasons why a picture is outdated, as text with their times, and its drawing without colours."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from subscribers.terminal.table_view import TableView
 
 GREY = Style(color="bright_black")
 UNRESOLVED = "round-unresolved"
-"""The alert of rounds that have no result."""
+"""Id of the alert about rounds without a result."""
 SILENT = ("stale", "lost", "unintelligible", "open")
 """States of a link whose device is silent."""
 
@@ -33,14 +31,14 @@ class Greyed:
 
 
 def outdated(view: TableView) -> list[str]:
-    """Why the result that is shown is not the current one: one line for each reason; none if it
-    is.
+    """Return the reasons why the displayed result is outdated, one line each; empty if it is
+    current.
     """
-    return [*_stands_still(view), *_unresolved(view)]
+    return [*_stopped(view), *_unresolved(view)]
 
 
-def _stands_still(view: TableView) -> Iterator[str]:
-    """The table gives no results: it is at fault, or a device is silent."""
+def _stopped(view: TableView) -> Iterator[str]:
+    """Yield why the table gives no results: a fault, or silent devices."""
     status, language = view.state.get("status"), view.language
     if status == "fault":
         yield since(word("status", "fault", language), str(view.state.get("time") or ""), language)
@@ -53,24 +51,24 @@ def _stands_still(view: TableView) -> Iterator[str]:
 
 
 def _unresolved(view: TableView) -> Iterator[str]:
-    """Rounds without a result after the last one that has one."""
+    """Yield the rounds without a result that follow the last result."""
     raised = str((view.alerts.get(UNRESOLVED) or {}).get("raised") or "")
     for number in view.unresolved:
         if number > view.decided:
-            said = text("display.round_without", view.language, round=number)
+            title = text("display.round_without", view.language, round=number)
             at = next(
-                (each.time for each in view.spins if each.round == number and each.time), raised
+                (spin.time for spin in view.spins if spin.round == number and spin.time), raised
             )
-            yield since(said, at, view.language)
+            yield since(title, at, view.language)
 
 
-def since(what: str, time: str, language: str) -> str:
-    """Something that is so since a time: UTC, ISO 8601, by the clock of this machine."""
-    return f"{what}, {text('display.since', language, time=clock(time))}" if time else what
+def since(state: str, time: str, language: str) -> str:
+    """Return a text with the local time since when it applies. ``time``: UTC, ISO 8601."""
+    return f"{state}, {text('display.since', language, time=clock(time))}" if time else state
 
 
 def clock(time: str) -> str:
-    """The time of day of this machine; as it is where it cannot be read."""
+    """Return the local time of day; an unreadable time unchanged."""
     try:
         return datetime.fromisoformat(time).astimezone().strftime("%H:%M:%S")
     except ValueError:

@@ -13,8 +13,8 @@ import msgspec
 from subscribers.terminal.outcomes import outcome_of
 
 Fields = dict[str, Any]
-KEPT = 30
-"""Throws that are kept."""
+MAX_THROWS = 30
+"""Maximum number of throws stored."""
 
 
 class ThrowView(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ class Dice:
     """The dice of one table. ``point``: the current point; ``shooter``: the seat that throws."""
 
     def __init__(self) -> None:
-        self.throws: deque[ThrowView] = deque(maxlen=KEPT)
+        self.throws: deque[ThrowView] = deque(maxlen=MAX_THROWS)
         self.point: int | None = None
         self.shooter: int | None = None
 
@@ -65,15 +65,17 @@ class Dice:
         self.point, self.shooter = shown.get("point"), shown.get("shooter")
 
     def history(self, results: list[Fields]) -> None:
-        """Apply the latest throws, which fill in what was missed."""
+        """Apply the latest throws, which include missed ones."""
         for fields in results:
             if "dice" in outcome_of(fields) or fields.get("kind") != "result":
                 self.put(_throw(fields, str(fields.get("kind"))))
 
     def put(self, throw: ThrowView) -> None:
         """Add the outcome of a throw, or replace that of the same round."""
-        others = [each for each in self.throws if each.round != throw.round]
-        self.throws = deque(sorted((*others, throw), key=lambda each: each.round), maxlen=KEPT)
+        others = [other for other in self.throws if other.round != throw.round]
+        self.throws = deque(
+            sorted((*others, throw), key=lambda other: other.round), maxlen=MAX_THROWS
+        )
 
 
 def _throw(fields: Fields, kind: str = "result") -> ThrowView:

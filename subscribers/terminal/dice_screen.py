@@ -13,7 +13,7 @@ from controller.contract.messages.messages import text
 from subscribers.terminal import words
 from subscribers.terminal.dice_events import ThrowView
 from subscribers.terminal.space import Room
-from subscribers.terminal.table_view import SPINS, TableView
+from subscribers.terminal.table_view import MAX_SPINS, TableView
 
 FACE = "bold white on #a01828"
 PIPS = {
@@ -25,9 +25,9 @@ PIPS = {
     6: (" ●   ● ", " ●   ● ", " ●   ● "),
 }
 BLANK = ("       ", "   ?   ", "       ")
-LEFT, TOTAL = 2, 7
+INDENT_COLUMNS, TOTAL_COLUMNS = 2, 7
 """Columns before a throw, and for its total."""
-NAMED = (2, 3, 11, 12)
+NAMED_TOTALS = (2, 3, 11, 12)
 """Totals that have a name at the table."""
 
 
@@ -40,13 +40,13 @@ def body(view: TableView, _room: Room) -> list[RenderableType]:
         Text(),
         Align.center(_total(last, view.language)),
     ]
-    said = (
+    label = (
         text("display.point", view.language, point=point)
         if point
         else text("display.come_out", view.language)
     )
     marker = Text(
-        f" {said.upper()} ", style="bold black on white" if point else "bold white on #303030"
+        f" {label.upper()} ", style="bold black on white" if point else "bold white on #303030"
     )
     rows += [Text(), Align.center(marker)]
     if view.dice.shooter is not None:
@@ -69,16 +69,16 @@ def _total(last: ThrowView | None, language: str) -> Text:
     if last is None:
         return Text(text("display.no_result", language), style="dim")
     hard = len(last.dice) == len(set(last.dice)) + 1 and last.total in (4, 6, 8, 10)
-    said = [str(last.total)]
-    said += [text("display.hard", language)] if hard else []
-    said += [text(f"display.thrown_{last.total}", language)] if last.total in NAMED else []
-    said += [text("display.corrected", language)] if last.corrected else []
-    return Text(" · ".join(said), style="bold")
+    parts = [str(last.total)]
+    parts += [text("display.hard", language)] if hard else []
+    parts += [text(f"display.thrown_{last.total}", language)] if last.total in NAMED_TOTALS else []
+    parts += [text("display.corrected", language)] if last.corrected else []
+    return Text(" · ".join(parts), style="bold")
 
 
 def side(view: TableView, room: Room) -> RenderableType:
     """The latest throws, newest first; one that ends its series has a coloured background."""
-    count = min(SPINS, room.height)
+    count = min(MAX_SPINS, room.height)
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(width=5, justify="right", style="bright_black", no_wrap=True)
     grid.add_column(ratio=1, no_wrap=True)
@@ -95,13 +95,13 @@ def side(view: TableView, room: Room) -> RenderableType:
 def _line(throw: ThrowView, language: str) -> Text:
     if throw.kind != "result":
         shown = text("display.void", language) if throw.kind == "void" else "?"
-        return Text(" " * LEFT).append(
+        return Text(" " * INDENT_COLUMNS).append(
             shown, style="yellow" if throw.kind == "void" else "bold black on yellow"
         )
     lost = throw.total == 7 and throw.point is not None
     style = f"bold white on {'#b3001b' if lost else '#1f8a4c'}" if throw.ends else "bold"
     total = f" {throw.total}{'*' if throw.corrected else ''} "
-    line = Text(" " * LEFT).append(total, style=style)
-    return line.append(" " * (TOTAL - len(total))).append(
+    line = Text(" " * INDENT_COLUMNS).append(total, style=style)
+    return line.append(" " * (TOTAL_COLUMNS - len(total))).append(
         "+".join(map(str, throw.dice)), style="dim"
     )

@@ -1,11 +1,11 @@
-"""Large digits for a terminal, three pixels wide and five high; a pixel is two characters wide, so
-that it is square, or a multiple of that.
+"""Large digits for a terminal, three pixels wide and five high. A pixel is two characters wide, so
+that it is square.
 """
 
 from __future__ import annotations
 
 HEIGHT = 5
-LARGEST = 4
+MAX_MAGNIFICATION = 4
 """Maximum magnification."""
 GAP = 2
 """Characters between two digits."""
@@ -26,8 +26,8 @@ _FONT = {
 
 
 def large(text: str, times: int = 1) -> list[str]:
-    """Five lines showing ``text``, or a multiple of that: digits and dashes; any other character
-    becomes a dash.
+    """Return the lines that show ``text``, magnified ``times``. A character that is neither a digit
+    nor a dash becomes a dash.
     """
     glyphs = [_FONT.get(character, _FONT["-"]) for character in text]
     full, empty = "██" * times, "  " * times
@@ -41,6 +41,6 @@ def large(text: str, times: int = 1) -> list[str]:
 
 
 def times(width: int, height: int, digits: int = 2) -> int:
-    """How large the digits may be in this room."""
+    """Return the largest magnification that fits."""
     own = digits * 6 + (digits - 1) * GAP
-    return max(1, min(LARGEST, width // own, height // HEIGHT))
+    return max(1, min(MAX_MAGNIFICATION, width // own, height // HEIGHT))

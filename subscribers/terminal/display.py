@@ -31,25 +31,25 @@ from devices.command_line import CommandLine, end_process, escape_unencodable_ou
 from devices.new_file import replace_file
 from subscribers.feed import BrokerLogin, ConnectionChange, FeedMessage, check_broker, table_feed
 from subscribers.meter import Meter, on_state, silence
-from subscribers.terminal.floor import ROOM, TURN, TableOnFloor, floor
+from subscribers.terminal.floor import SCREENSHOT_COLUMNS, TURN_SECONDS, TableOnFloor, floor
 from subscribers.terminal.meter_line import line
 from subscribers.terminal.screen import ScreenTrouble
-from subscribers.terminal.space import TALL
+from subscribers.terminal.space import MIN_TABLE_LINES
 from subscribers.terminal.table_view import TableView
 
-QUIET = 75.0
+SILENCE_SECONDS = 75.0
 """Seconds without a message from the daemon after which the picture is marked as old; health is
 published every 30.
 """
-BLINK = 0.1
-"""Seconds between two checks for changes to draw."""
-ABREAST, FEW = 4, 2
-"""Tables per row in a screenshot."""
-SHOT = (80, 40)
+REDRAW_INTERVAL_SECONDS = 0.1
+"""Interval for checking for changes to draw."""
+SCREENSHOT_TABLES_PER_ROW, MAX_WIDE_SCREENSHOT_TABLES = 4, 2
+"""Tables per row in a screenshot, and the number of tables up to which each has its full width."""
+SCREENSHOT_SIZE = (80, 40)
 """Columns per table, and lines, of a screenshot."""
-CONNECTS = 2.0
+CONNECT_GRACE_SECONDS = 2.0
 """Seconds from the start for which nothing is drawn, not even a missing connection."""
-LINGER = 2.0
+LINGER_SECONDS = 2.0
 """Seconds for which the last picture remains after the last round."""
 
 
@@ -65,17 +65,18 @@ class Display:
         self.tried = False
         """Whether a connection to the broker was made, or failed."""
         self._nodes: dict[str, bool] = {}
-        self._told = False
+        self._has_table_list = False
+        """Whether the daemon has published the list of its tables."""
         self._node: str | None = None
         self._trouble = self._since = ""
-        self.heard = clock.monotonic()
+        self.last_message_at = clock.monotonic()
 
     @property
     def done(self) -> bool:
-        """Whether all requested rounds have been seen."""
+        """Whether all requested rounds were received."""
         return self._rounds is not None and self.view.results >= self._rounds
 
-    def take(self, message: FeedMessage | ConnectionChange) -> bytes | None:
+    def on_message(self, message: FeedMessage | ConnectionChange) -> bytes | None:
         """Apply one message. Returns the event, as received, if it is new. A message that is not a
         JSON object is skipped with a warning.
         """
@@ -88,7 +89,7 @@ class Display:
         except (ValueError, RecursionError) as error:
             print(f"display: {message.path}: not a JSON object: {error}", file=sys.stderr)  # noqa: T201
             return None
-        self.heard = clock.monotonic()
+        self.last_message_at = clock.monotonic()
         if message.path == "event":
             return message.body if fields and self.view.event(fields) else None
         if message.path.startswith("node/"):
@@ -96,7 +97,7 @@ class Display:
             if leaf == "status":
                 self._nodes[node] = fields is not None and fields.get("status") == "online"
             elif fields:
-                self._told = True  # the daemon publishes the list of its tables
+                self._has_table_list = True
                 table = (fields.get("tables") or {}).get(self.view.table)
                 if table is not None and not table.get("elsewhere"):
                     self._node = node
@@ -105,41 +106,45 @@ class Display:
         return None
 
     def trouble(self) -> ScreenTrouble:
-        """Why the picture may be old, and since when that is known."""
-        found = self._found()
-        if found.what != self._trouble:
-            self._trouble, self._since = found.what, clock.now().isoformat()
-        return replace(found, since=self._since if found.what else "")
+        """Return why the picture may be outdated, and when that was noticed."""
+        trouble = self._current_trouble()
+        if trouble.what != self._trouble:
+            self._trouble, self._since = trouble.what, clock.now().isoformat()
+        return replace(trouble, since=self._since if trouble.what else "")
 
-    def _found(self) -> ScreenTrouble:
+    def _current_trouble(self) -> ScreenTrouble:
         if not self._linked.up:
             return ScreenTrouble("no_broker", detail=self._linked.reason)
         if not self._nodes:
             return ScreenTrouble("no_daemon")
         if not self._nodes.get(self._node or "", any(self._nodes.values())):
             return ScreenTrouble("daemon_offline")
-        if self._told and self._node is None and not self.view.state:
+        if self._has_table_list and self._node is None and not self.view.state:
             return ScreenTrouble("no_table")
-        quiet = clock.monotonic() - self.heard
-        return ScreenTrouble("quiet", round(quiet)) if quiet > QUIET else ScreenTrouble()
+        silent_seconds = clock.monotonic() - self.last_message_at
+        return (
+            ScreenTrouble("quiet", round(silent_seconds))
+            if silent_seconds > SILENCE_SECONDS
+            else ScreenTrouble()
+        )
 
 
 @functools.lru_cache(maxsize=1)
 def _fields(body: bytes) -> dict[str, Any] | None:
-    """The fields of a message. One of a node goes to every table, and is decoded once."""
+    """Decode a message. Cached, because a node's message is applied to every table."""
     return msgspec.json.decode(body, type=dict[str, Any] | None) if body else None
 
 
 class Meters:
-    """The jackpots that are shown in a line each. ``language``: as in :class:`TableView`."""
+    """The jackpots, one line each. ``language``: as in :class:`TableView`."""
 
     def __init__(self, jackpots: Sequence[str], language: str | None) -> None:
         self._known = {jackpot: Meter(jackpot=jackpot) for jackpot in jackpots}
         self._language = language
         self._no_broker: str | None = _now()
 
-    def take(self, message: FeedMessage | ConnectionChange) -> bool:
-        """Apply one message. True if it is of a jackpot."""
+    def on_message(self, message: FeedMessage | ConnectionChange) -> bool:
+        """Apply one message. Return True if it belongs to a jackpot."""
         if isinstance(message, ConnectionChange):
             self._no_broker = None if message.up else self._no_broker or _now()
             return False
@@ -151,8 +156,8 @@ class Meters:
             self._known[jackpot] = on_state(self._known[jackpot], message.body, _now())
         return True
 
-    def seen(self) -> tuple[tuple[Meter, bool], ...]:
-        """The tables and their silences, for the detection of changes."""
+    def snapshot(self) -> tuple[tuple[Meter, bool], ...]:
+        """Return the meters and whether each is silent, for the detection of changes."""
         now = _now()
         return tuple(
             (meter, silence(meter, self._no_broker, now) is not None)
@@ -160,7 +165,7 @@ class Meters:
         )
 
     def lines(self) -> list[Text]:
-        """A line for each."""
+        """Return one line per jackpot."""
         now = _now()
         return [line(meter, self._no_broker, now, self._language) for meter in self._known.values()]
 
@@ -168,19 +173,19 @@ class Meters:
 async def watch(
     displays: list[Display], meters: Meters, arguments: argparse.Namespace, stop: asyncio.Event
 ) -> None:
-    """Show or print until all rounds have been seen, or until stopped."""
+    """Show or print until all requested rounds were received, or until stopped."""
     drawing = sys.stdout.isatty() and not arguments.json
     if drawing and Console().is_dumb_terminal:
         drawing = False
-        told = "this terminal cannot show a picture (TERM=dumb): events follow as JSON lines"
-        print(f"display: {told}", file=sys.stderr, flush=True)  # noqa: T201
+        warning = "this terminal cannot show a picture (TERM=dumb): events follow as JSON lines"
+        print(f"display: {warning}", file=sys.stderr, flush=True)  # noqa: T201
     reading = asyncio.create_task(_read(displays, meters, arguments, printing=not drawing))
     stopping = asyncio.create_task(stop.wait())
     showing = [asyncio.create_task(_draw(displays, meters, arguments.note_file))] if drawing else []
     await asyncio.wait({reading, stopping, *showing}, return_when=asyncio.FIRST_COMPLETED)
     if reading.done() and not reading.exception() and showing:
         await asyncio.wait(
-            {stopping, *showing}, timeout=LINGER, return_when=asyncio.FIRST_COMPLETED
+            {stopping, *showing}, timeout=LINGER_SECONDS, return_when=asyncio.FIRST_COMPLETED
         )
     for task in (reading, stopping, *showing):
         task.cancel()
@@ -194,58 +199,58 @@ async def _read(
 ) -> None:
     topics = Topics(arguments.site, arguments.simulated)
     wire = table_feed(_login(arguments), topics, arguments.table, arguments.jackpot)
-    told = ""
-    of: dict[str, list[Display]] = {}
+    last_reason = ""
+    by_table: dict[str, list[Display]] = {}
     for display in displays:
-        of.setdefault(display.view.table, []).append(display)
+        by_table.setdefault(display.view.table, []).append(display)
     async with contextlib.aclosing(wire) as feed:
         async for message in feed:
             if isinstance(message, ConnectionChange) and message.up and arguments.ready:
                 _touch(arguments.ready)
-            if isinstance(message, ConnectionChange) and message.reason != told:
-                told = message.reason
-                if printing and told:
-                    print(f"display: no connection to {told}", file=sys.stderr, flush=True)  # noqa: T201
-            if meters.take(message):
+            if isinstance(message, ConnectionChange) and message.reason != last_reason:
+                last_reason = message.reason
+                if printing and last_reason:
+                    print(f"display: no connection to {last_reason}", file=sys.stderr, flush=True)  # noqa: T201
+            if meters.on_message(message):
                 continue
             table = message.table if isinstance(message, FeedMessage) else None
-            for display in displays if table is None else of[table]:
-                event = display.take(message)
+            for display in displays if table is None else by_table[table]:
+                event = display.on_message(message)
                 if event is not None and printing:
                     sys.stdout.write(msgspec.json.format(event, indent=-1).decode("utf-8") + "\n")
                     sys.stdout.flush()
-            if displays[0].done:  # rounds are counted there alone
+            if displays[0].done:  # only the first display counts rounds
                 return
 
 
 async def _draw(displays: list[Display], meters: Meters, note_file: Path | None) -> None:
-    """Draw only when something has changed; redrawing all the time flickers."""
+    """Draw whenever something has changed. Constant redrawing would flicker."""
     console = Console()
-    drawn, began = None, clock.monotonic()
+    drawn, started = None, clock.monotonic()
     with Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
-            if not displays[0].tried and clock.monotonic() < began + CONNECTS:
-                await clock.sleep(BLINK)
+            if not displays[0].tried and clock.monotonic() < started + CONNECT_GRACE_SECONDS:
+                await clock.sleep(REDRAW_INTERVAL_SECONDS)
                 continue
-            seen = [TableOnFloor(each.view, each.trouble()) for each in displays]
+            tables = [TableOnFloor(display.view, display.trouble()) for display in displays]
             note = _read_note(note_file)
-            turn, size = int((clock.monotonic() - began) / TURN), console.size
+            turn, size = int((clock.monotonic() - started) / TURN_SECONDS), console.size
             if drawn != (
                 drawn := (
-                    [each.heard for each in displays],
-                    [each.trouble for each in seen],
-                    meters.seen(),
+                    [display.last_message_at for display in displays],
+                    [table.trouble for table in tables],
+                    meters.snapshot(),
                     note,
                     turn,
                     size,
                 )
             ):
-                below = [] if note is None or size.height <= TALL else [_note(note)]
+                below = [] if note is None or size.height <= MIN_TABLE_LINES else [_note(note)]
                 above = meters.lines()
                 height = size.height - len(above) - len(below)
-                shown = floor(seen, size.width, turn, height)
+                shown = floor(tables, size.width, turn, height)
                 live.update(_between(above, shown, below), refresh=True)
-            await clock.sleep(BLINK)
+            await clock.sleep(REDRAW_INTERVAL_SECONDS)
 
 
 def _read_note(file: Path | None) -> str | None:
@@ -259,11 +264,11 @@ def _note(note: str) -> Text:
 def _between(
     above: Sequence[Text], picture: RenderableType, below: Sequence[Text]
 ) -> RenderableType:
-    """The picture, with these lines above and below it."""
+    """Return the picture with these lines above and below it."""
     if not above and not below:
         return picture
     whole = Layout()
-    lines = [[Layout(each, size=1) for each in part] for part in (above, below)]
+    lines = [[Layout(line_, size=1) for line_ in part] for part in (above, below)]
     whole.split_column(*lines[0], Layout(picture), *lines[1])
     return whole
 
@@ -277,12 +282,12 @@ def _touch(path: str) -> None:
 
 
 def screenshot(displays: list[Display], path: Path, above: Sequence[Text] = ()) -> None:
-    """The current picture as a self-contained SVG, with these lines above it; fonts are the
-    reader's own.
-    """
-    columns = min(len(displays), ABREAST)
-    each = SHOT[0] if len(displays) <= FEW else ROOM
-    width, tall = each * columns, SHOT[1] * -(-len(displays) // columns)
+    """Write the current picture, with these lines above it, as an SVG without embedded fonts."""
+    columns = min(len(displays), SCREENSHOT_TABLES_PER_ROW)
+    table_width = (
+        SCREENSHOT_SIZE[0] if len(displays) <= MAX_WIDE_SCREENSHOT_TABLES else SCREENSHOT_COLUMNS
+    )
+    width, tall = table_width * columns, SCREENSHOT_SIZE[1] * -(-len(displays) // columns)
     height = tall + len(above)
     console = Console(
         record=True,
@@ -293,10 +298,10 @@ def screenshot(displays: list[Display], path: Path, above: Sequence[Text] = ()) 
         color_system="truecolor",
     )
     shown = floor(
-        [TableOnFloor(each.view, each.trouble()) for each in displays], width, height=tall
+        [TableOnFloor(display.view, display.trouble()) for display in displays], width, height=tall
     )
     console.print(_between(above, shown, ()), height=height)
-    names = " and ".join(each.view.table for each in displays)
+    names = " and ".join(display.view.table for display in displays)
     svg = console.export_svg(title=f"novamas: {names}", unique_id="novamas")
     replace_file(path, re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL).encode())
 
@@ -313,7 +318,7 @@ def _login(arguments: argparse.Namespace) -> BrokerLogin:
 
 
 def _mistake(arguments: argparse.Namespace) -> str | None:
-    """The mistake in the broker's connection settings, or None."""
+    """Return the mistake in the broker's connection settings, or None."""
     if wrong := check_broker(arguments.broker):
         return f"--broker {wrong}"
     if (arguments.cert_file is None) != (arguments.key_file is None):
@@ -341,19 +346,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--ca-file",
         metavar="FILE",
-        help="the CA of the broker's certificate (default: those that this system trusts)",
+        help="CA of the broker's certificate (default: the CAs that this system trusts)",
     )
-    parser.add_argument("--cert-file", metavar="FILE", help="our certificate, where one is asked")
-    parser.add_argument("--key-file", metavar="FILE", help="the private key of our certificate")
+    parser.add_argument(
+        "--cert-file", metavar="FILE", help="client certificate, if the broker needs one"
+    )
+    parser.add_argument("--key-file", metavar="FILE", help="private key of the certificate")
     parser.add_argument("--site", required=True)
     parser.add_argument(
         "--table",
         required=True,
         action="append",
-        help=(
-            "a table; several are shown side by side and in rows where there is room, "
-            "and in turn where not"
-        ),
+        help=("a table; several are shown side by side and in rows if they fit, otherwise in turn"),
     )
     parser.add_argument(
         "--jackpot",
@@ -369,7 +373,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--simulated",
         action="store_true",
-        help="simulated tables; these have their own topics",
+        help="show simulated tables, which have their own topics",
     )
     parser.add_argument(
         "--json",
@@ -399,7 +403,7 @@ async def _run(arguments: argparse.Namespace) -> int:
     meters = Meters(arguments.jackpot, arguments.language)
     try:
         await watch(displays, meters, arguments, stop)
-    except BrokenPipeError:  # the reader of our output is gone, which is fine
+    except BrokenPipeError:  # the program that reads the output has ended, which is no error
         sys.stderr.close()
         return 0
     if arguments.screenshot:

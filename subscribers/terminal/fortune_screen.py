@@ -1,5 +1,5 @@
-"""The picture of a wheel of fortune: the symbol under the tongue, the latest ones, and how often
-each came.
+"""The picture of a wheel of fortune: the symbol under the tongue, the latest symbols, and their
+frequencies.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from subscribers.terminal.space import Room
 from subscribers.terminal.table_view import SpinView, TableView
 
 FACE = "bold black on #e0c060"
-LINES = 4
-"""Lines beside the wheel that are not for how often each symbol came."""
+OTHER_LINES = 4
+"""Lines beside the wheel that do not show frequencies."""
 
 
 def body(view: TableView, room: Room) -> list[RenderableType]:
@@ -45,7 +45,7 @@ def body(view: TableView, room: Room) -> list[RenderableType]:
 
 
 def side(view: TableView, room: Room) -> RenderableType:
-    """The latest, newest first; below, how often each came."""
+    """Return the latest symbols, newest first, and below them their frequencies."""
     shown = [spin for spin in reversed(view.spins) if spin.kind == "result"]
     latest = Text(
         " ".join(f"{spin.number}{'*' if spin.corrected else ''}" for spin in shown) or "-",
@@ -57,9 +57,10 @@ def side(view: TableView, room: Room) -> RenderableType:
         for spin in view.spins
         if spin.kind != "result"
     ][-max(1, room.height // 2) :]
-    most = max(1, room.height - LINES - len(odd))
+    max_symbols = max(1, room.height - OTHER_LINES - len(odd))
     lines = [
-        Text(f"{symbol:>7} {'■' * count} {count}") for symbol, count in counts.most_common(most)
+        Text(f"{symbol:>7} {'■' * count} {count}")
+        for symbol, count in counts.most_common(max_symbols)
     ]
     return Panel(
         Group(latest, Text(), *lines, Text(), *odd),

@@ -1,6 +1,4 @@
-"""The picture of a table with several hands: one line for each, with what it made and its
-outcome.
-"""
+"""The picture of a table with several hands: one line each, with its combination and outcome."""
 
 from __future__ import annotations
 
@@ -17,12 +15,12 @@ from subscribers.terminal import words
 from subscribers.terminal.card_events import BeadView, Made
 from subscribers.terminal.card_screen import BACK, BLACK, RED
 from subscribers.terminal.space import Room
-from subscribers.terminal.table_view import SPINS, TableView
+from subscribers.terminal.table_view import MAX_SPINS, TableView
 
-MOST = 11
-"""Hands for which there is room."""
-NEEDS = 36
-"""Minimum columns beside the hands for the latest rounds; names of hands are long in most
+MAX_HANDS = 11
+"""Maximum number of hands shown."""
+MIN_SIDE_COLUMNS = 36
+"""Minimum columns beside the hands for the latest rounds: names of hands are long in most
 languages.
 """
 OUTCOMES = {
@@ -30,14 +28,14 @@ OUTCOMES = {
     "lose": "bold white on #8a1f2d",
     "tie": "bold black on #d0b040",
 }
-FIRST = ("common", "board")
+COMMON_CARDS = ("common", "board")
 """The common cards are shown first."""
 
 
 def body(view: TableView, _room: Room) -> list[RenderableType]:
     """The hands with their cards."""
     cards, language = view.cards, view.language
-    names = sorted(cards.hands, key=_place)[:MOST]
+    names = sorted(cards.hands, key=_place)[:MAX_HANDS]
     if not names:
         return [
             Text(),
@@ -61,8 +59,8 @@ def body(view: TableView, _room: Room) -> list[RenderableType]:
     grid.add_column(no_wrap=True, overflow="ellipsis")
     for who in names:
         made = cards.made.get(who)
-        said = _word(made, cards.said.get(who), language)
-        grid.add_row(words.who(who, language), _cards(cards.hands[who]), outcomes[who], said)
+        caption = _word(made, cards.decisions.get(who), language)
+        grid.add_row(words.who(who, language), _cards(cards.hands[who]), outcomes[who], caption)
     rows: list[RenderableType] = [Align.center(grid)]
     marks = cards.outcome.marks if cards.outcome else ()
     if marks:
@@ -76,9 +74,9 @@ def body(view: TableView, _room: Room) -> list[RenderableType]:
 
 
 def _place(who: str) -> tuple[int, str, int, str]:
-    """The order: common cards, then boxes and seats by number, then the dealer."""
+    """Return the sort key: common cards, then boxes and seats by number, then the dealer."""
     name, _, number = who.partition(":")
-    order = 0 if name in FIRST else 2 if name in ("dealer", "bank", "banker") else 1
+    order = 0 if name in COMMON_CARDS else 2 if name in ("dealer", "bank", "banker") else 1
     digits = number.partition(".")[0]
     return order, name, int(digits) if digits.isdecimal() else 0, number
 
@@ -102,18 +100,18 @@ def _outcome(made: Made | None, language: str) -> Text:
     )
 
 
-def _word(made: Made | None, said: tuple[str, int | None] | None, language: str) -> Text:
+def _word(made: Made | None, decision: tuple[str, int | None] | None, language: str) -> Text:
     if made is None:
-        return Text(words.decision(*said, language) if said else "", style="italic")
+        return Text(words.decision(*decision, language) if decision else "", style="italic")
     kinds = [word("hand", kind, language) for kind in (made.kind, made.low) if kind]
     return Text(" / ".join(kinds) or ("" if made.points is None else str(made.points)))
 
 
 def side(view: TableView, room: Room) -> RenderableType | None:
-    """How the latest rounds ended, newest first; nothing if the hands need the room."""
-    if room.width < NEEDS:
+    """Return the endings of the latest rounds, newest first; None if the hands need the space."""
+    if room.width < MIN_SIDE_COLUMNS:
         return None
-    count = min(SPINS, room.height)
+    count = min(MAX_SPINS, room.height)
     beads = list(reversed(view.cards.beads))[:count]
     grid = Table.grid(expand=True, padding=(0, 1, 0, 0))
     grid.add_column(width=4, justify="right", style="bright_black", no_wrap=True)
@@ -134,9 +132,9 @@ def _ended(bead: BeadView, language: str) -> Text:
             text("display.void", language) if bead.kind == "void" else "?",
             style="yellow" if bead.kind == "void" else "bold black on yellow",
         )
-    told = bead.winner and not (bead.winner in ("tie", "refait") and bead.marks)
-    named = [words.who(bead.winner, language)] if told else []
-    said = " · ".join([*named, *(words.mark(mark, language) for mark in bead.marks)]) or text(
+    names_winner = bead.winner and not (bead.winner in ("tie", "refait") and bead.marks)
+    named = [words.who(bead.winner, language)] if names_winner else []
+    caption = " · ".join([*named, *(words.mark(mark, language) for mark in bead.marks)]) or text(
         "display.settled", language
     )
-    return Text(said + ("*" if bead.corrected else ""), style="bold")
+    return Text(caption + ("*" if bead.corrected else ""), style="bold")

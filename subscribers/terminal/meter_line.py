@@ -11,29 +11,29 @@ from subscribers.terminal.current import since
 
 
 def line(meter: Meter, no_broker: str | None, now: str, language: str | None) -> Text:
-    """The text about a jackpot at this moment. ``no_broker``: since when the broker is silent;
-    None: it is. ``language``: None for the first in which the site named it.
+    """Return the line of a jackpot. ``no_broker``: since when the broker is disconnected, or None.
+    ``language``: default: the first language of the jackpot's title.
     """
     state = meter.state
     chosen = language or first_of(() if state is None else state.title)
     silent = silence(meter, no_broker, now)
-    said = Text(f" {title(meter, chosen)}  ", no_wrap=True, overflow="ellipsis")
+    line_text = Text(f" {title(meter, chosen)}  ", no_wrap=True, overflow="ellipsis")
     if state is not None:
         amount = f" {money(state.value, state.currency, chosen)} "
-        said.append(amount, style="bright_black" if silent else "bold black on #e0c060")
+        line_text.append(amount, style="bright_black" if silent else "bold black on #e0c060")
     if silent is not None:
-        began = since("", silent.since or "", chosen)
-        said.append(f"  {silence_text(silent, chosen)}{began}", style="bold red")
-        return said
+        beginning = since("", silent.since or "", chosen)
+        line_text.append(f"  {silence_text(silent, chosen)}{beginning}", style="bold red")
+        return line_text
     assert state is not None
     if not state.in_play:
         why = ": ".join(
             filter(None, (text("jackpot.not_in_play", chosen), out_of_play_text(state.why, chosen)))
         )
-        return said.append(f"  {why}", style="bold yellow")
+        return line_text.append(f"  {why}", style="bold yellow")
     award = state.won or next(iter(state.awards), None)
     if award is None:
-        return said.append(f"  {text('jackpot.in_play', chosen)}", style="bold green")
+        return line_text.append(f"  {text('jackpot.in_play', chosen)}", style="bold green")
     status = word("jackpot", f"award.{award.status}", chosen)
     parts = [
         text("jackpot.won", chosen) if award is state.won else status,
@@ -42,4 +42,4 @@ def line(meter: Meter, no_broker: str | None, now: str, language: str | None) ->
         word("hand", award.hand, chosen),
         status if award is state.won else None,
     ]
-    return said.append(f"  {' · '.join(filter(None, parts))}", style="bold yellow")
+    return line_text.append(f"  {' · '.join(filter(None, parts))}", style="bold yellow")

@@ -1,4 +1,4 @@
-"""Where a result, a correction and a line of the history say what a round came to."""
+"""Access to the outcome in a result, a correction or a line of the history."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ Fields = dict[str, Any]
 
 
 def outcome_of(fields: Fields) -> Fields:
-    """The outcome; empty without one."""
+    """Return the outcome, or an empty mapping."""
     outcome = fields.get("outcome")
     return outcome if isinstance(outcome, dict) else {}

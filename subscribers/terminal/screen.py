@@ -24,24 +24,24 @@ from subscribers.terminal import (
     words,
 )
 from subscribers.terminal.current import Greyed, outdated, since
-from subscribers.terminal.space import FRAME, Fitted, Room, shares
+from subscribers.terminal.space import FRAME_COLUMNS, Fitted, Room, shares
 from subscribers.terminal.table_view import TableNote, TableView
 
-STATUS = {
+STATUS_STYLES = {
     "open": "bold green",
     "closed": "dim",
     "waiting": "bold yellow",
     "stale": "bold red",
     "fault": "bold white on red",
 }
-LINK = {
+LINK_STYLES = {
     "up": "green",
     "open": "yellow",
     "stale": "yellow",
     "lost": "bold red",
     "unintelligible": "bold red",
 }
-STYLES = {
+PHASE_STYLES = {
     "bets_open": "bold green",
     "bets_closed": "bold red",
     "dealing": "bold red",
@@ -51,21 +51,21 @@ STYLES = {
     "unresolved": "bold yellow",
 }
 """Colours of the phases."""
-WIDEST = 99
-"""The round whose label determines the width of the first column of the notes."""
-ABOVE = 3
-"""Lines above the cards or the wheel."""
-NAMED = 2
+WIDEST_ROUND = 99
+"""A round number whose label determines the width of the first column of the notes."""
+MIN_HEADING_LINES = 3
+"""Minimum number of lines above the cards or the wheel."""
+MAX_NAMED_TABLES = 2
 """Maximum number of tables named as waiting elsewhere."""
-SLIM = 70
-"""Below this width the head line leaves out what is not needed."""
+FULL_HEAD_COLUMNS = 70
+"""Width below which the head line is shortened."""
 
 
 class ScreenTrouble(msgspec.Struct, frozen=True):
-    """Why the picture may be old. ``what``: the name of the text to show; empty if all is well.
+    """Why a picture may be outdated. ``what``: the key of the text to show; empty if it is current.
 
-    ``seconds``: how long nothing has been received. ``detail``: more about it, for a person;
-    ``since``: when it began, UTC, ISO 8601.
+    ``seconds``: how long nothing has been received. ``detail``: details for a person; ``since``:
+    when it began, UTC, ISO 8601.
     """
 
     what: str = ""
@@ -75,8 +75,8 @@ class ScreenTrouble(msgspec.Struct, frozen=True):
 
 
 class Family(NamedTuple):
-    """The parts of a screen for one kind of game: in the middle, and beside it or below, each in
-    its space; and phases with another name: phase -> name of its text.
+    """The parts of a screen for one kind of game. ``body``: in the middle; ``side``: beside or
+    below it; ``phases``: phases with another text: phase -> key of the text.
     """
 
     body: Callable[[TableView, Room], list[RenderableType]]
@@ -91,17 +91,17 @@ def picture(
     tables: Sequence[str] = (),
     elsewhere: Sequence[TableView] = (),
 ) -> RenderableType:
-    """The whole picture, filling the given height. ``tables``: those that are shown in turn,
-    including this one; ``elsewhere``: tables that wait for a person and are not visible now.
+    """Return the picture of a table, which fills the available height. ``tables``: the tables shown
+    in turn, including this one; ``elsewhere``: invisible tables that wait for a person.
     """
     game = str(view.state.get("game") or view.info.get("game") or "")
-    family = FAMILIES.get(game, PLAIN)
+    family = FAMILIES.get(game, HANDS_FAMILY)
 
     def draw(console: Console, height: int) -> Layout:
-        notes = _notes(view, width - FRAME)
-        part = shares(width, height, _lines(console, notes, width - FRAME))
+        notes = _notes(view, width - FRAME_COLUMNS)
+        part = shares(width, height, _lines(console, notes, width - FRAME_COLUMNS))
         beside = family.side(view, part.side) if part.beside or part.below else None
-        whole = Room(width - FRAME, part.now.height + (part.below if beside is None else 0))
+        whole = Room(width - FRAME_COLUMNS, part.now.height + (part.below if beside is None else 0))
         now = Panel(
             _now(console, view, trouble, family, whole if beside is None else part.now),
             box=box.ROUNDED,
@@ -127,14 +127,12 @@ def picture(
 
 
 def _lines(console: Console, texts: Sequence[Text], width: int) -> int:
-    """The number of lines that these take at this width."""
-    return sum(len(each.wrap(console, width)) for each in texts)
+    """Return the number of lines of these texts at this width."""
+    return sum(len(line.wrap(console, width)) for line in texts)
 
 
 def _game(view: TableView) -> str:
-    """The name of the game in the language of the picture: the decree's own, if it is the decree's
-    language.
-    """
+    """Return the name of the game in the picture's language, from the decree if possible."""
     title = (view.info.get("about") or {}).get("title") or {}
     game = str(view.state.get("game") or view.info.get("game") or "")
     return str(title.get(view.language) or word("game", game, view.language))
@@ -156,7 +154,7 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
         if simulated
         else "",
         f"  {text('display.session', language, session=view.session or '-')}"
-        if width >= SLIM
+        if width >= FULL_HEAD_COLUMNS
         else "",
         f"  {text('display.round', language, round=view.round or '-')} ",
     )
@@ -173,76 +171,76 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
 def _now(
     console: Console, view: TableView, trouble: ScreenTrouble, family: Family, room: Room
 ) -> RenderableType:
-    """The phase with its call, what the table waits for, and the cards or the wheel: grey as soon
-    as they are not current, with the reason.
+    """Return the phase with its call, the pending tasks, and the cards or the wheel; in grey with
+    the reason if they are outdated.
     """
     phase = word("phase", family.phases.get(view.phase, view.phase), view.language)
-    name = Text(phase.upper(), style=STYLES.get(view.phase, "bold"))
+    name = Text(phase.upper(), style=PHASE_STYLES.get(view.phase, "bold"))
     if trouble.what:
         name.style = "bright_black"  # the present state of the table is unknown
         why = text(f"trouble.{trouble.what}", view.language, seconds=trouble.seconds)
-        said = Text(f" {why.upper()} ", style="bold white on red", no_wrap=True)
-        began = since("", trouble.since, view.language).strip(", ")
-        reasons = [began, trouble.detail]
+        caption = Text(f" {why.upper()} ", style="bold white on red", no_wrap=True)
+        beginning = since("", trouble.since, view.language).strip(", ")
+        reasons = [beginning, trouble.detail]
     else:
         reasons = outdated(view)
-        said = Text(
+        caption = Text(
             " · ".join(f"«{call}»" for call in view.calls) or " ", style="italic", justify="center"
         )
-    above = [name, said, *(Text(reason, style="bold red") for reason in reasons if reason)]
-    asks = _asks(view)
-    above += [asks] if asks or len(above) < ABOVE else []
+    above = [name, caption, *(Text(reason, style="bold red") for reason in reasons if reason)]
+    tasks = _tasks(view)
+    above += [tasks] if tasks or len(above) < MIN_HEADING_LINES else []
     for line in above:
         line.justify = "center"
     body = family.body(view, Room(room.width, room.height - _lines(console, above, room.width)))
     old = bool(trouble.what or reasons)
-    return Group(*map(Align.center, above), *(Greyed(each) if old else each for each in body))
+    return Group(*map(Align.center, above), *(Greyed(part) if old else part for part in body))
 
 
-def _asks(view: TableView) -> Text:
-    """Tasks for a person, each with its command; above the cards, so that many hands do not push
-    them out.
+def _tasks(view: TableView) -> Text:
+    """Return the tasks for a person with their commands. They are above the cards, so that many
+    hands do not push them out.
     """
     if not view.asks:
         return Text()
     commands = " · ".join(words.command(name, view.language) for name in view.asks)
-    said = text("display.waits_for", view.language, commands=commands)
-    return Text(said, style="bold black on yellow", justify="center")
+    sentence = text("display.waits_for", view.language, commands=commands)
+    return Text(sentence, style="bold black on yellow", justify="center")
 
 
-WHEEL = {"waiting": "waiting_wheel", "void": "void_spin"}
-CARDS = {"waiting": "waiting_cards"}
-DICE = {"waiting": "waiting_shooter", "void": "void_throw", "relaunch": "throw_again"}
-ROULETTE = Family(roulette_screen.body, roulette_screen.side, WHEEL)
+WHEEL_PHASES = {"waiting": "waiting_wheel", "void": "void_spin"}
+CARD_PHASES = {"waiting": "waiting_cards"}
+DICE_PHASES = {"waiting": "waiting_shooter", "void": "void_throw", "relaunch": "throw_again"}
+ROULETTE_FAMILY = Family(roulette_screen.body, roulette_screen.side, WHEEL_PHASES)
 FAMILIES = {
-    "roulette-french": ROULETTE,
-    "roulette-american": ROULETTE,
-    "boule": ROULETTE,
-    "fortune-wheel": Family(fortune_screen.body, fortune_screen.side, WHEEL),
-    "craps": Family(dice_screen.body, dice_screen.side, DICE),
-    "punto-banca": Family(card_screen.body, card_screen.side, CARDS),
+    "roulette-french": ROULETTE_FAMILY,
+    "roulette-american": ROULETTE_FAMILY,
+    "boule": ROULETTE_FAMILY,
+    "fortune-wheel": Family(fortune_screen.body, fortune_screen.side, WHEEL_PHASES),
+    "craps": Family(dice_screen.body, dice_screen.side, DICE_PHASES),
+    "punto-banca": Family(card_screen.body, card_screen.side, CARD_PHASES),
 }
-PLAIN = Family(hands_screen.body, hands_screen.side)
+HANDS_FAMILY = Family(hands_screen.body, hands_screen.side)
 """All other games are games of hands."""
 
 
 def _notes(view: TableView, width: int) -> list[Text]:
-    """The table's questions, then open alerts, then other irregularities, newest first, each with
-    its article. ``width``: columns of a line.
+    """Return the irregularity of the pending question, then open alerts, then other irregularities,
+    newest first, each with its article. ``width``: columns of a line.
     """
     notes, language = list(reversed(view.notes)), view.language
-    asked = 1 if view.asks and notes and notes[0].round == view.round else 0
-    lines = [_note(note, language) for note in notes[:asked]]
+    questions = 1 if view.asks and notes and notes[0].round == view.round else 0
+    lines = [_note(note, language) for note in notes[:questions]]
     lines += [_alert(alert, language, width) for alert in view.alerts.values()]
-    return lines + [_note(note, language) for note in notes[asked:]]
+    return lines + [_note(note, language) for note in notes[questions:]]
 
 
 def _noted(view: TableView, lines: Sequence[Text]) -> RenderableType:
-    """The notes in their frame."""
+    """Return the notes in a frame."""
     language = view.language
     counts = {"open_alerts": len(view.alerts), "irregularities_counted": len(view.notes)}
     titles = [
-        text(f"display.{what}", language, count=count) for what, count in counts.items() if count
+        text(f"display.{title}", language, count=count) for title, count in counts.items() if count
     ]
     return Panel(
         Group(*lines),
@@ -266,7 +264,7 @@ def _alert(alert: dict[str, Any], language: str, width: int) -> Text:
 
 
 def _note(note: TableNote, language: str) -> Text:
-    width = len(text("display.round", language, round=WIDEST)) + 1
+    width = len(text("display.round", language, round=WIDEST_ROUND)) + 1
     label = text("display.round", language, round=note.round) if note.round else ""
     return Text.assemble(
         (f"{label:<{width}}", "bright_black"),
@@ -284,26 +282,28 @@ def _foot(
     grid.add_column(no_wrap=True, overflow="ellipsis")
     grid.add_column(justify="right", no_wrap=True)
     devices = Text(" ")
-    for device, standing in (view.state.get("devices") or {}).items():
-        state = str(standing.get("state"))
-        devices.append("● ", style=LINK.get(state, "yellow")).append(
+    for device, link in (view.state.get("devices") or {}).items():
+        state = str(link.get("state"))
+        devices.append("● ", style=LINK_STYLES.get(state, "yellow")).append(
             f"{device} {word('link', state, view.language)}  "
         )
     if view.missed:
         devices.append(text("display.missed", view.language, count=view.missed), style="yellow")
     right = Text()
-    for each in elsewhere[:NAMED]:
-        calls = word("status", str(each.state["status"]), view.language)
-        right.append(f" {each.table} {calls} ", style="bold black on yellow").append(" ")
-    more = len(elsewhere) - NAMED
+    for other in elsewhere[:MAX_NAMED_TABLES]:
+        calls = word("status", str(other.state["status"]), view.language)
+        right.append(f" {other.table} {calls} ", style="bold black on yellow").append(" ")
+    unnamed = len(elsewhere) - MAX_NAMED_TABLES
     right.append(
-        f"{text('display.more', view.language, count=more)}  " if more > 0 else "",
+        f"{text('display.more', view.language, count=unnamed)}  " if unnamed > 0 else "",
         style="bold yellow",
     )
     status = str(view.state.get("status") or "unknown")
     if trouble.what:
         right.append(f" {text('display.old', view.language).upper()} ", style="bold white on red")
     else:
-        right.append(f"{word('status', status, view.language)} ", style=STATUS.get(status, "dim"))
+        right.append(
+            f"{word('status', status, view.language)} ", style=STATUS_STYLES.get(status, "dim")
+        )
     grid.add_row(devices, right)
     return grid

@@ -1,6 +1,4 @@
-"""How the lines and columns of a picture are shared: between tables, and between the parts of
-one.
-"""
+"""Layout: shares of lines and columns, between tables and between the parts of one table."""
 
 from __future__ import annotations
 
@@ -9,23 +7,23 @@ from typing import NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-ABREAST, TALL = 48, 24
-"""Columns and lines that a table needs beside and above others."""
-EASY = 80
-"""Columns in which nothing of a table is shortened."""
-BESIDE = ((100, 45), (70, 31), (60, 25))
-"""From this width on, this many columns are used beside the round; in less they lie below it."""
-BELOW, LEAST, BODY = 9, 5, 13
-"""Lines of what lies below the round, at most and at least, and lines that the round needs above
-it, with their frames.
+MIN_TABLE_COLUMNS, MIN_TABLE_LINES = 48, 24
+"""Minimum size of a table that shares the terminal with others."""
+FULL_TABLE_COLUMNS = 80
+"""Columns from which no part of a table is shortened."""
+SIDE_COLUMNS = ((100, 45), (70, 31), (60, 25))
+"""Minimum width and the columns then used beside the round; in less width that part is below it."""
+MAX_BELOW_LINES, MIN_BELOW_LINES, MIN_BODY_LINES = 9, 5, 13
+"""Maximum and minimum lines of the part below the round, and minimum lines of the round above it,
+with their frames.
 """
-ROUND = 17
-"""Lines that the round keeps, however much there is to note."""
-NOTED = 3
-"""Maximum share of the height for notes: one part of this number, if all fit."""
-EDGES = 2
+MIN_ROUND_LINES = 17
+"""Minimum lines of the round, regardless of the number of notes."""
+NOTES_SHARE = 3
+"""Notes may use this fraction of the height: one third."""
+FRAME_LINES = 2
 """Lines of a frame; also the head line and the foot line of a table."""
-FRAME = 4
+FRAME_COLUMNS = 4
 """Columns of a frame with its padding."""
 
 
@@ -49,39 +47,56 @@ class Shares(NamedTuple):
 
 
 def shares(width: int, height: int, noted: int) -> Shares:
-    """The division of a table of this size, with this number of lines of notes."""
-    whole = height - EDGES
-    most = min(max(whole // NOTED, whole - ROUND), max(whole - ROUND, EDGES + 1))
-    notes = min(noted + EDGES, most) if noted else 0
-    left = whole - notes
-    beside = next((columns for least, columns in BESIDE if width >= least), 0)
-    below = 0 if beside or left < LEAST + BODY else min(BELOW, left - BODY)
-    side = Room(beside - FRAME, left - EDGES) if beside else Room(width - FRAME, below - EDGES)
-    return Shares(Room(width - beside - FRAME, left - below - EDGES), side, beside, below, notes)
+    """Return the parts of a table of this size. ``noted``: lines of notes."""
+    whole = height - FRAME_LINES
+    max_notes = min(
+        max(whole // NOTES_SHARE, whole - MIN_ROUND_LINES),
+        max(whole - MIN_ROUND_LINES, FRAME_LINES + 1),
+    )
+    notes = min(noted + FRAME_LINES, max_notes) if noted else 0
+    remaining = whole - notes
+    beside = next((columns for min_width, columns in SIDE_COLUMNS if width >= min_width), 0)
+    below = (
+        0
+        if beside or remaining < MIN_BELOW_LINES + MIN_BODY_LINES
+        else min(MAX_BELOW_LINES, remaining - MIN_BODY_LINES)
+    )
+    side = (
+        Room(beside - FRAME_COLUMNS, remaining - FRAME_LINES)
+        if beside
+        else Room(width - FRAME_COLUMNS, below - FRAME_LINES)
+    )
+    return Shares(
+        Room(width - beside - FRAME_COLUMNS, remaining - below - FRAME_LINES),
+        side,
+        beside,
+        below,
+        notes,
+    )
 
 
 def rows(tables: int, width: int, height: int) -> tuple[int, int]:
-    """Into how many columns and rows tables are put, so that as many as possible are seen, and each
-    as large as possible.
+    """Return into how many columns and rows to arrange the tables, so that as many as possible are
+    visible, each as large as possible.
     """
-    most, tall = max(1, width // ABREAST), max(1, height // TALL)
+    max_columns, tall = max(1, width // MIN_TABLE_COLUMNS), max(1, height // MIN_TABLE_LINES)
 
     def size(columns: int) -> tuple[int, float]:
         lines = min(tall, -(-tables // columns))
-        seen = min(tables, columns * lines)
-        return seen, min(width / columns / EASY, height / lines / TALL)
+        visible = min(tables, columns * lines)
+        return visible, min(width / columns / FULL_TABLE_COLUMNS, height / lines / MIN_TABLE_LINES)
 
-    columns = max(range(1, min(most, tables) + 1), key=size)
+    columns = max(range(1, min(max_columns, tables) + 1), key=size)
     return columns, min(tall, -(-tables // columns))
 
 
 class Fitted:
-    """A drawing that is made when its height is known."""
+    """A renderable that is drawn once its height is known."""
 
     def __init__(self, draw: Callable[[Console, int], RenderableType]) -> None:
         self._draw = draw
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        # console.render keeps the height, which a renderable that is yielded would lose
+        # console.render passes the height on; yielding the renderable would lose it
         height = options.height or options.max_height
         yield from console.render(self._draw(console, height), options.update(height=height))

@@ -1,7 +1,7 @@
 """One table as a subscriber knows it: a fold over its MQTT messages, without clock or I/O.
 
-Retained topics give the state of the table; events say what happens. Both are read as JSON objects;
-unknown fields and events are skipped, so that a display works with a newer daemon.
+Retained topics give the state of the table; events report what happens. Both are read as JSON
+objects; unknown fields and events are skipped, so that a display works with a newer daemon.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Colour = Literal["red", "black", "green"]
 NoteKind = Literal["irregularity", "void", "unresolved", "corrected"]
 CHANCES = ("colour", "parity", "half", "dozen", "column")
 """The chances that a number wins, in the order in which they are shown."""
-MISSING = 1000
-"""Events that are awaited although others have overtaken them."""
-SPINS = 20
-"""Spins that are shown."""
-SAMPLE = 500
-"""Numbers that are counted."""
-NOTES = 12
-"""Irregularities and void rounds that are kept for display."""
+MAX_MISSING_EVENTS = 1000
+"""Maximum number of missing events that are still accepted after later ones."""
+MAX_SPINS = 20
+"""Maximum number of spins shown."""
+MAX_SAMPLE = 500
+"""Maximum number of results for the frequencies."""
+MAX_NOTES = 12
+"""Maximum number of irregularities and void rounds shown."""
 
 
 class SpinView(msgspec.Struct, kw_only=True):
@@ -49,8 +49,7 @@ class SpinView(msgspec.Struct, kw_only=True):
 
 
 class TableNote(msgspec.Struct, frozen=True, kw_only=True):
-    """Something an inspector would want to see: what, in which round, and the article of the
-    decree.
+    """An irregularity with its round and the article of the decree.
 
     ``what``: the word on the wire, by ``kind``: an irregularity, the reason for a void round, why a
     round is unresolved, the corrected result. ``was`` and ``by``: for a correction.
@@ -66,16 +65,16 @@ class TableNote(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def clean(value: Any) -> Any:
-    """Text without control characters, so that it cannot move the terminal's cursor."""
+    """Remove control characters from all texts, so that they cannot move the terminal's cursor."""
     if isinstance(value, str):
         return "".join(character for character in value if character.isprintable())
     if isinstance(value, dict):
         return {clean(name): clean(field) for name, field in value.items()}
-    return [clean(each) for each in value] if isinstance(value, list) else value
+    return [clean(item) for item in value] if isinstance(value, list) else value
 
 
 class TableView:
-    """One table. ``results``: ``round.result`` events seen; ``missed``: events missed.
+    """One table. ``results``: number of ``round.result`` events; ``missed``: of missing events.
 
     ``language``: of its picture; default: that of the table's decree.
     """
@@ -89,10 +88,10 @@ class TableView:
         self.calls: tuple[str, ...] = ()
         self.session = 0
         self.round = 0
-        self.spins: deque[SpinView] = deque(maxlen=SPINS)
+        self.spins: deque[SpinView] = deque(maxlen=MAX_SPINS)
         self.sample: dict[int, SpinView] = {}
-        """The numbers that are counted, by their rounds."""
-        self.notes: deque[TableNote] = deque(maxlen=NOTES)
+        """The results for the frequencies, by round."""
+        self.notes: deque[TableNote] = deque(maxlen=MAX_NOTES)
         self.alerts: dict[str, Fields] = {}
         self.cards = Cards()
         self.dice = Dice()
@@ -100,11 +99,11 @@ class TableView:
         self.missed = 0
         self._seen: dict[str, int] = {}
         self._missing: OrderedDict[tuple[str, int], None] = OrderedDict()
-        """Events before the last one that have not come, by boot and seq."""
+        """Missing events before the last one, by boot and seq."""
 
     @property
     def language(self) -> str:
-        """The language of its picture."""
+        """The language of the picture."""
         return self._language or first_of(
             map(str, (self.info.get("about") or {}).get("languages") or ())
         )
@@ -116,28 +115,28 @@ class TableView:
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The commands that the current round waits for; any one of them will do."""
+        """The commands that the current round waits for; any of them continues it."""
         return tuple((self.state.get("shown") or {}).get("asks") or ())
 
     @property
     def decided(self) -> int:
-        """The latest round that has a result."""
+        """The number of the latest round with a result, or 0."""
         beads = (bead.round for bead in self.cards.beads if bead.kind == "result")
         throws = (throw.round for throw in self.dice.throws if throw.kind == "result")
         return max([*self.sample, *beads, *throws], default=0)
 
     @property
     def unresolved(self) -> tuple[int, ...]:
-        """The rounds without a result that may still get one; of a game whose results cannot be
-        given later, the last one.
+        """The rounds without a result that may still get one; in a game without late results, the
+        last one.
         """
-        told = (self.state.get("shown") or {}).get("unresolved")
+        published = (self.state.get("shown") or {}).get("unresolved")
         ended = {spin.round for spin in self.spins if spin.kind == "unresolved"}
         ended |= {bead.round for bead in self.cards.beads if bead.kind == "unresolved"}
-        return tuple(sorted({*(told or ()), *ended}))
+        return tuple(sorted({*(published or ()), *ended}))
 
     def event(self, fields: Fields) -> bool:
-        """Apply one event. False: it was already seen, by (table, boot, seq), and was skipped."""
+        """Apply one event. Return False if it is a repetition, by (table, boot, seq)."""
         fields = clean(fields)
         boot, seq = str(fields.get("boot", "")), int(fields.get("seq", 0))
         last = self._seen.get(boot)
@@ -145,9 +144,9 @@ class TableView:
             if seq <= last:
                 return self._overtaken(boot, seq, fields)
             self.missed += seq - last - 1
-            for number in range(max(last + 1, seq - MISSING), seq):
+            for number in range(max(last + 1, seq - MAX_MISSING_EVENTS), seq):
                 self._missing[boot, number] = None
-            while len(self._missing) > MISSING:
+            while len(self._missing) > MAX_MISSING_EVENTS:
                 self._missing.popitem(last=False)
         self._seen[boot] = seq
         self.session = fields.get("session", self.session)
@@ -159,18 +158,18 @@ class TableView:
         return True
 
     def _overtaken(self, boot: str, seq: int, fields: Fields) -> bool:
-        """Put an overtaken event in its place: the outcome of its round, unless it is known, and
-        notes. The present state of the table does not change.
+        """Apply an event that arrives after later ones: the outcome of its round, unless it is
+        known, and notes. The present state of the table does not change.
         """
         if (boot, seq) not in self._missing:
             return False
         del self._missing[boot, seq]
         self.missed -= 1
-        kind, of = str(fields.get("type")), fields.get("round", 0)
-        if fields.get("session", self.session) != self.session or kind not in _LATE:
+        kind, number = str(fields.get("type")), fields.get("round", 0)
+        if fields.get("session", self.session) != self.session or kind not in _LATE_EVENTS:
             return True
-        known = any(spin.round == of for spin in self.spins)
-        forgotten = len(self.spins) == SPINS and of < self.spins[0].round
+        known = any(spin.round == number for spin in self.spins)
+        forgotten = len(self.spins) == MAX_SPINS and number < self.spins[0].round
         if kind != "irregularity" and (known or forgotten):
             self.results += kind == "round.result"
             return True
@@ -178,7 +177,7 @@ class TableView:
         _EVENTS[kind](self, fields)
         self.phase, self.calls, self.round = now
         ordered = sorted(self.spins, key=lambda spin: spin.round)
-        self.spins = deque(ordered, maxlen=SPINS)
+        self.spins = deque(ordered, maxlen=MAX_SPINS)
         if kind != "irregularity":
             self.dice.event(fields)
         return True
@@ -189,12 +188,12 @@ class TableView:
         if leaf == "info":
             self.info = body or {}
         elif leaf == "state":
-            self._take_state(body or {})
+            self._apply_state(body or {})
         elif leaf == "result":
             if body:
                 _result(self, body, corrected=body.get("type") == "result.corrected")
         elif leaf == "history":
-            self._take_history(body or {})
+            self._apply_history(body or {})
         elif leaf.startswith("alert/"):
             alert = leaf.removeprefix("alert/")
             if body:
@@ -212,16 +211,16 @@ class TableView:
         self.spins.append(spin)
 
     def count(self, spin: SpinView) -> None:
-        """Count its number, or no longer."""
+        """Add a spin to the sample, or remove it if it has no result any longer."""
         if spin.kind == "result":
             self.sample[spin.round] = spin
         else:
             self.sample.pop(spin.round, None)
-        while len(self.sample) > SAMPLE:
+        while len(self.sample) > MAX_SAMPLE:
             del self.sample[min(self.sample)]
 
     def note(self, fields: Fields, kind: NoteKind, what: str) -> None:
-        """Keep an irregularity."""
+        """Add a note."""
         self.notes.append(
             TableNote(
                 round=fields.get("round", 0),
@@ -235,12 +234,12 @@ class TableView:
         )
 
     def enter(self, phase: str, fields: Fields) -> None:
-        """A phase of the round begins, with the croupier's call."""
+        """Enter a phase of the round, with the croupier's call."""
         self.phase = phase
         self.calls = tuple((fields.get("announcement") or {}).values())
         self.round = fields.get("round", self.round)
 
-    def _take_state(self, state: Fields) -> None:
+    def _apply_state(self, state: Fields) -> None:
         self.state = state
         shown = state.get("shown") or {}
         self.session = shown.get("session") or self.session
@@ -248,16 +247,14 @@ class TableView:
         self.cards.state(shown, joining=not self._seen)
         self.dice.state(shown)
         phase = shown.get("phase")
-        # the events know better: a result, or a void spin
+        # events are more precise than the state: a result, or a void spin
         known = bool(self._seen) and self.phase != "decision"
         if phase and (phase in ("closed", "decision") or not known):
             self.phase = str(phase)
             self.calls = () if phase == "closed" else self.calls
 
-    def _take_history(self, history: Fields) -> None:
-        """Apply the latest rounds from the table; they fill in what was missed and what came before
-        us.
-        """
+    def _apply_history(self, history: Fields) -> None:
+        """Apply the table's latest rounds, which include missed and earlier ones."""
         known = {spin.round: spin for spin in self.spins}
         noted = {note.round for note in self.notes}
         self.spins.clear()
@@ -267,11 +264,11 @@ class TableView:
             spin = _from_history(fields)
             earlier = known.get(spin.round)
             self.count(spin)
-            same = earlier is not None and (earlier.kind, earlier.number) == (
+            unchanged = earlier is not None and (earlier.kind, earlier.number) == (
                 spin.kind,
                 spin.number,
             )
-            self.spins.append(earlier if earlier is not None and same else spin)
+            self.spins.append(earlier if earlier is not None and unchanged else spin)
             if spin.kind == "void" and spin.round not in noted:
                 self.note(fields, "void", str(fields.get("reason")))
 
@@ -291,7 +288,7 @@ def _from_history(fields: Fields) -> SpinView:
 
 
 def _colour(outcome: Fields, number: object) -> Colour | None:
-    """The colour given by the table; a number without one is a zero."""
+    """Return the published colour; a number without a colour is a zero."""
     if number is None:
         return None
     if "colour" in outcome:
@@ -305,9 +302,9 @@ def _chances(outcome: Fields) -> tuple[tuple[str, str], ...]:
 
 def _result(view: TableView, fields: Fields, corrected: bool = False) -> None:
     outcome = outcome_of(fields)
-    if "number" not in outcome:  # what cards and dice made is kept with them
+    if "number" not in outcome:  # outcomes of cards and dice are stored there
         others = [spin for spin in view.spins if spin.round != fields.get("round")]
-        view.spins = deque(others, maxlen=SPINS)
+        view.spins = deque(others, maxlen=MAX_SPINS)
         return
     view.put(
         SpinView(
@@ -375,15 +372,15 @@ def _cleared(view: TableView, fields: Fields) -> None:
 
 
 def _cards(view: TableView, fields: Fields) -> None:
-    """Cards are dealt, or a hand is mentioned: by the current call, or by the one before."""
+    """Enter the phase of dealing. Without a new call the previous one remains."""
     if fields.get("to") != "burn":
         calls = view.calls
         view.enter("dealing", fields)
         view.calls = view.calls or calls
 
 
-_LATE = ("round.result", "round.void", "round.unresolved", "irregularity")
-"""Events that count although others have overtaken them."""
+_LATE_EVENTS = ("round.result", "round.void", "round.unresolved", "irregularity")
+"""Events that are applied even after later ones."""
 _EVENTS: dict[str, Callable[[TableView, Fields], None]] = {
     "session.opened": _session_opened,
     "session.closed": _session_closed,

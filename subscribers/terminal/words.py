@@ -14,13 +14,13 @@ from subscribers.words import who as who
 
 
 def command(name: str, language: str) -> str:
-    """The task of a person, and the command that reports it done."""
+    """Return a person's task, and the command that reports it done."""
     found = catalogue(language).get(f"command.{name}")
     return f"{found} ({name})" if found else name
 
 
 def note(about: TableNote, language: str) -> str:
-    """What was irregular."""
+    """Return the text of a note."""
     match about.kind:
         case "void":
             return text("note.void", language, reason=word("void_reason", about.what, language))
@@ -36,12 +36,12 @@ def note(about: TableNote, language: str) -> str:
 
 
 def alert(body: dict[str, Any], language: str) -> str:
-    """What an alert is about; its device and detail stay as the daemon wrote them."""
+    """Return the text of an alert, with its device and detail as the daemon published them."""
     found = word("alert", str(body.get("what") or body.get("alert")), language)
     rounds = [text("display.round", language, round=number) for number in body.get("rounds") or ()]
     own = [str(body[name]) for name in ("device", "detail") if body.get(name)]
     about = ", ".join([*own, *rounds])
-    seen = (
+    acknowledged = (
         text("display.seen_by", language, person=body["acknowledged_by"])
         if body.get("acknowledged_by")
         else ""
@@ -49,13 +49,13 @@ def alert(body: dict[str, Any], language: str) -> str:
     return (
         found
         + (f" ({about})" if about else "")
-        + (f", {seen}" if seen else "")
-        + "".join(f"; {each}" for each in settled(body.get("settled_by") or {}, language))
+        + (f", {acknowledged}" if acknowledged else "")
+        + "".join(f"; {commands}" for commands in settled(body.get("settled_by") or {}, language))
     )
 
 
 def settled(by: dict[str, list[str]], language: str) -> list[str]:
-    """The commands that settle it, and who may give them: those for the same roles are grouped."""
+    """Return the commands that settle an alert, grouped by the roles that may give them."""
     together: dict[tuple[str, ...], list[str]] = {}
     for name, roles in by.items():
         together.setdefault(tuple(roles), []).append(command(name, language))

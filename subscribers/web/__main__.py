@@ -71,7 +71,9 @@ def main(argv: list[str] | None = None) -> int:
         _now,
         {jackpot.id: jackpot.simulated for jackpot in settings.jackpots},
     )
-    web = WebApplication(settings, floor, Pictures(floor, RoundStore(Path(settings.state), _lost)))
+    web = WebApplication(
+        settings, floor, Pictures(floor, RoundStore(Path(settings.state), _log_store_error))
+    )
     web.pit = _pit(web)
     if isinstance(web.pit, str):
         if settings.signed_in:
@@ -125,9 +127,9 @@ def _many_files() -> None:
     """Raise the limit of open files to this user's maximum: each browser uses one. Under systemd
     the unit sets the limit.
     """
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _, maximum = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (maximum, maximum))
 
 
 def _pit(web: WebApplication) -> Pit | str:
@@ -137,9 +139,9 @@ def _pit(web: WebApplication) -> Pit | str:
         return "this server has no console: set pin_keys and pepper_file in [web]"
     if not on_loopback(settings.host) and not settings.secure:
         return (
-            f"the console does not start at {settings.host} without TLS, for PINs would be read by "
-            'others; set cert_file and key_file in [web], or tls = "proxy" where TLS ends at a '
-            "proxy, or listen at 127.0.0.1"
+            f"the console does not start at {settings.host} without TLS, because others could read "
+            'PINs; set cert_file and key_file in [web], or tls = "proxy" if TLS ends at a proxy, '
+            "or listen at 127.0.0.1"
         )
     try:
         return Pit(settings.pit, settings, web.floor, lambda: web.alive)
@@ -148,9 +150,8 @@ def _pit(web: WebApplication) -> Pit | str:
 
 
 class _Server(uvicorn.Server):
-    """A server that receives from the broker while it serves, and shuts down if that fails: its
-    pages would otherwise look current. It ends the streams at shutdown, so that it need not wait
-    for browsers.
+    """A server that also receives from the broker, and shuts down if that fails, because its pages
+    would look current. It ends the streams at shutdown, so that it need not wait for browsers.
     """
 
     def __init__(self, config: uvicorn.Config, web: WebApplication) -> None:
@@ -158,13 +159,13 @@ class _Server(uvicorn.Server):
         self._web = web
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until a signal. Raises what ended a task that listens."""
+        """Serve until a signal. Raises the error of a receiving task that ended."""
         with ending_process():
             try:
                 async with asyncio.TaskGroup() as group:
                     listening = [
                         group.create_task(essential(name, work), name=name)
-                        for name, work in _ears(self._web)
+                        for name, work in _receivers(self._web)
                     ]
                     await super().serve(sockets)
                     for task in listening:
@@ -175,7 +176,7 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """A signal ends the server, and it has ended well."""
+        """Shut down at a signal, with exit code 0."""
         end_at_signal(self._end)
         yield
 
@@ -191,19 +192,19 @@ async def _serving(web: WebApplication, listening: socket.socket) -> AsyncIterat
     scheme = "https" if web.settings.cert_file else "http"
     address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{web.settings.base}"
     structlog.get_logger().info("web server answers", address=address)
-    if what := file_expiry_warning(web.settings.cert_file, clock.wall()):
+    if expiry := file_expiry_warning(web.settings.cert_file, clock.wall()):
         structlog.get_logger().warning(
-            "the certificate ends; renew it", file=web.settings.cert_file, reason=what
+            "the certificate ends; renew it", file=web.settings.cert_file, reason=expiry
         )
     _ready(web.settings.ready, address)
     yield
 
 
-def _ears(web: WebApplication) -> Iterator[tuple[str, Coroutine[Any, Any, None]]]:
+def _receivers(web: WebApplication) -> Iterator[tuple[str, Coroutine[Any, Any, None]]]:
     """Return the receiving tasks by name. They run until the server shuts down."""
     for simulated in web.floor.worlds:
         yield f"{'simulated' if simulated else 'real'} tables", _listen(web, simulated)
-    yield "jackpots", _look(web.floor)
+    yield "jackpots", _check_jackpots(web.floor)
     if isinstance(web.pit, Pit):
         yield "commands", web.pit.run()
     if web.keypads is not None and web.settings.keypads:
@@ -217,29 +218,29 @@ def _ready(path: str | None, address: str) -> None:
 
 async def _listen(web: WebApplication, simulated: bool) -> None:
     """Receive messages of the real or the simulated tables until the server shuts down."""
-    log, told = structlog.get_logger(), ""
+    log, logged_reason = structlog.get_logger(), ""
     topics = Topics(web.settings.site, simulated)
     tables = [table.id for table in web.settings.tables if table.simulated == simulated]
-    jackpots = [each.id for each in web.settings.jackpots if each.simulated == simulated]
-    told_of = table_feed(web.settings.broker, topics, tables, jackpots)
-    async with contextlib.aclosing(told_of) as feed:
+    jackpots = [jackpot.id for jackpot in web.settings.jackpots if jackpot.simulated == simulated]
+    messages = table_feed(web.settings.broker, topics, tables, jackpots)
+    async with contextlib.aclosing(messages) as feed:
         async for message in feed:
-            if isinstance(message, ConnectionChange) and message.reason != told:
-                told = message.reason
-                if told:
-                    log.warning("no connection to the broker", reason=told)
-            web.floor.hear(simulated, message)
+            if isinstance(message, ConnectionChange) and message.reason != logged_reason:
+                logged_reason = message.reason
+                if logged_reason:
+                    log.warning("no connection to the broker", reason=logged_reason)
+            web.floor.on_message(simulated, message)
 
 
-async def _look(floor: Floor) -> None:
-    """Publish changes of the jackpots, including lost connections."""
+async def _check_jackpots(floor: Floor) -> None:
+    """Announce changes of the jackpots to the streams, including lost connections."""
     while True:
-        floor.look()
+        floor.check_jackpots()
         await clock.sleep(JACKPOT_CHECK_INTERVAL_SECONDS)
 
 
-def _lost(what: str, why: str) -> None:
-    structlog.get_logger().error(what, reason=why)
+def _log_store_error(event: str, reason: str) -> None:
+    structlog.get_logger().error(event, reason=reason)
 
 
 def _now() -> str:
@@ -247,7 +248,7 @@ def _now() -> str:
 
 
 def _log(settings: WebSettings) -> None:
-    """One line per event on standard error, as the daemon's."""
+    """Log one line per event to standard error, like the daemon."""
     log_lines(settings.log)
     logging.basicConfig(level=logging.WARNING)
     # logged when a stream ends because its browser reads no more; /metrics counts these

@@ -1,4 +1,4 @@
-"""The routes of the server, and what every answer says about safety."""
+"""The routes of the web server, and the security headers of every response."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ class WebApplication:
 
     async def stream(self, request: Request) -> Response:
         """``/stream?table=a&table=b&jackpot=c&lang=es``: pictures as they change."""
-        asked = {
+        requested = {
             *request.query_params.getlist("table"),
             *(JACKPOT_PREFIX + name for name in request.query_params.getlist("jackpot")),
         }
-        tables = [name for name in self.floor.changed if not asked or name in asked]
-        if asked and not tables:
+        tables = [name for name in self.floor.changed if not requested or name in requested]
+        if requested and not tables:
             return PlainTextResponse(text("trouble.no_table", self.own()), 404)
         if request.method == "HEAD":
             return Response(headers={name.decode(): value.decode() for name, value in STREAM})
@@ -113,44 +113,42 @@ class WebApplication:
             PictureStream(
                 self.floor,
                 tables,
-                self.pictures.of_language(language),
+                self.pictures.for_language(language),
                 change_of(self.floor, last),
-                self._going_on(request),
+                self._continues(request),
                 self.counts,
-                self.settings.patience,
+                self.settings.send_timeout,
             )
         )
 
-    def _going_on(self, request: Request) -> Callable[[], bool]:
-        """Return True while a stream may continue: until the server shuts down or its
-        session ends.
-        """
+    def _continues(self, request: Request) -> Callable[[], bool]:
+        """Return a condition that holds until the server shuts down or the session ends."""
         if not isinstance(self.pit, Pit) or not self.settings.signed_in:
             return lambda: self.alive
         door, session = self.pit.door, self.pit.door.session(request)
-        return lambda: self.alive and session is not None and door.goes_on(session)
+        return lambda: self.alive and session is not None and door.is_valid(session)
 
     async def health(self, _: Request) -> Response:
         """``/health``: whether every table and jackpot is connected."""
         deaf = [table for table, why in self.floor.outdated.items() if why is not None]
         deaf += [name for name in self.floor.meters if self.floor.silent(name)]
-        said = f"deaf {' '.join(deaf)}\n" if deaf else "ok\n"
-        return PlainTextResponse(said, 503 if deaf else 200, NO_STORE_HEADERS)
+        body = f"deaf {' '.join(deaf)}\n" if deaf else "ok\n"
+        return PlainTextResponse(body, 503 if deaf else 200, NO_STORE_HEADERS)
 
     async def metrics(self, _: Request) -> Response:
-        """``/metrics``: what the server counts, for Prometheus."""
-        told = await exposition(FAMILIES, metric_values(self.counts, self.floor))
-        return Response(told, headers=NO_STORE_HEADERS, media_type=TEXT_CONTENT_TYPE)
+        """``/metrics``: the server's metrics, for Prometheus."""
+        body = await exposition(FAMILIES, metric_values(self.counts, self.floor))
+        return Response(body, headers=NO_STORE_HEADERS, media_type=TEXT_CONTENT_TYPE)
 
     async def days_page(self, request: Request) -> Response:
-        """``/table/<id>/days``: of which days there is a permanency."""
+        """``/table/<id>/days``: the days that have a permanency."""
         table = request.path_params["table"]
         if table not in self.floor.known:
             return pages.not_found_page(language_of(request) or self.own())
         begins = time.fromisoformat(self.settings.day_begins)
         days = {
-            day_of(datetime.fromisoformat(told), begins)
-            for told in self.pictures.store.times(table)
+            day_of(datetime.fromisoformat(moment), begins)
+            for moment in self.pictures.store.times(table)
         }
         language = self._language(table, request)
         title = self._title(table, language)
@@ -197,7 +195,7 @@ class WebApplication:
         )
 
     def _language(self, table: str, request: Request) -> str:
-        """The language that is asked for, or that of the table's decree."""
+        """Return the requested language, or that of the table's decree."""
         info = self.floor.known[table].info
         return language_of(request) or first_of(() if info is None else info.about.languages)
 
@@ -218,7 +216,7 @@ class WebApplication:
         return PlainTextResponse(f"{self.pit}\n", 503)
 
     async def home(self, _: Request) -> Response:
-        """``/``: leads to all tables."""
+        """``/``: redirects to all tables."""
         return RedirectResponse(f"{self.settings.base}/floor")
 
     async def floor_page(self, request: Request) -> Response:
@@ -241,12 +239,12 @@ class WebApplication:
         jackpot = request.path_params["jackpot"]
         if JACKPOT_PREFIX + jackpot not in self.floor.meters:
             return pages.not_found_page(language_of(request) or self.own(), "trouble.no_jackpot")
-        others = [each for each in self.jackpots() if each != jackpot]
+        others = [other for other in self.jackpots() if other != jackpot]
         shown = (jackpot, *others)
         return pages.jackpot_page(shown, language_of(request), self.own(), self.settings.base)
 
     def jackpots(self, simulated: bool | None = None) -> tuple[str, ...]:
-        """The ids of the jackpots; only those of real or of simulated tables, if that is given."""
+        """Return the ids of the jackpots: all, or only those of real or of simulated tables."""
         return tuple(
             meter.jackpot
             for meter in self.floor.meters.values()
@@ -254,9 +252,11 @@ class WebApplication:
         )
 
     def own(self) -> str:
-        """The language of what belongs to no table: that of the first table's decree."""
-        told = (known.info for known in self.floor.known.values() if known.info is not None)
-        return next((first_of(info.about.languages) for info in told), ENGLISH)
+        """Return the language of texts that belong to no table: that of the first table's
+        decree.
+        """
+        infos = (known.info for known in self.floor.known.values() if known.info is not None)
+        return next((first_of(info.about.languages) for info in infos), ENGLISH)
 
 
 class SignedInOnly:
@@ -266,7 +266,7 @@ class SignedInOnly:
         self._app, self._door, self._base = app, door, base
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or send the browser to the sign-in."""
+        """Respond, or redirect the browser to the sign-in."""
         path = scope.get("path", "").removeprefix(self._base)
         shown = path in ("/floor", "/wall", "/stream") or path.startswith(("/table/", "/jackpot/"))
         if scope["type"] != "http" or not shown or self._door.session(Request(scope)) is not None:
@@ -278,13 +278,13 @@ class SignedInOnly:
 
 
 class SafeHeaders:
-    """Adds :data:`SAFE_HEADERS` to every answer."""
+    """Adds :data:`SAFE_HEADERS` to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with them."""
+        """Respond with the headers."""
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -295,20 +295,20 @@ class SafeHeaders:
 
 
 def _pdf(made: Permanency) -> bytes:
-    # what draws it takes as long to import as all the rest of the server, and few days are printed
+    # importing the PDF library takes as long as starting the rest of the server
     from subscribers.display.permanency_pdf import as_pdf
 
     return as_pdf(made)
 
 
 def language_of(request: Request) -> str | None:
-    """The language that a page's address asks for; None for that of each table's decree."""
-    asked = request.query_params.get("lang")
-    return asked if asked in LANGUAGES else None
+    """Return the language in a page's address; None for that of each table's decree."""
+    requested = request.query_params.get("lang")
+    return requested if requested in LANGUAGES else None
 
 
 def app(web: WebApplication, lifespan: Lifespan) -> Starlette:
-    """The whole application."""
+    """Return the application with its routes and middleware."""
     settings = web.settings
     names = [*settings.names, settings.host]
     if on_loopback(settings.host):
@@ -354,5 +354,5 @@ def app(web: WebApplication, lifespan: Lifespan) -> Starlette:
 
 
 async def _beat(_: Request) -> Response:
-    """``/beat``: a beat for a page that has no stream, as that of the sign-in."""
+    """``/beat``: a beat for a page without a stream, such as the sign-in page."""
     return Response(beat(), headers=NO_STORE_HEADERS, media_type="application/json")

@@ -32,11 +32,11 @@ class BrowserLoop(asyncio.SelectorEventLoop):
     be a minute.
     """
 
-    async def create_server(self, *of: Any, **more: Any) -> asyncio.Server:
-        """Listen."""
-        if more.get("ssl") is not None:
-            more.setdefault("ssl_handshake_timeout", HANDSHAKE_TIMEOUT_SECONDS)
-        return await super().create_server(*of, **more)
+    async def create_server(self, *args: Any, **kwargs: Any) -> asyncio.Server:
+        """Create a server with the deadline."""
+        if kwargs.get("ssl") is not None:
+            kwargs.setdefault("ssl_handshake_timeout", HANDSHAKE_TIMEOUT_SECONDS)
+        return await super().create_server(*args, **kwargs)
 
 
 class BrowserConnection(H11Protocol):
@@ -45,49 +45,49 @@ class BrowserConnection(H11Protocol):
     """
 
     incomplete: ClassVar[defaultdict[str, dict[BrowserConnection, float]]] = defaultdict(dict)
-    """By network, what is waited for, and since when, oldest first."""
+    """Network -> its connections without a complete request, and since when, oldest first."""
     proxies: ClassVar[Proxies] = Proxies()
 
-    def __init__(self, *of: Any, **more: Any) -> None:
-        super().__init__(*of, **more)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.connections = set()
         self._deadline: asyncio.TimerHandle | None = None
         self._network: str | None = None
         """The network for which it is counted, if any."""
 
     def connection_made(self, transport: Any) -> None:
-        """Wait for its first request."""
+        """Start the deadline of the first request."""
         super().connection_made(transport)
         self.server_state.connections.add(self)
-        self._look()
+        self._update_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
+        """Stop counting the connection."""
         super().connection_lost(exc)
         self.server_state.connections.discard(self)
         self._complete()
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a request."""
+        """Handle a part of a request."""
         super().data_received(data)
-        self._look()
+        self._update_deadline()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
+        """Start the deadline of the next request."""
         super().on_response_complete()
-        self._look()
+        self._update_deadline()
 
-    def _look(self) -> None:
-        """Wait for the rest of a request, or no longer."""
+    def _update_deadline(self) -> None:
+        """Start or cancel the deadline, depending on whether the request is complete."""
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._complete()
         elif not self.transport.is_closing():
             if self._deadline is None:
                 self._deadline = self.loop.call_later(REQUEST_TIMEOUT_SECONDS, self.transport.abort)
-            self._count(self._whose())
+            self._count(self._browser_network())
 
-    def _whose(self) -> str | None:
-        """The network of its browser; None: a proxy has not named it yet."""
+    def _browser_network(self) -> str | None:
+        """Return the network of the browser; None if a proxy has not named it yet."""
         peer = self.client[0] if self.client else ""
         if peer not in self.proxies:
             return network(peer)
@@ -96,26 +96,26 @@ class BrowserConnection(H11Protocol):
         named = [value.decode("latin-1") for name, value in self.headers if name == FORWARDED]
         return network(self.proxies.browser(peer, named))
 
-    def _count(self, of: str | None) -> None:
-        """Count it for a network; for one that is too many, the oldest of that network goes."""
-        if of == self._network:
+    def _count(self, browser_network: str | None) -> None:
+        """Count the connection for a network; above the limit, close the network's oldest."""
+        if browser_network == self._network:
             return
         self._uncount()
-        self._network = of
-        if of is None:
+        self._network = browser_network
+        if browser_network is None:
             return
-        mine, now = self.incomplete[of], self.loop.time()
-        mine[self] = now
-        for other, since in [*mine.items()][: max(0, len(mine) - MAX_INCOMPLETE)]:
+        waiting, now = self.incomplete[browser_network], self.loop.time()
+        waiting[self] = now
+        for other, since in [*waiting.items()][: max(0, len(waiting) - MAX_INCOMPLETE)]:
             if since <= now - YOUNG_SECONDS:
                 other.transport.abort()
 
     def _uncount(self) -> None:
         if self._network is None:
             return
-        mine = self.incomplete[self._network]
-        mine.pop(self, None)
-        if not mine:
+        waiting = self.incomplete[self._network]
+        waiting.pop(self, None)
+        if not waiting:
             del self.incomplete[self._network]
         self._network = None
 
@@ -127,7 +127,7 @@ class BrowserConnection(H11Protocol):
 
 
 def network(address: str) -> str:
-    """What counts as one address: with IPv6 a whole /64, for a machine has all of it."""
+    """Return the network that counts as one address: with IPv6 a /64, which one host can own."""
     try:
         found = ip_address(address)
     except ValueError:

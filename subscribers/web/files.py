@@ -1,4 +1,4 @@
-"""The files of the pages."""
+"""Static files of the pages."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from starlette.staticfiles import PathLike, StaticFiles
 from starlette.types import Scope
 
 REVALIDATE_HEADERS = {"cache-control": "no-cache"}
-"""A browser keeps it, and asks each time whether it is still the same: so an update of the server
-is whole at once, and costs nothing where nothing changed.
+"""A browser caches files, but revalidates them on each use: so after an update of the server no
+stale file is used, and an unchanged file is not sent again.
 """
 
 
 class Files(StaticFiles):
-    """The files of the pages."""
+    """Static files that browsers revalidate."""
 
     def file_response(
         self,
@@ -24,7 +24,7 @@ class Files(StaticFiles):
         scope: Scope,
         status_code: int = 200,
     ) -> Response:
-        """Answer with a file, or that it is still the same."""
+        """Return the file, or 304 if it has not changed."""
         answer = super().file_response(full_path, stat_result, scope, status_code)
         answer.headers.update(REVALIDATE_HEADERS)
         return answer

@@ -1,4 +1,4 @@
-"""The current state of all tables and jackpots, and who waits for their next change.
+"""The current state of all tables and jackpots, and the streams that wait for their next change.
 
 Changes are counted, not queued: a slow browser gets the latest picture of each changed table, never
 a backlog. So it delays no other browser, and memory does not grow.
@@ -41,9 +41,9 @@ class Floor:
             JACKPOT_PREFIX + jackpot: Meter(jackpot=jackpot, simulated=simulated)
             for jackpot, simulated in (jackpots or {}).items()
         }
-        """``jackpot/<id>`` -> what is known of it."""
-        self._seen = {name: (meter, True) for name, meter in self.meters.items()}
-        """The last counters of each table, and whether it was silent."""
+        """``jackpot/<id>`` -> its meter."""
+        self._last_checked = {name: (meter, True) for name, meter in self.meters.items()}
+        """The meter of each jackpot at the last check, and whether it was silent."""
         self.run = secrets.token_hex(4)
         self.known = {
             table: TableSnapshot(table=table, simulated=simulated)
@@ -52,7 +52,7 @@ class Floor:
         start = now()
         self._links = {simulated: Outdated("no_broker", start) for simulated in (False, True)}
         self._nodes: dict[tuple[bool, str], bytes] = {}
-        """What each daemon says of itself. One with real tables says it among those only."""
+        """The status of each daemon. A daemon with real tables publishes it only there."""
         self._checkpoints: dict[str, bytes] = {}
         self.outdated: dict[str, Outdated | None] = dict.fromkeys(
             tables, Outdated("no_broker", start)
@@ -63,33 +63,33 @@ class Floor:
         self._next = asyncio.Event()
         self.listeners: list[MessageListener] = []
 
-    def hear(self, simulated: bool, message: FeedMessage | ConnectionChange) -> None:
-        """Take a message, or that the connection was made or lost."""
+    def on_message(self, simulated: bool, message: FeedMessage | ConnectionChange) -> None:
+        """Handle a message, or a change of the connection."""
         if isinstance(message, ConnectionChange):
             self._nodes = {at: body for at, body in self._nodes.items() if at[0] != simulated}
             self._links[simulated] = Outdated(
                 "no_daemon" if message.up else "no_broker", self.now()
             )
-            self.meters = {  # those that are open are retained, and come again
+            self.meters = {  # the broker sends open alerts again: they are retained
                 name: msgspec.structs.replace(meter, alerts={})
                 if meter.simulated == simulated
                 else meter
                 for name, meter in self.meters.items()
             }
-            self._judge()
+            self._check_tables()
             return
         if message.table is None:
             prefix, node, leaf = (*message.path.split("/"), "", "")[:3]
             if prefix == "node" and leaf == "status":
                 self._nodes[simulated, node] = message.body
-                self._judge()
+                self._check_tables()
             elif prefix == "node" and leaf == "checkpoint":
                 self._checkpoints[node] = message.body
             elif leaf == "state" and prefix + "/" == JACKPOT_PREFIX:
-                self._hear_meter(JACKPOT_PREFIX + node, simulated, message.body)
+                self._on_meter(JACKPOT_PREFIX + node, simulated, message.body)
             elif leaf == "alert" and prefix + "/" == JACKPOT_PREFIX:
                 alert = message.path.removeprefix(f"{JACKPOT_PREFIX}{node}/alert/")
-                self._hear_alert(JACKPOT_PREFIX + node, simulated, alert, message.body)
+                self._on_alert(JACKPOT_PREFIX + node, simulated, alert, message.body)
             return
         known = self.known.get(message.table)
         if known is None or known.simulated != simulated:
@@ -99,47 +99,47 @@ class Floor:
         after = fold(known, message.path, message.body, self.now())
         if after != known:
             self.known[message.table] = after
-            self._judge_table(message.table)
+            self._check_table(message.table)
             self._count(message.table)
 
-    def _hear_meter(self, name: str, simulated: bool, body: bytes) -> None:
+    def _on_meter(self, name: str, simulated: bool, body: bytes) -> None:
         meter = self.meters.get(name)
         if meter is not None and meter.simulated == simulated:
             self.meters[name] = on_state(meter, body, self.now())
 
-    def _hear_alert(self, name: str, simulated: bool, alert: str, body: bytes) -> None:
+    def _on_alert(self, name: str, simulated: bool, alert: str, body: bytes) -> None:
         meter = self.meters.get(name)
         if meter is not None and meter.simulated == simulated:
             self.meters[name] = on_alert(meter, alert, body)
 
     def no_broker(self, simulated: bool) -> str | None:
-        """Since when the broker is disconnected, or None."""
+        """Return since when the broker is disconnected, or None."""
         link = self._links[simulated]
         return link.since if link.why == "no_broker" else None
 
     def silent(self, name: str) -> bool:
-        """Whether nothing of a jackpot is current: also when only time has passed."""
+        """Return whether a jackpot's data is outdated; this can change with time alone."""
         meter = self.meters[name]
         return silence(meter, self.no_broker(meter.simulated), self.now()) is not None
 
-    def look(self) -> None:
-        """Count what changed of the jackpots since the last look. A meter rises with each coin: who
-        looks a few times a second spares the browsers the values between.
+    def check_jackpots(self) -> None:
+        """Count the changes of the jackpots since the last check. A meter rises with each coin;
+        a few checks per second spare the browsers the values in between.
         """
         for name, meter in self.meters.items():
-            seen = meter, self.silent(name)
-            if seen != self._seen[name]:
-                self._seen[name] = seen
+            current = meter, self.silent(name)
+            if current != self._last_checked[name]:
+                self._last_checked[name] = current
                 self._count(name)
 
     @property
     def worlds(self) -> list[bool]:
-        """Whether there are real tables or jackpots (False) and simulated ones (True)."""
+        """False if there are real tables or jackpots, and True if there are simulated ones."""
         tables = {known.simulated for known in self.known.values()}
         return sorted(tables | {meter.simulated for meter in self.meters.values()})
 
     def connected(self, simulated: bool) -> bool:
-        """Whether the broker is connected."""
+        """Return whether the broker is connected."""
         return self._links[simulated].why != "no_broker"
 
     def checkpoint(self, table: str) -> Checkpoint | None:
@@ -152,11 +152,11 @@ class Floor:
             return None
 
     def touch(self, table: str) -> None:
-        """Something else about a table changed that its picture shows."""
+        """Count a change of a table's picture that no message caused."""
         self._count(table)
 
     def wake(self) -> None:
-        """Wake all who wait for a change, for it is time to look at something else."""
+        """Wake all waiters, although nothing has changed."""
         self._next.set()
         self._next = asyncio.Event()
 
@@ -173,17 +173,17 @@ class Floor:
             return
 
     def since(self, after: int, tables: Iterable[str]) -> list[str]:
-        """Which of these tables changed after the change of that number."""
+        """Return which of these tables changed after the change with that number."""
         return [table for table in tables if self.changed.get(table, -1) > after]
 
-    def _judge(self) -> None:
+    def _check_tables(self) -> None:
         for table in self.known:
-            if self._judge_table(table):
+            if self._check_table(table):
                 self._count(table)
 
-    def _judge_table(self, table: str) -> bool:
+    def _check_table(self, table: str) -> bool:
         """Check whether the table is connected; return True if that changed. The time of the first
-        loss is kept.
+        loss does not change.
         """
         known, before = self.known[table], self.outdated[table]
         why = self._why(known)
@@ -211,7 +211,7 @@ class Floor:
 
 
 def event_id(floor: Floor, change: int) -> str:
-    """The id of an event of the stream."""
+    """Return the id of the stream event for a change."""
     return f"{floor.run}-{change}"
 
 

@@ -31,49 +31,46 @@ from subscribers.web.files import Files
 from subscribers.web.floor import Floor
 from subscribers.web.pit import Pit
 
-MAX_REMEMBERED_PRESSES: frozenset[str] = frozenset({*DIGITS, *get_args(Slot), "lock"})
-"""Number of page key ids that are remembered, so that a repeated request is not a
-second key press.
+PAGE_KEYS: frozenset[str] = frozenset({*DIGITS, *get_args(Slot), "lock"})
+"""The keys of the page."""
+MAX_REMEMBERED_PRESSES = 50
+"""Number of page key ids that are remembered, so that a repeated request is not a second key press.
 """
-REMEMBERED = 50
-"""Ids of keys of the page that are remembered, so that one that is sent again is no second key."""
 
 
 class PressBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A key of the page. ``id``: of this press alone."""
+    """A key press of the page. ``id``: unique for this press."""
 
     id: str
     key: str
 
 
 class _Keypad:
-    """The keypad of one table."""
-
     def __init__(self) -> None:
         self.pad = Pad()
         self.session: Session | None = None
-        self.means: dict[Slot, Meaning] = {}
+        self.meanings: dict[Slot, Meaning] = {}
         self.since = 0.0
-        """Since when the keys have these meanings."""
-        self.heard = 0
-        self.ids: deque[str] = deque(maxlen=REMEMBERED)
+        """When these meanings became valid, on the monotonic clock."""
+        self.feedback_count = 0
+        self.ids: deque[str] = deque(maxlen=MAX_REMEMBERED_PRESSES)
         self.orders: dict[int, str] = {}
-        """Order -> the number under which it was sent."""
+        """Order -> the number of its touch."""
         self.usb: str | None = None
 
 
 class Keypads:
-    """All of them. ``devices``: table -> the USB keypad that belongs to it."""
+    """The keypads of all tables. ``devices``: table -> its USB keypad."""
 
     def __init__(self, pit: Pit, floor: Floor, devices: Mapping[str, str]) -> None:
         self._pit, self._floor = pit, floor
         self._devices = devices
         self._keypads = {table: _Keypad() for table in floor.known}
-        self._giving: set[asyncio.Task[None]] = set()
+        self._sending: set[asyncio.Task[None]] = set()
 
     @property
     def routes(self) -> list[Route | Mount]:
-        """All of them."""
+        """The routes of the keypad pages."""
         return [
             Mount("/keypad/static", Files(packages=[("subscribers.keypad", "static")])),
             Route("/keypad/{table}", self._page),
@@ -83,7 +80,7 @@ class Keypads:
         ]
 
     async def run(self) -> None:
-        """Listen to the USB keypads."""
+        """Read the USB keypads."""
         async with asyncio.TaskGroup() as group:
             for table, path in self._devices.items():
                 group.create_task(essential(f"keypad of {table}", self._listen(table, path)))
@@ -95,14 +92,14 @@ class Keypads:
             raise HTTPException(404)
         if session is None:
             return self._pit.sign_in(request)
-        self._pit.at(session, table)
+        self._pit.require_table(session, table)
         return keypad_page(table, session, self._pit.base)
 
     async def _stream(self, request: Request) -> Response:
         session, table = self._pit.door.session(request), request.path_params["table"]
         if session is None:
             raise HTTPException(401)
-        self._pit.at(session, table)
+        self._pit.require_table(session, table)
         return self._pit.streaming(
             request,
             (table,),
@@ -111,31 +108,31 @@ class Keypads:
         )
 
     async def _unlock(self, request: Request) -> Response:
-        session, _ = await self._pit.door.acting(request, dict[str, object])
+        session, _ = await self._pit.door.authorize_recent(request, dict[str, object])
         table = request.path_params["table"]
-        self._pit.at(session, table)
+        self._pit.require_table(session, table)
         keypad = self._keypads[table]
         keypad.session = session
         self._put(table, unlock(keypad.pad))
         return JSONResponse({"ok": True})
 
     async def _press(self, request: Request) -> Response:
-        session, given = await self._pit.door.acting(request, PressBody)
+        session, body = await self._pit.door.authorize_recent(request, PressBody)
         table = request.path_params["table"]
-        self._pit.at(session, table)
-        if given.key not in MAX_REMEMBERED_PRESSES or not 8 <= len(given.id) <= 64:
+        self._pit.require_table(session, table)
+        if body.key not in PAGE_KEYS or not 8 <= len(body.id) <= 64:
             raise HTTPException(400)
         keypad = self._keypads[table]
         if keypad.session is not session:
             raise HTTPException(409)
-        if given.id not in keypad.ids:
-            keypad.ids.append(given.id)
+        if body.id not in keypad.ids:
+            keypad.ids.append(body.id)
             ago = age(request.headers.get(HEADER))
-            self._pressed(table, msgspec.convert(given.key, Press), 0.0, ago)
+            self._pressed(table, msgspec.convert(body.key, Press), 0.0, ago)
         return JSONResponse({"ok": True})
 
     async def _listen(self, table: str, path: str) -> None:
-        # here: few servers have a USB keypad, and evdev is a hundredth of their start
+        # imported here: few servers have a USB keypad, and evdev slows the start
         from subscribers.keypad.usb import KeyPress, key_presses
 
         keypad = self._keypads[table]
@@ -156,20 +153,20 @@ class Keypads:
         meaning must have been stable at that time.
         """
         keypad = self._keypads[table]
-        self._look(table)
+        self._refresh(table)
         session = keypad.session
-        stood = clock.monotonic() - keypad.since - max(late, ago)
-        pad, order = press(keypad.pad, key, keypad.means, stood, late)
+        stable_seconds = clock.monotonic() - keypad.since - max(late, ago)
+        pad, order = press(keypad.pad, key, keypad.meanings, stable_seconds, late)
         self._put(table, pad)
         if order is not None and session is not None:
-            task = asyncio.create_task(self._give(table, session, order))
-            self._giving.add(task)
-            task.add_done_callback(self._giving.discard)
+            task = asyncio.create_task(self._send(table, session, order))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
 
-    async def _give(self, table: str, session: Session, order: Order) -> None:
+    async def _send(self, table: str, session: Session, order: Order) -> None:
         """Send an order once, and show the person its outcome."""
-        keypad, seen = self._keypads[table], self._pit.seen(session, table)
-        role, state = role_for(seen, order.command), seen.known.state
+        keypad, context = self._keypads[table], self._pit.table_context(session, table)
+        role, state = role_for(context, order.command), context.known.state
         if role is None or state is None or not session.alive:
             self._put(table, on_reply(keypad.pad, order.number, self._text("locked", session)))
             return
@@ -205,14 +202,14 @@ class Keypads:
             case "refused" | "waiting":
                 keypad.pad = on_reply(keypad.pad, order.number, refusal_text(touch, language) or "")
             case "unsent":
-                said = text("trouble.no_broker", language)
-                keypad.pad = on_reply(keypad.pad, order.number, said)
+                refusal = text("trouble.no_broker", language)
+                keypad.pad = on_reply(keypad.pad, order.number, refusal)
             case _:
                 return
-        keypad.heard += 1
+        keypad.feedback_count += 1
         keypad.orders.pop(order.number, None)
 
-    def _look(self, table: str) -> None:
+    def _refresh(self, table: str) -> None:
         """Update the meanings of the keys for the person who has the keypad, and check that the
         person's session is still valid.
         """
@@ -223,33 +220,33 @@ class Keypads:
             if not keypad.pad.locked:
                 keypad.pad = press(keypad.pad, "lock", {}, 0.0)[0]
         self._settle(table)
-        means = self._means(table, keypad.session)
-        if means != keypad.means:
-            keypad.means, keypad.since = means, clock.monotonic()
+        meanings = self._meanings(table, keypad.session)
+        if meanings != keypad.meanings:
+            keypad.meanings, keypad.since = meanings, clock.monotonic()
 
-    def _means(self, table: str, session: Session | None) -> dict[Slot, Meaning]:
+    def _meanings(self, table: str, session: Session | None) -> dict[Slot, Meaning]:
         known = self._floor.known[table]
         if session is None or known.state is None or self._floor.outdated[table] is not None:
             return {}
-        seen = self._pit.seen(session, table)
-        takes = [each for each in known.state.takes if each not in PIN_COMMANDS]
-        may = [each for each in takes if role_for(seen, each) is not None]
-        shows, person = str(known.state.shown.__struct_config__.tag), seen.person.name
-        role = role_for(seen, "staff.on")
-        coming = duty_key(shows, person, role, known.state.staff, may)
-        return {**coming, **current_meanings(shows, takes, may)}
+        context = self._pit.table_context(session, table)
+        accepted = [command for command in known.state.takes if command not in PIN_COMMANDS]
+        allowed = [command for command in accepted if role_for(context, command) is not None]
+        view, person = str(known.state.shown.__struct_config__.tag), context.person.name
+        role = role_for(context, "staff.on")
+        duty = duty_key(view, person, role, known.state.staff, allowed)
+        return {**duty, **current_meanings(view, accepted, allowed)}
 
     def _view(self, session: Session, table: str) -> bytes:
-        self._look(table)
+        self._refresh(table)
         keypad = self._keypads[table]
         mine = keypad.session is session
         drawn = keypad_view(
             self._floor.known[table],
             self._floor.outdated[table],
             keypad.pad if mine else Pad(),
-            keypad.means if mine else {},
+            keypad.meanings if mine else {},
             session.language,
-            heard=keypad.heard,
+            feedback_count=keypad.feedback_count,
             last=keypad.ids[-1] if keypad.ids else "",
             usb=text(keypad.usb, session.language) if keypad.usb else keypad.usb,
         )
@@ -258,7 +255,7 @@ class Keypads:
     def _put(self, table: str, pad: Pad) -> None:
         keypad = self._keypads[table]
         if pad.feedback != keypad.pad.feedback or pad.feedback.sound != "none":
-            keypad.heard += 1
+            keypad.feedback_count += 1
         keypad.pad = pad
         self._floor.touch(table)
 

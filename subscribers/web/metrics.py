@@ -8,14 +8,20 @@ from controller.metrics.family import MetricFamily, Values
 from subscribers.web.floor import Floor
 
 FAMILIES = (
-    MetricFamily("novamas_web_streams", "gauge", "Browsers that are served pictures now."),
-    MetricFamily("novamas_web_streams_refused_total", "counter", "Refused: there were too many."),
+    MetricFamily("novamas_web_streams", "gauge", "Open streams of pictures."),
     MetricFamily(
-        "novamas_web_streams_behind_total", "counter", "Left: they took nothing for long."
+        "novamas_web_streams_refused_total",
+        "counter",
+        "Streams refused because there were too many.",
     ),
-    MetricFamily("novamas_web_pictures_sent_total", "counter", "Pictures that were sent."),
-    MetricFamily("novamas_web_tables", "gauge", "Tables that are shown."),
-    MetricFamily("novamas_web_tables_deaf", "gauge", "Tables of which nothing is current."),
+    MetricFamily(
+        "novamas_web_streams_behind_total",
+        "counter",
+        "Streams ended because the browser read nothing for too long.",
+    ),
+    MetricFamily("novamas_web_pictures_sent_total", "counter", "Pictures sent."),
+    MetricFamily("novamas_web_tables", "gauge", "Tables shown."),
+    MetricFamily("novamas_web_tables_deaf", "gauge", "Tables without current data."),
     MetricFamily("novamas_web_changes_total", "counter", "Changes of tables."),
     MetricFamily(
         "novamas_web_broker_connected",
@@ -30,17 +36,17 @@ class WebCounters(msgspec.Struct):
     """Event counters."""
 
     streams: int = 0
-    """Browsers that are served pictures now."""
+    """Open streams."""
     refused: int = 0
-    """Those that were refused because there were too many."""
+    """Streams refused because there were too many."""
     left_behind: int = 0
-    """Those that took nothing for too long."""
+    """Streams ended because the browser read nothing for too long."""
     pictures: int = 0
-    """Pictures that were sent."""
+    """Pictures sent."""
 
 
 def metric_values(counts: WebCounters, floor: Floor) -> dict[str, Values]:
-    """All of it."""
+    """Return the values of all metrics."""
     return {
         "novamas_web_streams": {(): counts.streams},
         "novamas_web_streams_refused_total": {(): counts.refused},

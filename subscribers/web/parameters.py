@@ -1,6 +1,4 @@
-"""Parameters of addresses, read strictly: whatever else a request holds is refused, not computed
-with.
-"""
+"""Strict parsing of parameters in addresses."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ WholeNumber = Annotated[int, Meta(ge=0, lt=10**MAX_DIGITS)]
 
 
 def parse_whole_number(text: str) -> int:
-    """A whole number, not negative. Raises ``ValueError``."""
+    """Return a whole number that is not negative. Raises ``ValueError``."""
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
         raise ValueError(f"{text[:40]!r} is not a whole number of at most {MAX_DIGITS} digits")
     return int(text)

@@ -72,8 +72,8 @@ class LanguageBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Pit:
-    """The console. Raise ``SignInUnavailableError``. ``alive``: False once the server
-    shuts down.
+    """The console. Raises ``SignInUnavailableError``. ``alive`` returns False once the server shuts
+    down.
     """
 
     def __init__(
@@ -104,27 +104,27 @@ class Pit:
         self.laws: Mapping[str, str] = (
             {} if settings.laws is None else json.loads(Path(settings.laws).read_bytes())
         )
-        self._counts, self._patience = WebCounters(), web.patience
-        self._giving: dict[str, asyncio.Event] = {}
-        """Touches that are being judged or sent, by number."""
-        floor.listeners.append(self._hear)
+        self._counts, self._send_timeout = WebCounters(), web.send_timeout
+        self._in_progress: dict[str, asyncio.Event] = {}
+        """Touches that are being checked or sent, by number."""
+        floor.listeners.append(self._on_message)
 
     @property
     def routes(self) -> list[Route | Mount]:
-        """All of them, with those of the door."""
+        """The routes of the console, including sign-in."""
         return [
             *self.door.routes,
             Route("/pit", self._page),
             Route("/pit/stream", self._stream),
             Route("/pit/command", self._command, methods=["POST"]),
-            Route("/pit/truth", self._truth, methods=["POST"]),
+            Route("/pit/truth", self._query_outcome, methods=["POST"]),
             Route("/pit/language", self._language, methods=["POST"]),
-            Route("/pit/here", self._here, methods=["POST"]),
+            Route("/pit/here", self._keep_alive, methods=["POST"]),
             Mount("/pit/static", Files(packages=[("subscribers.console", "static")])),
         ]
 
     async def run(self) -> None:
-        """Stay connected for commands."""
+        """Stay connected to the broker, for sending commands."""
         await self.sending.run()
 
     async def _page(self, request: Request) -> Response:
@@ -137,7 +137,7 @@ class Pit:
         )
 
     def sign_in(self, request: Request) -> Response:
-        """Where a person signs in; the browser comes back to the page that it asked for."""
+        """Return the sign-in page, which leads back to the requested page."""
         language, path = request.query_params.get("lang"), request.url.path
         if self.door.came_in_clear(request):
             chosen = language if language in LANGUAGES else ENGLISH
@@ -152,8 +152,8 @@ class Pit:
         return self.streaming(
             request,
             self._tables(session),
-            lambda table: msgspec.json.encode(self._place(session, table)),
-            lambda: self._still(session),
+            lambda table: msgspec.json.encode(self._view(session, table)),
+            lambda: self._continues(session),
         )
 
     def streaming(
@@ -161,144 +161,140 @@ class Pit:
         request: Request,
         tables: tuple[str, ...],
         picture: Callable[[str], bytes],
-        goes_on: Callable[[], bool],
+        continues: Callable[[], bool],
     ) -> Response:
-        """Stream what the tables show."""
+        """Return a stream of the tables' pictures. It ends when ``continues`` returns False."""
         return StreamResponse(
             PictureStream(
                 self._floor,
                 tables,
                 picture,
                 change_of(self._floor, request.headers.get("last-event-id")),
-                lambda: self._alive() and goes_on(),
+                lambda: self._alive() and continues(),
                 self._counts,
-                self._patience,
+                self._send_timeout,
             )
         )
 
     async def _command(self, request: Request) -> Response:
         """Send a command once, however often the page requests it: a known one is answered at any
-        time, an unknown one is sent only in time. So a page that is too late knows that nothing was
-        sent, and that nothing will be.
+        time, a new one is sent only if its touch is recent. So a page whose request is rejected as
+        too late knows that nothing was sent, and that nothing will be.
         """
-        session, given = await self.door.asking(request, CommandBody)
-        self.at(session, given.table)
-        if not TOUCH_NUMBER.fullmatch(given.number) or not given.number.startswith(
-            f"{session.tag}-"
-        ):
+        session, body = await self.door.authorize(request, CommandBody)
+        self.require_table(session, body.table)
+        if not TOUCH_NUMBER.fullmatch(body.number) or not body.number.startswith(f"{session.tag}-"):
             raise HTTPException(400)
-        async with self._one_of(given.number):
-            known = self.sending.touches.get(given.number)
+        async with self._exclusive(body.number):
+            known = self.sending.touches.get(body.number)
             if known is None:
-                found = await self._given(request, session, given)
-                if isinstance(found, Denied):
-                    return denied(found, session.language)
-                known = found
-        if (known.table, known.command, known.fields) != (given.table, given.command, given.fields):
+                sent = await self._send(request, session, body)
+                if isinstance(sent, Denied):
+                    return denied(sent, session.language)
+                known = sent
+        if (known.table, known.command, known.fields) != (body.table, body.command, body.fields):
             raise HTTPException(409)
         known = await self.sending.wait_for_reply(known.number)
-        told = self._done(session, known)
-        return Response(msgspec.json.encode(told), media_type="application/json")
+        outcome = self._outcome(session, known)
+        return Response(msgspec.json.encode(outcome), media_type="application/json")
 
-    async def _given(
-        self, request: Request, session: Session, given: CommandBody
-    ) -> Touch | Denied:
-        """A command that is sent now. Raises ``HTTPException``."""
-        self.door.in_time(request)
+    async def _send(self, request: Request, session: Session, body: CommandBody) -> Touch | Denied:
+        """Check a new command and send it. Raises ``HTTPException``."""
+        self.door.check_age(request)
         self.door.sessions.touch(session)
-        if not is_readable(given.command, given.fields):
+        if not is_readable(body.command, body.fields):
             raise HTTPException(400)
-        reason = given.fields.get("reason")
-        role = self._role(session, given.table, given.command, reason)
+        reason = body.fields.get("reason")
+        role = self._role(session, body.table, body.command, reason)
         if role is None:
             raise HTTPException(403)
-        if given.command in PIN_COMMANDS:
-            found = await self.door.admission.verify_pin(session.person, given.pin or "")
-            if isinstance(found, Denied):
-                if found.why in ("locked", "not_enrolled"):
+        if body.command in PIN_COMMANDS:
+            verified = await self.door.admission.verify_pin(session.person, body.pin or "")
+            if isinstance(verified, Denied):
+                if verified.why in ("locked", "not_enrolled"):
                     self.door.sessions.end_of(session.person.id)
-                return found
-            self.door.in_time(request, more=SEND_MARGIN_SECONDS)
+                return verified
+            self.door.check_age(request, margin_seconds=SEND_MARGIN_SECONDS)
         if not session.alive:
             raise HTTPException(401)
-        event = self._known_to(given.table)
+        event = self._last_event(body.table)
         return await self.sending.send(
-            session, given.number, given.table, given.command, given.fields, role, event
+            session, body.number, body.table, body.command, body.fields, role, event
         )
 
     @contextlib.asynccontextmanager
-    async def _one_of(self, number: str) -> AsyncIterator[None]:
-        """One request at a time for the touch of this number."""
-        while (before := self._giving.get(number)) is not None:
+    async def _exclusive(self, number: str) -> AsyncIterator[None]:
+        """Allow one request at a time for the touch with this number."""
+        while (before := self._in_progress.get(number)) is not None:
             await before.wait()
-        self._giving[number] = asyncio.Event()
+        self._in_progress[number] = asyncio.Event()
         try:
             yield
         finally:
-            self._giving.pop(number).set()
+            self._in_progress.pop(number).set()
 
-    def _place(self, session: Session, name: str) -> ConsoleView:
-        """What this person sees of a table, or of a jackpot."""
+    def _view(self, session: Session, name: str) -> ConsoleView:
         if name in self._floor.meters:
-            return jackpot_work.jackpot_view(self.seen_jackpot(session, name))
-        return console_view(self.seen(session, name))
+            return jackpot_work.jackpot_view(self.jackpot_context(session, name))
+        return console_view(self.table_context(session, name))
 
     def _role(self, session: Session, name: str, command: str, reason: object) -> str | None:
-        """The role in which this person gives a command there, or None."""
+        """Return the role in which this person gives a command there, or None."""
         if name in self._floor.meters:
             return jackpot_work.role_for(session.person, command)
-        return role_for(self.seen(session, name), command, reason)
+        return role_for(self.table_context(session, name), command, reason)
 
-    def _done(self, session: Session, touch: Touch) -> TouchOutcome:
+    def _outcome(self, session: Session, touch: Touch) -> TouchOutcome:
         if touch.table in self._floor.meters:
-            return jackpot_work.jackpot_outcome(self.seen_jackpot(session, touch.table), touch)
-        return touch_outcome(self.seen(session, touch.table), touch)
+            return jackpot_work.jackpot_outcome(self.jackpot_context(session, touch.table), touch)
+        return touch_outcome(self.table_context(session, touch.table), touch)
 
-    def _known_to(self, name: str) -> tuple[str, int]:
+    def _last_event(self, name: str) -> tuple[str, int]:
         """Return boot and number of the last known event; a jackpot has no events to recall."""
         known = self._floor.known.get(name)
         return (
             ("", 0) if known is None or known.state is None else (known.state.boot, known.state.seq)
         )
 
-    async def _truth(self, request: Request) -> Response:
-        session, asked = await self.door.asking(request, OutcomeQueryBody)
-        self.at(session, asked.table)
-        found = await self.sending.signed_events(session, asked.table, asked.boot, asked.seq)
-        return JSONResponse({"events": found})
+    async def _query_outcome(self, request: Request) -> Response:
+        session, body = await self.door.authorize(request, OutcomeQueryBody)
+        self.require_table(session, body.table)
+        events = await self.sending.signed_events(session, body.table, body.boot, body.seq)
+        return JSONResponse({"events": events})
 
     async def _language(self, request: Request) -> Response:
-        session, chosen = await self.door.acting(request, LanguageBody)
-        if chosen.language not in LANGUAGES:
+        session, body = await self.door.authorize_recent(request, LanguageBody)
+        if body.language not in LANGUAGES:
             raise HTTPException(400)
-        session.language = chosen.language
+        session.language = body.language
         return JSONResponse({"ok": True})
 
-    async def _here(self, request: Request) -> Response:
-        """Record a touch of the page, which keeps the session alive."""
-        session, _ = await self.door.acting(request, dict[str, Any])
+    async def _keep_alive(self, request: Request) -> Response:
+        """Record a touch of the page, which extends the session."""
+        session, _ = await self.door.authorize_recent(request, dict[str, Any])
         return JSONResponse({"left": self.door.sessions.left(session)})
 
-    def _still(self, session: Session) -> bool:
+    def _continues(self, session: Session) -> bool:
         """Return True while the session lasts. Called at every beat of its stream, so it also
         queries unknown outcomes.
         """
-        if not self.door.goes_on(session):
+        if not self.door.is_valid(session):
             return False
         self.sending.query_outcomes([session])
         return True
 
     def _tables(self, session: Session) -> tuple[str, ...]:
-        here = [
+        tables = [
             table
             for table in self._floor.known
             if self.door.admission.may_be_at(table, session.person)
         ]
-        return (*here, *(name for name in self._floor.meters if self._here_at(session, name)))
+        meters = [name for name in self._floor.meters if self._may_see_jackpot(session, name)]
+        return (*tables, *meters)
 
-    def _here_at(self, session: Session, name: str) -> bool:
+    def _may_see_jackpot(self, session: Session, name: str) -> bool:
         """Return True if the person is enrolled for a table of this jackpot, as its controller
-        requires; False while its tables are unknown.
+        requires; also while its tables are unknown.
         """
         state = self._floor.meters[name].state
         if state is None:
@@ -307,13 +303,13 @@ class Pit:
         tables = {*state.tables, *authorised}
         return any(self.door.admission.may_be_at(table, session.person) for table in tables)
 
-    def at(self, session: Session, table: str) -> None:
-        """Raise ``HTTPException`` if there is no such table for this person."""
+    def require_table(self, session: Session, table: str) -> None:
+        """Raise ``HTTPException`` unless this person may see the table or jackpot."""
         if table not in self._tables(session):
             raise HTTPException(404)
 
-    def seen(self, session: Session, table: str) -> TableContext:
-        """What this person sees of a table."""
+    def table_context(self, session: Session, table: str) -> TableContext:
+        """Return a table as this person sees it."""
         return TableContext(
             known=self._floor.known[table],
             outdated=self._floor.outdated[table],
@@ -326,16 +322,19 @@ class Pit:
             currency=self.currency,
         )
 
-    def seen_jackpot(self, session: Session, name: str) -> JackpotContext:
-        """What this person sees of a jackpot."""
+    def jackpot_context(self, session: Session, name: str) -> JackpotContext:
+        """Return a jackpot as this person sees it."""
         floor, meter = self._floor, self._floor.meters[name]
-        same = (each.jackpot for each in floor.meters.values() if each.simulated == meter.simulated)
         return JackpotContext(
             name=name,
             meter=meter,
             silent=silence(meter, floor.no_broker(meter.simulated), floor.now()),
-            here=self._here_at(session, name),
-            others=tuple(each for each in same if each != meter.jackpot),
+            here=self._may_see_jackpot(session, name),
+            others=tuple(
+                other.jackpot
+                for other in floor.meters.values()
+                if other.simulated == meter.simulated and other.jackpot != meter.jackpot
+            ),
             person=session.person,
             language=session.language,
             touches=self.sending.touches_of(session, name),
@@ -345,5 +344,5 @@ class Pit:
     def _changed(self, table: str) -> None:
         self._floor.touch(table)
 
-    def _hear(self, table: str, leaf: str, body: bytes) -> None:
+    def _on_message(self, table: str, leaf: str, body: bytes) -> None:
         self._evidence[table] = add_evidence(self._evidence[table], leaf, body)

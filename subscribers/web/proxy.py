@@ -18,11 +18,11 @@ from devices.log import structlog
 
 FORWARDED_FOR, FORWARDED_SCHEME = "x-forwarded-for", "x-forwarded-proto"
 HOST_ADVICE = (
-    "if a proxy asked for the browser, let it pass the browser's Host on unchanged; with nginx: "
+    "if the request came through a proxy, let it pass the browser's Host on unchanged; with nginx: "
     "proxy_set_header Host $http_host"
 )
 SCHEME_ADVICE = (
-    "open the pages with https; if a proxy asked over TLS for the browser, write its address into "
+    "open the pages with https; if the browser used TLS to a proxy, write the proxy's address into "
     "`proxies` of [web] and let it name the scheme; with nginx: "
     "proxy_set_header X-Forwarded-Proto $scheme"
 )
@@ -36,7 +36,9 @@ class Proxies:
     """The addresses and networks of the proxies. Raises ``ValueError``."""
 
     def __init__(self, addresses: Iterable[str] = ()) -> None:
-        self._networks: list[IPv4Network | IPv6Network] = [ip_network(each) for each in addresses]
+        self._networks: list[IPv4Network | IPv6Network] = [
+            ip_network(address) for address in addresses
+        ]
 
     def __contains__(self, address: str) -> bool:
         try:
@@ -52,14 +54,14 @@ class Proxies:
         values of ``X-Forwarded-For``. Each proxy appends its peer's address, so the last one that
         is not a proxy's is the browser's; earlier ones are only claimed by the browser.
         """
-        addresses = [each.strip() for each in ",".join(forwarded).split(",")]
+        addresses = [address.strip() for address in ",".join(forwarded).split(",")]
         while addresses and peer in self and _is_address(addresses[-1]):
             peer = addresses.pop()
         return peer
 
 
 class BehindProxy:
-    """Gives requests the address and the scheme of their browser, where a proxy names them.
+    """Gives requests the address and the scheme of their browser, if a proxy names them.
     ``tls``: whether TLS ends at the proxy.
     """
 
@@ -67,7 +69,7 @@ class BehindProxy:
         self._app, self._proxies, self._tls = app, proxies, tls
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer."""
+        """Respond to a request."""
         peer = scope.get("client")
         if peer is not None and peer[0] in self._proxies:
             headers = Headers(scope=scope)
@@ -80,13 +82,13 @@ class BehindProxy:
 
 
 class PathPrefix:
-    """Serves everything below a prefix, and nothing beside it. ``base``: as ``/novamas``."""
+    """Serves everything below a prefix, and nothing else. ``base``: such as ``/novamas``."""
 
     def __init__(self, app: ASGIApp, base: str) -> None:
         self._app, self._base = app, base
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer."""
+        """Respond to a request."""
         path = scope.get("path", "")
         if scope["type"] != "http":
             await self._app(scope, receive, send)
@@ -94,22 +96,22 @@ class PathPrefix:
             path = f"{path}/" if path == self._base else path
             await self._app({**scope, "root_path": self._base, "path": path}, receive, send)
         else:
-            said = (
+            body = (
                 f"This server answers below {self._base}/ (`base` of [web]). A proxy must pass "
-                "addresses on as they are; with nginx: proxy_pass without a path.\n"
+                "addresses on unchanged; with nginx: proxy_pass without a path.\n"
             )
-            await PlainTextResponse(said, 404)(scope, receive, send)
+            await PlainTextResponse(body, 404)(scope, receive, send)
 
 
 class KnownHosts:
-    """Answers requests under these names alone, and logs the others."""
+    """Answers only requests under these names, and logs the others."""
 
     def __init__(self, app: ASGIApp, names: Sequence[str]) -> None:
         self._app, self._names = app, names
         self._logged = -LOG_INTERVAL_SECONDS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer."""
+        """Respond to a request."""
 
         async def answer(scope: Scope, receive: Receive, _: Send) -> None:
             await self._app(scope, receive, send)
@@ -146,5 +148,5 @@ def _is_address(text: str) -> bool:
 
 
 def quoted(value: str | None) -> str | None:
-    """A value of a request as the log has it: short, and nothing that moves a terminal's cursor."""
+    """Return a header or path for the log, shortened and with control characters escaped."""
     return None if value is None else ascii(value[:MAX_LOGGED])[1:-1]

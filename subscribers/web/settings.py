@@ -12,22 +12,22 @@ from subscribers.feed import BrokerLogin
 
 
 class WebTable(msgspec.Struct, frozen=True):
-    """One table that is shown."""
+    """A table to show."""
 
     id: str
     simulated: bool = False
 
 
 class WebJackpot(msgspec.Struct, frozen=True):
-    """One jackpot whose meter is shown."""
+    """A jackpot whose meter to show."""
 
     id: str
     simulated: bool = False
-    """Its tables are."""
+    """Whether its tables are simulated."""
 
 
 class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All of it. No secret is in it: passwords and keys are in files."""
+    """The settings. They contain no secrets: passwords and keys are in files."""
 
     site: str
     broker: BrokerLogin
@@ -35,7 +35,7 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     jackpots: tuple[WebJackpot, ...] = ()
     host: str = "127.0.0.1"
     port: int = 8080
-    """0: a free one."""
+    """0: any free port."""
     names: tuple[str, ...] = ()
     """The names under which browsers reach the server, besides its address."""
     cert_file: str | None = None
@@ -43,55 +43,56 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     tls: Literal["proxy"] | None = None
     """Where TLS ends for browsers, if not here."""
     proxies: tuple[str, ...] = ()
-    """The addresses and networks of reverse proxies: who asks through them is whom they name."""
+    """The addresses and networks of reverse proxies, whose headers name the browser."""
     base: str = ""
-    """The prefix of all addresses, as ``/novamas``; empty: none."""
+    """The prefix of all addresses, such as ``/novamas``; empty: no prefix."""
     displays: Literal["open", "signed-in"] | None = None
-    """Who may look at the displays: everybody who reaches the server, or who has signed in. None:
-    everybody, if only this machine can reach it.
+    """Who may see the displays: everyone who can reach the server, or only signed-in people. None:
+    everyone, if only this machine can reach it.
     """
     streams: int = 500
-    """The most browsers that are served pictures at the same time."""
-    patience: float = 20.0
-    """Seconds for which a browser may not take what it is sent; then its connection ends."""
+    """Maximum number of simultaneous streams of pictures."""
+    send_timeout: float = 20.0
+    """Seconds for which a browser may read nothing before its connection ends."""
     pit: PitSettings | None = None
     """The console, or None."""
     archive: str | None = None
-    """The archive of surveillance: the path of a file, or the address of a database; or None."""
+    """The archive of surveillance: the path of a file, or the address of a database."""
     cards_key: str | None = None
     """The file of surveillance's private key; None: sealed cards are not opened here."""
     video: dict[str, Any] | None = None
-    """Where recordings lie on this machine, as ``[video]`` says it; None: no clips are cut here."""
+    """The ``[video]`` settings with the recordings on this machine; None: no clips are made here.
+    """
     keypads: dict[str, str] = {}
-    """Table -> the USB keypad that belongs to it: a path below /dev/input."""
+    """Table -> its USB keypad: a path below /dev/input."""
     theme: str | None = None
     """A style sheet of the site, which overrides variables of ``theme.css``."""
     state: str = "."
-    """The folder of what the server keeps."""
+    """The folder in which the server stores its data."""
     day_begins: str = "06:00"
-    """When a day of play begins, in local time."""
+    """Time at which a gaming day begins, in local time."""
     ready: str | None = None
-    """A file that is written when the server answers: its address is in it."""
+    """File to which the server's address is written once it accepts requests."""
     log: Literal["json", "console"] = "json"
 
     @property
     def signed_in(self) -> bool:
-        """Whether one must have signed in to look at the displays."""
+        """Whether the displays require a sign-in."""
         return self.displays != "open" and not (self.displays is None and self.local)
 
     @property
     def local(self) -> bool:
-        """Whether only this machine can reach the server: a proxy lets others in."""
+        """Whether only this machine can reach the server, which is false with a proxy."""
         return on_loopback(self.host) and not self.proxies
 
     @property
     def secure(self) -> bool:
-        """Whether browsers come over TLS."""
+        """Whether browsers use TLS."""
         return self.cert_file is not None or self.tls == "proxy"
 
 
 def on_loopback(host: str) -> bool:
-    """Whether only this machine can connect to the server."""
+    """Return whether ``host`` is a loopback address, which only this machine can reach."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:

@@ -41,7 +41,7 @@ ANONYMOUS = "sign-in"
 
 
 class SignInBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of a sign-in."""
+    """Body of a sign-in request."""
 
     who: str
     pin: str
@@ -49,73 +49,74 @@ class SignInBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SignIn:
-    """The door. ``tls``: whether browsers come over TLS, to this server or to a proxy before it.
-    ``base``: the prefix of all addresses.
+    """Sign-in, sign-out and the authorization of requests. ``tls``: whether browsers use TLS, to
+    this server or to a proxy in front of it. ``base``: the prefix of all addresses.
     """
 
     def __init__(self, admission: Admission, settings: PitSettings, tls: bool, base: str) -> None:
         self.admission = admission
         self._occupied = None if settings.occupied is None else Path(settings.occupied)
         limits = SessionLimits(settings.idle, settings.longest)
-        self.sessions = Sessions(limits, clock.monotonic, self._counted)
+        self.sessions = Sessions(limits, clock.monotonic, self._on_session_count)
         self._tls = tls
         self.late = settings.late
         self._path = base or "/"
         prefix = "" if not tls else "__Secure-" if base else "__Host-"
         self.cookie = f"{prefix}novamas"
-        self.remembers = f"{prefix}novamas-browser"
+        self._browser_cookie = f"{prefix}novamas-browser"
         self._log = structlog.get_logger()
 
     @property
     def routes(self) -> list[Route]:
-        """Where people sign in and out."""
+        """The routes for signing in and out."""
         return [
             Route("/sign-in", self._sign_in, methods=["POST"]),
             Route("/sign-out", self._sign_out, methods=["POST"]),
         ]
 
     def session(self, request: Request) -> Session | None:
-        """Whose browser it is, for a request that only reads."""
+        """Return the session of a request that only reads, or None."""
         return self.sessions.find(request.cookies.get(self.cookie))
 
-    def goes_on(self, session: Session) -> bool:
-        """Whether a session is not over."""
+    def is_valid(self, session: Session) -> bool:
+        """Return whether a session has not ended."""
         self.sessions.sweep()
         return session.alive
 
-    async def acting(self, request: Request, kind: type[T]) -> tuple[Session, T]:
+    async def authorize_recent(self, request: Request, kind: type[T]) -> tuple[Session, T]:
         """Return the session and the body of a request that changes something. Raise
         ``HTTPException`` if it does not come from this server's page, or if its touch is too old.
         """
-        session, body = await self.asking(request, kind)
-        self.in_time(request)
+        session, body = await self.authorize(request, kind)
+        self.check_age(request)
         self.sessions.touch(session)
         return session, body
 
-    async def asking(self, request: Request, kind: type[T]) -> tuple[Session, T]:
-        """Like :meth:`acting`, for a request that may arrive at any time."""
+    async def authorize(self, request: Request, kind: type[T]) -> tuple[Session, T]:
+        """Like :meth:`authorize_recent`, for a request that may arrive at any time."""
         session = self.session(request)
         if session is None:
             raise HTTPException(401)
-        self._ours(request, session.token)
+        self._check_origin(request, session.token)
         return session, await read(request, kind)
 
-    def in_time(self, request: Request, more: float = 0.0) -> None:
-        """Raise ``HTTPException`` if the touch of a request is too long ago. ``more``: seconds that
-        are granted besides.
+    def check_age(self, request: Request, margin_seconds: float = 0.0) -> None:
+        """Raise ``HTTPException`` if the touch of a request is too old. ``margin_seconds``:
+        additional time.
         """
         seconds = age(request.headers.get(HEADER))
-        if seconds > self.late + more:
+        if seconds > self.late + margin_seconds:
             self._log.warning("a touch came too late", path=request.url.path, seconds=seconds)
             raise HTTPException(TOO_LATE_STATUS)
 
-    def _ours(self, request: Request, token: str) -> None:
-        """Raise unless a page of this server sent it."""
+    def _check_origin(self, request: Request, token: str) -> None:
+        """Raise ``HTTPException`` unless a page of this server sent the request."""
         host, origin = request.headers.get("host"), request.headers.get("origin")
-        ours = [f"{scheme}://{host}" for scheme in (("https",) if self._tls else ("http", "https"))]
+        schemes = ("https",) if self._tls else ("http", "https")
+        own_origins = [f"{scheme}://{host}" for scheme in schemes]
         site = request.headers.get("sec-fetch-site", "same-origin")
         if (
-            origin in ours
+            origin in own_origins
             and site == "same-origin"
             and same_secret(request.headers.get(TOKEN_HEADER), token)
         ):
@@ -123,7 +124,7 @@ class SignIn:
         advice = None
         if origin == f"http://{host}" and self._tls:
             advice = SCHEME_ADVICE
-        elif origin not in ours:
+        elif origin not in own_origins:
             advice = HOST_ADVICE
         self._log.warning(
             "a request from elsewhere was refused",
@@ -143,22 +144,22 @@ class SignIn:
         )
         return True
 
-    def _counted(self, sessions: int) -> None:
+    def _on_session_count(self, sessions: int) -> None:
         if self._occupied is not None and sessions:
             self._occupied.touch()
         elif self._occupied is not None:
             self._occupied.unlink(missing_ok=True)
 
     async def _sign_in(self, request: Request) -> Response:
-        self._ours(request, ANONYMOUS)
-        given = await read(request, SignInBody)
-        self.in_time(request)
-        language = given.language if given.language in LANGUAGES else ENGLISH
+        self._check_origin(request, ANONYMOUS)
+        body = await read(request, SignInBody)
+        self.check_age(request)
+        language = body.language if body.language in LANGUAGES else ENGLISH
         caller = self._caller(request)
-        found = await self.admission.admit(given.who, given.pin, caller)
-        if isinstance(found, Denied):
-            return denied(found, language)
-        person, key = found
+        admitted = await self.admission.admit(body.who, body.pin, caller)
+        if isinstance(admitted, Denied):
+            return denied(admitted, language)
+        person, key = admitted
         self.sessions.end(request.cookies.get(self.cookie))
         cookie, _ = self.sessions.begin(person, key, language)
         self._log.info("signed in", person=person.id)
@@ -167,7 +168,7 @@ class SignIn:
             self.cookie, cookie, path=self._path, httponly=True, samesite="strict", secure=self._tls
         )
         answer.set_cookie(
-            self.remembers,
+            self._browser_cookie,
             self.admission.browser_cookie(person, caller),
             max_age=COOKIE_SECONDS,
             path=self._path,
@@ -179,10 +180,10 @@ class SignIn:
 
     def _caller(self, request: Request) -> Caller:
         address = "" if request.client is None else network(request.client.host)
-        return Caller(address, request.cookies.get(self.remembers))
+        return Caller(address, request.cookies.get(self._browser_cookie))
 
     async def _sign_out(self, request: Request) -> Response:
-        session, _ = await self.asking(request, dict[str, Any])
+        session, _ = await self.authorize(request, dict[str, Any])
         self.sessions.end(request.cookies.get(self.cookie))
         self._log.info("signed out", person=session.person.id)
         answer = JSONResponse({"ok": True})
@@ -193,14 +194,14 @@ class SignIn:
 
 
 def denied(why: Denied, language: str) -> Response:
-    """The answer to a PIN that does not open. The status says nothing: the page has asked well."""
+    """Return the response to a denied PIN. Its status is 200: the request itself was valid."""
     minutes = -(-why.seconds // 60)
     text = console_text(f"denied.{why.why}", language, minutes=minutes)
     return JSONResponse({"ok": False, "denied": why.why, "text": text})
 
 
 async def read(request: Request, kind: type[T]) -> T:
-    """The JSON body. Raises ``HTTPException``."""
+    """Return the decoded JSON body. Raises ``HTTPException``."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise HTTPException(415)
     body = b""

@@ -34,9 +34,9 @@ STREAM_HEADERS = [
 
 
 class PictureStream:
-    """The answer to one browser. ``picture``: the JSON of a table, as a line. ``after``: the change
-    that the browser has. ``alive``: False once the server ends. ``patience``: seconds for which the
-    browser may not take what it is sent; then its connection ends.
+    """The stream to one browser. ``picture``: returns the JSON of a table, as a line. ``after``:
+    the last change that the browser has received. ``alive``: returns False once the server shuts
+    down. ``send_timeout``: seconds for which the browser may read nothing before the stream ends.
     """
 
     def __init__(
@@ -47,15 +47,17 @@ class PictureStream:
         after: int,
         alive: Callable[[], bool],
         counts: WebCounters,
-        patience: float,
+        send_timeout: float,
     ) -> None:
         self._floor, self._tables, self._picture = floor, tables, picture
         self._after, self._alive, self._counts = after, alive, counts
-        self._patience = patience
+        self._send_timeout = send_timeout
 
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
-        """Send until the browser leaves, or takes nothing for too long, or the server ends."""
-        leaving = asyncio.create_task(_left(receive))
+        """Send until the browser disconnects or reads nothing for too long, or the server shuts
+        down.
+        """
+        leaving = asyncio.create_task(_until_disconnected(receive))
         sending = asyncio.create_task(self._send(send))
         self._counts.streams += 1
         try:
@@ -79,10 +81,10 @@ class PictureStream:
         while self._alive():
             reached = self._floor.change
             tables = self._floor.since(self._after, self._tables)
-            for left, table in enumerate(tables, 1 - len(tables)):
+            for remaining, table in enumerate(tables, 1 - len(tables)):
                 line = self._picture(table)
                 kind = b"jackpot" if table in self._floor.meters else b"picture"
-                number = b"" if left else b"id: %s\n" % event_id(self._floor, reached).encode()
+                number = b"" if remaining else b"id: %s\n" % event_id(self._floor, reached).encode()
                 await self._body(send, b"event: %s\n%sdata: %s\n\n" % (kind, number, line))
                 self._counts.pictures += 1
             self._after = reached
@@ -97,22 +99,22 @@ class PictureStream:
         await self._within(send({"type": "http.response.body", "body": data, "more_body": True}))
 
     async def _within(self, sending: Awaitable[None]) -> None:
-        async with asyncio.timeout(self._patience):
+        async with asyncio.timeout(self._send_timeout):
             await sending
 
 
 class StreamResponse(Response):
-    """An answer that writes itself."""
+    """A response that is a stream of pictures."""
 
     def __init__(self, stream: PictureStream) -> None:
         super().__init__()
         self._stream = stream
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Write it."""
+        """Send the stream."""
         await self._stream(scope, receive, send)
 
 
-async def _left(receive: Receive) -> None:
+async def _until_disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

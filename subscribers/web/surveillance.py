@@ -1,5 +1,5 @@
-"""The routes of the page of surveillance: what is asked of the archive, and sealed cards for who
-may see them.
+"""The routes of the page of surveillance: queries of the archive, and sealed cards for authorised
+people.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ T = TypeVar("T")
 
 
 class DisclosureBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of a request for the cards of a round."""
+    """Body of a request for the cards of a round."""
 
     table: str
     session: WholeNumber
@@ -76,18 +76,18 @@ class DisclosureBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SurveillancePages:
-    """The page. Its archive is opened when it is first asked for, and again when it failed."""
+    """The page of surveillance. The archive is opened at the first query, and after an error."""
 
     def __init__(self, pit: Pit, settings: WebSettings, alive: Callable[[], bool]) -> None:
         self._pit, self._settings, self._alive = pit, settings, alive
         self._archive: RecordArchive | None = None
-        self._one = asyncio.Lock()
+        self._querying = asyncio.Lock()
         self._cutting = asyncio.Lock()
         self._log = structlog.get_logger()
 
     @property
     def routes(self) -> list[Route | Mount]:
-        """All of them."""
+        """The routes of the page."""
         return [
             Mount("/surveillance/static", Files(packages=[("subscribers.surveillance", "static")])),
             Route("/surveillance", self._page),
@@ -103,7 +103,7 @@ class SurveillancePages:
         session = self._pit.door.session(request)
         if session is None:
             return self._pit.sign_in(request)
-        if not _looks(session.person):
+        if not _is_viewer(session.person):
             return pages.plain_page("page.not_you", session.language, 403, self._settings.base)
         if self._settings.archive is None:
             return pages.plain_page("page.no_archive", session.language, 503, self._settings.base)
@@ -123,21 +123,21 @@ class SurveillancePages:
         continues from there.
         """
         session = self._session(request)
-        everything = self._whole(session)
-        asked = self._asked(request, session)
+        all_records = self._all_records(session)
+        search = self._search_request(request, session)
         beyond = request.query_params.get("beyond", "")
         until, _, last = beyond.rpartition(",")
         if beyond:
             try:
                 number = parse_whole_number(last)
-                asked = msgspec.structs.replace(asked, until=format_utc(parse_utc(until) + 1e-6))
+                search = msgspec.structs.replace(search, until=format_utc(parse_utc(until) + 1e-6))
             except ValueError:
                 raise HTTPException(400) from None
 
-        def ask(archive: RecordArchive) -> tuple[int, list[ArchiveRow], bool]:
-            newest = _last(everything, archive)
+        def query(archive: RecordArchive) -> tuple[int, list[ArchiveRow], bool]:
+            newest = _last(all_records, archive)
             rows: list[ArchiveRow] = []
-            for row in find_records(archive, asked):
+            for row in find_records(archive, search):
                 if beyond and (row.record.time, row.number) >= (until, number):
                     continue
                 if len(rows) == PAGE_RECORDS:
@@ -145,66 +145,66 @@ class SurveillancePages:
                 rows.append(row)
             return newest, rows, False
 
-        newest, rows, more = await self._ask(session, ask)
-        shown = [item(row, session.language) for row in rows]
-        return _json({"items": shown, "more": more, "newest": newest})
+        newest, rows, has_more = await self._query(session, query)
+        items = [item(row, session.language) for row in rows]
+        return _json({"items": items, "more": has_more, "newest": newest})
 
     async def _timeline(self, request: Request) -> Response:
-        """The rounds between two times, and what is marked."""
+        """Return the rounds and the notable events and findings between two times."""
         session = self._session(request)
-        asked = self._asked(request, session)
-        if asked.since is None:
+        search = self._search_request(request, session)
+        if search.since is None:
             raise HTTPException(400)
         rounds = Query(
-            sites=asked.sites,
-            tables=asked.tables,
+            sites=search.sites,
+            tables=search.tables,
             kinds=("event",),
             types=TIMELINE_TYPES,
-            since=asked.since,
-            until=asked.until,
+            since=search.since,
+            until=search.until,
             limit=MAX_TIMELINE_EVENTS + 1,
         )
+        findings = Query(
+            sites=search.sites,
+            tables=search.tables,
+            kinds=("finding",),
+            since=search.since,
+            until=search.until,
+            limit=MAX_TIMELINE_EVENTS,
+        )
 
-        def ask(archive: RecordArchive) -> tuple[list[ArchiveRow], bool]:
+        def query(archive: RecordArchive) -> tuple[list[ArchiveRow], bool]:
             rows = list(archive.find(rounds))
             crowded = len(rows) > MAX_TIMELINE_EVENTS
             if crowded:
                 types = tuple(
-                    each for each in TIMELINE_TYPES if each not in ("round.opened", "round.result")
+                    kind for kind in TIMELINE_TYPES if kind not in ("round.opened", "round.result")
                 )
-                few = msgspec.structs.replace(
+                notable = msgspec.structs.replace(
                     rounds, types=types, limit=MAX_TIMELINE_EVENTS, order="latest"
                 )
-                rows = list(archive.find(few))
-            beside = Query(
-                sites=asked.sites,
-                tables=asked.tables,
-                kinds=("finding",),
-                since=asked.since,
-                until=asked.until,
-                limit=MAX_TIMELINE_EVENTS,
-            )
-            rows += [row for row in archive.find(beside) if row.record.table]
+                rows = list(archive.find(notable))
+            rows += [row for row in archive.find(findings) if row.record.table]
             return rows, crowded
 
-        rows, crowded = await self._ask(session, ask)
+        rows, crowded = await self._query(session, query)
         return _json({"timeline": timeline(rows), "crowded": crowded})
 
     async def _round(self, request: Request) -> Response:
-        """A whole round, with the words of the decree beside what happened."""
+        """Return the records of a round, with the articles of the decree that they name."""
         session = self._session(request)
-        table, of_session, number = self._place(request, session)
+        table, of_session, number = self._round_address(request, session)
 
-        def ask(archive: RecordArchive) -> tuple[list[ArchiveRow], list[Any]]:
+        def query(archive: RecordArchive) -> tuple[list[ArchiveRow], list[Any]]:
             rows = round_rows(archive, self._settings.site, table, of_session, number)
             return rows, missing_events(archive, rows)
 
-        rows, gaps = await self._ask(session, ask)
-        shown = [item(row, session.language) for row in rows]
+        rows, gaps = await self._query(session, query)
+        items = [item(row, session.language) for row in rows]
         return _json(
             {
-                "items": shown,
-                "laws": self._printed(shown),
+                "items": items,
+                "laws": self._law_texts(items),
                 "missing": [
                     room_text("page.missing", session.language, first=gap.first, last=gap.last)
                     for gap in gaps
@@ -213,9 +213,9 @@ class SurveillancePages:
         )
 
     async def _clip(self, request: Request) -> Response:
-        """The pictures of a round, cut for this answer: an MP4 that is nowhere else."""
+        """Return the video of a round as MP4, made for this response and deleted after it."""
         session = self._session(request)
-        table, of_session, number = self._place(request, session)
+        table, of_session, number = self._round_address(request, session)
         if self._settings.video is None or self._settings.archive is None:
             raise HTTPException(404)
         folder = TemporaryDirectory(prefix="novamas-clip-")
@@ -241,9 +241,9 @@ class SurveillancePages:
         )
 
     async def _stream(self, request: Request) -> Response:
-        """Says that there is something new, and of which tables: after the newest record that the
-        browser knows, so that it misses nothing while it is away; else after the one that there is,
-        which it says.
+        """Stream notices of new records, with their tables. The stream begins after the newest
+        record that the browser knows, so that a disconnected browser misses nothing; otherwise
+        after the newest record of the archive, whose number it sends first.
         """
         session = self._session(request)
         known = request.headers.get("last-event-id") or request.query_params.get("after")
@@ -251,66 +251,62 @@ class SurveillancePages:
             last = parse_whole_number(known) if known else None
         except ValueError:
             raise HTTPException(400) from None
-        return StreamingResponse(self._new(session, last), headers=_headers())
+        return StreamingResponse(self._new_records(session, last), headers=_headers())
 
-    async def _new(self, session: Session, last: int | None) -> AsyncIterator[str]:
-        newest = self._whole(session)
-        while self._alive() and self._pit.door.goes_on(session):
-            find: Callable[[RecordArchive], int | list[ArchiveRow]] = (
-                partial(_last, newest) if last is None else _finding(newest, last)
+    async def _new_records(self, session: Session, last: int | None) -> AsyncIterator[str]:
+        all_records = self._all_records(session)
+        while self._alive() and self._pit.door.is_valid(session):
+            query: Callable[[RecordArchive], int | list[ArchiveRow]] = (
+                partial(_last, all_records) if last is None else _records_after(all_records, last)
             )
-            asking = asyncio.create_task(self._ask(session, find))
+            querying = asyncio.create_task(self._query(session, query))
             try:
-                while not asking.done():  # an archive may think for long; the server is there
+                while not querying.done():  # a query may take long; beats show that we are alive
                     yield f"event: beat\ndata: {beat().decode()}\n\n"
-                    await asyncio.wait({asking}, timeout=CHECK_INTERVAL_SECONDS)
-                find_records = await asking
+                    await asyncio.wait({querying}, timeout=CHECK_INTERVAL_SECONDS)
+                found = await querying
             except HTTPException:
                 yield "event: trouble\ndata:\n\n"
             else:
-                if isinstance(find_records, int):
-                    last = find_records
+                if isinstance(found, int):
+                    last = found
                     yield f"event: begin\nid: {last}\ndata: {last}\n\n"
-                elif find_records:
-                    last = find_records[-1].number
-                    told = {
-                        "count": len(find_records),
-                        "tables": _tables_of(find_records),
-                        "newest": last,
-                    }
-                    yield f"event: new\nid: {last}\ndata: {json.dumps(told)}\n\n"
+                elif found:
+                    last = found[-1].number
+                    notice = {"count": len(found), "tables": _tables_of(found), "newest": last}
+                    yield f"event: new\nid: {last}\ndata: {json.dumps(notice)}\n\n"
             finally:
-                asking.cancel()
+                querying.cancel()
             await clock.sleep(CHECK_INTERVAL_SECONDS)
 
     async def _cards(self, request: Request) -> Response:
-        """The sealed cards of a round, for a person with the role who gives the PIN again. Who
-        looks is recorded before anything is shown.
+        """Return the sealed cards of a round to a person with the role who enters the PIN again.
+        The access is recorded before the cards are returned.
         """
-        session, given = await self._pit.door.acting(request, DisclosureBody)
+        session, body = await self._pit.door.authorize_recent(request, DisclosureBody)
         if not may_see(session.person):
             raise HTTPException(403)
         if self._settings.cards_key is None or self._settings.archive is None:
             raise HTTPException(404)
-        self._at(session.person, given.table)
-        why = given.why.strip()
+        self._require_table(session.person, body.table)
+        why = body.why.strip()
         if not why or len(why) > 500:
             raise HTTPException(400)
-        admitted = await self._pit.door.admission.prove(session.person, given.pin)
+        admitted = await self._pit.door.admission.prove(session.person, body.pin)
         if isinstance(admitted, Denied):
             if admitted.why in ("locked", "not_enrolled"):
                 self._pit.door.sessions.end_of(session.person.id)
             return denied(admitted, session.language)
-        person, _ = admitted  # as the people file says now
+        person, _ = admitted  # as in the people file now
         if not may_see(person):
             raise HTTPException(403)
-        self._at(person, given.table)
+        self._require_table(person, body.table)
         origin = request.client.host if request.client is not None else "unknown"
         reason = AccessReason(person=person.id, name=person.name, origin=origin, why=why)
         where, path = self._settings.archive, Path(self._settings.cards_key)
         try:
             shown = await asyncio.to_thread(
-                _look, where, self._settings.site, private_key(path), given, reason
+                _disclose, where, self._settings.site, private_key(path), body, reason
             )
         except (NoCardsError, ArchiveError, KeyFileError) as error:
             self._log.error("no cards are shown", reason=str(error), person=person.id)
@@ -330,103 +326,108 @@ class SurveillancePages:
         session = self._pit.door.session(request)
         if session is None:
             raise HTTPException(401)
-        if not _looks(session.person):
+        if not _is_viewer(session.person):
             raise HTTPException(403)
         if self._settings.archive is None:
             raise HTTPException(404)
         return session
 
-    def _asked(self, request: Request, session: Session) -> SearchRequest:
-        """The filters of a request. Raises ``HTTPException``."""
-        given = request.query_params
-        tables = tuple(filter(None, given.getlist("table")))
+    def _search_request(self, request: Request, session: Session) -> SearchRequest:
+        """Return the filters of a request. Raises ``HTTPException``."""
+        parameters = request.query_params
+        tables = tuple(filter(None, parameters.getlist("table")))
         for table in tables:
-            self._at(session.person, table)
-        words = tuple(filter(None, (given.get(name, "").strip() for name in ("article", "person"))))
+            self._require_table(session.person, table)
+        typed = (parameters.get(name, "").strip() for name in ("article", "person"))
+        words = tuple(filter(None, typed))
         if any(len(word) > MAX_WORD_LENGTH for word in words):
             raise HTTPException(400)
         try:
             return SearchRequest(
                 sites=(self._settings.site,),
                 tables=tables or self._allowed(session.person),
-                since=_time(given.get("from")),
-                until=_time(given.get("to")),
-                what=tuple(filter(None, given.getlist("what"))),
+                since=_time(parameters.get("from")),
+                until=_time(parameters.get("to")),
+                what=tuple(filter(None, parameters.getlist("what"))),
                 words=words,
                 latest=True,
             )
         except ValueError:
             raise HTTPException(400) from None
 
-    def _place(self, request: Request, session: Session) -> tuple[str, int, int]:
-        given = request.query_params
-        table = given.get("table", "")
-        self._at(session.person, table)
+    def _round_address(self, request: Request, session: Session) -> tuple[str, int, int]:
+        """Return the table, session and round that a request names."""
+        parameters = request.query_params
+        table = parameters.get("table", "")
+        self._require_table(session.person, table)
         try:
-            return table, parse_whole_number(given["session"]), parse_whole_number(given["round"])
+            of_session = parse_whole_number(parameters["session"])
+            number = parse_whole_number(parameters["round"])
         except (KeyError, ValueError):
             raise HTTPException(400) from None
+        return table, of_session, number
 
     def _tables(self, person: Person) -> tuple[str, ...]:
-        """The tables of the configuration at which the person is enrolled."""
-        may = self._pit.door.admission.may_be_at
-        return tuple(each.id for each in self._settings.tables if may(each.id, person))
+        """Return the configured tables at which the person is enrolled."""
+        may_be_at = self._pit.door.admission.may_be_at
+        return tuple(table.id for table in self._settings.tables if may_be_at(table.id, person))
 
     def _allowed(self, person: Person) -> tuple[str, ...]:
-        """The tables that are looked at where none is named; empty: whatever there is."""
+        """Return the tables to search if a request names none; empty: all tables."""
         if ALL_TABLES in person.tables:
             return ()
         # a person without a table here sees nothing: "/" names no table
         return self._tables(person) or ("/",)
 
-    def _whole(self, session: Session) -> Query:
-        """All records that the person may see, in the order in which they were kept."""
+    def _all_records(self, session: Session) -> Query:
+        """Return the query for all records that the person may see, in the order of storage."""
         tables = self._allowed(session.person)
         return Query(
             sites=(self._settings.site,), tables=tables, order="number", limit=PAGE_RECORDS
         )
 
-    def _at(self, person: Person, table: str) -> None:
+    def _require_table(self, person: Person, table: str) -> None:
         if not self._pit.door.admission.may_be_at(table, person):
             raise HTTPException(404)
 
-    def _printed(self, items: list[ArchiveItem]) -> dict[str, str]:
-        return {each.law: self._pit.laws[each.law] for each in items if each.law in self._pit.laws}
+    def _law_texts(self, items: list[ArchiveItem]) -> dict[str, str]:
+        laws = self._pit.laws
+        return {record.law: laws[record.law] for record in items if record.law in laws}
 
-    async def _ask(self, session: Session, ask: Callable[[RecordArchive], T]) -> T:
-        """Ask the archive beside the event loop. Raises ``HTTPException``."""
-        async with self._one:
+    async def _query(self, session: Session, query: Callable[[RecordArchive], T]) -> T:
+        """Query the archive in a thread. Raises ``HTTPException``."""
+        async with self._querying:
             try:
-                return await asyncio.to_thread(self._asking, ask)
+                return await asyncio.to_thread(self._query_archive, query)
             except SearchRequestError:
                 raise HTTPException(400) from None
             except ArchiveError as error:
                 self._log.error("the archive cannot be read", reason=str(error))
-                said = room_text("page.trouble", session.language, why=error)
-                raise HTTPException(503, said) from None
+                detail = room_text("page.trouble", session.language, why=error)
+                raise HTTPException(503, detail) from None
 
-    def _asking(self, ask: Callable[[RecordArchive], T]) -> T:
+    def _query_archive(self, query: Callable[[RecordArchive], T]) -> T:
         assert self._settings.archive is not None
         if self._archive is None:
             self._archive = open_archive(self._settings.archive, read_only=True)
         try:
-            return ask(self._archive)
+            return query(self._archive)
         except ArchiveError:
             self._archive.close()
             self._archive = None
             raise
 
 
-def _looks(person: Person) -> bool:
+def _is_viewer(person: Person) -> bool:
     return any(role in pages.VIEWER_ROLES for role in person.roles)
 
 
-def _look(
-    where: str, site: str, key: PrivateKey, given: DisclosureBody, reason: AccessReason
+def _disclose(
+    where: str, site: str, key: PrivateKey, body: DisclosureBody, reason: AccessReason
 ) -> Any:
     archive = open_archive(where)
     try:
-        rows = round_rows(archive, site, given.table, given.session, given.round)
+        rows = round_rows(archive, site, body.table, body.session, body.round)
         return disclose_cards(archive, rows, key, reason, clock.wall())
     finally:
         archive.close()
@@ -457,12 +458,14 @@ def _cut(
 
 
 def _last(query: Query, archive: RecordArchive) -> int:
-    """The number of the newest record; a little before it where records came out of order."""
+    """Return the highest number among the latest records by time. The archive may have a slightly
+    higher one if records arrived out of order.
+    """
     newest = archive.find(msgspec.structs.replace(query, order="latest"))
     return max((row.number for row in newest), default=0)
 
 
-def _finding(query: Query, after: int) -> Callable[[RecordArchive], list[ArchiveRow]]:
+def _records_after(query: Query, after: int) -> Callable[[RecordArchive], list[ArchiveRow]]:
     later = msgspec.structs.replace(query, after=after)
     return lambda archive: list(archive.find(later))
 
@@ -471,13 +474,13 @@ def _tables_of(rows: list[ArchiveRow]) -> list[str]:
     return sorted({row.record.table for row in rows})
 
 
-def _time(given: str | None) -> str | None:
-    return format_utc(parse_utc(given)) if given else None
+def _time(text: str | None) -> str | None:
+    return format_utc(parse_utc(text)) if text else None
 
 
-def _json(told: Any) -> Response:
+def _json(content: Any) -> Response:
     return Response(
-        msgspec.json.encode(told), media_type="application/json", headers=NO_STORE_HEADERS
+        msgspec.json.encode(content), media_type="application/json", headers=NO_STORE_HEADERS
     )
 
 

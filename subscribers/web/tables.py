@@ -24,21 +24,21 @@ from subscribers.web.floor import Floor
 
 
 class Pictures:
-    """What browsers are shown. It listens to the floor for rounds that end, and keeps them."""
+    """The pictures for browsers, and the ended rounds on which they are based."""
 
     def __init__(self, floor: Floor, store: RoundStore) -> None:
         self._floor = floor
         self.store = store
         self._rounds = {table: store.latest(table, MAX_ROUNDS) for table in floor.known}
         self._made: dict[tuple[str, str | None], tuple[int, bytes]] = {}
-        floor.listeners.append(self._hear)
+        floor.listeners.append(self._on_message)
 
     def rounds(self, table: str) -> tuple[PlayedRound, ...]:
-        """The latest rounds of a table, oldest first."""
+        """Return the latest rounds of a table, oldest first."""
         return self._rounds[table]
 
     def json(self, table: str, language: str | None) -> bytes:
-        """The picture of a table, or of a jackpot, as one line."""
+        """Return the picture of a table or jackpot as one line of JSON."""
         change = self._floor.changed[table]
         made = self._made.get((table, language))
         if made is None or made[0] != change:
@@ -56,11 +56,11 @@ class Pictures:
             meter, floor.no_broker(meter.simulated), floor.now(), language
         )
 
-    def of_language(self, language: str | None) -> Callable[[str], bytes]:
-        """Return the pictures for one browser's language."""
+    def for_language(self, language: str | None) -> Callable[[str], bytes]:
+        """Return :meth:`json` for one language."""
         return lambda table: self.json(table, language)
 
-    def _hear(self, table: str, leaf: str, body: bytes) -> None:
+    def _on_message(self, table: str, leaf: str, body: bytes) -> None:
         """Store the outcome of a round, however old."""
         try:
             if leaf == "event":
@@ -71,23 +71,27 @@ class Pictures:
                 return
         except (ValueError, RecursionError):  # another event, or unreadable
             return
-        self._keep(table, [each for each in found if each is not None])
+        self._store(table, [round_ for round_ in found if round_ is not None])
 
     def _missed(self, table: str, history: History) -> list[PlayedRound | None]:
         """Return rounds of a table's history that differ from the stored ones."""
-        known = {(each.session, each.round): each for each in self._rounds[table]}
-        told = [round_from_line(history.session, line) for line in history.results]
-        return [each for each in told if _differs(known.get((each.session, each.round)), each)]
+        known = {(round_.session, round_.round): round_ for round_ in self._rounds[table]}
+        published = [round_from_line(history.session, line) for line in history.results]
+        return [
+            round_
+            for round_ in published
+            if _differs(known.get((round_.session, round_.round)), round_)
+        ]
 
-    def _keep(self, table: str, found: list[PlayedRound]) -> None:
-        if not found:
+    def _store(self, table: str, rounds: list[PlayedRound]) -> None:
+        if not rounds:
             return
-        self._rounds[table] = merge_rounds(self._rounds[table], found)
-        for each in found:
-            self.store.store(table, each)
+        self._rounds[table] = merge_rounds(self._rounds[table], rounds)
+        for round_ in rounds:
+            self.store.store(table, round_)
         self._floor.touch(table)
 
 
-def _differs(known: PlayedRound | None, told: PlayedRound) -> bool:
+def _differs(known: PlayedRound | None, published: PlayedRound) -> bool:
     """Return True if ``history`` has details of a round that its received events lack."""
-    return known is None or (known.kind, known.outcome) != (told.kind, told.outcome)
+    return known is None or (known.kind, known.outcome) != (published.kind, published.outcome)

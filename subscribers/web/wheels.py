@@ -1,6 +1,6 @@
 """The routes of the pages of wheels and shoes, which read the archive of surveillance. They name
-dealers, so only who may look at surveillance's page sees them, as there of this site and the tables
-at which the person is enrolled; or who sits at this machine.
+dealers, so they are open only to people who may see surveillance's page, limited as there to this
+site and the tables at which the person is enrolled; and, without sign-in, to this machine.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class WheelPages:
     def __init__(self, settings: WebSettings, pit: Pit | str) -> None:
         self._settings, self._pit = settings, pit
         self._reader: StatisticsReader | None = None
-        self._one = asyncio.Lock()
+        self._reading = asyncio.Lock()
 
     @property
     def routes(self) -> list[Route | Mount]:
-        """All of them."""
+        """The routes of the pages."""
         return [
             Mount("/wheels/static", Files(packages=[("subscribers.statistics", "static")])),
             Route("/wheels", self._all),
@@ -49,23 +49,23 @@ class WheelPages:
         ]
 
     async def _all(self, request: Request) -> Response:
-        """``/wheels``: all of them, and all shoes."""
+        """``/wheels``: all wheels and all shoes."""
         language = self._language(request)
-        told = await self._told(request)
-        if isinstance(told, Response):
-            return told
+        reports = await self._reports(request)
+        if isinstance(reports, Response):
+            return reports
         return HTMLResponse(
-            pages.all_wheels(*told, language, self._settings.base), headers=NO_STORE_HEADERS
+            pages.all_wheels(*reports, language, self._settings.base), headers=NO_STORE_HEADERS
         )
 
     async def _wheel(self, request: Request) -> Response:
         """``/wheels/<table>/<number>``: one wheel."""
         table, language = request.path_params["table"], self._language(request)
-        told = await self._told(request)
-        if isinstance(told, Response):
-            return told
+        reports = await self._reports(request)
+        if isinstance(reports, Response):
+            return reports
         try:
-            wheel = told[0].get(parse_whole_number(request.path_params["number"]))
+            wheel = reports[0].get(parse_whole_number(request.path_params["number"]))
         except ValueError:
             wheel = None
         if wheel is None or wheel.table != table:
@@ -74,7 +74,7 @@ class WheelPages:
             pages.one_wheel(wheel, language, self._settings.base), headers=NO_STORE_HEADERS
         )
 
-    async def _told(
+    async def _reports(
         self, request: Request
     ) -> tuple[dict[int, WheelReport], list[ShoesReport]] | Response:
         """Return the archive's statistics for the requesting person, wheels by number, or the
@@ -94,7 +94,7 @@ class WheelPages:
         if where is None:
             return HTMLResponse(self._plain("no_archive", language), 503, NO_STORE_HEADERS)
         try:
-            async with self._one:
+            async with self._reading:
                 wheels, shoes = await asyncio.to_thread(self._read, where)
         except ArchiveError as error:
             self._reader = None
@@ -102,14 +102,18 @@ class WheelPages:
                 self._plain("trouble", language, reason=error), 503, NO_STORE_HEADERS
             )
         return (
-            {number: each for number, each in enumerate(wheels) if self._may(request, each.table)},
-            [each for each in shoes if self._may(request, each.table)],
+            {
+                number: wheel
+                for number, wheel in enumerate(wheels)
+                if self._may_see(request, wheel.table)
+            },
+            [shoe for shoe in shoes if self._may_see(request, shoe.table)],
         )
 
     def _plain(self, key: str, language: str, **fields: object) -> str:
         return pages.plain(key, language, self._settings.base, **fields)
 
-    def _may(self, request: Request, table: str) -> bool:
+    def _may_see(self, request: Request, table: str) -> bool:
         """Return True if the requesting person may see this table."""
         if isinstance(self._pit, str):
             return True
@@ -124,9 +128,9 @@ class WheelPages:
         return self._reader.statistics.wheels(), self._reader.statistics.shoes()
 
     def _language(self, request: Request) -> str:
-        asked = request.query_params.get("lang")
-        if asked in LANGUAGES:
-            return asked
+        requested = request.query_params.get("lang")
+        if requested in LANGUAGES:
+            return requested
         session: Session | None = None
         if isinstance(self._pit, Pit):
             session = self._pit.door.session(request)

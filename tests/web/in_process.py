@@ -142,10 +142,10 @@ class InProcess:
 
     def hear(self) -> None:
         """The table is heard."""
-        self.floor.hear(False, ConnectionChange(True))
-        self.floor.hear(False, FeedMessage("node/node-1/status", NODE))
+        self.floor.on_message(False, ConnectionChange(True))
+        self.floor.on_message(False, FeedMessage("node/node-1/status", NODE))
         for leaf, body in self._table.table.retained().items():
-            self.floor.hear(False, FeedMessage(leaf, body or b"", TABLE))
+            self.floor.on_message(False, FeedMessage(leaf, body or b"", TABLE))
 
     @staticmethod
     def _archive(path: Path, table: RealTable) -> None:

@@ -363,19 +363,19 @@ def test_a_jackpot_that_nobody_knows_and_a_stream_of_one(serve: Serve, teller: T
 def test_a_meter_that_rises_with_each_coin_is_one_change_a_look() -> None:
     now = ["2026-03-20T02:00:00.000000Z"]
     floor = Floor({}, lambda: now[0], {"gran": False})
-    floor.hear(False, ConnectionChange(up=True))
-    floor.look()
+    floor.on_message(False, ConnectionChange(up=True))
+    floor.check_jackpots()
     before = floor.change
     for coin in range(200):
         state = statement(coin * 100, 15.0, parse_utc(now[0]))
-        floor.hear(False, FeedMessage("jackpot/gran/state", msgspec.json.encode(state)))
+        floor.on_message(False, FeedMessage("jackpot/gran/state", msgspec.json.encode(state)))
     assert floor.change == before
-    floor.look()
-    floor.look()
+    floor.check_jackpots()
+    floor.check_jackpots()
     assert floor.change == before + 1
     now[0] = "2026-03-20T02:00:15.000000Z"
-    floor.look()
+    floor.check_jackpots()
     assert (floor.change, floor.silent("jackpot/gran")) == (before + 2, True)
-    floor.hear(True, FeedMessage("jackpot/gran/state", msgspec.json.encode(statement())))
-    floor.look()
+    floor.on_message(True, FeedMessage("jackpot/gran/state", msgspec.json.encode(statement())))
+    floor.check_jackpots()
     assert floor.change == before + 2

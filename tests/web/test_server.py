@@ -189,7 +189,7 @@ def test_who_never_reads_is_left_behind_and_holds_nobody(
     names = [f"ruleta-{number}" for number in range(1, 31)]
     for name in names:
         tell(teller, name, *range(20))
-    server = serve([(name, False) for name in names], patience=3.0)
+    server = serve([(name, False) for name in names], send_timeout=3.0)
     until("all tables are heard", lambda: ask(server, "/health")[0] == 200)
     deaf = [ending.enter_context(stream(server, buffer=4096)) for _ in range(10)]
     until("they are served", lambda: server.metric("streams") == len(deaf))

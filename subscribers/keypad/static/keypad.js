@@ -45,7 +45,7 @@ let shown = null; // the picture that the server sent last
 let pendingKey = null; // the key that the server has not confirmed yet
 let lostText = null; // the message about a key that did not arrive
 let disconnected = false; // the server is silent
-let lastSoundId = null;
+let lastFeedbackCount = null;
 /** @type {AudioContext | null} */
 let audio = null;
 
@@ -109,15 +109,15 @@ function draw() {
   if (!shown) {
     return put(
       main,
-      disconnected ? [output({ state: "unknown", said: words("trouble.no_server") })] : [],
+      disconnected ? [output({ state: "unknown", text: words("trouble.no_server") })] : [],
     );
   }
-  const text = disconnected ? words("trouble.no_server") : (lostText ?? shown.told);
+  const text = disconnected ? words("trouble.no_server") : (lostText ?? shown.feedback);
   const state = disconnected || lostText || shown.sound === "unknown" ? "unknown" : shown.sound;
   keys.className = shown.locked ? "keys locked" : "keys";
   put(
     keys,
-    LAYOUT.flat().map((key) => kept(key, looks(key), (look) => button(key, look))),
+    LAYOUT.flat().map((key) => kept(key, appearance(key), (parts) => button(key, parts))),
   );
   put(main, [
     kept(
@@ -125,7 +125,7 @@ function draw() {
       { phase: shown.phase, current: shown.current && !disconnected, usb: shown.usb },
       header,
     ),
-    kept("told", { state, said: text }, output),
+    kept("feedback", { state, text }, output),
     kept("typed", shown.typed, (typed) =>
       h("p", { class: "typed", "aria-live": "polite" }, typed || " "),
     ),
@@ -144,14 +144,14 @@ function header({ phase, current, usb }) {
   );
 }
 
-function output({ state, said: text }) {
+function output({ state, text }) {
   return h("output", { class: `told ${state}`, role: "status", "data-sound": state }, text || " ");
 }
 
 const isDigit = (key) => /^[0-9]$/.test(key);
 
 /** The parts of a key that can change. */
-function looks(key) {
+function appearance(key) {
   const own = {
     lock: words(shown.locked ? "keypad.unlock" : "keypad.lock"),
     clear: words("keypad.clear"),
@@ -195,8 +195,8 @@ document.addEventListener("keydown", (event) => {
 function onPicture(picture) {
   shown = picture;
   if (pendingKey && shown.last === pendingKey.id) pendingKey = null;
-  if (lastSoundId !== null && shown.heard !== lastSoundId) beep(shown.sound);
-  lastSoundId = shown.heard;
+  if (lastFeedbackCount !== null && shown.feedback_count !== lastFeedbackCount) beep(shown.sound);
+  lastFeedbackCount = shown.feedback_count;
   draw();
 }
 

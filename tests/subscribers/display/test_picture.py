@@ -137,9 +137,9 @@ def test_a_correction_that_nobody_heard_is_in_the_history(store: RoundStore) -> 
     first = RealTable("roulette-french", "ARA02", {"phases": "person"}, name=table.table.id)
     for given_ in spins([1, 1, 1, 1]):
         for leaf, body in first.hear(given_):
-            floor.hear(False, FeedMessage(leaf, body or b"", table.table.id))
+            floor.on_message(False, FeedMessage(leaf, body or b"", table.table.id))
     for leaf, body in table.table.retained().items():
-        floor.hear(False, FeedMessage(leaf, body or b"", table.table.id))
+        floor.on_message(False, FeedMessage(leaf, body or b"", table.table.id))
     again = next(each for each in pictures.rounds(table.table.id) if each.round == corrected.round)
     assert (again.outcome, again.corrected) == (corrected.outcome, True)
 
@@ -211,7 +211,7 @@ def test_whatever_comes_nothing_is_current_that_is_not(
     up, online = False, set[str]()
     unread = set[str]()
     for message in messages:
-        floor.hear(False, message)
+        floor.on_message(False, message)
         if isinstance(message, ConnectionChange):
             up, online = message.up, set()
         elif message.table is None:

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from subscribers.cards import points, short
-from subscribers.terminal.floor import ROOM, TableOnFloor, floor
+from subscribers.terminal.floor import SCREENSHOT_COLUMNS, TableOnFloor, floor
 from subscribers.terminal.screen import ScreenTrouble
 from subscribers.terminal.table_view import TableView
 from tests.support.subscribers.table import Narrator, card_state, coup, dealt, hands, played, state
@@ -137,7 +137,7 @@ def test_a_game_without_a_picture_of_its_own() -> None:
 
 def test_tables_side_by_side_or_in_turns() -> None:
     tables = [TableOnFloor(played()[0]), TableOnFloor(with_result())]
-    wide = text_of(floor(tables, 2 * ROOM), 2 * ROOM, 40)
+    wide = text_of(floor(tables, 2 * SCREENSHOT_COLUMNS), 2 * SCREENSHOT_COLUMNS, 40)
     assert "black · even" in wide
     assert "BANKER WINS" in wide
     first, second = (text_of(floor(tables, 80, turn), 80, 24) for turn in (6, 7))

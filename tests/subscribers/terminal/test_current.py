@@ -15,8 +15,8 @@ from subscribers.terminal.current import clock
 from subscribers.terminal.display import Display
 from subscribers.terminal.floor import TableOnFloor, floor
 from subscribers.terminal.screen import ScreenTrouble, picture
-from subscribers.terminal.space import EDGES, rows, shares
-from subscribers.terminal.table_view import SPINS, TableView
+from subscribers.terminal.space import FRAME_LINES, rows, shares
+from subscribers.terminal.table_view import MAX_SPINS, TableView
 from tests.support.for_each import for_each
 from tests.support.subscribers.table import BLACK, ENVELOPE, RED, Narrator, played, state
 
@@ -153,7 +153,7 @@ def test_the_display_remembers_since_when_it_is_in_trouble() -> None:
     display = Display("t1")
     first = display.trouble()
     assert (first.what, display.trouble().since) == ("no_broker", first.since)
-    display.take(ConnectionChange(up=True))
+    display.on_message(ConnectionChange(up=True))
     assert display.trouble().what == "no_daemon"
     assert display.trouble().since > first.since
 
@@ -195,11 +195,11 @@ def test_whoever_joins_finds_the_split_hands_in_the_state() -> None:
 @for_each("noted", [0, 1, 5, 40])
 def test_the_parts_of_a_table_fill_its_lines(width: int, height: int, noted: int) -> None:
     part = shares(width, height, noted)
-    assert part.now.height + EDGES + part.below + part.notes + EDGES == height
+    assert part.now.height + FRAME_LINES + part.below + part.notes + FRAME_LINES == height
     assert part.now.height >= 9
     assert (part.notes > 0) == (noted > 0)
     assert not (part.beside and part.below)
-    assert part.notes <= noted + EDGES
+    assert part.notes <= noted + FRAME_LINES
 
 
 def test_as_many_tables_as_fit_and_each_as_large_as_possible() -> None:
@@ -242,5 +242,5 @@ def test_where_there_is_room_what_came_how_often() -> None:
     assert "black 51 % · red 49 %" in tall
     assert re.search(r"hot \d+×2", tall)
     assert "cold 0×0 1×1" in tall
-    assert f"last {SPINS}" in tall
+    assert f"last {MAX_SPINS}" in tall
     assert "of 71 numbers" not in words(seen(view))  # the lanes need the room at 80 by 24

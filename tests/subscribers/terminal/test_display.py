@@ -176,24 +176,24 @@ def test_a_bad_address(url: str) -> None:
 
 def test_trouble_is_the_tables_own_daemon() -> None:
     display = Display("ruleta-1")
-    display.take(ConnectionChange(up=True))
-    display.take(FeedMessage("node/a/status", b'{"status": "offline"}'))
-    display.take(FeedMessage("node/b/status", b'{"status": "online"}'))
+    display.on_message(ConnectionChange(up=True))
+    display.on_message(FeedMessage("node/a/status", b'{"status": "offline"}'))
+    display.on_message(FeedMessage("node/b/status", b'{"status": "online"}'))
     assert not display.trouble().what
-    display.take(FeedMessage("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
+    display.on_message(FeedMessage("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
     assert display.trouble().what == "daemon_offline"
-    display.take(FeedMessage("node/a/status", b'{"status": "online"}'))
+    display.on_message(FeedMessage("node/a/status", b'{"status": "online"}'))
     assert not display.trouble().what
 
 
 def test_a_table_that_no_daemon_has_is_told() -> None:
     display = Display("ruleta-9")
-    display.take(ConnectionChange(up=True))
-    display.take(FeedMessage("node/a/status", b'{"status": "online"}'))
+    display.on_message(ConnectionChange(up=True))
+    display.on_message(FeedMessage("node/a/status", b'{"status": "online"}'))
     assert not display.trouble().what
-    display.take(FeedMessage("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
+    display.on_message(FeedMessage("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
     assert display.trouble().what == "no_table"
-    display.take(FeedMessage("state", b'{"status": "open"}', "ruleta-9"))
+    display.on_message(FeedMessage("state", b'{"status": "open"}', "ruleta-9"))
     assert not display.trouble().what
 
 
@@ -251,7 +251,10 @@ def test_brackets_within_brackets_without_end_are_passed_over(
     what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     display = Display("ruleta-1")
-    assert display.take(FeedMessage(what, b'{"shown":' + b"[" * 9999 + b"]" * 9999 + b"}")) is None
+    assert (
+        display.on_message(FeedMessage(what, b'{"shown":' + b"[" * 9999 + b"]" * 9999 + b"}"))
+        is None
+    )
     assert f"display: {what}: not a JSON object" in capsys.readouterr().err
 
 

@@ -14,7 +14,13 @@ import pytest
 from rich.console import Console
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue, text, word
-from subscribers.terminal.screen import FAMILIES, PLAIN, SLIM, ScreenTrouble, picture
+from subscribers.terminal.screen import (
+    FAMILIES,
+    FULL_HEAD_COLUMNS,
+    HANDS_FAMILY,
+    ScreenTrouble,
+    picture,
+)
 from subscribers.terminal.table_view import TableView
 from subscribers.terminal.words import alert, command, mark, who
 from tests.controller.contract.test_messages import phases
@@ -197,7 +203,7 @@ def test_a_picture_has_its_labels_whole(name: str, size: tuple[int, int], langua
         labels = [
             " ".join(text(key, language, **{"count": 15, **shown.fields}).split())
             for key in keys.split()
-            if size[0] >= SLIM or key != "display.session"
+            if size[0] >= FULL_HEAD_COLUMNS or key != "display.session"
         ]
         assert [label for label in labels if label.casefold() not in panel.casefold()] == []
 
@@ -254,8 +260,8 @@ def test_calls_and_articles_stay_in_the_words_of_the_decree(language: str) -> No
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_phase_of_every_family_has_its_words(language: str) -> None:
     for game in GAMES:
-        family = FAMILIES.get(game, PLAIN)
-        for phase in family.phases if family is not PLAIN else sorted(phases()):
+        family = FAMILIES.get(game, HANDS_FAMILY)
+        for phase in family.phases if family is not HANDS_FAMILY else sorted(phases()):
             view = TableView("t")
             view.retained("state", {**state(phase), "game": game})
             name = family.phases.get(phase, phase)

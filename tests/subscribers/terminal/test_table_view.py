@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subscribers.terminal.table_view import SPINS, TableView
+from subscribers.terminal.table_view import MAX_SPINS, TableView
 from subscribers.terminal.words import note
 from tests.support.subscribers.table import BLACK, RED, Narrator, played, state
 
@@ -149,7 +149,7 @@ def test_only_the_latest_spins_are_kept() -> None:
     view, narrator = TableView("t"), Narrator()
     for number in range(1, 31):
         view.event(narrator.event("round.result", round=number, outcome={"number": 1, **RED}))
-    assert [spin.round for spin in view.spins] == list(range(31 - SPINS, 31))
+    assert [spin.round for spin in view.spins] == list(range(31 - MAX_SPINS, 31))
 
 
 def test_what_is_not_known_here_is_passed_over() -> None:
@@ -172,4 +172,4 @@ def test_a_result_is_counted_once_however_often_it_comes(seqs: list[int]) -> Non
     once = [seq for seq in dict.fromkeys(seqs) if seq >= seqs[0]]
     assert taken == once
     assert view.results == len(once)
-    assert [spin.round for spin in view.spins] == sorted(once)[-SPINS:]
+    assert [spin.round for spin in view.spins] == sorted(once)[-MAX_SPINS:]

@@ -52,22 +52,22 @@ class Screen:
     def __init__(self) -> None:
         self.floor = Floor({ID: False}, lambda: NOW)
         self.pictures = Pictures(self.floor, RoundStore(Path(mkdtemp(dir=FOLDER))))
-        self.floor.hear(False, ConnectionChange(up=True))
+        self.floor.on_message(False, ConnectionChange(up=True))
         self._retained: dict[str, bytes | None] = {}
 
     def daemon(self, boot: str) -> None:
         status = msgspec.json.encode({"status": "online", "boot": boot})
-        self.floor.hear(False, FeedMessage("node/n1/status", status))
+        self.floor.on_message(False, FeedMessage("node/n1/status", status))
 
     def event(self, body: bytes) -> None:
-        self.floor.hear(False, FeedMessage("event", body, ID))
+        self.floor.on_message(False, FeedMessage("event", body, ID))
 
     def retained(self, bodies: dict[str, bytes | None]) -> None:
         """What changed of these goes out, as the publisher does it."""
         for leaf, body in bodies.items():
             if self._retained.get(leaf, b"") != body:
                 self._retained[leaf] = body
-                self.floor.hear(False, FeedMessage(leaf, body or b"", ID))
+                self.floor.on_message(False, FeedMessage(leaf, body or b"", ID))
 
     def sent(self, language: str | None) -> bytes:
         return self.pictures.json(ID, language)
