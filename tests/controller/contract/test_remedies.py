@@ -1,4 +1,4 @@
-"""Each alert has an entry with its remedy, ``novamas explain`` prints that of the page, and and
+"""Each alert has an entry with its remedy, ``novamas explain`` prints that of the page, and
 findings and log lines name that command.
 """
 

@@ -1,4 +1,4 @@
-"""A table of each game under each decree, its session open."""
+"""A table of each game under each decree, with an open session."""
 
 from __future__ import annotations
 

@@ -71,11 +71,11 @@ def test_a_cell_is_drawing_standing_or_a_choice() -> None:
 
 
 def outcomes(third: ThirdCards, decks: int = 6) -> tuple[Counter[Any], int]:
-    """How many deals of six cards in their order come to each (winner, cards, natural), over all
+    """Number of deals of six cards in their order that give each (winner, cards, natural), over all
     deals.
 
     A card is known by its points: 0 is there sixteen times in a deck, each other four times. The
-    two cards of a hand may come in either order, so a pair of unequal ones stands for two deals.
+    two cards of a hand may come in either order, so a pair of unequal ones represents two deals.
     """
     there = [16 * decks] + [4 * decks] * 9
     names = ["T", "A", *"23456789"]

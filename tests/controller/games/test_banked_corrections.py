@@ -65,7 +65,7 @@ def pai_gow(low: str = "Kc Kd") -> Play:
 
 
 def correct(play: Play, **hands: str) -> list[Any]:
-    """The right cards of hands: ``box1`` for ``box:1``, ``box1_low`` for its low hand."""
+    """Correct hands to these cards: ``box1`` for ``box:1``, ``box1_low`` for its low hand."""
     named = {
         who.replace("box", "box:").replace("_low", ".low"): cards.split()
         for who, cards in hands.items()
@@ -122,7 +122,7 @@ def test_pai_gow_is_as_the_right_hands_would_have_made_it() -> None:
     )
 
 
-def test_a_hand_that_was_told_as_wrongly_set() -> None:
+def test_a_hand_reported_as_wrongly_set() -> None:
     play = pai_gow("Kc")
     [hand] = [each for each in outcome_of(play.result()).hands if each.who == "box:1"]
     assert (hand.kind, hand.outcome) == ("wrongly_set", "lose")
@@ -164,7 +164,7 @@ def test_what_may_not_be_corrected(hands: dict[str, str], why: str) -> None:
     assert play.state is state
 
 
-def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
+def test_cards_that_lay_face_down_are_neither_stored_nor_requested() -> None:
     play = texas(second="pass")
     kept = msgspec.json.encode([play.state.entries, play.state.played]).decode()
     assert '"As"' in kept
@@ -174,11 +174,11 @@ def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
     ):
         correct(play, box2="2c 7d")
     assert outcome_of(corrected(correct(play, dealer="Ks 7c"))).hands, (
-        "the card of a hand that gave up: nobody may tell"
+        "the card of a hand that gave up: not published"
     )
 
 
-def test_only_who_is_in_charge_corrects() -> None:
+def test_only_the_person_in_charge_corrects() -> None:
     play = trijoker()
     with pytest.raises(
         RejectedError, match="role croupier is not allowed to do this; allowed: table_head,"
@@ -203,7 +203,7 @@ def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
     ]
 
 
-def test_a_bonus_that_was_told_is_taken_back_with_a_null_round() -> None:
+def test_a_published_bonus_is_withdrawn_with_a_null_round() -> None:
     play = texas_bonus()
     assert awards(play.events) == [("box:1", "pair", True)]
     assert awards(play.say("round.void", reason="misdeal")) == [("box:1", "pair", False)]

@@ -1,4 +1,4 @@
-"""Mistakes at trijoker, texas against the house and pai gow that are put right before the result;
+"""Mistakes at trijoker, texas against the house and pai gow that are corrected before the result;
 what waits and what hides.
 """
 
@@ -44,7 +44,7 @@ def show(play: Play, who: str, cards: str) -> None:
     play.say("cards.show", "croupier", who=who, cards=cards.split())
 
 
-def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
+def test_the_cards_of_one_box_reported_for_another() -> None:
     play = trijoker()
     play.say("cards.deal", count=2, who="box:1")
     play.cards("- 2c - 3d - -")
@@ -63,7 +63,7 @@ def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
     ]
 
 
-def test_cards_that_came_unseen_are_told_before_those_that_wait() -> None:
+def test_unseen_cards_are_reported_before_those_that_wait() -> None:
     play = trijoker()
     play.cards("Ts As")
     play.gap()
@@ -74,7 +74,7 @@ def test_cards_that_came_unseen_are_told_before_those_that_wait() -> None:
     assert [event.to for event in of_kind(said, CardDealt)] == ["box:1"]
 
 
-def test_a_card_in_doubt_is_decided_before_more_are_told() -> None:
+def test_a_card_in_doubt_is_decided_before_more_are_reported() -> None:
     play = trijoker()
     play.cards("Ts Ts")
     with pytest.raises(RejectedError, match="the table is waiting for: card-decide"):
@@ -82,7 +82,7 @@ def test_a_card_in_doubt_is_decided_before_more_are_told() -> None:
 
 
 @pytest.mark.parametrize("to", ["box:2", "common:1", "burn"])
-def test_a_card_that_its_device_knows_elsewhere_waits_for_a_person(to: str) -> None:
+def test_a_card_that_its_device_places_elsewhere_waits_for_a_person(to: str) -> None:
     play = trijoker()
     said = play.cards("Ts", to=to)
     assert irregularities(said) == [("card_unsure", ("card.decide", "round.void"))]
@@ -92,7 +92,7 @@ def test_a_card_that_its_device_knows_elsewhere_waits_for_a_person(to: str) -> N
 
 
 @pytest.mark.parametrize("to", ["box:1", "player", None])
-def test_a_device_may_have_words_of_its_own(to: str | None) -> None:
+def test_a_device_may_use_its_own_name_of_a_hand(to: str | None) -> None:
     assert [event.to for event in of_kind(trijoker().cards("Ts", to=to), CardDealt)] == ["box:1"]
 
 
@@ -104,7 +104,7 @@ def test_a_device_may_have_words_of_its_own(to: str | None) -> None:
         ("defective", None, "deck_defective"),
     ],
 )
-def test_only_a_wrong_number_can_be_put_right(error: str, who: str | None, law: str) -> None:
+def test_only_a_wrong_number_can_be_corrected(error: str, who: str | None, law: str) -> None:
     play = texas()
     play.cards("As Kd 9c")
     assert [
@@ -113,7 +113,7 @@ def test_only_a_wrong_number_can_be_put_right(error: str, who: str | None, law: 
     ] == [law]
 
 
-def test_a_wrong_number_that_was_put_right() -> None:
+def test_a_corrected_wrong_number() -> None:
     play = texas()
     play.cards("As Kd 9c")
     said = play.say("deal.error", error="too_many", who="box:1", recoverable=True)
@@ -129,7 +129,7 @@ def test_a_second_error_does_not_hide_what_the_table_waits_for() -> None:
     assert voids(play.say("cards.show", who="common:1", cards=["Jd"]))[0][0] == "card_exposed"
 
 
-def test_an_error_that_makes_the_round_null_may_be_told_at_any_time() -> None:
+def test_an_error_that_makes_the_round_null_may_be_reported_at_any_time() -> None:
     play = trijoker()
     play.cards("Ts As -")
     play.say("deal.error", error="exposed", who="common:1")
@@ -177,7 +177,7 @@ def test_a_player_who_shows_his_cards_loses_what_he_has_bet() -> None:
     }
     assert outcome_of(result).hands[0] == Hand(
         who="box:1", cards=(), outcome="lose", settled=outcome_of(result).hands[0].settled
-    ), "its cards are told to nobody"
+    ), "its cards are not published"
     assert bets_of(result, "box:2")["bet_3"] == ("win", (1, 1))
     play.say("result.correct", round=1, hands={"common": ["2c", "Ad"]})
 
@@ -193,7 +193,7 @@ def test_where_the_decree_has_no_such_penalty_the_round_goes_on() -> None:
 
 
 @pytest.mark.parametrize("role", ["inspector", "director"])
-def test_only_who_may_call_a_round_null_tells_an_error_of_dealing(role: str) -> None:
+def test_only_who_may_declare_a_round_null_reports_a_dealing_error(role: str) -> None:
     play = trijoker()
     play.cards("Ts As")
     with pytest.raises(
@@ -202,7 +202,7 @@ def test_only_who_may_call_a_round_null_tells_an_error_of_dealing(role: str) -> 
         play.say("deal.error", role=role, error="too_many")
 
 
-def test_a_deck_that_is_not_right_is_asked_for_before_a_round() -> None:
+def test_a_wrong_deck_needs_a_person_before_a_round() -> None:
     play = Play("trijoker", "BAL05")
     play.open(1)
     play.say("deck.check", cards=51)
@@ -211,7 +211,7 @@ def test_a_deck_that_is_not_right_is_asked_for_before_a_round() -> None:
     assert play.shown["asks"] == []
 
 
-def test_a_shuffler_that_is_not_ready_is_asked_for_before_bets_close() -> None:
+def test_a_shuffler_that_is_not_ready_needs_a_person_before_bets_close() -> None:
     play = Play("trijoker", "BAL05")
     play.open(1)
     play.take(ShufflerState(at=1.0, device="shuffler", state="jam"))
@@ -246,7 +246,7 @@ def test_a_common_card_that_lies_open_by_the_rules_was_not_seen_too_early(
         play.say("deal.error", error="exposed", who="common:1")
 
 
-# A reader that says that a card came face up: it may err, and a card that is told is told for good
+# A card that a reader reports face up: the reader may err, and a published card cannot be withdrawn
 
 
 BEFORE = {"trijoker": "2c 3c", "texas-house": "2c 3c", "pai-gow": ""}
@@ -254,7 +254,7 @@ BEFORE = {"trijoker": "2c 3c", "texas-house": "2c 3c", "pai-gow": ""}
 
 
 def seen(game: str, decree: str, card: str = "Js", **settings: str) -> Play:
-    """A reader says that the next card came face up, where all lie face down."""
+    """A reader reports the next card face up, where all lie face down."""
     play = Play(game, decree, **settings)
     play.open(1, 2)
     play.bets()
@@ -268,13 +268,13 @@ def seen(game: str, decree: str, card: str = "Js", **settings: str) -> Play:
 
 
 def public(play: Play) -> str:
-    """All that a subscriber has seen."""
+    """Everything that a subscriber has received."""
     return msgspec.json.encode([play.events, play.shown, play.game.history(play.state)]).decode()
 
 
 @for_each(("game", "decree"), PAIRS)
 @for_each("answer", [{"action": "accept"}, {"action": "remove"}, None])
-def test_a_readers_word_tells_no_card(
+def test_a_readers_report_publishes_no_card(
     game: str, decree: str, answer: dict[str, str] | None
 ) -> None:
     play = seen(game, decree)
@@ -292,9 +292,11 @@ def test_a_readers_word_tells_no_card(
 
 @for_each(("game", "decree"), PAIRS[:3])
 @for_each("card", ["Js", "Td"])
-def test_nor_where_it_makes_the_round_null(game: str, decree: str, card: str) -> None:
-    """At trijoker a ten among the common cards does not and a jack does: of either a person is
-    asked, else one could tell which.
+def test_a_readers_report_that_makes_the_round_null_publishes_no_card(
+    game: str, decree: str, card: str
+) -> None:
+    """At trijoker a ten among the common cards does not make the round null and a jack does: a
+    person is asked about both, else one could tell which.
     """
     play = seen(game, decree, card, **({"misdeal": "void"} if game == "texas-house" else {}))
     null = game == "texas-house"
@@ -304,7 +306,7 @@ def test_nor_where_it_makes_the_round_null(game: str, decree: str, card: str) ->
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_a_card_that_waits_for_another_reason_is_not_told_by_it_either(
+def test_a_readers_report_does_not_publish_a_card_that_waits_for_another_reason(
     game: str, decree: str
 ) -> None:
     play = Play(game, decree)
@@ -335,7 +337,7 @@ def test_one_card_shown_by_its_place_is_one() -> None:
         play.say("cards.show", who="common:1", cards=["2c", "3c"], index=1)
 
 
-def test_the_cards_that_are_missing_may_be_those_of_who_did_not_show_in_a_round_before() -> None:
+def test_missing_cards_may_belong_to_a_player_who_did_not_show_in_an_earlier_round() -> None:
     lacks = ShufflerVerdict(at=1.0, device="shuffler", count=51, missing=("Kh",))
     play = Play("trijoker", "BAL05")
     for _ in range(2):

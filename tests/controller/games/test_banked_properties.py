@@ -42,7 +42,7 @@ from tests.support.games.play import of_kind
 
 ROUNDS = cases(80, 1000)
 STEPS = 120
-"""Inputs of a round at most; then a person calls it null."""
+"""Maximum inputs of a round; then a person declares it null."""
 
 
 class Evening:
@@ -54,14 +54,16 @@ class Evening:
         self.play = Play(game, decree)
         self.play.open(1, 2)
         self.named: set[str] = set()
-        """Cards that a device or a person has named in the round in hand."""
+        """Cards that a device or a person has named in the current round."""
 
     @property
     def state(self) -> Any:
         return self.play.state
 
     def say(self, command: str, **fields: Any) -> bool:
-        """A person's word; gives whether it was followed. One that is refused changes nothing."""
+        """Send a person's command; return True if it was followed. A refused one changes
+        nothing.
+        """
         if command != "deck.check":
             self.named |= {*fields.get("cards", ()), *filter(None, [fields.get("card")])}
         before = self.state
@@ -75,7 +77,7 @@ class Evening:
     def lucky(self, odds: float) -> bool:
         return self.chance.random() < odds
 
-    # What is there
+    # Cards
 
     def unused(self) -> list[str]:
         deal = self.state.current
@@ -85,8 +87,8 @@ class Evening:
         return cards
 
     def hand_of(self, who: str) -> list[str]:
-        """What a person finds in a hand: what was read, and anything where nothing was; now and
-        then something else.
+        """The cards that a person finds in a hand: those that were read, any where none was; now
+        and then something else.
         """
         rest = iter(self.unused())
         cards = [each.card or next(rest) for each in on_table.hand(self.state.current.cards, who)]
@@ -122,7 +124,7 @@ class Evening:
         assert self.state.entry(number) is not None
 
     def go_on(self) -> None:
-        """What comes next when all is as it should be, done in one of several ways."""
+        """Send the regular next input, in one of several ways."""
         deal = self.state.current
         if not deal.closed:
             if self.lucky(0.4):
@@ -176,8 +178,8 @@ class Evening:
         self.play.take(CardDrawn(at=1.0, device="shoe", card=card, **fields))
 
     def decide(self) -> None:
-        """The person in charge says one of the things that are asked for; now and then one that
-        does not help.
+        """The person in charge makes one of the decisions that are due; now and then one that does
+        not help.
         """
         asks = self.play.game.asks(self.state)
         match self.chance.choice(asks) if asks else "deck.check":
@@ -215,7 +217,7 @@ class Evening:
         self.say("cards.show", who=who, cards=cards, low=low)
 
     def noise(self) -> None:
-        """Something that should not be."""
+        """Something that must not happen."""
         card = self.chance.choice(deck(self.play.game.book.deck))
         number = self.chance.randint(0, 19)
         if number in range(5, 11):
@@ -320,7 +322,7 @@ def test_rounds_with_errors(game: str, decree: str) -> None:
             if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)
         ]
         assert [event.round for event in outcomes] == [number]
-        assert told(play.events) <= evening.named, "a card that nobody has named"
+        assert told(play.events) <= evening.named, "a card that has not been named"
         standing = Standing()
         standing.see([event for event in play.events if event.round == number])
         assert {award.box for award in +standing.awards} == winners(standing, "txb") or isinstance(
@@ -340,7 +342,7 @@ def test_rounds_with_errors(game: str, decree: str) -> None:
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_a_table_goes_on_from_what_was_written_down_at_any_step(game: str, decree: str) -> None:
+def test_a_table_continues_from_its_saved_state_at_any_step(game: str, decree: str) -> None:
     evening = Evening(game, decree)
     evening.play.game.step = checked = _Checked(evening.play.game)  # type: ignore[method-assign]
     for _ in range(40):
@@ -349,7 +351,7 @@ def test_a_table_goes_on_from_what_was_written_down_at_any_step(game: str, decre
 
 
 def winners(standing: Standing, bet: str) -> set[str]:
-    """Who wins this bet."""
+    """The winners of this bet."""
     return {
         hand.who
         for hand in standing.hands
@@ -359,9 +361,7 @@ def winners(standing: Standing, bet: str) -> set[str]:
 
 
 class _Checked:
-    """Takes each input twice, the second time in the state as it is read again from what was
-    written down.
-    """
+    """Steps each input twice, the second time from the state as it is read back after saving."""
 
     def __init__(self, game: Any) -> None:
         self._step = game.step

@@ -1,5 +1,5 @@
 """A shuffler that needs a person, at the games that boxes play from one deck: no deal begins before
-somebody has seen to it.
+a person has dealt with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.support.games.play import of_kind
 
 
 def opened(game: str, decree: str, state: ShufflerStateName) -> Play:
-    """Bets are open, and the shuffler says that it needs a person."""
+    """Bets are open, and the shuffler reports that it needs a person."""
     play = Play(game, decree)
     play.open(1)
     play.take(ShufflerState(at=1.0, device="shuffler", state=state))
@@ -43,7 +43,7 @@ def test_bets_close_when_it_is_ready(game: str, decree: str, state: ShufflerStat
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_or_when_the_deck_was_found_right(game: str, decree: str) -> None:
+def test_bets_close_when_the_deck_was_found_right(game: str, decree: str) -> None:
     play = opened(game, decree, "jam")
     whole = play.game.turn_type(play.game.book, play.game.settings, play.state).counted()
     play.say("deck.check", cards=whole - 1)

@@ -1,5 +1,5 @@
-"""The bets that a table of black jack is told of: on hands, by several players of one box,
-insurance, and side bets.
+"""Bets reported to a table of black jack: on hands, by several players of one box, insurance, and
+side bets.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def test_bets_are_made_before_the_cards(game: str, decree: str) -> None:
     [("blackjack", "BAL05", 200), ("blackjack", "ARA02", 200), ("blackjack", "EUS96", 200),
      ("blackjack-triple", "EUS96", 200), ("blackjack", "GAL07", 200)],
 )  # fmt: skip
-def test_a_hand_has_the_minimum_and_not_above_the_highest_whoever_bets_on_it(
+def test_all_bets_on_a_hand_are_between_the_minimum_and_the_maximum(
     game: str, decree: str, most: int
 ) -> None:
     play = table(decree, game)
@@ -77,7 +77,7 @@ def test_a_hand_has_the_minimum_and_not_above_the_highest_whoever_bets_on_it(
     place(play, "box:1/2", amount=MINIMUM)
     with pytest.raises(
         RejectedError, match=f"bet on box:1 must be at most {2 * MINIMUM}: {law}"
-    ):  # what the others have left
+    ):  # the rest left by the others
         place(play, "box:1/2", amount=2 * MINIMUM + 1)
     place(play, "box:2", amount=most * MINIMUM)
 
@@ -91,7 +91,7 @@ def test_a_hand_has_the_minimum_and_not_above_the_highest_whoever_bets_on_it(
         pytest.param("blackjack-triple", "EUS96", 4),
     ],
 )
-def test_so_many_may_bet_on_a_box(game: str, decree: str, most: int) -> None:
+def test_only_so_many_players_may_bet_on_a_box(game: str, decree: str, most: int) -> None:
     play = table(decree, game)
     play.boxes(1, 2)
     for place_of in range(2, most + 1):
@@ -104,7 +104,7 @@ def test_so_many_may_bet_on_a_box(game: str, decree: str, most: int) -> None:
 
 
 @every
-def test_who_bets_is_a_box_of_the_table(game: str, decree: str) -> None:
+def test_a_bet_needs_a_box_of_the_table(game: str, decree: str) -> None:
     play = table(decree, game)
     play.boxes(1, 2)
     for who in (
@@ -131,7 +131,7 @@ def test_balears_does_not_say_how_many_may_bet_on_a_box() -> None:
 
 @pytest.mark.rule("BAL05-080", "ARA02-059", "EUS96-076", "GAL07-069")
 @every
-def test_insurance_is_taken_while_it_is_offered_for_half_of_the_bet_at_most(
+def test_insurance_is_accepted_while_it_is_offered_for_up_to_half_of_the_bet(
     game: str, decree: str
 ) -> None:
     play = table(decree, game)
@@ -173,7 +173,7 @@ def test_insurance_pays_two_to_one(decree: str) -> None:
 
 
 @every
-def test_an_insurance_that_lies_is_decided_though_no_hand_is_left(game: str, decree: str) -> None:
+def test_a_placed_insurance_is_settled_though_no_hand_is_left(game: str, decree: str) -> None:
     for insured in (True, False):
         play = table(decree, game)
         play.boxes(1, 2)

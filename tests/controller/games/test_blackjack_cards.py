@@ -1,4 +1,4 @@
-"""Cards that should not be, silences and nullity at a table of black jack: what people decide."""
+"""Wrong cards, silences and nullity at a table of black jack: what people decide."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def play(request: pytest.FixtureRequest) -> Play:
     return Play(decree, game)
 
 
-# Cards that should not be
+# Wrong cards
 
 
 @rule("BAL05-074", "ARA02-067", "GAL07-054", "EUS96-057")
@@ -51,7 +51,7 @@ def test_a_card_face_up_in_the_shoe_goes_to_no_hand(play: Play) -> None:
 
 
 @rule("BAL05-074", "ARA02-067", "GAL07-054", "EUS96-057")
-def test_one_that_a_person_saw_is_taken_back(play: Play) -> None:
+def test_a_face_up_card_that_a_person_saw_is_withdrawn(play: Play) -> None:
     dealing(play)
     play.key("draw")
     play.card("Tc")
@@ -67,7 +67,7 @@ def test_one_that_a_person_saw_is_taken_back(play: Play) -> None:
         play.decide("remove")
 
 
-def test_among_the_first_five_it_is_not_one_of_the_five(play: Play) -> None:
+def test_a_face_up_card_among_the_first_five_is_not_one_of_the_five(play: Play) -> None:
     play.open(burned=False)
     assert only(play.card("2c", exposed=True), Irregularity).what == "card_exposed"
     assert only(play.decide("exposed"), CardRemoved).card == "2c"
@@ -75,7 +75,7 @@ def test_among_the_first_five_it_is_not_one_of_the_five(play: Play) -> None:
     only(play.cards("7c"), CardsBurned)
 
 
-def test_a_burned_card_is_told_to_nobody_by_the_shoes_word(play: Play) -> None:
+def test_a_shoes_report_publishes_no_burned_card(play: Play) -> None:
     play.open(burned=False)
     asked = only(play.card("2c", exposed=True), Irregularity)
     assert (asked.what, asked.asks) == ("card_exposed", ("card.decide",))
@@ -102,7 +102,7 @@ def test_a_burned_card_that_is_taken_away_is_not_named_and_another_may_be_read(p
     only(play.card("8c"), CardsBurned)
 
 
-def test_a_card_that_nobody_asked_for_waits_unseen_whatever_the_shoe_says(play: Play) -> None:
+def test_an_unrequested_card_waits_unseen_whatever_the_shoe_reports(play: Play) -> None:
     dealing(play)
     said = play.card("5s", exposed=True)
     assert only(said, Irregularity).what == "card_exposed"
@@ -135,7 +135,7 @@ def test_an_unread_card_stops_the_table_until_a_person_reads_it(play: Play) -> N
     assert (play.state.shoe.drawn, play.state.shoe.unread) == (8, 0)
 
 
-def test_two_unread_cards_are_asked_for_one_by_one(play: Play) -> None:
+def test_two_unread_cards_are_requested_one_by_one(play: Play) -> None:
     play.open()
     play.boxes(1, 3)
     play.card(None)
@@ -178,7 +178,7 @@ def test_a_card_that_the_shoe_itself_is_not_sure_of(play: Play) -> None:
 
 
 @rule("ARA02-068")
-def test_a_card_is_for_a_hand_by_the_word_of_whoever_is_in_charge(play: Play) -> None:
+def test_the_person_in_charge_assigns_a_card_to_a_hand(play: Play) -> None:
     dealing(play)
     play.card("2c")
     with pytest.raises(RejectedError, match="box:2 has no hand in play"):
@@ -199,7 +199,7 @@ def test_a_card_is_for_a_hand_by_the_word_of_whoever_is_in_charge(play: Play) ->
     assert outcomes(result)["dealer"][0] == 17
 
 
-def test_what_is_said_in_other_games_is_refused(play: Play) -> None:
+def test_commands_of_other_games_are_refused(play: Play) -> None:
     dealing(play)
     for action in ("next_round", "read", "accept", "for"):
         with pytest.raises(RejectedError, match="no card needs a decision"):
@@ -213,7 +213,7 @@ def test_what_is_said_in_other_games_is_refused(play: Play) -> None:
 # Null
 
 
-def test_a_round_is_null_by_the_word_of_whoever_is_in_charge(play: Play) -> None:
+def test_the_person_in_charge_declares_a_round_null(play: Play) -> None:
     dealing(play)
     play.card("2c")
     with pytest.raises(RejectedError, match="croupier is not allowed"):
@@ -229,7 +229,7 @@ def test_a_round_is_null_by_the_word_of_whoever_is_in_charge(play: Play) -> None
 # Silences
 
 
-def test_after_a_silence_a_person_says_what_lies_there(play: Play) -> None:
+def test_after_a_silence_a_person_states_the_cards(play: Play) -> None:
     dealing(play)
     play.key("draw")
     said = only(play.take(LinkStale(at=play.now(), device="shoe", age=5.0)), Irregularity)
@@ -252,7 +252,7 @@ def test_after_a_silence_a_person_says_what_lies_there(play: Play) -> None:
 @pytest.mark.parametrize(
     "given", [LinkGap(at=1.0, lost=1), ShoeReset(at=1.0)], ids=["gap", "reset"]
 )
-def test_so_after_a_gap_and_a_reset(play: Play, given: Any) -> None:
+def test_after_a_gap_and_a_reset_a_person_states_the_cards(play: Play, given: Any) -> None:
     dealing(play)
     play.take(given)
     assert "card.decide" in play.shown["asks"]
@@ -267,7 +267,7 @@ def test_late_cards_are_not_acted_upon(play: Play) -> None:
     assert [event.to for event in of_kind(play.decide("accept"), CardDealt)] == ["box:1"]
 
 
-def test_a_silence_between_rounds_costs_the_count_only(play: Play) -> None:
+def test_a_silence_between_rounds_loses_only_the_count(play: Play) -> None:
     play.open()
     assert not play.take(LinkStale(at=play.now(), device="shoe", age=5.0))
     play.take(LinkUp(at=play.now(), device="shoe"))
@@ -277,7 +277,7 @@ def test_a_silence_between_rounds_costs_the_count_only(play: Play) -> None:
 
 
 @pytest.mark.parametrize("why", ["void", "cut"])
-def test_a_shoe_that_stays_silent_does_not_hold_a_table_that_waits_for_no_card(why: str) -> None:
+def test_a_silent_shoe_does_not_stop_a_table_that_waits_for_no_card(why: str) -> None:
     play = dealing(Play())
     if why == "cut":
         play.cut()

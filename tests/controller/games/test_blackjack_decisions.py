@@ -1,4 +1,4 @@
-"""What a hand of black jack may do with its first cards: split, double, take insurance, give up."""
+"""Decisions about a hand's first cards at black jack: split, double, take insurance, give up."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_an_ace_upon_a_split_ace_may_be_split_again_and_gets_nothing_else(play: 
     assert play.shown["turn"] == "box:3"
 
 
-def test_or_not_where_the_site_says_so() -> None:
+def test_aces_are_not_split_again_where_the_site_says_so() -> None:
     play = Play("GAL07", resplit_aces="no")
     play.open()
     play.deal((1, 3), "Ah 9s 6d Ad 9c")
@@ -127,7 +127,7 @@ def test_a_doubled_hand_gets_one_card(play: Play) -> None:
 @rule("ARA02-064", "GAL07-074")
 @for_each("decree", DECREES)
 @for_each(("first", "second", "points"), [("6h", "6d", 12), ("5h", "3d", 8), ("Th", "9d", 19)])
-def test_what_is_doubled(decree: str, first: str, second: str, points: int) -> None:
+def test_which_totals_are_doubled(decree: str, first: str, second: str, points: int) -> None:
     play = Play(decree)
     play.open()
     play.deal((1, 3), f"{first} 9s 6d {second} 9c")

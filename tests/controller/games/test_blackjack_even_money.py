@@ -36,7 +36,7 @@ def dealt(
 
 
 def paid(result: RoundResult) -> dict[str, tuple[Settled, ...]]:
-    """What each hand's bet does and pays."""
+    """The outcome and pay of each hand's bet."""
     return {hand.who: hand.settled for hand in outcome_of(result).hands}
 
 
@@ -58,7 +58,7 @@ def test_a_black_jack_takes_its_win_at_par_whatever_the_dealer_makes(
 
 @pytest.mark.rule("BAL05-079", "ARA02-062", "EUS96-071", "GAL07-075")
 @every
-def test_without_it_a_black_jack_pays_three_to_two_or_ties(game: str, decree: str) -> None:
+def test_without_even_money_a_black_jack_pays_three_to_two_or_ties(game: str, decree: str) -> None:
     for then, settled in (
         ("9d", Settled(bet="bet", outcome="win", pays=(3, 2))),
         ("Kc", Settled(bet="bet", outcome="tie")),
@@ -123,7 +123,7 @@ def test_a_hand_that_was_paid_is_no_reason_for_the_dealer_to_draw(game: str, dec
 
 
 @having
-def test_an_initial_card_that_goes_takes_the_right_with_it_and_the_next_gives_it_anew(
+def test_removing_an_initial_card_ends_the_right_and_the_next_card_renews_it(
     game: str, decree: str
 ) -> None:
     play = dealt(decree, game, "9s Ah Ad 9c Kd")
@@ -157,7 +157,7 @@ def test_triple_each_play_is_paid_by_itself() -> None:
 
 
 @pytest.mark.rule("EUS96-E02")
-def test_triple_a_play_in_which_all_that_is_left_was_paid_is_over_and_the_next_one_comes() -> None:
+def test_triple_a_play_with_all_hands_paid_is_over_and_the_next_one_begins() -> None:
     play = dealt("EUS96", "blackjack-triple")
     play.key("draw")
     play.cards("9d")  # box 2 has 27

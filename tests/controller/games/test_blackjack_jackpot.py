@@ -87,7 +87,7 @@ def test_at_the_triple_game_it_is_settled_with_the_first_hand_of_the_dealer_alon
     assert of_kind(later, JackpotStaked) == []
 
 
-def test_who_has_no_accumulated_bet_has_no_right_to_it() -> None:
+def test_without_an_accumulated_bet_there_is_no_right_to_it() -> None:
     play = table()
     bet(play, "box:2")
     said = sevens(play)
@@ -108,7 +108,7 @@ def test_of_several_winners_the_decree_says_nothing() -> None:
     assert found == [("box:1", None, "all_tables"), ("box:2", None, "all_tables")]
 
 
-def test_the_agreed_amount_alone_lies_there() -> None:
+def test_only_the_agreed_amount_may_be_bet() -> None:
     play = table(accumulated_stake=200)
     for amount in (None, 100, 201):
         with pytest.raises(RejectedError, match=r"takes no part in the jackpot; 200|it is 200"):
@@ -151,7 +151,7 @@ def test_a_pair_of_sevens_that_is_split_and_another_seven(
     assert bool(of_kind(play.events, AwardQualified)) == (mark == "sevens_3_suited")
 
 
-def test_settings_of_a_bet_that_the_table_has_not() -> None:
+def test_settings_of_a_bet_that_the_table_does_not_offer() -> None:
     for setting in ({"split_sevens": "third"}, {"linked": True}, {"accumulated_stake": 100}):
         with pytest.raises(ValueError, match="the table has no accumulated bet"):
             make_game("blackjack", "EUS96", setting)

@@ -46,7 +46,7 @@ ONE_DECK = {
 }
 RANKS = "A23456789T"
 Left = tuple[int, ...]
-"""How many cards of each value are left; tens and figures are one."""
+"""Cards left of each value; tens and figures are one value."""
 
 
 def final(cards: tuple[str, ...]) -> str:
@@ -87,8 +87,8 @@ def test_one_deck_by_the_first_card(first: str) -> None:
 
 
 def test_six_decks_dealt_by_the_game() -> None:
-    """Shuffled shoes, one box that stands: each share within three standard deviations of its
-    published chance.
+    """Shuffled shoes, one box that always stands: each share within three standard deviations of
+    its published chance.
     """
     dice, play, rounds = random.Random(20061996), Play("EUS96"), 2000
     play.say("session.open")

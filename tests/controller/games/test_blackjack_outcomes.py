@@ -1,4 +1,4 @@
-"""What comes out of a round of black jack: who wins, what it makes, which side bets."""
+"""Outcomes of a round of black jack: who wins, the total, side bets."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_three_sevens_are_a_21_like_any_other_elsewhere(decree: str) -> None:
 
 
 def play_out(play: Play, drawn: str) -> RoundResult:
-    """The dealer's cards, as many of them as he needs."""
+    """Draw the dealer's cards, as many as he needs."""
     for card in drawn.split():
         if found := of_kind(play.card(card), RoundResult):
             return found[0]
@@ -231,7 +231,7 @@ def test_sevens(hand: str, mark: str | None) -> None:
 
 
 @rule("EUS96-080", "EUS96-082")
-def test_results_tell_the_side_bets_of_each_box_where_the_table_has_them() -> None:
+def test_results_have_the_side_bets_of_each_box_where_the_table_has_them() -> None:
     play = table("EUS96", pair_bets=True, accumulated_bets=True)
     play.deal((1, 2, 3), "7h 9s 7d Kd 7c 9s 7d")
     play.key("split")
@@ -252,7 +252,7 @@ def test_results_tell_the_side_bets_of_each_box_where_the_table_has_them() -> No
     )
 
 
-def test_and_nothing_of_them_where_it_has_not() -> None:
+def test_results_have_no_side_bets_where_the_table_has_none() -> None:
     play = table("EUS96")
     play.deal((1,), "7h Kd 7c")
     play.key("stand")

@@ -1,5 +1,5 @@
-"""What holds whatever is dealt and whatever is said: whole shoes with random hands, and any
-readings and commands in any order.
+"""Invariants for any cards and any inputs: whole shoes with random hands, and any readings and
+commands in any order.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 class Croupier:
-    """Deals a shuffled shoe to its end: sets boxes, presses keys as they come to mind, draws where
-    a card is expected.
+    """Deals a shuffled shoe to its end: sets boxes, presses keys at random, draws where a card is
+    expected.
     """
 
     def __init__(self, play: Play, seed: int) -> None:
@@ -130,8 +130,8 @@ def test_a_whole_shoe(game: str, decree: str, seed: int, with_options: bool) -> 
 
 
 def check(play: Play) -> None:
-    """Each round has one outcome; its hands are made of the cards dealt in it, each once; nobody
-    drew who might not.
+    """Each round has one outcome; its hands are made of the cards dealt in it, each once; no hand
+    drew against the rules.
     """
     rounds: dict[tuple[int, int], list[AnyEvent]] = {}
     for event in play.events:
@@ -151,7 +151,7 @@ def check(play: Play) -> None:
         told = cards_of(of_kind(said, CardDealt)) - cards_of(of_kind(said, CardRemoved))
         if not of_kind(
             said, RoundOpened
-        ):  # a later play: the hands lie there from before, the dealer's first card too
+        ):  # a later play: the hands are those of before, the dealer's first card too
             told += kept
         if outcome_of(results[0]).marks != ("hands_unknown",):
             assert Counter(card for hand in hands for card in hand.cards) == told
@@ -168,7 +168,7 @@ def cards_of(said: list[CardDealt] | list[CardRemoved]) -> Counter[str]:
 
 
 def fair(hand: Hand, dealer: Hand) -> None:
-    """A hand's outcome by the plainest of counts."""
+    """Check a hand's outcome by plain counting."""
     assert isinstance(hand.points, int)
     assert isinstance(dealer.points, int)
     if hand.kind in ("surrender", "bust"):
@@ -249,7 +249,7 @@ TABLE = st.builds(
 
 @settings(max_examples=cases(100, 400), deadline=None)
 @given(TABLE, SCRIPT)
-def test_whatever_happens(play: Play, script: list[Input]) -> None:
+def test_any_inputs_keep_the_invariants(play: Play, script: list[Input]) -> None:
     for each in script:
         asked = bool(play.state.doubt)
         events = holds(play, each)
@@ -265,7 +265,7 @@ def test_whatever_happens(play: Play, script: list[Input]) -> None:
 
 
 def accounted(play: Play) -> bool:
-    """No card is on the table that did not leave the shoe, as far as one shoe was there and all is
+    """No card is on the table that did not leave the shoe, if there was one shoe and all is
     counted.
     """
     shoe = play.state.shoe
@@ -282,7 +282,7 @@ def accounted(play: Play) -> bool:
 
 @settings(max_examples=cases(25, 100), deadline=None)
 @given(TABLE, SCRIPT, st.data())
-def test_a_table_goes_on_from_what_was_written_down(
+def test_a_table_continues_from_its_saved_state(
     play: Play, script: list[Input], data: st.DataObject
 ) -> None:
     goes_on(play, script, data.draw(st.integers(0, len(script))))
@@ -290,7 +290,7 @@ def test_a_table_goes_on_from_what_was_written_down(
 
 @settings(max_examples=cases(25, 100), deadline=None)
 @given(TABLE, SCRIPT)
-def test_what_waits_can_always_be_decided(play: Play, script: list[Input]) -> None:
+def test_every_open_decision_can_be_made(play: Play, script: list[Input]) -> None:
     """Whatever has happened, people in charge bring the table back to a new round."""
     for each in script:
         step(play, each)

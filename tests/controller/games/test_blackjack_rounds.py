@@ -1,4 +1,4 @@
-"""The course of a round of black jack: the deal, whose turn it is, what a hand may do."""
+"""The course of a round of black jack: the deal, whose turn it is, the decisions of a hand."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def dealt(play: Play) -> list[tuple[str, str | None]]:
     "EUS96-064",
     "GAL07-064",
 )
-def test_hands_from_the_left_the_dealer_hands_again_all_face_up(play: Play) -> None:
+def test_cards_go_to_hands_from_the_left_the_dealer_and_hands_again_all_face_up(play: Play) -> None:
     play.deal((5, 2), "4h 9s Kd 8d 9c")
     assert dealt(play) == [
         ("box:2", "4h"),
@@ -57,7 +57,7 @@ def test_hands_from_the_left_the_dealer_hands_again_all_face_up(play: Play) -> N
 
 
 @rule("BAL05-072", "EUS96-063", "ARA02-055", "GAL07-063")
-def test_the_dealers_second_card_comes_when_all_hands_have_done(play: Play) -> None:
+def test_the_dealers_second_card_comes_after_all_hands(play: Play) -> None:
     play.deal((1, 2), "4h 9s Kd 8d 9c")
     assert play.state.expected is None
     play.key("stand")
@@ -91,7 +91,7 @@ def test_the_first_card_closes_the_bets_if_nobody_has(play: Play) -> None:
 
 
 @rule("BAL05-071")
-def test_bets_may_be_opened_and_closed_and_boxes_said_anew_before_it(play: Play) -> None:
+def test_before_the_first_card_bets_may_be_reopened_and_boxes_set_again(play: Play) -> None:
     assert whats(play.say("bets.open")) == ["round.opened"]
     play.boxes(1, 2)
     play.boxes(3, 4)
@@ -105,7 +105,7 @@ def test_bets_may_be_opened_and_closed_and_boxes_said_anew_before_it(play: Play)
 
 @rule("BAL05-084", "ARA02-069", "EUS96-065", "GAL07-065")
 @pytest.mark.parametrize("decree", DECREES)
-def test_no_more_boxes_than_marked(decree: str) -> None:
+def test_boxes_are_limited_to_those_marked(decree: str) -> None:
     play = Play(decree)
     play.open()
     most = {"EUS96": 9}.get(decree, 7)
@@ -136,7 +136,7 @@ def test_one_hand_alone_may_not_begin(decree: str) -> None:
 
 @rule("ARA02-069", "GAL07-065")
 @pytest.mark.parametrize("decree", ["ARA02", "GAL07"])
-def test_one_hand_alone_begins_by_the_word_of_whoever_is_in_charge(decree: str) -> None:
+def test_one_hand_alone_begins_when_the_person_in_charge_allows_it(decree: str) -> None:
     play = Play(decree)
     play.open()
     play.boxes(3)
@@ -170,7 +170,7 @@ def test_over_21_is_lost_before_the_next_hand(play: Play) -> None:
 
 
 @rule("ARA02-061", "EUS96-070")
-def test_the_dealer_does_not_draw_against_nobody(play: Play) -> None:
+def test_the_dealer_does_not_draw_without_a_hand(play: Play) -> None:
     play.deal((1, 2), "4h 9s Kd 8d 7c")
     play.key("draw")
     play.cards("Td")
@@ -185,7 +185,7 @@ def test_the_dealer_does_not_draw_against_nobody(play: Play) -> None:
 
 @rule("EUS96-070")
 @pytest.mark.parametrize("decree", ["BAL05", "EUS96", "GAL07"])
-def test_or_he_does_where_the_site_says_so(decree: str) -> None:
+def test_the_dealer_draws_without_a_hand_where_the_site_says_so(decree: str) -> None:
     play = Play(decree, dealer_alone="draws")
     play.open()
     play.deal((1, 2), "4h 9s Kd 8d 7c")
@@ -197,7 +197,7 @@ def test_or_he_does_where_the_site_says_so(decree: str) -> None:
     only(play.cards("9h"), RoundResult)
 
 
-def test_in_aragon_he_never_does() -> None:
+def test_in_aragon_the_dealer_never_draws_without_a_hand() -> None:
     with pytest.raises(ValueError, match="dealer_alone"):
         Play("ARA02", dealer_alone="draws")
 

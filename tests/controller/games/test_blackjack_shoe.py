@@ -1,6 +1,4 @@
-"""The shoe of a table of black jack: burn, cut card, cards that should not be, silences, people's
-decisions.
-"""
+"""The shoe of a table of black jack: burn, cut card, wrong cards, silences, people's decisions."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ def play(request: pytest.FixtureRequest) -> Play:
 
 
 @rule("BAL05-070", "ARA02-052", "EUS96-060", "GAL07-050")
-def test_five_cards_are_burned_and_nobody_is_told_which(play: Play) -> None:
+def test_five_cards_are_burned_and_not_published(play: Play) -> None:
     said = play.open()
     assert only(said, CardsBurned).count == 5
     assert [event.to for event in of_kind(said, CardExpected)] == ["burn", None]
@@ -57,7 +55,7 @@ def test_five_cards_are_burned_and_nobody_is_told_which(play: Play) -> None:
 
 
 @rule("BAL05-070", "ARA02-052", "EUS96-060", "GAL07-050")
-def test_what_is_burned_is_confidential(play: Play) -> None:
+def test_burned_cards_are_confidential(play: Play) -> None:
     play.open(burned=False)
     for card in ("2c", None, "4c", "4c", "4c"):
         reading = _drawn(card)
@@ -65,11 +63,11 @@ def test_what_is_burned_is_confidential(play: Play) -> None:
         play.take(reading)
     play.boxes(1, 3)
     assert not confidential(play.game, play.state, _drawn("8h"))
-    assert not of_kind(play.events, Irregularity), "nobody sees that one was not read"
+    assert not of_kind(play.events, Irregularity), "the unread card is not noticed"
 
 
 @rule("GAL07-079")
-def test_without_a_shoe_cards_are_nothing(play: Play) -> None:
+def test_without_a_shoe_cards_are_ignored(play: Play) -> None:
     play.say("session.open")
     with pytest.raises(RejectedError, match="no shoe is at the table"):
         play.boxes(1, 2)
@@ -81,7 +79,7 @@ def test_without_a_shoe_cards_are_nothing(play: Play) -> None:
 
 
 @rule("ARA02-048", "ARA02-049")
-def test_what_is_said_of_a_shoe_is_held_against_the_decree() -> None:
+def test_the_cards_of_a_shoe_are_checked_against_the_decree() -> None:
     play = Play("ARA02", models=("A", "B"))
     play.say("session.open")
     with pytest.raises(RejectedError, match="without a number"):
@@ -114,7 +112,7 @@ def test_the_same_shoe_session_after_session_is_a_warning() -> None:
 
 
 @rule("EUS96-061")
-def test_a_shoe_that_shuffles_without_end_has_no_cut_card_and_burns_as_the_site_says() -> None:
+def test_a_continuous_shoe_has_no_cut_card_and_burns_as_the_site_says() -> None:
     for setting, expected in (("no", None), ("yes", "burn")):
         play = Play("EUS96", continuous=True, burn_continuous=setting)
         said = play.open(burned=False)
@@ -169,13 +167,13 @@ def test_a_cut_card_with_less_than_a_deck_behind_it_is_irregular(play: Play) -> 
     assert "shoe.cut" in whats(said)
 
 
-def test_with_no_round_in_hand_the_last_one_was(play: Play) -> None:
+def test_a_cut_card_between_rounds_makes_the_previous_round_the_last(play: Play) -> None:
     play.open()
     said = play.cut()
     assert (only(said, ShoeCut).rounds_left, only(said, ShoeEnded).why) == (0, "cut")
 
 
-def test_before_the_first_card_of_a_round_it_is_played_or_not_as_the_site_says() -> None:
+def test_a_cut_card_before_the_first_card_allows_the_round_or_not_as_the_site_says() -> None:
     played = Play("GAL07")
     played.open()
     played.boxes(1, 2)
@@ -196,7 +194,7 @@ def test_before_the_first_card_of_a_round_it_is_played_or_not_as_the_site_says()
 # Ends
 
 
-def test_cards_counted_at_the_end_are_held_against_the_count(play: Play) -> None:
+def test_cards_counted_at_the_end_are_checked_against_the_count(play: Play) -> None:
     play.open()
     said = play.say("shoe.end", left=306)
     assert [event.what for event in of_kind(said, Irregularity)] == ["shoe_count"]
@@ -214,7 +212,7 @@ def test_closing_in_the_middle_leaves_the_round_unresolved(play: Play) -> None:
 
 
 @rule("EUS96-088")
-def test_in_euskadi_a_new_minimum_holds_after_the_last_shoe() -> None:
+def test_in_euskadi_a_new_minimum_applies_after_the_last_shoe() -> None:
     play = Play("EUS96")
     dealing(play)
     play.say("limit.announce", "director", minimum=1000)
@@ -249,6 +247,6 @@ def _drawn(card: str | None) -> CardDrawn:
 
 
 def _forget_cards(play: Play) -> None:
-    """The same few cards again: only how many they are counts."""
+    """Replace the cards of events, so that the same few return: only their number counts."""
     assert play.state.shoe is not None
     play.state = replace(play.state, shoe=replace(play.state.shoe, seen={}))

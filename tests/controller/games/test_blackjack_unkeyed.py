@@ -1,5 +1,5 @@
-"""A table of black jack without keys: the shoe is counted, and of the round only what follows is
-told.
+"""A table of black jack without keys: the shoe is counted, and of the round only certain facts are
+published.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def test_without_keys_cards_after_the_deal_lie_on_the_table() -> None:
         play.key("stand")
 
 
-def test_without_keys_the_dealers_hand_is_told_where_one_is_left() -> None:
+def test_without_keys_the_dealers_hand_is_published_where_one_is_left() -> None:
     play = unkeyed()
     play.deal((1, 3), "Th 9s Kd Ad 9c 7h")
     result = only(play.boxes(1), RoundResult)
@@ -55,7 +55,7 @@ def test_without_keys_the_round_is_unresolved_where_several_are_left_or_none(car
     assert only(said, RoundUnresolved).why == "undecided"
 
 
-def test_without_keys_and_boxes_the_shoe_is_counted_and_the_cut_card_told() -> None:
+def test_without_keys_and_boxes_the_shoe_is_counted_and_the_cut_card_published() -> None:
     play = unkeyed()
     play.cards("Th 9s")
     assert only(play.cut(), ShoeCut).rounds_left == 1

@@ -1,4 +1,4 @@
-"""What becomes of the bets that a table of boule, or of the wheel of fortune, was told of."""
+"""Outcomes of the bets reported to a table of boule, or of the wheel of fortune."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ every = pytest.mark.parametrize("decree", DECREES)
 BETS = ("5", "1", "red", "black", "even", "odd", "pasa", "falta")
 
 
-def told(play: Play, *bets: str) -> None:
-    """Bets open, and these lie, each of a player of his own."""
+def placed_bets(play: Play, *bets: str) -> None:
+    """Bets are open, and these are placed, each by another player."""
     play.say("bets.open")
     for seat, bet in enumerate(bets, 1):
         play.say("bet.place", "croupier", who=f"seat:{seat}", bet=bet, amount=500)
 
 
 def closed(play: Play) -> None:
-    """It is set going, and bets close."""
+    """The ball or wheel is launched, and bets close."""
     play.phase("launched")
     play.phase("settling")
     play.say("bets.close", "croupier")
@@ -33,13 +33,13 @@ def closed(play: Play) -> None:
 def outcomes(
     event: RoundResult | ResultCorrected,
 ) -> dict[tuple[str | None, str], tuple[str, tuple[int, int] | None]]:
-    """By player and bet what it does, and what it pays."""
+    """The outcome and pay by player and bet."""
     assert isinstance(event.bets, tuple)
     return {(each.who, each.bet): (each.outcome, each.pays) for each in event.bets}
 
 
 @pytest.mark.parametrize("decree", of("BAL05-045", "ARA02-030", "EUS96-037", "GAL07-031"))
-def test_each_bet_that_was_told_is_settled(decree: str) -> None:
+def test_each_reported_bet_is_settled(decree: str) -> None:
     for number, wins in (
         (5, {"5"}),
         (1, {"1", "black", "odd", "falta"}),
@@ -47,7 +47,7 @@ def test_each_bet_that_was_told_is_settled(decree: str) -> None:
         (2, {"red", "even", "falta"}),
     ):
         play = table("boule", decree)
-        told(play, *BETS)
+        placed_bets(play, *BETS)
         closed(play)
         play.phase("settled")
         found = outcomes(only(play.number(number), RoundResult))
@@ -64,11 +64,11 @@ def test_a_round_without_bets_settles_none(decree: str) -> None:
 
 
 @every
-def test_a_bet_that_was_taken_back_is_not_settled_and_of_two_amounts_the_last_counts(
+def test_a_withdrawn_bet_is_not_settled_and_of_two_amounts_the_last_counts(
     decree: str,
 ) -> None:
     play = table("boule", decree)
-    told(play, "1", "1")
+    placed_bets(play, "1", "1")
     play.say("bet.place", "croupier", who="seat:1", bet="1", amount=1000)
     play.say("bet.withdraw", "croupier", who="seat:2", bet="1")
     closed(play)
@@ -77,9 +77,9 @@ def test_a_bet_that_was_taken_back_is_not_settled_and_of_two_amounts_the_last_co
 
 
 @every
-def test_a_correction_settles_them_anew(decree: str) -> None:
+def test_a_correction_settles_bets_again(decree: str) -> None:
     play = table("boule", decree)
-    told(play, "1", "red")
+    placed_bets(play, "1", "red")
     closed(play)
     play.phase("settled")
     play.number(1)
@@ -88,9 +88,9 @@ def test_a_correction_settles_them_anew(decree: str) -> None:
 
 
 @every
-def test_after_a_null_spin_they_lie_still_and_a_player_may_change_them(decree: str) -> None:
+def test_after_a_null_spin_bets_stay_and_a_player_may_change_them(decree: str) -> None:
     play = table("boule", decree)
-    told(play, "1", "2")
+    placed_bets(play, "1", "2")
     closed(play)
     only(play.say("round.void", "inspector", reason="inspector"), RoundVoid)
     play.say("bets.open")
@@ -104,9 +104,11 @@ def test_after_a_null_spin_they_lie_still_and_a_player_may_change_them(decree: s
 
 
 @every
-def test_bets_of_an_unresolved_round_are_settled_when_a_person_says_its_result(decree: str) -> None:
+def test_bets_of_an_unresolved_round_are_settled_when_a_person_confirms_its_result(
+    decree: str,
+) -> None:
     play = table("boule", decree)
-    told(play, "1")
+    placed_bets(play, "1")
     closed(play)
     play.say("session.close", locked=True)
     assert outcomes(
@@ -115,11 +117,11 @@ def test_bets_of_an_unresolved_round_are_settled_when_a_person_says_its_result(d
 
 
 @every
-def test_at_the_wheel_of_fortune_they_stand_behind_what_each_symbol_pays(decree: str) -> None:
+def test_at_the_wheel_of_fortune_bets_follow_the_pay_of_each_symbol(decree: str) -> None:
     play = table("fortune-wheel", decree)
     [low, *_] = play.shown["cells"][1:]
     bet = str(low)
-    told(play, bet)
+    placed_bets(play, bet)
     closed(play)
     play.phase("settled")
     result = only(play.number(low), RoundResult)
@@ -129,7 +131,7 @@ def test_at_the_wheel_of_fortune_they_stand_behind_what_each_symbol_pays(decree:
 
 
 @every
-def test_no_bet_lies_where_the_wheel_has_closed_them_itself(decree: str) -> None:
+def test_no_bet_is_placed_after_the_wheel_closed_them(decree: str) -> None:
     settings: dict[str, Any] = {"phases": "device"}
     play = table("boule", decree, **settings)
     play.phase("idle")

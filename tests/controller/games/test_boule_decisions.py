@@ -1,6 +1,4 @@
-"""Boule: what goes wrong is for the person in charge to decide; limits and the minimum of
-a cloth.
-"""
+"""Boule: faults are for the person in charge to decide; limits and the minimum of a cloth."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ FAULTS: tuple[WheelFaultName, ...] = ("ball_out", "between", "too_few_turns")
     "decree",
     [pytest.param("ARA02", marks=pytest.mark.rule("ARA02-034")), "BAL05", "EUS96", "GAL07"],
 )
-def test_a_fault_of_the_spin_asks_and_the_spin_is_null_by_the_inspectors_word(
+def test_a_fault_of_the_spin_asks_and_the_inspector_declares_it_null(
     decree: str, fault: WheelFaultName
 ) -> None:
     play = table("boule", decree)
@@ -58,7 +56,7 @@ def test_a_fault_of_the_spin_asks_and_the_spin_is_null_by_the_inspectors_word(
 
 
 @pytest.mark.rule("ARA02-034")
-def test_in_aragon_nobody_but_the_inspector_calls_a_spin_null() -> None:
+def test_in_aragon_only_the_inspector_declares_a_spin_null() -> None:
     play = table("boule", "ARA02")
     play.until_closed(1)
     with pytest.raises(
@@ -72,7 +70,7 @@ def test_in_aragon_nobody_but_the_inspector_calls_a_spin_null() -> None:
         play.say("round.void", "inspector", reason="ball_out")
 
 
-def test_the_number_that_waits_is_the_result_when_a_person_stands_for_it() -> None:
+def test_a_waiting_number_is_the_result_when_a_person_confirms_it() -> None:
     play = table()
     play.until_closed(1)
     play.fault("ball_out")
@@ -83,7 +81,7 @@ def test_the_number_that_waits_is_the_result_when_a_person_stands_for_it() -> No
     assert (outcome_of(result).number, result.confirmed_by) == (4, "M. Lasa (inspector)")
 
 
-def test_of_a_ball_between_two_holes_the_person_in_charge_may_say_the_number() -> None:
+def test_of_a_ball_between_two_holes_the_person_in_charge_may_state_the_number() -> None:
     play = table()
     play.until_closed(1)
     play.fault("between")
@@ -92,7 +90,7 @@ def test_of_a_ball_between_two_holes_the_person_in_charge_may_say_the_number() -
     )
 
 
-def test_before_bets_are_closed_nobody_tells_a_number() -> None:
+def test_before_bets_are_closed_no_number_is_accepted() -> None:
     play = table()
     play.say("bets.open")
     play.phase("launched", 1)
@@ -105,7 +103,7 @@ def test_before_bets_are_closed_nobody_tells_a_number() -> None:
     assert only(play.cell(9, 1), RoundResult).confirmed_by == "M. Lasa (inspector)"
 
 
-def test_a_ball_that_made_too_few_turns_asks_where_they_are_counted() -> None:
+def test_too_few_turns_of_the_ball_ask_where_they_are_counted() -> None:
     play = table(turns=4)
     assert outcome_of(only(play.spin(1, 1, turns=4), RoundResult)).number == 1
     assert whats(play.spin(2, 2, turns=3))[-1] == "too_few_turns"
@@ -114,7 +112,7 @@ def test_a_ball_that_made_too_few_turns_asks_where_they_are_counted() -> None:
 
 
 @pytest.mark.parametrize("setting", BREACHES)
-def test_a_breach_is_only_reported_where_the_table_has_it_so(setting: str) -> None:
+def test_a_breach_is_only_reported_where_the_table_is_set_so(setting: str) -> None:
     play = table(turns=1, **{setting: "warn"})
     play.until_closed(1)
     for fault in get_args(WheelFaultName):
@@ -137,7 +135,7 @@ def test_a_second_launch_in_one_round_asks() -> None:
     assert only(said, Irregularity).asks == DECISIONS
 
 
-def test_a_fault_before_the_launch_says_nothing_of_the_round() -> None:
+def test_a_fault_before_the_launch_does_not_affect_the_round() -> None:
     play = table()
     play.say("bets.open")
     assert play.fault("ball_out") == []
@@ -146,11 +144,11 @@ def test_a_fault_before_the_launch_says_nothing_of_the_round() -> None:
 
 @for_each("game", ["boule", "fortune-wheel"])
 @for_each("fault", ["number_unknown", "between", "too_few_turns"])
-def test_a_fault_of_the_spin_before_says_nothing_of_the_round_in_hand(
+def test_a_fault_of_the_previous_spin_does_not_affect_the_current_round(
     game: str, fault: WheelFaultName
 ) -> None:
-    """The person in charge was quicker than the board, which waits for longer before it says that
-    no place is seen.
+    """The person in charge was quicker than the board, which waits longer before it reports that no
+    place is seen.
     """
     play = table(game)
     play.until_closed(1)
@@ -241,7 +239,7 @@ def test_the_minimum_is_the_authorised_one_or_twice_as_much(decree: str) -> None
 
 
 @pytest.mark.rule("BAL05-047")
-def test_nor_does_it_change_to_another() -> None:
+def test_the_minimum_does_not_change_to_another() -> None:
     play = table(authorised_minimum=500)
     with pytest.raises(RejectedError, match="may not be 2000; allowed: 500, 1000"):
         play.say("limit.announce", minimum=2000)

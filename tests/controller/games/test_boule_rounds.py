@@ -1,5 +1,5 @@
-"""Boule: rounds in the decrees' order, what each number wins, and what is said of rounds out of
-order.
+"""Boule: rounds in the decrees' order, what each number wins, and reports of rounds out
+of order.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def test_where_nobody_opens_bets_the_next_round_begins_with_the_result(decree: s
     assert of_kind(play.events, Irregularity) == []
 
 
-def test_a_board_that_knows_places_only_is_enough() -> None:
+def test_a_board_that_only_reports_places_is_enough() -> None:
     play = table()
     play.say("bets.open")
     play.say("bets.close")
@@ -97,14 +97,14 @@ def test_a_board_that_knows_places_only_is_enough() -> None:
     assert of_kind(play.events, Irregularity) == []
 
 
-def test_a_device_that_claims_the_number_itself_is_taken_by_its_word() -> None:
+def test_a_number_that_the_device_itself_reports_is_accepted() -> None:
     play = table()
     play.until_closed(1)
     play.phase("settled", 1)
     assert outcome_of(only(play.number(9, 1), RoundResult)).colour == "red"
 
 
-def test_the_same_place_said_again_is_no_other_result() -> None:
+def test_a_repeated_place_is_no_second_result() -> None:
     play = table()
     play.spin(3, 1)
     assert play.cell(3, 1) == []
@@ -116,7 +116,7 @@ def test_the_same_place_said_again_is_no_other_result() -> None:
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-042", "ARA02-032", "EUS96-039", "GAL07-032"))
-def test_a_place_before_no_more_bets_is_told_and_no_result(decree: str) -> None:
+def test_a_place_before_no_more_bets_is_reported_and_no_result(decree: str) -> None:
     play = table("boule", decree)
     play.say("bets.open")
     play.phase("launched", 1)
@@ -129,7 +129,7 @@ def test_a_place_before_no_more_bets_is_told_and_no_result(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-042", "ARA02-032", "EUS96-039", "GAL07-032"))
-def test_bets_closed_before_the_launch_are_told(decree: str) -> None:
+def test_bets_closed_before_the_launch_are_reported(decree: str) -> None:
     play = table("boule", decree)
     play.spin(1, 1)
     play.say("bets.open")
@@ -150,7 +150,7 @@ def test_a_launch_that_a_silence_may_have_hidden_is_not_called_late() -> None:
     assert play.phase("launched", 2) == []
 
 
-def test_bets_opened_after_the_launch_are_told() -> None:
+def test_bets_opened_after_the_launch_are_reported() -> None:
     play = table()
     play.phase("launched", 1)
     said = play.say("bets.open")
@@ -160,7 +160,9 @@ def test_bets_opened_after_the_launch_are_told() -> None:
 
 @pytest.mark.parametrize("decree", cases("BAL05-043", "GAL07-032"))
 @pytest.mark.parametrize("phases", ["person", "device"])
-def test_a_place_told_while_the_ball_moves_waits_until_it_lies(decree: str, phases: str) -> None:
+def test_a_place_reported_while_the_ball_moves_waits_until_it_lies(
+    decree: str, phases: str
+) -> None:
     play = table("boule", decree, phases=phases)
     if phases == "person":
         play.until_closed(1)
@@ -173,7 +175,7 @@ def test_a_place_told_while_the_ball_moves_waits_until_it_lies(decree: str, phas
     assert outcome_of(only(play.phase("settled", 1), RoundResult)).number == 6
 
 
-def test_bets_that_nobody_saw_open_are_told() -> None:
+def test_bets_that_were_not_seen_open_are_reported() -> None:
     play = table(phases="device")
     play.alone(1, 1)
     play.phase("launched", 2)
@@ -302,7 +304,7 @@ WINS = {
     "decree",
     cases("BAL05-040 BAL05-041", "ARA02-030 ARA02-031", "EUS96-037 EUS96-038", "GAL07-030"),
 )
-def test_the_result_tells_the_simple_chances(decree: str) -> None:
+def test_the_result_has_the_simple_chances(decree: str) -> None:
     """In another row of the same plate the number is the same."""
     play = table("boule", decree)
     for spin, (number, chances_of_it) in enumerate(WINS.items(), 1):
@@ -320,7 +322,7 @@ def test_the_result_tells_the_simple_chances(decree: str) -> None:
 
 
 @pytest.mark.rule("GAL07-035")
-def test_who_throws_is_told_and_how_often_running() -> None:
+def test_the_thrower_is_published_with_his_throws_in_a_row() -> None:
     play = table("boule", "GAL07")
     running = []
     for number, by in enumerate(("Ana", "Ana", "Brais", "Ana"), 1):
@@ -334,10 +336,10 @@ def test_who_throws_is_told_and_how_often_running() -> None:
     assert play.shown["thrower"] is None
 
 
-# Another wheel's words
+# Messages of another wheel
 
 
-def test_what_a_roulette_wheel_says_is_told_and_disturbs_nothing() -> None:
+def test_messages_of_a_roulette_wheel_are_reported_and_disturb_nothing() -> None:
     play = table()
     play.until_closed(1)
     said = play.phase("ball_in_rim", 2, device="rota")
@@ -348,6 +350,6 @@ def test_what_a_roulette_wheel_says_is_told_and_disturbs_nothing() -> None:
     assert outcome_of(only(play.cell(2, 1), RoundResult)).number == 2
 
 
-def test_without_a_session_nothing_is_said() -> None:
+def test_without_a_session_nothing_is_published() -> None:
     play = Play()
     assert [*play.phase("launched", 1), *play.phase("settled", 1), *play.cell(4, 1)] == []

@@ -1,5 +1,5 @@
-"""Boule: what a silence may have hidden is a candidate that a person decides; what was told while
-the ball moved is none.
+"""Boule: what a silence may have hidden is a candidate that a person decides; a place reported
+while the ball moved is not.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def test_what_a_silence_hid_is_a_candidate_until_a_person_confirms_it(phases: st
 @pytest.mark.parametrize(
     ("game", "fault"), [("boule", "ball_out"), ("boule", "between"), ("fortune-wheel", "between")]
 )
-def test_a_fault_that_is_all_that_is_heard_of_a_spin_leaves_its_round_unresolved(
+def test_a_spin_of_which_only_a_fault_is_received_is_unresolved(
     game: str, fault: WheelFaultName
 ) -> None:
     """A silence hid the launch, and the ball was taken out before its hole was known: the round was
@@ -67,8 +67,8 @@ def test_a_fault_that_is_all_that_is_heard_of_a_spin_leaves_its_round_unresolved
     )
 
 
-def test_a_launch_that_is_counted_is_not_the_one_before_that_was_not() -> None:
-    """A board that was started anew has no count for a spin that would have that of the one before;
+def test_a_counted_launch_is_not_the_uncounted_one_before() -> None:
+    """A board that was restarted has no count for a spin that would have that of the one before;
     then a silence hid its end.
     """
     play = table(phases="device")
@@ -94,10 +94,10 @@ def test_a_fault_of_a_spin_that_is_over_ends_no_round_after_a_silence() -> None:
 
 @pytest.mark.parametrize("launched_live", [True, False])
 @pytest.mark.parametrize("phase", ["settling", "no_more_bets"])
-def test_bets_that_a_silence_may_have_hidden_the_end_of_are_not_said_to_be_closed_in_time(
+def test_bets_are_not_reported_as_closed_in_time_if_a_silence_may_have_hidden_it(
     phase: Phase, launched_live: bool
 ) -> None:
-    """The plate comes back with a burst, and by then the ball is about to lie. If it still runs,
+    """The plate comes back with a burst, and by then the ball has almost stopped. If it still runs,
     the calls are in time.
     """
     play = table(phases="device")
@@ -116,7 +116,7 @@ def test_bets_that_a_silence_may_have_hidden_the_end_of_are_not_said_to_be_close
 
 
 @pytest.mark.parametrize("phases", ["person", "device"])
-def test_a_spin_that_is_over_speaks_of_no_other_round(phases: str) -> None:
+def test_reports_of_a_finished_spin_affect_no_other_round(phases: str) -> None:
     play = table(phases=phases)
     if phases == "person":
         play.until_closed(1)
@@ -146,7 +146,9 @@ def test_a_place_of_a_round_that_had_none_is_its_candidate() -> None:
     assert (unresolved.round, unresolved.candidate) == (2, 4)
 
 
-def test_a_table_that_runs_by_itself_goes_on_when_the_wheel_says_live_that_it_stands() -> None:
+def test_a_table_that_runs_by_itself_continues_when_the_wheel_reports_live_that_it_stopped() -> (
+    None
+):
     play = table(phases="device")
     play.alone(1, 1)
     play.phase("launched", 2)
@@ -156,7 +158,7 @@ def test_a_table_that_runs_by_itself_goes_on_when_the_wheel_says_live_that_it_st
     assert whats(play.phase("settled", 2)) == ["round.opened"]
 
 
-def test_a_wheel_that_went_on_in_a_silence_leaves_its_round_unresolved() -> None:
+def test_a_wheel_that_continued_in_a_silence_leaves_its_round_unresolved() -> None:
     play = table(phases="device")
     play.alone(1, 1)
     play.phase("launched", 2)
@@ -168,7 +170,7 @@ def test_a_wheel_that_went_on_in_a_silence_leaves_its_round_unresolved() -> None
 
 
 @pytest.mark.parametrize("fault", ["between", "ball_out"])
-def test_a_table_that_runs_by_itself_goes_on_after_a_fault_that_is_decided(
+def test_a_table_that_runs_by_itself_continues_after_a_fault_is_decided(
     fault: WheelFaultName,
 ) -> None:
     play = table(phases="device")
@@ -191,7 +193,7 @@ def test_a_table_that_runs_by_itself_goes_on_after_a_fault_that_is_decided(
 
 @pytest.mark.parametrize("phases", ["device", "person"])
 @pytest.mark.parametrize("spin", [None, 7])
-def test_a_place_told_while_it_moved_and_then_a_silence_is_what_a_person_is_asked_about(
+def test_a_person_decides_a_place_reported_while_moving_before_a_silence(
     phases: str, spin: int | None
 ) -> None:
     play = table("boule", phases=phases)
@@ -210,7 +212,7 @@ def test_a_place_told_while_it_moved_and_then_a_silence_is_what_a_person_is_aske
     assert not of_kind(play.events, RoundResult)
 
 
-def test_a_place_told_while_it_moved_is_never_that_of_a_later_round() -> None:
+def test_a_place_reported_while_moving_is_never_that_of_a_later_round() -> None:
     play = table("boule", phases="device")
     play.phase("launched", 7)
     play.cell(4, 7)
@@ -221,7 +223,7 @@ def test_a_place_told_while_it_moved_is_never_that_of_a_later_round() -> None:
     assert play.state.held is None
 
 
-def test_a_place_told_while_it_moved_is_not_definitive_where_another_spin_settles() -> None:
+def test_a_place_reported_while_moving_is_not_final_where_another_spin_settles() -> None:
     play = table("boule", phases="person")
     play.until_closed(7)
     assert play.cell(4, 7) == []

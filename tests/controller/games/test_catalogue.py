@@ -89,7 +89,7 @@ def test_numbers_are_those_of_the_basque_list(shared: Path) -> None:
     ]
 
 
-def test_what_is_playable_can_be_made() -> None:
+def test_a_playable_game_can_be_made() -> None:
     for pair in catalogue():
         if playable(pair):
             make_game(pair.game, pair.decree, {})
@@ -100,6 +100,6 @@ def test_what_is_playable_can_be_made() -> None:
 
 @for_each("game", GAMES)
 def test_a_game_is_playable_wherever_it_is(game: str) -> None:
-    """Every game that is made is played under each of the decrees that have it."""
+    """Every game that can be made is played under each of the decrees that have it."""
     there = {pair.decree for pair in catalogue() if pair.game == game}
     assert {pair.decree for pair in catalogue() if pair.game == game and playable(pair)} == there

@@ -1,5 +1,5 @@
-"""What holds at a table of boule or of the wheel of fortune whatever happens: a thousand rounds
-with errors, and any input.
+"""Invariants of a table of boule or of the wheel of fortune: a thousand rounds with errors, and any
+input.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def gap() -> list[Input]:
 
 
 class Floor:
-    """A table and the people at it, who play a round after the other, with errors."""
+    """A table and its people, who play one round after the other, with errors."""
 
     def __init__(self, game: str, decree: str, phases: str) -> None:
         self.play = Play(game, decree, phases=phases)
@@ -78,7 +78,7 @@ class Floor:
         self.cells = 18 if game == "boule" else 64 if decree == "ARA02" else 54
         self.known: dict[
             int, set[Any]
-        ] = {}  # round -> the numbers that were told while it was in hand or unresolved
+        ] = {}  # round -> the numbers reported while it was current or unresolved
         self.by_hand = phases == "person"
 
     def take(self, *inputs: Input) -> None:
@@ -102,8 +102,8 @@ class Floor:
         return getattr(given_, "number", None)
 
     def round(self, spin: int) -> None:
-        """A spin in which something may be left out, come twice, or come between; then the people
-        decide what is open.
+        """A spin in which something may be left out, repeated, or inserted; then the people decide
+        what is open.
         """
         cell = self.chance.randint(1, self.cells)
         course: list[Input] = [told(WheelPhase, phase=phase, spin=spin) for phase in COURSE]
@@ -151,7 +151,7 @@ class Floor:
         course[at:at] = chance.choice(trouble)
 
     def decide(self) -> None:
-        """A person in charge decides whatever waits: the round in hand, and those that are
+        """A person in charge decides everything that waits: the current round, and those that are
         unresolved.
         """
         shown = self.play.shown
@@ -168,7 +168,7 @@ class Floor:
 
 
 TURNS = cases(150, 1000)
-"""More than the 256 that a device counts before it begins again."""
+"""More than the 256 that a device counts before it wraps around."""
 
 
 @pytest.mark.parametrize("phases", ["person", "device"])
@@ -205,7 +205,7 @@ def check(events: list[AnyEvent]) -> None:
             for those in rounds.values()
             if not any(isinstance(event, OUTCOMES) for event in those)
         ]
-        assert len(without) <= 1  # the one in hand
+        assert len(without) <= 1  # the current one
         for those in rounds.values():
             has_one_end(those)
             calls = [
@@ -276,7 +276,7 @@ OPEN = said("session.open", role="table_head", minimum=500)
 
 @st.composite
 def stopped_round(draw: st.DrawFn) -> list[Input]:
-    """A round about which a person may be asked, while it goes on."""
+    """A running round about which a person may be asked."""
     spin = draw(SPINS)
     launched, settling, settled = (told(WheelPhase, phase=phase, spin=spin) for phase in COURSE)
     doubt = draw(
@@ -315,7 +315,7 @@ TABLE = st.builds(
 
 @settings(max_examples=cases(50, 200), deadline=None)
 @given(TABLE, SCRIPT)
-def test_whatever_happens(play: Play, script: list[Input]) -> None:
+def test_any_inputs_keep_the_invariants(play: Play, script: list[Input]) -> None:
     for each in script:
         hand = play.state.current
         holds(play, each, waits=hand.round if hand and hand.asks else None)

@@ -1,4 +1,4 @@
-"""The bank lays its cards down before a hand has spoken: that is reported, and the players may
+"""The bank lays its cards down before a hand has spoken: this is reported, and the players may
 withdraw their bets, with or without a natural.
 """
 
@@ -13,7 +13,7 @@ from tests.support.games.chemin_play import DECREES, Play, at_table, rules
 from tests.support.games.play import of_kind, only
 
 BANKS = {"seven": "2h 3c 3d 4s", "baccarat": "2h Kc 3d Qs", "natural": "2h 4c 3d 4s"}
-"""What the bank makes; the hand makes five."""
+"""Totals of the bank; the hand has five."""
 
 
 def staked(decree: str, game: str = "chemin-de-fer", bet: str = "player") -> Play:

@@ -1,5 +1,5 @@
-"""By what law the bank's word is wrong: that of zero, the table that it asked for, or the error
-that binds it to the table.
+"""The law that the bank's word breaks: that of zero, the table that it asked for, or the error that
+binds it to the table.
 """
 
 from __future__ import annotations

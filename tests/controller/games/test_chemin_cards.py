@@ -1,4 +1,4 @@
-"""What goes wrong with the cards of chemin de fer, and by the croupier; what no decree foresees.
+"""Errors with the cards of chemin de fer, and by the croupier; situations that no decree foresees.
 Each with its law.
 """
 
@@ -81,7 +81,7 @@ def test_a_card_face_up_in_the_shoe_is_removed_and_the_next_takes_its_place(decr
     play.dealt("2h 3c")
     assert whats(play.cards("9h", exposed=True)) == ["card_exposed", "card.expected"]
     assert play.shown["asks"] == ["card.decide", "round.void"]
-    assert "9h" not in str(play.events), "a device's word tells no card"
+    assert "9h" not in str(play.events), "a device's report publishes no card"
     said = play.decide("exposed")
     assert (whats(said), only(said, CardRemoved).card) == (["card.removed", "card.expected"], "9h")
     assert [event.to for event in of_kind(play.cards("4d 4s"), CardDealt)] == ["player", "banker"]
@@ -94,7 +94,7 @@ def test_a_card_face_up_in_the_shoe_is_removed_and_the_next_takes_its_place(decr
 
 
 @every
-def test_a_card_that_the_shoe_wrongly_saw_face_up_is_told_to_nobody(decree: str) -> None:
+def test_a_card_that_the_shoe_wrongly_saw_face_up_is_not_published(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c")
     play.cards("9h", exposed=True)
@@ -109,7 +109,7 @@ def test_a_card_that_the_shoe_wrongly_saw_face_up_is_told_to_nobody(decree: str)
 
 
 @every
-def test_one_that_a_person_takes_away_unseen_is_not_named_and_one_that_is_another_is(
+def test_a_card_removed_unseen_is_not_named_and_one_that_differs_is(
     decree: str,
 ) -> None:
     play = at_table(decree)
@@ -125,7 +125,7 @@ def test_one_that_a_person_takes_away_unseen_is_not_named_and_one_that_is_anothe
 
 
 @every
-def test_a_third_card_that_is_not_asked_for_waits_too(decree: str) -> None:
+def test_an_unrequested_third_card_waits_too(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 4d 4s")
     assert whats(play.cards("9h", exposed=True)) == ["card_exposed"]
@@ -133,7 +133,7 @@ def test_a_third_card_that_is_not_asked_for_waits_too(decree: str) -> None:
 
 
 @every
-def test_a_third_card_that_is_dealt_face_up_is_told_as_always(decree: str) -> None:
+def test_a_third_card_that_is_dealt_face_up_is_published_as_always(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 2d 4s")
     play.say("hand.draw")
@@ -176,7 +176,7 @@ def test_a_card_that_was_not_read_stops_the_table(decree: str) -> None:
 
 
 @every
-def test_what_the_shoe_took_a_card_for_is_not_told_when_a_person_reads_another(decree: str) -> None:
+def test_the_shoes_reading_is_not_published_when_a_person_reads_another_card(decree: str) -> None:
     play = at_table(decree)
     play.say("bets.open")
     play.cards("9h")
@@ -261,7 +261,7 @@ def test_a_card_falsely_called_is_the_banks_where_it_makes_five_or_less(decree: 
 
 
 @rules("GAL07-127")
-def test_another_fault_in_the_deal_makes_the_round_null_unless_it_can_be_put_right(
+def test_another_fault_in_the_deal_makes_the_round_null_unless_it_can_be_corrected(
     decree: str,
 ) -> None:
     play = at_table(decree)
@@ -277,7 +277,7 @@ def test_another_fault_in_the_deal_makes_the_round_null_unless_it_can_be_put_rig
     assert points(play.turn()) == {"player": (6, "tie"), "banker": (6, "tie")}
 
 
-# What no decree foresees
+# Situations that no decree foresees
 
 
 @every
@@ -299,7 +299,7 @@ def test_a_silence_asks_whether_cards_are_missing(decree: str) -> None:
 
 
 @every
-def test_a_shoe_that_is_not_heard_while_the_bets_close_hides_no_card(decree: str) -> None:
+def test_a_shoe_that_is_silent_while_the_bets_close_hides_no_card(decree: str) -> None:
     play = at_table(decree)
     play.say("bets.open")
     assert whats(play.take(LinkLost(at=1.0, reason="unplugged"))) == []

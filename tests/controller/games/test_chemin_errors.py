@@ -1,5 +1,5 @@
-"""The errors of the banker and of the player at chemin de fer, one after the other, each with the
-law that decides it.
+"""The errors of the banker and of the player at chemin de fer, one by one, each with the law that
+decides it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def test_a_banker_with_more_than_two_first_cards_has_zero(decree: str) -> None:
 
 
 @every
-def test_a_card_that_a_hand_is_given_later_stands_behind_those_it_has(decree: str) -> None:
+def test_a_card_given_later_is_placed_after_those_of_the_hand(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 4d 4s")
     play.cards("2c 5h")
@@ -112,12 +112,12 @@ def test_of_two_third_cards_the_hand_has_the_better_and_the_bank_the_worse(decre
     )
     assert (
         only(play.decide("accept", card="5c"), CardRemoved).card == "Ac"
-    )  # which counts a person says
+    )  # a person states which one counts
     play.cards("2c 3h")  # and he does it again, to himself
     play.decide("for", who="banker")
     assert (
         only(play.turn("banker"), CardRemoved).card == "3h"
-    )  # or the cards do, when they are turned
+    )  # or the cards show it, when they are turned
     assert result_of(play.turn("player")) == {
         "player": (("2h", "2d", "5c"), 9, None, "win"),
         "banker": (("3c", "3s", "2c"), 8, None, "lose"),
@@ -152,7 +152,7 @@ def test_the_wrong_one_of_two_third_cards_is_found_when_the_hand_is_turned(decre
 
 
 @every
-def test_a_person_says_which_of_the_banks_two_cards_counts_after_the_hands(decree: str) -> None:
+def test_a_person_states_which_of_the_banks_two_cards_counts_after_the_hands(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 2d 3s")
     play.draw()
@@ -251,7 +251,7 @@ def test_who_lays_down_before_the_hand_has_spoken(decree: str) -> None:
 
 
 @every
-def test_a_banker_who_gives_a_card_may_not_lay_down_any_more(decree: str) -> None:
+def test_a_banker_who_gives_a_card_may_no_longer_lay_down(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 4c 2d 4s")
     play.draw()

@@ -1,4 +1,4 @@
-"""What holds whatever happens at the table: any cards, readings and commands, in any order."""
+"""Invariants of the table for any cards, readings and commands, in any order."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ TROUBLE: st.SearchStrategy[Input] = st.sampled_from(
 
 @st.composite
 def evening(draw: st.DrawFn) -> tuple[Play, list[Input]]:
-    """A table, and what happens there: rounds that are mostly played to their end. None comes
-    twice, nor one that persons say.
+    """A table, and its inputs: rounds that are mostly played to their end. No card occurs twice,
+    not even one stated by people.
     """
     game, decree = draw(st.sampled_from(PAIRS))
     play = Play(
@@ -134,14 +134,14 @@ def evening(draw: st.DrawFn) -> tuple[Play, list[Input]]:
 
 
 def public(play: Play, said: list[AnyEvent]) -> set[str]:
-    """Every card that is told anywhere: in an event, its frames, or a retained topic."""
+    """Every published card: in an event, its frames, or a retained topic."""
     shown = msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
     return set(CARD.findall((b"\n".join(map(write, said)) + shown).decode()))
 
 
 @settings(max_examples=cases(50, 200), deadline=None)
 @given(evening())
-def test_nothing_breaks_and_the_state_can_be_written_down_at_any_moment(
+def test_nothing_breaks_and_the_state_can_be_saved_at_any_moment(
     table: tuple[Play, list[Input]],
 ) -> None:
     play, script = table
@@ -151,8 +151,8 @@ def test_nothing_breaks_and_the_state_can_be_written_down_at_any_moment(
 
 @settings(max_examples=cases(50, 200), deadline=None)
 @given(evening())
-def test_no_card_is_told_that_nobody_has_laid_open(table: tuple[Play, list[Input]]) -> None:
-    """The cards of a deal stay down until somebody turns, shows or removes one of them."""
+def test_no_card_is_published_that_was_not_laid_open(table: tuple[Play, list[Input]]) -> None:
+    """The cards of a deal stay hidden until a person turns, shows or removes one of them."""
     play, script = table
     down: set[str] = set()
     for each in script:
@@ -186,7 +186,7 @@ def test_a_result_has_all_its_cards_open_or_a_person_behind_it(
         before = play.state.current
         for result in of_kind(step(play, each), RoundResult):
             if not any(isinstance(hand.points, int) for hand in outcome_of(result).hands):
-                assert result.confirmed_by is not None  # at two cloths it says who has won
+                assert result.confirmed_by is not None  # at two cloths it states who has won
                 continue
             assert before is not None
             for hand in outcome_of(result).hands:
@@ -206,7 +206,7 @@ def test_a_result_has_all_its_cards_open_or_a_person_behind_it(
 
 @settings(max_examples=cases(37, 150), deadline=None)
 @given(evening())
-def test_a_card_is_in_one_place_and_none_comes_back(table: tuple[Play, list[Input]]) -> None:
+def test_a_card_is_in_one_place_and_never_returns(table: tuple[Play, list[Input]]) -> None:
     play, script = table
     for each in script:
         now = play.state.shoe
@@ -224,8 +224,8 @@ CLOTHS = ("cloth:1", "cloth:2", "bank")
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_card_goes_to_the_hand_that_was_told_whatever_was_put_right_before(seed: int) -> None:
-    """Or a person is asked. Played by chance alone: what matters lies deep in a round."""
+def test_a_card_goes_to_the_expected_hand_whatever_was_corrected_before(seed: int) -> None:
+    """Or a person is asked. Played by chance alone: the cases that matter are deep in a round."""
     chance = random.Random(seed)
     play = Play("GAL07", "baccarat-two-cloths")
     for _ in range(40):

@@ -1,4 +1,4 @@
-"""Chemin de fer as it is played: the deal, the words, the table of plays, the cut card."""
+"""Chemin de fer in regular play: the deal, the words, the table of plays, the cut card."""
 
 from __future__ import annotations
 
@@ -121,8 +121,8 @@ WORDS = [(made, word) for made in range(8) for word in ("draw", "stand")]
 
 
 @rules("ARA02-095", "BAL05-113", "EUS96-138", "GAL07-103")
-def test_what_a_hand_may_say(decree: str) -> None:
-    """Nothing is said of a wrong word before the hand is turned: it would tell its cards."""
+def test_the_words_that_a_hand_may_say(decree: str) -> None:
+    """A wrong word is not reported before the hand is turned: it would reveal its cards."""
     for made, word in WORDS:
         play = at_table(decree)
         play.dealt(f"Kd 3c {SMALL[made]} 4s")
@@ -170,7 +170,7 @@ def test_the_banker_must_draw_to_zero(decree: str) -> None:
 
 
 def duty(decree: str, bank: int, third: int | None, *, optional: bool = False) -> str:
-    """What the table says to a bank with so many points against this third card."""
+    """What the table demands of a bank with this total against this third card."""
     play = at_table(decree)
     cards = [TableCard(card=SMALL[bank], to="banker"), TableCard(card="Kd", to="banker")]
     cards += [TableCard(card=SMALL[third], to="player")] if third is not None else []
@@ -207,7 +207,7 @@ def test_every_cell_of_the_table_of_plays(decree: str) -> None:
 
 
 @rules("ARA02-097", "BAL05-115", "EUS96-140", "GAL07-109")
-def test_a_banker_who_asked_for_the_table_keeps_to_it(decree: str) -> None:
+def test_a_banker_who_asked_for_the_table_must_follow_it(decree: str) -> None:
     for asked, kind in product((False, True), ("table", "free")):
         play = at_table(decree, banker=kind)
         play.bets()
@@ -259,7 +259,7 @@ def test_the_cut_card_lets_the_round_in_hand_end_and_no_other_begin(decree: str)
 
 
 @rules("ARA02-087", "BAL05-110", "EUS96-132", "GAL07-061")
-def test_the_cut_card_at_another_place_is_told(decree: str) -> None:
+def test_the_cut_card_at_another_place_is_reported(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 4d")
     assert "cut_card" in whats(play.cut())
@@ -283,7 +283,7 @@ def test_the_cut_card_before_the_first_card(decree: str) -> None:
 
 
 @rules("BAL05-128", "EUS96-152", "GAL07-114")
-def test_cards_are_counted_at_the_end_when_somebody_asks(decree: str) -> None:
+def test_cards_are_counted_at_the_end_on_request(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 4d 4s")
     play.stand()
@@ -317,7 +317,7 @@ def test_no_claim_after_the_round_is_settled(decree: str) -> None:
     "EUS96-150 EUS96-151 EUS96-154",
     "GAL07-099 GAL07-111 GAL07-113",
 )
-def test_what_is_shown_of_limits_and_deductions(decree: str) -> None:
+def test_limits_and_deductions_are_shown(decree: str) -> None:
     play = at_table(decree)
     shown = play.shown
     assert (shown["players"], shown["deduction"], shown["minimum"]) == (4, [1, 20], 1000)

@@ -1,5 +1,5 @@
-"""Whole tallas: six decks to the cut card and beyond, taken up anew after every input, each result
-held against the cards.
+"""Whole tallas: six decks to the cut card and beyond, restored after every input, each result
+checked against the cards.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ def worth(cards: list[str]) -> int:
 
 
 class ShoeTopic:
-    """A shuffled shoe, and a table whose players keep to the rules as far as the cards
-    tell them.
-    """
+    """A shuffled shoe, and a table whose players follow the rules as far as the cards show them."""
 
     def __init__(self, game: str, decree: str, seed: int) -> None:
         self.play = Play(decree, game)
@@ -42,18 +40,16 @@ class ShoeTopic:
         return self.play.book.shoe.behind
 
     def next(self, who: str) -> None:
-        """The next card goes to a hand; the table must expect it there, and is then taken
-        up anew.
-        """
+        """Deal the next card to a hand; the table must expect it there, and is then restored."""
         assert self.play.state.expected == who
         if len(self.cards) == self.behind:
             self.play.cut()
         card = self.cards.pop()
         self.hands[who].append(card)
         self.play.cards(card)
-        self.anew()
+        self.restore()
 
-    def anew(self) -> None:
+    def restore(self) -> None:
         self.play.state = msgspec.json.decode(
             msgspec.json.encode(self.play.state), type=CheminState
         )
@@ -72,7 +68,7 @@ class ShoeTopic:
                 play.draw(who)
             else:
                 play.stand(who)
-            self.anew()
+            self.restore()
         naturals = [who for who in book.everyone if worth(self.hands[who]) >= 8]
         if book.bank in naturals:
             play.turn(book.bank)
@@ -94,8 +90,8 @@ class ShoeTopic:
         return worth(cards) < 5 or (worth(cards) == 5 and self.chance.random() < 0.5)
 
     def bank(self) -> None:
-        """The banker draws to zero and by the table; where it says nothing for both hands he tosses
-        a coin.
+        """The banker draws to zero and by the table; where it leaves both hands open he tosses a
+        coin.
         """
         play, book = self.play, self.play.book
         made = worth(self.hands[book.bank])

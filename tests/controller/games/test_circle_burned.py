@@ -1,6 +1,4 @@
-"""A burned card that everybody saw: the decrees say that nobody does, and a person decides what
-becomes of the round.
-"""
+"""A burned card that everybody saw: the decrees forbid it, and a person decides about the round."""
 
 from __future__ import annotations
 
@@ -52,7 +50,7 @@ def test_a_burned_card_that_lay_face_up_is_for_a_person(decree: str) -> None:
 
 
 @rule("BAL09-024")
-def test_a_card_burned_for_one_that_came_too_early_is_told_and_the_deal_goes_on() -> None:
+def test_a_card_burned_for_one_that_came_too_early_is_published_and_the_deal_continues() -> None:
     play = table("BAL09", "seven-card-stud")
     play.say("bets.open")
     play.say("bets.close")

@@ -1,4 +1,4 @@
-"""Published results of circle poker that a person corrects: the cards speak where they were
+"""Published results of circle poker that a person corrects: the cards decide where they were
 compared, else the person does.
 """
 
@@ -23,7 +23,7 @@ STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
 
 
 def correct(play: Play, **fields: Any) -> ResultCorrected:
-    """``winner``, or the right cards of hands: ``seat4`` for ``seat:4``."""
+    """Correct ``winner``, or hands to these cards: ``seat4`` for ``seat:4``."""
     winner = fields.pop("winner", None)
     hands = {who.replace("seat", "seat:"): cards.split() for who, cards in fields.items()}
     [corrected] = of_kind(
@@ -47,7 +47,7 @@ def to_the_end(
 
 
 def told(event: RoundResult | ResultCorrected) -> tuple[Any, ...]:
-    """What a result says."""
+    """The outcome in a result."""
     return outcome_of(event).hands, outcome_of(event).winner, outcome_of(event).marks
 
 
@@ -94,7 +94,7 @@ def test_every_game_with_its_boards_and_its_low_hand(decree: str, game: str) -> 
     assert told(correct(play, seat4=" ".join(own))) == told(result)
 
 
-def test_where_hands_were_compared_the_cards_speak() -> None:
+def test_where_hands_were_compared_the_cards_decide() -> None:
     play = to_the_end()
     for why, fields in {
         "the result follows from the cards; leave out number, dice and winner": {
@@ -113,7 +113,7 @@ def test_where_hands_were_compared_the_cards_speak() -> None:
         assert play.state is state
 
 
-def test_cards_of_who_gave_up_are_neither_kept_nor_asked_for() -> None:
+def test_cards_of_a_folded_hand_are_neither_stored_nor_requested() -> None:
     play = table()
     play.bets()
     play.cards(HOLES)
@@ -129,11 +129,11 @@ def test_cards_of_who_gave_up_are_neither_kept_nor_asked_for() -> None:
     ):
         correct(play, seat1="Jh Jd")
     assert outcome_of(correct(play, seat4="Ah Jh")).winner == "seat:3", (
-        "a card of the hand that gave up: nobody may tell"
+        "a card of the hand that gave up: not published"
     )
 
 
-def test_without_showdown_a_person_says_the_winner() -> None:
+def test_without_showdown_a_person_states_the_winner() -> None:
     play = holdem()
     play.street(STREETS[0])
     play.close(winner=4)
@@ -157,7 +157,7 @@ def test_without_showdown_a_person_says_the_winner() -> None:
     )
 
 
-def test_hands_that_lay_open_before_all_cards_came_say_nothing_of_the_winner() -> None:
+def test_hands_that_lay_open_before_all_cards_came_do_not_decide_the_winner() -> None:
     play = table("BAL09", "five-card-stud")
     play.bets()
     play.cards("7c 8c 9c Tc Ac Kc Qc Jc")
@@ -168,7 +168,7 @@ def test_hands_that_lay_open_before_all_cards_came_say_nothing_of_the_winner() -
     assert outcome_of(correct(play, winner="seat:2")).winner == "seat:2"
 
 
-def test_nobodys_word_goes_before_cards_that_lay_open() -> None:
+def test_no_statement_overrides_cards_that_lay_open() -> None:
     play = holdem()
     for street in STREETS:
         play.street(street)
@@ -215,7 +215,7 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
     assert play.state.played == ()
 
 
-def test_a_correction_tells_the_cards_or_is_for_surveillance_alone() -> None:
+def test_a_correction_publishes_the_cards_or_is_for_surveillance_alone() -> None:
     play = to_the_end()
     line = {"at": 1.0, "type": "result.correct", "by": "M. Lasa", "role": "table_head", "round": 1}
     hands = {"right": {"seat:4": ["Ah", "5s"]}, "wrong": {"seat:4": ["Kh", "5s"]}}

@@ -1,4 +1,4 @@
-"""What a reader says at a table of circle poker, where it cannot be believed."""
+"""Reports of a reader at a table of circle poker that cannot be believed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.games.play import of_kind
 GENERAL = ("BAL09", "EUS96")
 
 
-# What a reader says
+# Reports of a reader
 
 
 def test_a_covered_card_that_is_there_already_is_not_believed() -> None:
@@ -49,7 +49,7 @@ def test_a_covered_card_of_another_pack_is_not_believed() -> None:
     assert void(play.say("round.void", reason="deck_defective")).reason == "deck_defective"
 
 
-def test_what_is_shown_goes_before_what_was_read() -> None:
+def test_shown_cards_override_those_that_were_read() -> None:
     play = holdem()
     for cards in ("2c 3c 4c 9d", "2d Td", "2h 7d"):
         play.street(cards)
@@ -70,7 +70,7 @@ def test_what_is_shown_goes_before_what_was_read() -> None:
     }
 
 
-def test_shown_cards_that_cannot_be() -> None:
+def test_impossible_shown_cards_are_refused() -> None:
     play = holdem()
     with pytest.raises(
         RejectedError, match="Zz is not a card; write rank and suit, such as 7h or Ts"
@@ -86,7 +86,7 @@ def test_shown_cards_that_cannot_be() -> None:
     assert not of_kind(play.events, CardTurned)
 
 
-def test_a_common_card_that_was_said_wrongly() -> None:
+def test_a_common_card_that_was_reported_wrongly() -> None:
     play = holdem()
     play.street("2c 3c 4c 9d")
     with pytest.raises(RejectedError, match="card 2 of board is already 4c"):
@@ -105,7 +105,7 @@ def test_a_common_card_that_was_said_wrongly() -> None:
     assert whats(play.show("board", "9d", index=1)) == ["shown_differs", "card_duplicate"]
 
 
-def test_an_open_hand_that_was_said_wrongly() -> None:
+def test_an_open_hand_that_was_reported_wrongly() -> None:
     play = table()
     play.bets()
     play.say("cards.deal", count=8)
@@ -130,7 +130,7 @@ def test_a_silence_while_cards_are_dealt() -> None:
     said = play.gap()
     assert whats(said) == ["silence"]
     play.accept()
-    play.say("cards.deal", count=1)  # what was not seen, as the croupier counts it
+    play.say("cards.deal", count=1)  # unseen cards, as the croupier counts them
     play.cards("Qs Js")
     assert play.current.open
     assert {each.card for each in play.current.cards} == {None}
@@ -149,7 +149,7 @@ def test_a_card_that_is_known_only_after_a_silence() -> None:
     assert len(play.current.cards) == 5
 
 
-def test_a_reading_that_is_not_sure_is_no_card_before_a_person_says_so() -> None:
+def test_an_uncertain_reading_is_no_card_before_a_person_confirms_it() -> None:
     play = half_dealt("EUS96")
     said = play.cards("Ks", unsure=True)
     assert [(event.what, event.detail) for event in of_kind(said, Irregularity)] == [
@@ -162,7 +162,7 @@ def test_a_reading_that_is_not_sure_is_no_card_before_a_person_says_so() -> None
 
 
 @pytest.mark.parametrize("decree", SYNTHETIC)
-def test_a_covered_common_card_that_is_another_than_was_read(decree: str) -> None:
+def test_a_covered_common_card_that_differs_from_the_reading(decree: str) -> None:
     play = laid(decree)
     play.close()
     assert whats(play.show("board", "9h")) == ["shown_differs"]
@@ -172,7 +172,7 @@ def test_a_covered_common_card_that_is_another_than_was_read(decree: str) -> Non
 
 
 @pytest.mark.parametrize("decree", GENERAL)
-def test_errors_are_told_before_any_card_of_a_round(decree: str) -> None:
+def test_errors_are_reported_before_any_card_of_a_round(decree: str) -> None:
     play = table(decree)
     with pytest.raises(RejectedError, match="no card of this round is dealt"):
         play.error("order")

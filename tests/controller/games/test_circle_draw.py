@@ -131,7 +131,7 @@ def test_the_opener_discards_first_and_each_is_served_before_the_next() -> None:
     assert of_kind(said, BettingOpened)[0].first == "seat:3"
 
 
-def test_where_the_opener_gave_up_the_next_to_his_right_speaks() -> None:
+def test_where_the_opener_folded_the_next_to_his_right_speaks() -> None:
     play = covered()
     play.act(3, "open")
     play.act(4, "raise")
@@ -171,7 +171,7 @@ def test_of_four_cards_the_last_comes_after_the_others() -> None:
     assert len(of_kind(said, BettingOpened)) == 1
 
 
-def test_who_has_drawn_shows_and_what_was_discarded_is_told_to_nobody() -> None:
+def test_a_drawn_hand_is_shown_and_its_discards_are_not_published() -> None:
     play = played()
     play.error("touched", 1)
     play.error("touched", 2)
@@ -212,7 +212,7 @@ def test_before_the_last_card_the_discards_are_mixed_in_but_for_the_openers_and_
     assert irregularities(play.show(4, "Kh Ks Qd Qs Jh")) == []
 
 
-def test_a_card_of_the_openers_discards_does_not_come_again() -> None:
+def test_a_card_of_the_openers_discards_is_not_dealt_again() -> None:
     play = opened()
     discard(play, 3, 3, "Ad Ah As")
     discard(play, 4, 5, "Kh Ks Qd Qs Jh")
@@ -254,7 +254,7 @@ def test_in_euskadi_all_discards_are_used_when_the_pack_is_empty() -> None:
 
 
 @rule("EUS96-212")
-def test_in_euskadi_who_alone_is_to_be_served_does_not_get_his_own_discards() -> None:
+def test_in_euskadi_the_only_player_to_be_served_does_not_get_his_own_discards() -> None:
     play = covered("EUS96")
     play.close()
     for seat, cards in ((4, "Ad Ah As"), (3, "Kh Ks Qd"), (2, "Qs Jh Th")):
@@ -283,7 +283,7 @@ def test_the_pack_was_put_away_too_early(found: bool) -> None:
 
 
 @rule("BAL09-042")
-def test_a_card_too_many_that_was_seen_the_round_begins_anew() -> None:
+def test_a_card_too_many_that_was_seen_restarts_the_round() -> None:
     for error in ("too_many", "too_few"):
         play = table("BAL09", "circle-draw")
         play.bets()
@@ -304,7 +304,7 @@ def test_a_card_too_many_that_nobody_has_seen_goes_back_on_top() -> None:
     assert play.current.open
     play.close()
     play = covered()
-    play.cards("As")  # it came after all had theirs
+    play.cards("As")  # it came after all had their cards
     assert irregularities(play.error("too_many", 3)) == ["deal_too_many"]
     assert (play.current.early, play.current.used, play.state.doubts) == ((), 20, ())
 
@@ -319,7 +319,7 @@ def test_a_card_too_many_in_the_draw_goes_back_on_top() -> None:
 
 
 @rule("BAL09-042")
-def test_a_card_too_few_comes_from_the_top_and_what_was_read_is_not_believed() -> None:
+def test_a_missing_card_comes_from_the_top_and_the_reading_is_not_believed() -> None:
     play = table("BAL09", "circle-draw")
     play.bets()
     play.cards(DEAL.removesuffix("8s"))
@@ -360,7 +360,7 @@ def test_hand_and_second_hand_have_bet_so_the_third_speaks() -> None:
     assert (first, of_kind(said, BettingOpened)[0].first) == ("seat:2", "seat:4")
 
 
-def test_a_card_that_is_drawn_after_the_hand_was_shown_is_none_of_the_first_five() -> None:
+def test_a_card_drawn_after_the_hand_was_shown_is_not_of_the_first_five() -> None:
     play = opened(3)
     discard(play, 3, 3, "Ad Ah As")
     play.show(3, "Jc Jd Ad Ah As")

@@ -116,7 +116,7 @@ def test_of_two_common_cards_drawn_in_an_interval_the_first_counts(decree: str) 
 
 
 @pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
-def test_a_common_card_too_many_that_a_person_tells_is_null_and_nobody_is_asked(
+def test_a_common_card_too_many_that_a_person_reports_is_null_without_a_question(
     decree: str,
 ) -> None:
     play = laid(decree)
@@ -128,7 +128,7 @@ def test_a_common_card_too_many_that_a_person_tells_is_null_and_nobody_is_asked(
         "extra_common",
         None,
         decree,
-    )  # it lay covered: nobody is told it
+    )  # it lay covered: it is not published
     assert play.asks == ()
     play.close()
     assert [event.card for event in of_kind(play.cards("Jc"), CardDealt)] == ["Jc"]

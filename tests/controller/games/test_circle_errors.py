@@ -1,4 +1,4 @@
-"""Errors of the deal at a table of circle poker, and what each decree makes of them."""
+"""Errors of the deal at a table of circle poker, and their consequences under each decree."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ synthetic = pytest.mark.parametrize(
 )
 
 
-# All cards are collected, and the round begins anew
+# All cards are collected, and the round starts over
 
 
 @pytest.mark.parametrize("decree", of("BAL09-017", "EUS96-203"))
@@ -62,7 +62,7 @@ def test_the_hand_may_move_on_before_a_round_that_is_dealt_again() -> None:
 
 @pytest.mark.parametrize("decree", of("BAL09-040", "EUS96-203"))
 @pytest.mark.parametrize("error", ["too_many", "too_few"])
-def test_a_wrong_count_is_put_right_before_bets_or_the_round_is_null(
+def test_a_wrong_count_is_corrected_before_bets_or_the_round_is_null(
     decree: str, error: str
 ) -> None:
     play = half_dealt(decree)
@@ -176,7 +176,7 @@ def test_a_player_who_shows_his_cards_by_mistake_annuls_nothing(
     decree: str, game: str, law: str, cards: str
 ) -> None:
     """«baliozko izaten jarraituko du jokaldiak» (EUS96 L2658), in the deal or after it, whoever
-    tells it.
+    reports it.
     """
     play = table(decree, game)
     play.bets()
@@ -216,7 +216,7 @@ def test_a_card_that_a_reader_saw_and_the_player_has_shown_annuls_nothing() -> N
 @pytest.mark.parametrize("decree", of("BAL09-040", "EUS96-203"))
 @for_each("game", ["texas-holdem", "omaha", "five-card-stud"])
 @for_each("error", ["too_many", "too_few"])
-def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(
+def test_once_bets_are_made_a_wrong_count_cannot_be_corrected(
     decree: str, game: str, error: str
 ) -> None:
     """«hutsa zuzendu ezin bada apustuak hasi aurretik» (EUS96 L2634, BAL09 L452-456): the round is
@@ -435,7 +435,7 @@ def test_where_all_hands_touch_the_round_is_null() -> None:
 
 
 @pytest.mark.parametrize("decree", ["ARA02"])
-def test_an_error_that_the_decree_does_not_know_is_refused(decree: str) -> None:
+def test_an_error_that_the_decree_does_not_name_is_refused(decree: str) -> None:
     play = laid(decree)
     with pytest.raises(
         RejectedError, match="the decree has no rule for touched here; it has rules for: order,"
@@ -447,7 +447,7 @@ def test_an_error_that_the_decree_does_not_know_is_refused(decree: str) -> None:
 def test_cards_that_are_turned_in_betting_were_shown_by_mistake(
     decree: str, game: str, law: str
 ) -> None:
-    """The same as ``deal.error exposed`` says of a player (EUS96 L2609, L2621, L2658)."""
+    """As ``deal.error exposed`` of a player (EUS96 L2609, L2621, L2658)."""
     if "stud" in game or game == "circle-draw":
         return  # cards of their own lie face up there, or are exchanged
     play = table(decree, game)

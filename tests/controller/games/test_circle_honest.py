@@ -1,4 +1,4 @@
-"""Honest rounds at stud and at draw, held against what really lies on the table: who wins, and
+"""Honest rounds at stud and at draw, checked against what really lies on the table: who wins, and
 whose opening was false.
 """
 
@@ -20,8 +20,8 @@ ROUNDS = 100
 
 
 class Truth:
-    """A round of draw as it really is: ``deck``, ``hands``, and what each had at first and has
-    thrown away.
+    """A round of draw as it really is: ``deck``, ``hands``, and the first cards and discards of
+    each.
     """
 
     def __init__(self, decree: str, players: int, seed: int) -> None:
@@ -38,7 +38,7 @@ class Truth:
         self.mix()
 
     def mix(self) -> None:
-        """Where the table says that discards go back into the pack, they do."""
+        """Mix the discards into the pack where the table requires it."""
         for seat in self.play.current.seats:
             if seat.returned and seat.who not in self.mixed:
                 self.mixed.add(seat.who)
@@ -123,7 +123,7 @@ def test_stud(decree: str, game: str) -> None:
 
 
 def dealt(play: Play, deck: list[str]) -> dict[str, list[str]]:
-    """All cards of a round, and who has which."""
+    """All cards of a round, and their owners."""
     play.bets()
     hands: dict[str, list[str]] = {seat.who: [] for seat in play.current.seats}
     while not play.current.showdown:

@@ -1,5 +1,5 @@
-"""What a shuffler misses may be the cards of a player who did not show them: nobody but
-surveillance is told which they are.
+"""The cards that a shuffler misses may be those of a player who did not show them: they are
+reported to surveillance alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def names_nothing(play: Play) -> None:
 
 @rule("BAL09-082")
 @pytest.mark.parametrize("ends", ["winner", "void"])
-def test_after_a_round_the_cards_that_are_missing_may_be_those_of_who_did_not_show(
+def test_after_a_round_missing_cards_may_belong_to_a_player_who_did_not_show(
     ends: str,
 ) -> None:
     play = table("BAL09")
@@ -49,5 +49,5 @@ def test_after_a_round_the_cards_that_are_missing_may_be_those_of_who_did_not_sh
 
 
 @rule("BAL09-082")
-def test_before_the_first_round_they_may_be_those_of_the_match_before() -> None:
+def test_before_the_first_round_missing_cards_may_be_of_the_match_before() -> None:
     names_nothing(table("BAL09"))

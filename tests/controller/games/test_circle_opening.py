@@ -65,7 +65,7 @@ def test_a_null_round_is_no_blank_hand_and_ends_none() -> None:
     assert of_kind(play.bets(), RoundOpened)[0].relaunch
 
 
-def test_nobody_bets_in_a_pot_that_is_not_open() -> None:
+def test_no_bet_is_made_in_a_pot_that_is_not_open() -> None:
     play = covered()
     for action in ("bet", "raise", "call", "all_in"):
         with pytest.raises(
@@ -83,7 +83,7 @@ def test_nobody_bets_in_a_pot_that_is_not_open() -> None:
 
 
 @rule("BAL09-061")
-def test_who_kept_what_opens_has_proved_it() -> None:
+def test_an_opener_who_kept_his_opening_has_proved_it() -> None:
     play = played()
     said = play.show(3, "Jc Jd Ad Ah As")
     assert irregularities(said) == []
@@ -91,7 +91,7 @@ def test_who_kept_what_opens_has_proved_it() -> None:
 
 
 @rule("BAL09-061")
-def test_who_discarded_it_shows_his_discards() -> None:
+def test_an_opener_who_discarded_his_opening_shows_his_discards() -> None:
     play = played(cards="Ad Ah As")
     said = play.show(3, "Kc 8s Ad Ah As")
     [asked] = of_kind(said, Irregularity)
@@ -108,7 +108,7 @@ def test_who_discarded_it_shows_his_discards() -> None:
 
 
 @rule("BAL09-061")
-def test_who_cannot_prove_it_does_not_win() -> None:
+def test_an_opener_who_cannot_prove_his_opening_does_not_win() -> None:
     play = played(opener=4, cards="Ad Ah As")
     said = play.show(4, "9s Ac Ad Ah As")
     assert irregularities(said) == ["opening_unproven"]
@@ -132,7 +132,7 @@ def test_an_opener_who_is_beaten_proves_nothing() -> None:
 
 
 @rule("BAL09-061")
-def test_the_opener_proves_it_even_if_all_others_give_up() -> None:
+def test_the_opener_proves_his_opening_even_if_all_others_give_up() -> None:
     play = covered()
     play.act(3, "open")
     said = play.close(winner=3)
@@ -152,7 +152,7 @@ def test_a_false_opening_that_nobody_called_leaves_the_pot_for_the_next_round() 
     assert results(said) == [(None, ("false_opening", "pot_stays"))]
 
 
-def test_a_person_stands_for_the_opening_or_tells_that_it_was_false() -> None:
+def test_a_person_confirms_the_opening_or_declares_it_false() -> None:
     play = covered()
     play.act(3, "open")
     play.close(winner=3)
@@ -173,7 +173,7 @@ def test_a_person_stands_for_the_opening_or_tells_that_it_was_false() -> None:
     assert [place.to for place in play.current.due] == ["seat:4", "seat:1", "seat:2"]
 
 
-def test_where_nobody_read_which_cards_were_kept_it_is_enough_that_they_may_have_opened() -> None:
+def test_where_the_kept_cards_were_not_read_a_possible_opening_is_enough() -> None:
     play = table("BAL09", "circle-draw")
     play.bets()
     for _ in range(4):

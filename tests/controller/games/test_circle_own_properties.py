@@ -1,4 +1,4 @@
-"""What holds whatever happens at stud and at draw: rounds of each game, with errors thrown in."""
+"""Invariants of stud and draw: rounds of each game, with errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ERRORS = (
 
 
 class Long(Evening):
-    """Rounds in which players discard, prove their opening, and answer whether they go on."""
+    """Rounds in which players discard, prove their opening, and answer whether they continue."""
 
     def go_on(self) -> None:
         hand, troubles = self.play.current, self.play.state.doubts
@@ -100,7 +100,7 @@ class Long(Evening):
 
 
 @pytest.mark.parametrize(("decree", "game"), PAIRS, ids=lambda name: name)
-def test_whatever_happens_a_round_has_its_outcome(decree: str, game: str) -> None:
+def test_any_round_has_its_outcome(decree: str, game: str) -> None:
     rounds_with_errors(Long(decree, game, 1), OWN[decree, game])
 
 
@@ -108,7 +108,7 @@ def test_whatever_happens_a_round_has_its_outcome(decree: str, game: str) -> Non
     ("game", "seats", "what"),
     [("circle-draw", 8, "deck_short"), ("seven-card-stud", 8, "cards_lacking")],
 )
-def test_a_full_table_comes_to_the_end_of_the_pack(game: str, seats: int, what: str) -> None:
+def test_a_full_table_reaches_the_end_of_the_pack(game: str, seats: int, what: str) -> None:
     evening = Long("BAL09", game, 2)
     evening.play.say("boxes.set", boxes=list(range(1, seats + 1)))
     evening.pack = pack(evening.play.game.book, seats)
@@ -143,4 +143,4 @@ OWN = {
     },
     ("EUS96", "circle-draw"): {"deck_short", "deal_deck_removed"},
 }
-"""What rounds come upon."""
+"""Events that the rounds must reach."""

@@ -102,7 +102,7 @@ def test_the_hand_passes_empty_places_and_follows_a_person() -> None:
         play.say("button.set", seat=2)
 
 
-def test_the_first_deal_needs_a_hand_that_was_given() -> None:
+def test_the_first_deal_needs_a_player_with_the_hand() -> None:
     play = Play()
     play.say("session.open")
     play.say("boxes.set", boxes=[1, 2, 3, 4])
@@ -190,9 +190,9 @@ def test_a_resting_player_counts_among_the_four() -> None:
         pytest.param("BAL09", 3, marks=rule("BAL09-008")),
     ],
 )
-def test_the_pack_is_looked_at(decree: str, rounds: int) -> None:
-    """Before each game, or now and then: after ``deck_check_rounds`` without a look the table says
-    so.
+def test_the_pack_is_checked(decree: str, rounds: int) -> None:
+    """Before each game, or now and then: after ``deck_check_rounds`` rounds without a check the
+    table reports so.
     """
     play = table(decree, deck_check_rounds=3)
     said = []
@@ -276,7 +276,7 @@ def test_a_match_that_closes_leaves_its_round_unresolved() -> None:
 
 
 @rule("BAL09-077", "BAL09-078")
-def test_another_minimum_is_announced_and_holds_from_the_next_round() -> None:
+def test_another_minimum_is_announced_and_applies_from_the_next_round() -> None:
     play = holdem("BAL09")
     assert play.shown["minimum"] == 500
     [announced] = of_kind(play.say("limit.announce", role="director", minimum=1000), LastRounds)
@@ -289,7 +289,7 @@ def test_another_minimum_is_announced_and_holds_from_the_next_round() -> None:
 
 
 @rule("BAL09-070")
-def test_the_minimum_the_maximum_and_the_ante_stand_to_each_other() -> None:
+def test_the_minimum_the_maximum_and_the_ante_must_agree() -> None:
     for maximum, ante, wrong in (
         (2500, 250, 0),
         (1250, 250, 0),
@@ -334,7 +334,7 @@ def test_the_last_hands_where_the_decree_has_none() -> None:
         play.say("last_rounds.announce")
 
 
-def test_each_has_his_own_word() -> None:
+def test_each_player_speaks_for_himself() -> None:
     play = holdem()
     with pytest.raises(
         RejectedError,

@@ -11,7 +11,7 @@ rule = pytest.mark.rule
 
 
 def rounds(play: Play, count: int) -> list[bool]:
-    """Whether a round is the first that is too many for somebody who rests."""
+    """True for each round that exceeds a player's rest."""
     found = []
     for _ in range(count):
         said: list[AnyEvent] = [*play.say("bets.open"), *play.say("bets.close")]
@@ -35,7 +35,7 @@ def rests_again(decree: str, most: int) -> list[bool]:
 
 
 @rule("BAL09-016")
-def test_in_the_balearics_each_rest_is_counted_for_itself() -> None:
+def test_in_the_balearics_each_rest_is_counted_separately() -> None:
     assert rests_again("BAL09", 2) == [False, False]
 
 
@@ -46,7 +46,7 @@ def test_in_the_basque_country_a_rest_of_three_rounds_is_for_the_whole_match() -
 
 
 @rule("EUS96-200")
-def test_another_player_at_the_place_has_not_rested() -> None:
+def test_another_player_at_the_place_starts_at_zero() -> None:
     play = table("EUS96", seats=(1, 2, 3, 4, 5))
     play.act(2, "out")
     assert rounds(play, 3) == [False] * 3
@@ -57,7 +57,7 @@ def test_another_player_at_the_place_has_not_rested() -> None:
 
 
 @rule("EUS96-200")
-def test_a_new_match_counts_anew() -> None:
+def test_a_new_match_starts_at_zero() -> None:
     play = table("EUS96", seats=(1, 2, 3, 4, 5))
     play.act(2, "out")
     assert rounds(play, 3) == [False] * 3

@@ -1,5 +1,5 @@
-"""A reader that speaks only when it reads is heard again with the first card of a deal: what the
-table asks then, and believes.
+"""A reader that sends only when it reads is received again with the first card of a deal: the
+table's question, and what it believes.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ def deal(play: Play) -> None:
 
 
 def restarted() -> Play:
-    """The daemon was started again between two rounds; the deal has begun, and its first card
-    comes.
-    """
+    """The daemon was restarted between two rounds; the deal has begun, and its first card comes."""
     play = table()
     play.take(LinkLost(at=play.now(), device="shoe", reason="restart"))
     deal(play)
@@ -51,7 +49,7 @@ def to_the_showdown(play: Play) -> None:
     play.close()
 
 
-def test_one_word_answers_what_a_restart_asks() -> None:
+def test_one_command_answers_the_question_of_a_restart() -> None:
     play = restarted()
     draw(play, "Ah Kh")
     play.accept()
@@ -59,16 +57,16 @@ def test_one_word_answers_what_a_restart_asks() -> None:
     to_the_showdown(play)
     [result] = [
         event for event in play.turn() if isinstance(event, RoundResult)
-    ]  # the reader told all that was due
+    ]  # the reader reported all cards that were due
     assert (outcome_of(result).winner, len(silences(play.events))) == ("seat:4", 1)
     assert {*play.evidence(result)} >= {"frame Ah", "frame As"}
 
 
-def test_a_card_that_went_unseen_leaves_no_place_of_which_the_reader_is_believed() -> None:
+def test_after_an_unseen_card_the_reader_is_believed_of_no_place() -> None:
     play = restarted()
     draw(
         play, "Kh Qh Jh As Ks Qs Js"
-    )  # not the ace of hearts: each of these is told one place too early
+    )  # not the ace of hearts: each of these is reported one place too early
     play.accept()
     assert not play.current.open
     play.say("cards.deal", count=1)
@@ -81,7 +79,7 @@ def test_a_card_that_went_unseen_leaves_no_place_of_which_the_reader_is_believed
     assert play.shown["hands"]["seat:4"] == ["Ah", "As"]
 
 
-def test_where_a_person_tells_a_card_before_he_answers_the_reader_is_not_believed_either() -> None:
+def test_a_card_reported_before_the_answer_makes_the_reader_disbelieved() -> None:
     play = restarted()
     play.say("cards.deal", count=1)
     draw(play, "Kh")
@@ -90,7 +88,7 @@ def test_where_a_person_tells_a_card_before_he_answers_the_reader_is_not_believe
     assert {each.card for each in play.current.cards} == {None}
 
 
-def test_who_gives_up_while_a_card_may_be_missing_leaves_no_reader_to_believe() -> None:
+def test_a_fold_while_a_card_may_be_missing_makes_the_reader_disbelieved() -> None:
     play = table("EUS96", "seven-card-stud")
     deal(play)
     for cards in (
@@ -106,7 +104,8 @@ def test_who_gives_up_while_a_card_may_be_missing_leaves_no_reader_to_believe() 
     play.take(LinkUp(at=play.now(), device="shoe"))
     draw(play, "6d 6h 6s")
     play.accept()
-    play.act(1, "fold")  # told late; or the first of these went unseen, and each lies with the next
+    # reported late; or the first of these went unseen, and each belongs to the next
+    play.act(1, "fold")
     assert play.current.open
     lasts = [play.current.by_index(seat.who).get(7) for seat in play.current.seats]
     assert {each.card for each in lasts if each is not None} == {None}
@@ -117,7 +116,7 @@ def test_in_the_middle_of_a_deal_one_answer_will_do_when_the_next_card_is_read()
     deal(play)
     draw(play, "Ah Kh")
     assert len(silences(play.take(LinkLost(at=play.now(), device="shoe", reason="restart")))) == 1
-    assert not silences(play.take(LinkUp(at=play.now(), device="shoe")))  # it is asked already
+    assert not silences(play.take(LinkUp(at=play.now(), device="shoe")))  # it was asked already
     draw(play, "Qh")
     play.accept()
     draw(play, "Jh As Ks Qs Js")

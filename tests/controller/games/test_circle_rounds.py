@@ -163,7 +163,7 @@ def test_words_of_an_interval() -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL09-083"))
-def test_who_is_left_alone_wins_and_shows_nothing(decree: str) -> None:
+def test_the_last_player_wins_and_shows_nothing(decree: str) -> None:
     play = holdem(decree)
     play.act(4, "bet")
     play.act(1, "fold")
@@ -185,7 +185,7 @@ def test_who_is_left_alone_wins_and_shows_nothing(decree: str) -> None:
 
 @rule("BAL09-083")
 @every
-def test_the_croupier_says_to_whom_all_others_gave_up(decree: str, game: str) -> None:
+def test_the_croupier_states_the_last_player(decree: str, game: str) -> None:
     play = table(decree, game)
     play.bets()
     while not play.current.open:
@@ -206,7 +206,7 @@ def test_where_all_are_all_in_there_are_no_more_intervals() -> None:
     assert play.current.showdown
 
 
-def test_a_hand_that_had_not_been_given_up_is_put_together_again() -> None:
+def test_a_hand_that_was_not_folded_is_restored() -> None:
     play = holdem()
     play.act(3, "fold")
     assert [seat.number for seat in play.current.live] == [4, 2, 1]
@@ -301,7 +301,7 @@ def test_a_common_card_that_was_not_read() -> None:
     assert [each.face for each in play.current.cards_of("board")] == ["3c", "4c", "5c"]
 
 
-def test_where_the_next_card_is_expected() -> None:
+def test_the_place_where_the_next_card_is_expected() -> None:
     play = holdem()
     expected = [event.to for event in of_kind(play.events, CardExpected)]
     assert expected == [f"seat:{seat}" for seat in (4, 3, 2, 1, 4, 3, 2, 1)] + [None]

@@ -1,5 +1,5 @@
-"""A reader says that a card came face up which has to lie face down: it is told to nobody before a
-person has looked.
+"""A reader reports a card face up that has to lie face down: it is not published before a person
+has looked.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def named(play: Play, said: list[AnyEvent]) -> list[str]:
 
 
 def waiting(decree: str = "EUS96") -> Play:
-    """Hold'em: five cards lie, the sixth is said to have come face up."""
+    """Hold'em: five cards are dealt, the sixth is reported face up."""
     play = half_dealt(decree)
     play.cards("Ks", exposed=True)
     return play
 
 
 @for_each(("decree", "game"), COVERED)
-def test_what_a_reader_says_came_face_up_is_told_to_nobody(decree: str, game: str) -> None:
+def test_a_card_that_a_reader_reports_face_up_is_not_published(decree: str, game: str) -> None:
     play = table(decree, game)
     play.bets()
     to = play.state.expected
@@ -71,11 +71,11 @@ def test_what_a_reader_says_came_face_up_is_told_to_nobody(decree: str, game: st
     assert of_kind(said, CardDealt) == []
     said += play.accept()
     assert next((event.to, event.card) for event in of_kind(said, CardDealt)) == (to, None)
-    assert len(of_kind(said, CardDealt)) == 3, "what came after it follows"
+    assert len(of_kind(said, CardDealt)) == 3, "the cards after it follow"
     assert named(play, said) == []
 
 
-def test_it_lies_face_down_after_all_and_is_known_when_it_is_turned() -> None:
+def test_a_card_that_lies_face_down_after_all_is_known_when_it_is_turned() -> None:
     play = waiting()
     play.again()
     play.accept()
@@ -86,7 +86,7 @@ def test_it_lies_face_down_after_all_and_is_known_when_it_is_turned() -> None:
 
 @pytest.mark.rule("EUS96-203")
 @pytest.mark.parametrize(("named_as", "told"), [(None, "Ks"), ("2c", "2c")])
-def test_it_does_lie_face_up_and_only_then_the_decree_speaks(
+def test_only_a_card_that_does_lie_face_up_is_an_irregularity(
     named_as: str | None, told: str
 ) -> None:
     play = waiting()
@@ -96,7 +96,7 @@ def test_it_does_lie_face_up_and_only_then_the_decree_speaks(
     assert "Ks" not in str(said) or told == "Ks"
 
 
-def test_who_looks_may_find_another_card_than_the_reading_that_stays_the_evidence() -> None:
+def test_a_person_may_find_another_card_and_the_reading_stays_the_evidence() -> None:
     play = waiting("BAL09")
     play.say("card.decide", action="exposed", card="2c")
     play.accept()
@@ -107,7 +107,7 @@ def test_who_looks_may_find_another_card_than_the_reading_that_stays_the_evidenc
     assert "Ks" not in str(play.events)
 
 
-def test_it_leaves_the_game_and_is_not_named() -> None:
+def test_a_removed_card_is_not_named() -> None:
     play = waiting()
     play.cards("Qs")
     said = play.say("card.decide", action="remove")
@@ -122,7 +122,7 @@ def test_it_leaves_the_game_and_is_not_named() -> None:
     assert play.current.used == 9
 
 
-def test_one_after_the_other_is_looked_at() -> None:
+def test_cards_are_checked_one_after_the_other() -> None:
     play = waiting()
     play.cards("Qs", exposed=True)
     assert [event.detail for event in of_kind(play.accept(), Irregularity)] == ["seat:2"]
@@ -131,7 +131,7 @@ def test_one_after_the_other_is_looked_at() -> None:
     assert play.current.open
 
 
-def test_a_card_that_nobody_read_is_asked_for_when_it_lies_open() -> None:
+def test_an_unread_card_is_requested_when_it_lies_open() -> None:
     play = half_dealt("BAL09")
     play.cards("-", exposed=True)
     said = play.say("card.decide", action="exposed")
@@ -142,7 +142,7 @@ def test_a_card_that_nobody_read_is_asked_for_when_it_lies_open() -> None:
     assert play.current.cards_of("seat:1")[1].face == "9c"
 
 
-def test_the_round_stands_still_until_then() -> None:
+def test_the_round_waits_for_the_decision() -> None:
     play = waiting()
     for name, fields in (
         ("cards.deal", {"count": 1}),
@@ -170,13 +170,13 @@ def test_the_round_stands_still_until_then() -> None:
     play.say("bets.open")
 
 
-def test_where_more_cards_come_than_can_wait_a_person_says_what_lies_where() -> None:
+def test_where_more_cards_come_than_can_wait_a_person_states_their_places() -> None:
     play = waiting()
     assert "silence" not in whats(play.cards("- " * 52))
     assert whats(play.cards("-")) == ["silence"]
 
 
-def test_a_silence_is_still_a_persons_when_the_card_is_decided() -> None:
+def test_a_silence_still_needs_a_person_when_the_card_is_decided() -> None:
     play = waiting()
     play.take(LinkGap(at=play.now(), lost=1))
     play.accept()
@@ -205,7 +205,7 @@ def test_the_last_card_is_announced_once() -> None:
     assert sum(event.announcement is not None for event in of_kind(play.events, CardExpected)) == 1
 
 
-def test_a_card_that_is_dealt_face_up_is_told_as_always() -> None:
+def test_a_card_that_is_dealt_face_up_is_published_as_always() -> None:
     play = table("EUS96", "five-card-stud")
     play.bets()
     while not play.current.due[0].up:

@@ -1,5 +1,5 @@
-"""The end of a round of circle poker: who shows, who wins, what is told of it; and the arithmetic
-of hands.
+"""The end of a round of circle poker: who shows, who wins, what is published; and the arithmetic of
+hands.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def test_one_card_may_be_shown_before_the_other() -> None:
 
 
 @rule("BAL09-082")
-def test_what_is_not_shown_is_never_told() -> None:
+def test_hidden_cards_are_never_published() -> None:
     play = shown("BAL09")
     play.turn(4)
     play.act(1, "muck")
@@ -118,7 +118,7 @@ def test_what_is_not_shown_is_never_told() -> None:
     assert {card for card in play.sealed if card} == {*HOLES.split(), "2c", "2d", "2h"}
 
 
-def test_who_has_shown_does_not_muck() -> None:
+def test_a_shown_hand_is_not_mucked() -> None:
     play = shown()
     play.turn(4)
     with pytest.raises(RejectedError, match="the cards of seat:4 are already face up"):
@@ -291,11 +291,11 @@ def test_synthetic_poker_of_2005_is_the_best_five_of_seven() -> None:
     assert outcome_of(result).marks == ("split",)
 
 
-# The word of a person
+# Statements of a person
 
 
 @pytest.mark.parametrize("decree", of("BAL09-054", "EUS96-E09"))
-def test_cards_speak_whatever_is_announced(decree: str) -> None:
+def test_the_cards_decide_whatever_is_announced(decree: str) -> None:
     play = shown(decree)
     law = {"BAL09": "BAL09-054", "EUS96": "EUS96-E09"}[decree]
     play.turn(4)
@@ -310,7 +310,7 @@ def test_cards_speak_whatever_is_announced(decree: str) -> None:
         "seat:4",
         "seat:2",
         "board",
-    ]  # what lies open, and no more
+    ]  # the open cards only
 
 
 def test_nobody_is_confirmed_before_the_showdown() -> None:
@@ -367,7 +367,7 @@ def test_a_result_without_showdown_is_corrected_by_the_winner() -> None:
 
 @pytest.mark.parametrize(("decree", "game"), PAIRS)
 def test_hands_are_compared_as_the_decree_says(decree: str, game: str) -> None:
-    """The rulebook and the table of contests that ``novamas hand`` answers by say the same."""
+    """The rulebook and the table of contests that ``novamas hand`` answers by agree."""
     book = Play(decree, game).game.book
     contest = CONTESTS[decree][game]
     assert (contest.rankings, contest.low, contest.own_exactly) == (
@@ -384,7 +384,7 @@ def test_hands_are_compared_as_the_decree_says(decree: str, game: str) -> None:
 
 
 HIGH = {"texas-holdem": StandardHighHand, "holdem-double": StandardHighHand}
-"""How a published evaluator takes the hands; Omaha's own way else."""
+"""How a published evaluator values the hands; Omaha's own way else."""
 
 
 @rule("BAL09-059", "EUS96-207", "EUS96-208")
@@ -428,7 +428,7 @@ def test_the_table_finds_the_winners_that_a_published_evaluator_finds(game: str)
 
 
 def winners(result: RoundResult, bet: str) -> set[str]:
-    """Who wins this bet, or has a share of it."""
+    """The winners of this bet, shared or not."""
     settled = [(hand.who, each) for hand in outcome_of(result).hands for each in hand.settled]
     return {who for who, each in settled if each.bet == bet and each.outcome != "lose"}
 

@@ -1,5 +1,5 @@
-"""What a result says where somebody was all in: who has the main pot, and of side pots no more than
-anybody told the table.
+"""Results where a player was all in: who has the main pot, and of side pots only what was reported
+to the table.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def outcomes(found: RoundResult) -> dict[str, str | None]:
         ((1,), {"seat:4": "win", "seat:3": "lose", "seat:2": "lose", "seat:1": "lose"}),
     ],
 )
-def test_who_is_beaten_only_by_players_who_were_all_in_is_not_said_to_lose(
+def test_a_player_beaten_only_by_players_all_in_is_not_reported_as_losing(
     all_in: tuple[int, ...], told: dict[str, str | None]
 ) -> None:
     found = result(showdown(all_in))
@@ -84,7 +84,7 @@ def test_who_is_beaten_only_by_players_who_were_all_in_is_not_said_to_lose(
     }  # all of them play for that one
 
 
-def test_the_main_pot_is_nobody_elses_by_a_persons_word() -> None:
+def test_a_person_cannot_award_the_main_pot_to_another() -> None:
     play = showdown((4,))
     for seat in (4, 3):
         play.turn(seat)

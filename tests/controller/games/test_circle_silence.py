@@ -1,5 +1,5 @@
-"""A device of circle poker that is not heard: what it may have missed is asked for, and no card
-goes to a wrong place for it.
+"""A silent device of circle poker: the cards that it may have missed are requested, and no card
+goes to a wrong place.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def up(play: Play, device: str = "shoe") -> list[str]:
     return whats(play.take(LinkUp(at=play.now(), device=device)))
 
 
-def test_a_device_that_is_heard_again_while_cards_are_due_may_have_missed_some() -> None:
+def test_a_device_that_returns_while_cards_are_due_may_have_missed_some() -> None:
     play = holdem()
     assert lost(play) == []  # no card comes while bets are open
     play.close()
@@ -29,7 +29,7 @@ def test_a_device_that_is_heard_again_while_cards_are_due_may_have_missed_some()
     assert play.asks == ("card.decide", "round.void")
 
 
-def test_what_persons_tell_meanwhile_is_not_asked_for() -> None:
+def test_cards_that_people_report_meanwhile_are_not_requested() -> None:
     play = holdem()
     lost(play)
     play.close()
@@ -39,13 +39,13 @@ def test_what_persons_tell_meanwhile_is_not_asked_for() -> None:
     assert up(play) == []
 
 
-def test_a_device_that_was_heard_all_the_time_has_missed_nothing() -> None:
+def test_a_device_that_was_never_silent_has_missed_nothing() -> None:
     play = holdem()
     play.close()
     assert up(play) == []
 
 
-def test_another_device_that_comes_back_is_none_that_was_away() -> None:
+def test_another_device_that_returns_ends_no_silence() -> None:
     play = holdem()
     lost(play)
     play.close()
@@ -72,7 +72,7 @@ def test_a_silence_lasts_until_the_device_is_understood(
 @pytest.mark.parametrize(
     "heard", [ShoeReset(at=1.0, device="shoe"), LinkLost(at=1.0, device="shoe", reason="unplugged")]
 )
-def test_a_reader_that_starts_afresh_while_it_deals_may_have_missed_a_card(
+def test_a_reader_that_restarts_in_a_deal_may_have_missed_a_card(
     heard: ShoeReset | LinkLost,
 ) -> None:
     play = table()
@@ -92,7 +92,7 @@ def test_the_first_card_after_a_silence_before_the_deal_need_not_be_the_first() 
     assert [event.card for event in of_kind(said, CardDealt)] == [None]
 
 
-def test_who_says_after_a_silence_that_the_antes_are_in_begins_the_deal() -> None:
+def test_closing_the_antes_after_a_silence_begins_the_deal() -> None:
     play = table()
     play.say("bets.open")
     lost(play)

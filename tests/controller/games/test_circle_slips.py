@@ -1,5 +1,5 @@
-"""Slips of the croupier at circle poker, and what comes at an awkward moment: nothing goes astray,
-and each has a way out.
+"""Slips of the croupier at circle poker, and inputs at an awkward moment: nothing goes astray, and
+each has a way out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.support.games.play import of_kind
 
 
 def stud(game: str, seats: int = 5, streets: int = 1) -> tuple[Play, list[str]]:
-    """Stud, dealt until that many streets lie and the bets on them are equal. Gives the cards that
+    """Stud, dealt until this many streets lie and the bets on them are equal. Return the cards that
     are left, the next one last.
     """
     play = table("BAL09", game, seats=tuple(range(1, seats + 1)))
@@ -35,7 +35,7 @@ def stud(game: str, seats: int = 5, streets: int = 1) -> tuple[Play, list[str]]:
     return play, cards
 
 
-def test_who_gives_up_when_the_bets_were_closed_too_early_gets_no_card_any_more() -> None:
+def test_a_player_who_folds_after_bets_closed_too_early_gets_no_more_cards() -> None:
     play, cards = stud("five-card-stud")
     said = play.act(3, "fold")
     assert [event.decision for event in of_kind(said, HandDecided)] == ["fold"]
@@ -57,14 +57,14 @@ def test_the_last_to_give_up_after_the_bets_were_closed_leaves_a_winner() -> Non
     assert (outcome_of(result).winner, outcome_of(result).marks) == ("seat:4", ("no_showdown",))
 
 
-def test_nobody_gives_up_before_the_first_bets() -> None:
+def test_no_player_folds_before_the_first_bets() -> None:
     play = table()
     play.bets()
     with pytest.raises(RejectedError, match="no betting interval is open"):
         play.act(1, "fold")
 
 
-def test_who_gives_up_when_hands_are_shown_does_not_show() -> None:
+def test_a_player_who_folds_at_the_showdown_does_not_show() -> None:
     play = holdem()
     play.street("2c 3c 4c 5c")
     play.street("6c 7c")
@@ -87,7 +87,7 @@ def test_hands_that_are_null_get_no_more_cards() -> None:
 
 @pytest.mark.rule("BAL09-046")
 @pytest.mark.parametrize("action", ["go", "pass"])
-def test_who_is_asked_about_his_last_card_and_whose_hand_is_null_says_nothing_any_more(
+def test_a_player_whose_hand_is_null_is_no_longer_asked_about_his_last_card(
     action: str,
 ) -> None:
     play, cards = stud("seven-card-stud", streets=4)
@@ -117,7 +117,7 @@ def test_of_two_rows_a_hand_must_not_be_beaten_in_either() -> None:
     assert of_kind(play.say("round.confirm", winner="tie"), RoundResult)
 
 
-def test_who_rests_and_is_back_does_not_get_the_hand_again_that_he_gave_up() -> None:
+def test_a_player_back_from_a_rest_does_not_get_his_folded_hand() -> None:
     play = holdem()
     play.act(1, "fold")
     play.act(1, "out")
@@ -128,7 +128,7 @@ def test_who_rests_and_is_back_does_not_get_the_hand_again_that_he_gave_up() -> 
     assert len(play.current.live) == 4
 
 
-def test_who_leaves_during_a_round_may_change_the_pack_of_the_next() -> None:
+def test_a_player_who_leaves_during_a_round_may_change_the_next_pack() -> None:
     play = covered(seats=(1, 2, 3, 4, 5, 6), deal="")
     assert play.state.deck
     play.say("boxes.set", boxes=[1, 2, 3, 4, 5])  # with five they play with 32 cards
@@ -137,7 +137,7 @@ def test_who_leaves_during_a_round_may_change_the_pack_of_the_next() -> None:
     assert len(play.current.due) == 25
 
 
-def test_who_is_said_to_have_opened_the_pot_and_has_passed() -> None:
+def test_an_opener_who_had_passed_is_refused() -> None:
     play = covered()
     play.act(4, "open")
     play.act(4, "check")
@@ -152,7 +152,7 @@ def test_who_is_said_to_have_opened_the_pot_and_has_passed() -> None:
     assert [place.to for place in play.current.due] == ["seat:3", "seat:4", "seat:1", "seat:2"]
 
 
-def test_who_opened_and_was_raised_has_opened() -> None:
+def test_an_opener_who_was_raised_has_opened() -> None:
     play = covered()
     play.act(3, "open")
     play.act(4, "raise")
@@ -163,7 +163,7 @@ def test_who_opened_and_was_raised_has_opened() -> None:
     assert play.current.opener == 3
 
 
-def test_a_wrong_number_of_discards_is_said_again() -> None:
+def test_a_wrong_number_of_discards_is_corrected() -> None:
     play = opened(3)
     discard(play, 3, 3, "Ad")
     discard(play, 3, 2)
@@ -194,7 +194,7 @@ def test_the_last_of_four_cards_is_not_due_where_three_were_discarded() -> None:
     ]
 
 
-def test_a_hand_that_was_not_given_up_gets_its_card_as_long_as_nobody_has_one() -> None:
+def test_a_hand_that_was_not_folded_gets_its_card_while_no_hand_has_one() -> None:
     play, cards = stud("five-card-stud")
     play.act(1, "fold")
     play.act(1, "in")
@@ -209,7 +209,7 @@ def test_a_hand_that_was_not_given_up_gets_its_card_as_long_as_nobody_has_one() 
         play.act(2, "in")
 
 
-def test_who_speaks_first_is_said_again_when_an_open_card_was_another() -> None:
+def test_the_first_to_speak_is_published_again_when_an_open_card_is_corrected() -> None:
     play = table("BAL09", "five-card-stud")
     play.bets()
     opened_by = of_kind(play.cards("7h 8h 9h Th 7s 8s Js Ts"), BettingOpened)

@@ -1,4 +1,4 @@
-"""Stud: what is dealt, who speaks, and what becomes of the errors that only seven cards know."""
+"""Stud: the deal, who speaks, and the errors that only seven cards know."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LAST = "Ac Ad As Th"
 
 
 def seven(decree: str = "BAL09", streets: int = 0, seats: tuple[int, ...] = (1, 2, 3, 4)) -> Play:
-    """Seven cards, after the first deal and so many more."""
+    """Seven cards, after the first deal and ``streets`` more."""
     play = table(decree, "seven-card-stud", seats)
     play.bets()
     if len(seats) == 4:
@@ -41,7 +41,7 @@ def seven(decree: str = "BAL09", streets: int = 0, seats: tuple[int, ...] = (1, 
 
 
 def last(play: Play, live: int = 4) -> None:
-    """Bets are equal before the last card; so many still play."""
+    """Bets are equal before the last card; this many players are left."""
     for number in (3, 2, 1)[: 4 - live]:
         play.act(number, "fold")
     play.close()
@@ -60,7 +60,7 @@ def counts(play: Play) -> dict[str, int]:
     return found
 
 
-# What is dealt
+# The deal
 
 
 @rule("BAL09-023", "BAL09-024")
@@ -82,7 +82,7 @@ def test_two_covered_cards_and_an_open_one_three_open_ones_and_a_covered_one() -
 
 
 @rule("BAL09-025")
-def test_what_is_called() -> None:
+def test_the_calls() -> None:
     play = seven(streets=3)
     first, *others = of_kind(play.events, BettingOpened)
     assert first.announcement == {"ca": "facin les seves apostes"}
@@ -239,7 +239,7 @@ def test_both_of_the_first_cards_were_seen_the_ante_is_returned() -> None:
 
 
 @rule("BAL09-046")
-def test_the_last_card_was_seen_and_the_player_goes_on() -> None:
+def test_the_last_card_was_seen_and_the_player_continues() -> None:
     play = seven(streets=3)
     last(play)
     play.cards("Ac Ad")
@@ -274,7 +274,7 @@ def test_the_last_card_was_seen_and_the_player_bets_no_more() -> None:
     assert bets == {f"seat:{n}": ["pot"] if n == 1 else ["pot", "side_pot"] for n in (1, 2, 3, 4)}
 
 
-def test_who_was_not_asked_does_not_answer() -> None:
+def test_a_player_who_was_not_asked_does_not_answer() -> None:
     play = seven(streets=3)
     for action in ("go", "pass"):
         with pytest.raises(RejectedError, match="not asked"):
@@ -297,7 +297,7 @@ def test_the_last_card_of_two_players_was_seen_they_show_without_a_bet(by: str) 
 
 
 @rule("BAL09-048")
-def test_who_bares_covered_cards_gets_the_next_one_face_up() -> None:
+def test_a_player_who_bares_covered_cards_gets_the_next_one_face_up() -> None:
     play = seven(streets=3)
     said = play.error("exposed", 2, fault="player")
     assert irregularities(said) == ["deal_shown_by_player"]
@@ -405,7 +405,7 @@ def test_the_dead_cards_are_mixed_in_where_the_last_card_does_not_suffice() -> N
 
 
 @rule("BAL09-027")
-def test_if_they_still_do_not_suffice_one_card_is_for_all() -> None:
+def test_if_the_pack_still_does_not_suffice_one_card_is_for_all() -> None:
     play = many(8)
     said = play.close()
     assert irregularities(said) == ["cards_lacking", "cards_lacking"]
@@ -421,7 +421,7 @@ def test_if_they_still_do_not_suffice_one_card_is_for_all() -> None:
 
 
 def many(players: int) -> Play:
-    """Seven cards with so many players, before the last card."""
+    """Seven cards with this many players, before the last card."""
     play = seven(seats=tuple(range(1, players + 1)))
     while play.current.street < 3 or play.current.due:
         if play.current.open:
@@ -431,12 +431,12 @@ def many(players: int) -> Play:
 
 
 def left(play: Play) -> list[str]:
-    """What is in the pack, in some order."""
+    """The cards in the pack, in some order."""
     return sorted({*play.game.turn(play.state).pack} - {*play.current.known})
 
 
 @pytest.mark.parametrize(("decree", "most"), [("BAL09", 8), ("EUS96", 7)])
-def test_with_how_many_the_pack_suffices(decree: str, most: int) -> None:
+def test_the_number_of_players_that_the_pack_suffices_for(decree: str, most: int) -> None:
     play = table(decree, "seven-card-stud", tuple(range(1, most + 1)))
     play.bets()
     play = table(decree, "seven-card-stud", tuple(range(1, most + 2)))

@@ -1,7 +1,6 @@
-"""Who wins, worked out again by a reading of the decrees that shares nothing with the table's:
-fewer than 52 cards, and figures.
-
-The games of 52 cards are held against a published evaluator in ``test_circle_showdown``.
+"""Winners, worked out again from the decrees independently of the table: fewer than 52 cards, and
+figures. The games of 52 cards are checked against a published evaluator in
+``test_circle_showdown``.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ Worth = tuple[float, list[int]]
 
 
 class Kind(NamedTuple):
-    """A game: its lowest rank, how many own cards, how many of them count exactly, how many common
-    ones.
+    """A game: its lowest rank, the number of own cards, how many of them count exactly, the number
+    of common ones.
     """
 
     lowest: str
@@ -38,7 +37,7 @@ class Kind(NamedTuple):
 
 
 def worth(five: Iterable[str], kind: Kind) -> Worth:
-    """What five cards are: the place of the combination in the decree's list, then what decides
+    """The value of five cards: the place of the combination in the decree's list, then what decides
     between equal ones.
     """
     five = tuple(five)

@@ -1,5 +1,5 @@
-"""Words of players that the croupier told wrongly: in a circle none is taken back, what is right is
-said.
+"""Players' words that the croupier reported wrongly: in a circle none is withdrawn, the right one
+is reported.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ def dealt(game: str) -> Play:
         ("seven-card-stud", {"action": "pass"}),
     ],
 )
-def test_a_word_that_is_taken_back_is_not_taken_for_that_word(
-    game: str, word: dict[str, Any]
-) -> None:
+def test_withdrawing_a_word_does_not_repeat_it(game: str, word: dict[str, Any]) -> None:
     play = dealt(game)
     before = play.state
     with pytest.raises(

@@ -1,5 +1,5 @@
-"""A correction that says what results of the game do not have is refused, and not read in silence
-without it.
+"""A correction with fields that results of the game do not have is refused, not silently read
+without them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a throw does to each bet: over all 36 throws, and over all sequences, with exact
+"""The effect of a throw on each bet: over all 36 throws, and over all sequences, with exact
 fractions.
 """
 
@@ -42,13 +42,13 @@ def bets_of(decree: str = "EUS96", **settings: Any) -> Bets:
 
 
 def totals(bets: Bets, name: str, outcome: str, point: int | None = None) -> set[int]:
-    """The totals at which a bet has an outcome."""
+    """The totals that give a bet this outcome."""
     return {sum(dice) for dice in THROWS if settle(bets, name, dice, point).outcome == outcome}
 
 
 def chain(bets: Bets, name: str, point: int | None = None) -> tuple[Counter[str], Fraction]:
-    """How a bet ends, as exact chances, and what it brings for each unit staked: every sequence of
-    throws, summed up.
+    """The exact chances of a bet's outcomes, and its gain for each unit staked, over every sequence
+    of throws.
     """
     ends: dict[str, Fraction] = {}
     brings, again = Fraction(0), Fraction(0)
@@ -232,8 +232,8 @@ def test_bets_of_one_throw(decree: str) -> None:
     ],
 )
 def test_place_bets(decree: str) -> None:
-    """The right one wins if its number comes before 7, the wrong one if 7 comes first; all else
-    leaves them where they lie.
+    """The right one wins if its number comes before 7, the wrong one if 7 comes first; otherwise
+    they stay.
     """
     bets = bets_of(decree)
     for number in POINTS:
@@ -280,7 +280,7 @@ PAYS = {
 )
 def test_pays(decree: str) -> None:
     """Every bet that wins pays what the decree prints, at every throw and in every situation; no
-    other is said to pay.
+    other pays.
     """
     bets = bets_of(decree)
     for dice, point in product(THROWS, SITUATIONS):
@@ -348,7 +348,7 @@ def test_the_eight_may_be_left_out_as_in_the_list(decree: str) -> None:
     "name",
     ["", "pass", "come:7", "come:", "field:4", "right", "right:8x", "win:6", "come:٤", "hard_5"],
 )
-def test_what_is_no_bet(name: str) -> None:
+def test_invalid_bets_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match=f"no bet '{name}'"):
         parse(bets_of(), name)
 
@@ -391,14 +391,14 @@ EDGES = {
 
 @every
 @for_each("name", EDGES)
-def test_what_the_house_keeps(decree: str, name: str) -> None:
+def test_the_house_edge(decree: str, name: str) -> None:
     expected = "-2/9" if (decree, name) == ("ARA02", "field") else EDGES[name]
     assert chain(bets_of(decree), name)[1] == Fraction(expected)
 
 
 @every
 @for_each("point", POINTS)
-def test_what_is_associated_is_fair(decree: str, point: int) -> None:
+def test_associated_bets_are_fair(decree: str, point: int) -> None:
     bets = bets_of(decree)
     right, wrong = chain(bets, "win_odds", point), chain(bets, "dont_win_odds", point)
     assert right[1] == wrong[1] == 0
@@ -409,7 +409,7 @@ def test_what_is_associated_is_fair(decree: str, point: int) -> None:
 
 
 @every
-def test_what_does_not_stand_on_the_point_does_not_depend_on_it(decree: str) -> None:
+def test_bets_without_the_point_do_not_depend_on_it(decree: str) -> None:
     bets = bets_of(decree)
     for name in all_names(bets):
         if parse(bets, name)[0].on != "point":
@@ -426,8 +426,8 @@ def test_one_die_is_as_good_as_the_other(decree: str) -> None:
 
 @rule("BAL05-057", "EUS96-110", "GAL07-137")
 def test_the_course_of_a_series() -> None:
-    """Every two throws of a series: the point is set once, stands until it or 7 comes, and only
-    such a 7 passes the dice.
+    """Every two throws of a series: the point is set once, stays until it or 7 comes, and only such
+    a 7 passes the dice.
     """
     for first, second in product(THROWS, THROWS):
         point = next_point(POINTS, None, sum(first))

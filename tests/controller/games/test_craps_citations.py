@@ -1,5 +1,5 @@
-"""Which sentence of the decree a table of craps cites to whoever bets at the wrong time, and where
-it stands.
+"""The sentence of the decree that a table of craps cites for a bet at the wrong time, and its
+place.
 """
 
 from __future__ import annotations

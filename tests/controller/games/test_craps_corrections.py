@@ -1,4 +1,4 @@
-"""What a corrected throw changes at a table of craps."""
+"""Effects of a corrected throw at a table of craps."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_throw_corrected_into_a_seven_passes_the_dice() -> None:
     assert (only(events, ShooterChanged).seat, play.point, play.state.bets) == (2, None, ())
 
 
-def test_what_cannot_be_corrected() -> None:
+def test_invalid_corrections_are_refused() -> None:
     play = table()
     play.play(2, 2)
     play.bets()

@@ -102,14 +102,14 @@ def test_dice_of_the_session_before(decree: str) -> None:
     ]  # not those of the session just before
 
 
-def test_a_slip_in_the_numbers_is_put_right() -> None:
+def test_a_slip_in_the_numbers_is_corrected() -> None:
     play = opened()
     play.say("dice.set", serials=(*SET[:5], "160"))
     assert whats(play.say("dice.set", serials=SET)) == ["dice.registered"]
 
 
 @ruled("BAL05-053", "ARA02-122", "EUS96-101", "GAL07-130")
-def test_a_session_without_dice_does_not_make_those_of_before_good_again(decree: str) -> None:
+def test_a_session_without_dice_does_not_renew_earlier_dice(decree: str) -> None:
     play = table(decree)
     for command in ("session.close", "session.open", "session.close", "session.open"):
         play.say(command)
@@ -198,7 +198,7 @@ def test_a_die_that_broke_in_a_series_is_replaced(decree: str) -> None:
         play.say("dice.choose", role="croupier", serials=["105", "106"])
 
 
-def test_one_die_for_another_if_the_house_says_so() -> None:
+def test_one_die_replaces_another_where_the_house_allows_it() -> None:
     play = table(floor_die="one")
     play.totals(8)
     play.say("die.report", serial="102")
@@ -281,10 +281,10 @@ def test_where_too_few_dice_are_left_others_come_even_in_a_series() -> None:
     assert outcome_of(only(play.totals(8), RoundResult)).point == 8
 
 
-# Where nobody says, or too late
+# Dice that are not reported, or too late
 
 
-def test_dice_that_nobody_tells_of() -> None:
+def test_unreported_dice() -> None:
     play = opened(serials="unwatched", shooter="unwatched")
     play.say("bets.open")
     play.say("bets.close")
@@ -305,7 +305,7 @@ def test_dice_thrown_before_they_were_registered() -> None:
     assert outcome_of(only(play.throw(1, 2), RoundResult)).total == 3
 
 
-def test_a_throw_with_a_die_that_nobody_chose() -> None:
+def test_a_throw_with_a_die_that_was_not_chosen() -> None:
     play = table()
     play.say("bets.open")
     play.bet("win")

@@ -1,4 +1,4 @@
-"""Who throws, and what players bet, as far as a table of craps is told."""
+"""The shooter, and the players' bets, as reported to a table of craps."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_seat_that_is_left_out(decree: str) -> None:
     assert breach.law.startswith(decree)
 
 
-def test_the_dice_wait_where_nobody_told_who_sits_where() -> None:
+def test_the_dice_wait_where_the_seats_were_not_reported() -> None:
     play = Play(shooter="unwatched")
     play.say("session.open")
     play.say("dice.set", serials=[f"3{number}" for number in range(6)])
@@ -95,7 +95,7 @@ def test_when_the_dice_cannot_go_on() -> None:
 
 
 @pytest.mark.parametrize("boxes", [[], [0], [1, 1], [-1]])
-def test_what_is_no_seat(boxes: list[int]) -> None:
+def test_invalid_seats_are_refused(boxes: list[int]) -> None:
     play = table()
     with pytest.raises(RejectedError, match="boxes must name the taken seats by number"):
         play.say("boxes.set", boxes=boxes)
@@ -129,7 +129,7 @@ def test_win_or_do_not_win_will_do(decree: str) -> None:
         assert only(play.throw(1, 3), RoundResult).confirmed_by is None
 
 
-def test_a_person_lets_the_throw_go_on() -> None:
+def test_a_person_allows_the_throw() -> None:
     play = table()
     play.say("bets.open")
     play.say("bets.close")
@@ -144,7 +144,7 @@ def test_no_shooter_at_all() -> None:
     assert whats(play.say("bets.close")) == ["bets.closed", "shooter_missing"]
 
 
-def test_where_nobody_tells_who_throws() -> None:
+def test_where_the_shooter_is_not_reported() -> None:
     play = without_shooter(shooter="unwatched", rounds="dice")
     assert whats(play.throw(1, 3))[:2] == ["bets.closed", "round.result"]
 
@@ -153,7 +153,7 @@ def test_where_nobody_tells_who_throws() -> None:
 
 
 @ruled("BAL05-063", "ARA02-129", "EUS96-108", "GAL07-138")
-def test_a_bet_on_win_is_not_taken_back(decree: str) -> None:
+def test_a_bet_on_win_is_not_withdrawn(decree: str) -> None:
     play = table(decree)
     play.bet("win", amount=1000)
     with pytest.raises(RejectedError, match=f"win may not be withdrawn: {decree}-"):
@@ -161,7 +161,7 @@ def test_a_bet_on_win_is_not_taken_back(decree: str) -> None:
 
 
 @ruled("BAL05-063", "ARA02-129", "EUS96-108", "GAL07-138")
-def test_nor_is_a_part_of_it(decree: str) -> None:
+def test_no_part_of_a_bet_on_win_is_withdrawn(decree: str) -> None:
     play = table(decree)
     play.bet("win", amount=1000)
     for amount in (999, None):
@@ -243,7 +243,7 @@ def test_a_bet_on_come_travels(decree: str) -> None:
 
 
 @ruled("BAL05-066", "", "EUS96-114", "GAL07-141")
-def test_what_goes_beside_another_bet(decree: str) -> None:
+def test_bets_that_need_another_bet(decree: str) -> None:
     play = table(decree)
     play.bet("dont_win", "seat:2", amount=1000)
     play.totals(4)
@@ -252,7 +252,7 @@ def test_what_goes_beside_another_bet(decree: str) -> None:
     with pytest.raises(RejectedError, match=f"dont_win_odds must be at most 2000: {decree}-"):
         play.bet("dont_win_odds", "seat:2", amount=2001)
     play.bet("dont_win_odds", "seat:2", amount=2000)
-    play.bet("win_odds", "seat:1", amount=9000)  # nobody told what lies on Win
+    play.bet("win_odds", "seat:1", amount=9000)  # the stake on Win was not reported
     gone = play.say("bet.withdraw", who="seat:2", bet="dont_win")
     assert [(event.bet, event.withdrawn) for event in of_kind(gone, BetPlaced)] == [
         ("dont_win", True),
@@ -274,7 +274,7 @@ HIGHEST: dict[str, int | Fraction] = {
     "any_craps": Fraction(300, 7),
     "craps_12": 10,
 }
-"""The highest stake in per cent of that on a simple bet."""
+"""The maximum stake in per cent of that on a simple bet."""
 
 
 @for_each("bet", HIGHEST)
@@ -296,7 +296,7 @@ def test_no_bet_is_above_what_the_authorisation_has(decree: str, bet: str) -> No
         pytest.param("GAL07", 100, 1000, marks=rule("GAL07-141")),
     ],
 )
-def test_nor_above_what_any_authorisation_may_have(decree: str, low: int, high: int) -> None:
+def test_no_bet_is_above_what_any_authorisation_may_have(decree: str, low: int, high: int) -> None:
     play = table(decree)
     with pytest.raises(RejectedError, match=f"field must be at most {500 * high}: {decree}-"):
         play.bet("field", amount=500 * high + 1)
@@ -314,14 +314,14 @@ def test_nor_above_what_any_authorisation_may_have(decree: str, low: int, high: 
             Play(decree, highest_simple=highest).say("session.open", minimum=500)
 
 
-def test_where_nobody_knows_a_minimum_or_an_amount_no_bet_is_too_high() -> None:
+def test_without_a_minimum_or_an_amount_no_bet_is_too_high() -> None:
     play = Play()
     play.say("session.open")
     assert play.bet("field", "seat:1", amount=10**12)
     assert table(highest_simple=50_000).bet("field")
 
 
-def test_what_goes_beside_a_bet_that_travelled() -> None:
+def test_odds_on_a_bet_that_travelled() -> None:
     play = table()
     play.totals(4)
     play.bet("come", "seat:2", amount=600)
@@ -333,7 +333,7 @@ def test_what_goes_beside_a_bet_that_travelled() -> None:
         play.bet("come_odds:5", "seat:2")
 
 
-def test_what_is_no_bet_or_nobodys() -> None:
+def test_invalid_bets_and_players_are_refused() -> None:
     play = table()
     for fields, why in (
         ({"who": "seat:1", "bet": "pass"}, "no bet pass here"),
@@ -347,7 +347,7 @@ def test_what_is_no_bet_or_nobodys() -> None:
         play.say("bet.withdraw", who="seat:1", bet="field")
 
 
-def test_an_amount_said_again_is_what_lies_there() -> None:
+def test_a_later_amount_replaces_the_bet() -> None:
     play = table()
     play.bet("field", "seat:2", amount=500)
     play.bet("field", "seat:2", amount=700)

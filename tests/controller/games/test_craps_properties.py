@@ -1,4 +1,4 @@
-"""What holds whatever happens at a table of craps: any readings and commands, in any order."""
+"""Invariants of a table of craps for any readings and commands, in any order."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ BETS = ("win", "dont_win", "come", "dont_come", "field", "win_odds", "right:8", 
 
 
 def check(events: list[AnyEvent]) -> None:
-    """Rounds are counted without a hole, each has one outcome at most, and the point is what the
-    results make it.
+    """Rounds are counted without a gap, each has at most one outcome, and the point follows from
+    the results.
     """
     for rounds in sessions_of(
         events, RoundOpened, BetsClosed, RoundResult, Null, RoundUnresolved, ResultCorrected
@@ -61,8 +61,8 @@ def check(events: list[AnyEvent]) -> None:
 
 
 class Croupier:
-    """Plays rounds with the errors that happen to people and devices, and decides whatever the
-    table asks.
+    """Plays rounds with the errors of people and devices, and makes the decisions that the table
+    asks for.
     """
 
     def __init__(self, decree: str, rounds: str) -> None:
@@ -117,7 +117,7 @@ class Croupier:
             self.session()
 
     def decide(self) -> None:
-        """The persons decide until the table waits for nobody."""
+        """Decide as a person until the table waits for no decision."""
         for _ in range(20):
             shown = self.play.shown
             if shown["shooter"] is None and not shown["asks"]:
@@ -158,7 +158,7 @@ class Croupier:
 
 
 THROWS, FEWEST_SET = cases(200, 1000), cases(45, 300)
-"""Throws of a play, and the points that they set at least: of 200 some 60, within three standard
+"""Throws of a play, and the minimum number of points: of 200 some 60, within three standard
 deviations.
 """
 
@@ -166,8 +166,8 @@ deviations.
 @pytest.mark.parametrize("rounds", ["keys", "dice"])
 @pytest.mark.parametrize("decree", DECREES)
 def test_rounds_with_errors(decree: str, rounds: str) -> None:
-    """Played with errors: no exception, no round left unresolved, no dice that nobody saw or said,
-    no wrong point or pay.
+    """Played with errors: no exception, no unresolved round left, no dice that were neither read
+    nor reported, no wrong point or pay.
     """
     croupier = Croupier(decree, rounds)
     for _ in range(THROWS):
@@ -270,7 +270,7 @@ TABLES = st.builds(
 
 @settings(max_examples=cases(62, 250), deadline=None)
 @given(TABLES, st.lists(st.one_of(READINGS, READINGS, COMMANDS), min_size=5, max_size=40))
-def test_whatever_happens(play: Play, script: list[Input]) -> None:
+def test_any_inputs_keep_the_invariants(play: Play, script: list[Input]) -> None:
     for each in script:
         hand = play.state.current
         holds(play, each, waits=hand.round if hand and hand.asks else None)
@@ -285,7 +285,7 @@ def test_whatever_happens(play: Play, script: list[Input]) -> None:
 
 @settings(max_examples=cases(15, 60), deadline=None)
 @given(TABLES, st.lists(st.one_of(READINGS, COMMANDS), min_size=5, max_size=30), st.data())
-def test_a_table_goes_on_from_what_was_written_down(
+def test_a_table_continues_from_its_saved_state(
     play: Play, script: list[Input], data: st.DataObject
 ) -> None:
     goes_on(play, script, data.draw(st.integers(0, len(script))))

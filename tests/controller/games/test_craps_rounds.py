@@ -93,8 +93,8 @@ def test_a_series(decree: str) -> None:
 
 @every
 def test_every_series_of_three_throws(decree: str) -> None:
-    """The table's point after any three throws is the one that the rule makes, and the dice pass on
-    with a lost seven alone.
+    """The table's point after any three throws follows the rule, and the dice pass on only with a
+    lost seven.
     """
     play = table(decree, rounds="dice", shooter="unwatched")
     start = play.state
@@ -156,7 +156,7 @@ def test_a_cause_of_another_game() -> None:
 
 
 @every
-def test_who_is_responsible_calls_null_what_is_not_foreseen(decree: str) -> None:
+def test_the_person_responsible_declares_unforeseen_throws_null(decree: str) -> None:
     play = table(decree)
     play.bets()
     others = ("croupier", "table_head")
@@ -183,7 +183,7 @@ def test_a_throw_before_the_bets_are_closed_waits(decree: str) -> None:
     assert only(play.say("round.void", reason="bad_throw"), RoundVoid).law.startswith(decree)
 
 
-def test_a_throw_before_the_bets_are_closed_counts_if_somebody_stands_for_it() -> None:
+def test_a_throw_before_the_bets_are_closed_counts_if_a_person_confirms_it() -> None:
     play = table()
     play.say("bets.open")
     play.bet("win")
@@ -211,7 +211,7 @@ def test_a_throw_before_the_bets_are_closed_is_null_if_the_house_says_so() -> No
     assert whats(play.throw(3, 4)) == ["throw_before_close", "round.void"]
 
 
-def test_what_the_dice_do_before_the_call_is_no_throw_if_the_house_says_so() -> None:
+def test_dice_moving_before_the_call_are_no_throw_if_the_house_says_so() -> None:
     play = table(early_throw="ignored")
     play.say("bets.open")
     play.bet("win")
@@ -221,7 +221,7 @@ def test_what_the_dice_do_before_the_call_is_no_throw_if_the_house_says_so() -> 
     assert play.throw(1, 4) == []  # the stickman has taken them
 
 
-def test_a_throw_that_no_round_is_for_is_told_once() -> None:
+def test_a_throw_without_a_round_is_reported_once() -> None:
     play = table()
     assert whats(play.throw(3, 4)) == ["throw_out_of_round"]
     assert play.throw(3, 5) == []
@@ -253,17 +253,17 @@ def test_after_a_null_throw_they_open_when_the_dice_lie() -> None:
     assert play.lie(6, 6) == []
 
 
-def test_a_reader_that_does_not_say_when_dice_move() -> None:
+def test_a_reader_that_does_not_report_moving_dice() -> None:
     play = table(rounds="dice", shooter="unwatched")
     events = [*play.lie(2, 4, throw=None), *play.lie(2, 4, throw=None)]
     assert [outcome_of(event).total for event in of_kind(events, RoundResult)] == [6, 6]
     assert play.point is None
 
 
-# Dice told by the croupier
+# Dice reported by the croupier
 
 
-def test_dice_told_where_no_device_reads_them() -> None:
+def test_dice_reported_where_no_device_reads_them() -> None:
     play = table()
     play.bets()
     result = only(play.say("dice.tell", role="croupier", values=[2, 4]), RoundResult)
@@ -274,7 +274,7 @@ def test_dice_told_where_no_device_reads_them() -> None:
     )
 
 
-def test_dice_told_and_then_read_otherwise() -> None:
+def test_dice_reported_and_then_read_otherwise() -> None:
     play = table()
     play.bets()
     play.move()
@@ -285,14 +285,14 @@ def test_dice_told_and_then_read_otherwise() -> None:
 
 
 @pytest.mark.parametrize("values", [[], [1], [1, 7], [0, 3], [1, 2, 3]])
-def test_what_two_dice_cannot_show_is_not_told(values: list[int]) -> None:
+def test_impossible_totals_are_refused(values: list[int]) -> None:
     play = table()
     play.bets()
     with pytest.raises(RejectedError, match="values must name 2 dice, each from 1 to 6"):
         play.say("dice.tell", role="croupier", values=values)
 
 
-def test_when_dice_cannot_be_told() -> None:
+def test_when_dice_cannot_be_reported() -> None:
     play = table()
     with pytest.raises(RejectedError, match="no throw waits for its dice; send bets-open first"):
         play.say("dice.tell", values=[1, 2])

@@ -1,4 +1,4 @@
-"""Sessions of a table of craps, and what it tells of itself."""
+"""Sessions of a table of craps, and its published state."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_throw_that_is_decided_after_the_closing() -> None:
     assert play.shown["point"] is None
 
 
-def test_nothing_of_the_session_before() -> None:
+def test_no_state_of_the_previous_session_remains() -> None:
     play = table()
     play.totals(4)
     play.bet("field", "seat:2")
@@ -114,7 +114,7 @@ def test_nothing_of_the_session_before() -> None:
     assert play.game.history(state) == []
 
 
-def test_nothing_without_a_session() -> None:
+def test_nothing_happens_without_a_session() -> None:
     play = table()
     play.say("session.close")
     for command, fields in (
@@ -147,7 +147,7 @@ def test_bets_are_opened_and_closed_once() -> None:
             play.say(command)
 
 
-def test_a_long_evening_is_remembered_as_far_as_it_matters() -> None:
+def test_the_history_of_a_long_evening_is_bounded() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.throw(4, 4)
     for _ in range(70):
@@ -159,7 +159,7 @@ def test_a_long_evening_is_remembered_as_far_as_it_matters() -> None:
     assert (play.point, play.shown["series"]) == (5, "point")
 
 
-def test_what_does_not_concern_the_game() -> None:
+def test_inputs_of_other_games_are_ignored() -> None:
     play = table()
     before = play.state
     shoe = CardCut(at=play.now(), device="shoe")
@@ -169,7 +169,7 @@ def test_what_does_not_concern_the_game() -> None:
         play.say("limit.announce", minimum=1000)
 
 
-def test_what_is_shown() -> None:
+def test_the_shown_state() -> None:
     play = table()
     play.totals(4, 8, 7)
     shown = play.shown

@@ -1,4 +1,4 @@
-"""What a table of craps makes of dice that were not read, or of a device that was not heard."""
+"""A table of craps whose dice were not read, or whose device was silent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TROUBLES = [
 
 @every
 @for_each(("fault", "what"), TROUBLES)
-def test_a_throw_that_was_not_read_is_told_by_the_croupier(
+def test_a_throw_that_was_not_read_is_reported_by_the_croupier(
     decree: str, fault: Any, what: str
 ) -> None:
     play = table(decree)
@@ -66,7 +66,7 @@ def test_dice_that_are_read_after_a_fault_wait_for_a_person(
     assert outcome_of(only(play.say("round.confirm"), RoundResult)).dice == (3, 3)
 
 
-def test_dice_that_were_taken_up_unread_are_asked_for() -> None:
+def test_dice_taken_up_unread_are_requested() -> None:
     play = table()
     play.play(2, 2)
     play.bets()
@@ -80,14 +80,14 @@ def test_dice_that_were_taken_up_unread_are_asked_for() -> None:
     ).dice == (3, 3)
 
 
-def test_dice_that_were_not_thrown_yet_are_not() -> None:
+def test_dice_that_were_not_thrown_yet_are_not_requested() -> None:
     play = table()
     play.play(2, 2)
     play.bets()
     assert play.state_said("idle", throw=play.state.throw) == []
 
 
-def test_a_cocked_die_is_null_by_the_word_of_the_stickman() -> None:
+def test_the_stickman_declares_a_cocked_die_null() -> None:
     play = table()
     play.bets()
     play.move()
@@ -98,7 +98,7 @@ def test_a_cocked_die_is_null_by_the_word_of_the_stickman() -> None:
     )
 
 
-def test_a_fault_outside_a_throw_is_nobodys_business() -> None:
+def test_a_fault_outside_a_throw_is_ignored() -> None:
     play = table()
     assert play.fault("cocked") == []
     play.say("bets.open")
@@ -113,7 +113,7 @@ def test_a_reader_that_fails() -> None:
 
 @for_each("values", [(), (1,), (0, 3), (1, 7), (1, 2, 3)])
 @ruled("BAL05-052", "", "EUS96-105", "GAL07-129")
-def test_what_two_dice_cannot_show(decree: str, values: tuple[int, ...]) -> None:
+def test_impossible_totals_are_refused(decree: str, values: tuple[int, ...]) -> None:
     play = table(decree)
     assert only(play.lie(*values), Irregularity).asks == ()
     play.bets()
@@ -137,7 +137,7 @@ def test_dice_thrown_again_before_they_were_read() -> None:
 
 
 def test_throws_that_come_while_one_waits_for_a_person_wait_in_their_order() -> None:
-    """Where the dice run the table nobody holds them up: each throw is a round, and the point of
+    """Where the dice run the table no decision delays them: each throw is a round, and the point of
     the next is not known.
     """
     play = table(rounds="dice", shooter="unwatched")
@@ -163,20 +163,20 @@ def test_throws_that_come_while_one_waits_for_a_person_wait_in_their_order() -> 
 def test_a_throw_that_waits_with_its_dice_keeps_them_when_the_next_comes() -> None:
     play = table(rounds="dice")
     play.throw(2, 2)
-    assert play.shown["asks"] == ["round.confirm", "round.void"]  # nobody bet on Win
+    assert play.shown["asks"] == ["round.confirm", "round.void"]  # no bet lies on Win
     first = only(play.move(), RoundUnresolved)
     assert (first.round, first.dice) == (1, (2, 2))
     assert only(play.lie(3, 4), RoundUnresolved).dice == (3, 4)
 
 
-def test_dice_thrown_again_unread_are_told_where_they_run_the_table() -> None:
+def test_dice_thrown_again_unread_are_reported_where_they_run_the_table() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.move()
     assert whats(play.move()) == ["dice_unread", "round.unresolved"]
     assert only(play.lie(3, 4), RoundUnresolved).round == 2
 
 
-def test_dice_said_again_are_no_throw() -> None:
+def test_repeated_dice_are_no_throw() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.throw(2, 4)
     assert play.lie(2, 4) == []
@@ -184,7 +184,7 @@ def test_dice_said_again_are_no_throw() -> None:
     assert play.point == 6
 
 
-# Not heard
+# Silence
 
 
 @every
@@ -228,7 +228,7 @@ def test_dice_that_lie_still_with_the_count_of_before_the_silence() -> None:
     assert outcome_of(only(play.throw(2, 3), RoundResult)).total == 5
 
 
-def test_the_first_word_of_a_device_after_the_session_was_opened() -> None:
+def test_the_first_message_of_a_device_after_the_session_was_opened() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.gap()
     play.throws = 41
@@ -236,7 +236,7 @@ def test_the_first_word_of_a_device_after_the_session_was_opened() -> None:
     assert outcome_of(only(play.throw(2, 3), RoundResult)).total == 5
     play.gap()
     play.throws = 0
-    play.state_said("idle")  # it was started anew, and in the meantime dice may have been thrown
+    play.state_said("idle")  # it was restarted, and in the meantime dice may have been thrown
     assert only(play.throw(2, 3), RoundUnresolved).dice == (2, 3)
 
 
@@ -249,7 +249,7 @@ def test_the_first_throw_of_a_session_in_a_silence() -> None:
     assert only(play.lie(2, 3), RoundUnresolved).dice == (2, 3)
 
 
-def test_without_a_count_nobody_knows() -> None:
+def test_without_a_count_a_person_decides() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.move(throw=None)
     play.lie(2, 4, throw=None)
@@ -301,7 +301,7 @@ def test_late_dice_are_a_candidate(decree: str) -> None:
     assert outcome_of(only(play.say("round.confirm", dice=[5, 6]), RoundResult)).total == 11
 
 
-def test_late_dice_of_a_round_that_nobody_saw() -> None:
+def test_late_dice_of_an_unseen_round() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.throw(2, 2)
     play.gap()
@@ -331,13 +331,13 @@ def test_late_dice_for_which_no_bets_were_open() -> None:
     assert not of_kind(play.lie(3, 3, late=True), RoundResult)
 
 
-def test_what_was_late_does_not_move_the_dice() -> None:
+def test_late_reports_do_not_move_the_dice() -> None:
     play = table(rounds="dice")
     assert play.move(late=True) == []
     assert play.shown["phase"] == "bets_open"
 
 
-# Taken up again
+# Restarts
 
 
 @every
@@ -362,10 +362,10 @@ def test_a_restart_while_the_dice_are_in_the_air() -> None:
     play.gap()
     assert (
         outcome_of(only(play.lie(3, 4), RoundResult)).point == 9
-    )  # the device's own count says that it is this throw
+    )  # the device's own count shows that it is this throw
 
 
-def test_a_restart_with_a_throw_that_nobody_counted() -> None:
+def test_a_restart_with_an_uncounted_throw() -> None:
     play = table()
     play.bets()
     play.move(throw=None)
@@ -374,7 +374,7 @@ def test_a_restart_with_a_throw_that_nobody_counted() -> None:
     assert only(play.lie(3, 4, throw=None), RoundUnresolved).dice == (3, 4)
 
 
-def test_decisions_that_cannot_be_taken() -> None:
+def test_impossible_decisions_are_refused() -> None:
     play = table()
     with pytest.raises(RejectedError, match="no round is in progress and none is unresolved"):
         play.say("round.confirm")
@@ -393,7 +393,7 @@ def test_decisions_that_cannot_be_taken() -> None:
         play.say("round.confirm", role="croupier")
 
 
-def test_an_unresolved_throw_of_which_nothing_is_known() -> None:
+def test_an_unresolved_throw_without_dice() -> None:
     play = Play(shooter="unwatched", serials="unwatched")
     play.say("session.open")
     play.bets()
@@ -412,13 +412,13 @@ def test_an_unresolved_throw_in_the_history() -> None:
         play.bet("field", "seat:2")
 
 
-def test_a_throw_is_told_where_bets_close_by_themselves() -> None:
+def test_a_throw_is_reported_where_bets_close_by_themselves() -> None:
     play = table(rounds="dice", shooter="unwatched")
     events = play.say("dice.tell", role="croupier", values=[2, 3])
     assert whats(events) == ["bets.closed", "round.result", "point.set", "round.opened"]
 
 
-def test_more_throws_than_are_remembered_never_push_out_one_that_waits() -> None:
+def test_a_waiting_throw_is_never_dropped_from_the_history() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.throw(2, 3)
     play.move()

@@ -1,6 +1,4 @@
-"""Anything is said at every table. What holds whatever happens is judged by several observers, who
-look at the same plays.
-"""
+"""Random inputs at every table. Several observers check the invariants on the same plays."""
 
 from __future__ import annotations
 
@@ -33,11 +31,11 @@ from tests.support.games.plausible import accepted
 from tests.support.games.trial import Drive
 
 STEPS, PLAYS = 100, 16
-"""Inputs of a play; plays at most."""
+"""Inputs of a play; maximum number of plays."""
 LITTLE, MUCH = 0.02, 0.3
-"""Noise: the part of the inputs that is anything at all."""
+"""Noise: the share of random inputs."""
 SAID_AGAIN = {BoxesSet}
-"""To say the boxes in play again is no error: they are in play."""
+"""Setting the boxes in play again is no error: they are in play."""
 DEVICES = ("device", "shoe", "")
 ON_THE_MODEL = (
     *("trente-et-quarante", "punto-banca", "chemin-de-fer", "baccarat-two-cloths"),
@@ -83,7 +81,7 @@ def a_command_is_followed_or_rejected_and_nothing_is_too_much(drive: Drive) -> N
 
 
 def an_open_link_changes_nothing(drive: Drive) -> None:
-    """A link that opens, and nothing heard yet: to a game that is nothing at all, whatever lies on
+    """A link that opens without any message yet changes nothing for a game, whatever the state of
     its table.
     """
     for game, state in first_states(drive, STEPS):
@@ -93,7 +91,7 @@ def an_open_link_changes_nothing(drive: Drive) -> None:
             assert not game.confidential(state, opened, ())
 
 
-def what_a_table_follows_it_said_it_takes(drive: Drive) -> None:
+def a_table_follows_only_commands_that_it_lists(drive: Drive) -> None:
     chance = random.Random(f"{drive.game_id} {drive.decree} takes")
     pack, refused = drive.play(0).pack, 0
     for game, state in first_states(drive, cases(5, 40)):
@@ -118,7 +116,7 @@ def a_closed_table_takes_no_bets_and_an_open_one_is_not_opened(drive: Drive) -> 
 
 
 def a_decision_is_due_if_and_only_if_the_table_asks(drive: Drive) -> None:
-    """But for what its phase lacks, of which the table of phases has all."""
+    """Except for what its phase lacks, of which the table of phases has all."""
     if drive.game_id not in ON_THE_MODEL:
         return
     seen: set[Phase] = set()
@@ -139,9 +137,11 @@ def a_decision_is_due_if_and_only_if_the_table_asks(drive: Drive) -> None:
 
 
 def a_value_that_is_not_offered_is_refused(drive: Drive) -> None:
-    """Of what a game narrows: no reason, bet or action beside its choices is ever followed."""
+    """For fields that a game narrows: no reason, bet or action beyond its choices is ever
+    followed.
+    """
     if drive.noise != LITTLE or drive.game_id.startswith("blackjack"):
-        return  # much noise, and chance at black jack, places hardly a bet
+        return  # much noise, and chance at black jack, place hardly a bet
     found = allowed_commands(
         drive.game_id, drive.decree, {}, command_rights(drive.game_id, drive.decree)
     )
@@ -162,7 +162,7 @@ def a_value_that_is_not_offered_is_refused(drive: Drive) -> None:
     assert tried
 
 
-def what_is_left_out_is_never_needed(drive: Drive) -> None:
+def fields_that_are_left_out_are_never_needed(drive: Drive) -> None:
     if drive.noise != LITTLE:
         return
     found = allowed_commands(
@@ -203,15 +203,15 @@ def a_person_is_called_while_a_round_may_be_settled(drive: Drive) -> None:
     [
         a_command_is_followed_or_rejected_and_nothing_is_too_much,
         an_open_link_changes_nothing,
-        what_a_table_follows_it_said_it_takes,
+        a_table_follows_only_commands_that_it_lists,
         a_closed_table_takes_no_bets_and_an_open_one_is_not_opened,
         a_decision_is_due_if_and_only_if_the_table_asks,
         a_value_that_is_not_offered_is_refused,
-        what_is_left_out_is_never_needed,
+        fields_that_are_left_out_are_never_needed,
         a_person_is_called_while_a_round_may_be_settled,
     ],
 )
 @pytest.mark.parametrize("noise", [LITTLE, MUCH])
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_whatever_is_said(drive: Drive, observe: Any) -> None:
+def test_every_observer_accepts_random_plays(drive: Drive, observe: Any) -> None:
     observe(drive)

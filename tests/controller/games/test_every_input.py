@@ -1,4 +1,4 @@
-"""Every game says why it does not follow a command, and lets no card count that is of no deck."""
+"""Every game states why it does not follow a command, and counts no card that is of no deck."""
 
 from __future__ import annotations
 
@@ -67,9 +67,7 @@ def expecting(game_id: str, decree: str) -> Trial:
 
 @pytest.mark.parametrize(("game", "decree"), DEALT)
 @for_each("card", FOREIGN)
-def test_a_card_of_no_deck_asks_and_nobody_can_let_it_count(
-    game: str, decree: str, card: str
-) -> None:
+def test_a_card_of_no_deck_asks_and_cannot_be_accepted(game: str, decree: str, card: str) -> None:
     if card == "X" and game == "pai-gow":
         card = "XX"
     trial = expecting(game, decree)
@@ -86,5 +84,5 @@ def test_a_card_of_no_deck_asks_and_nobody_can_let_it_count(
             after, _ = trial.game.step(state, read_input(msgspec.json.encode(decision)))
         except RejectedError:
             continue
-        # Where the pack is dealt on all the same, what the reader said of it is forgotten.
+        # Where the deal continues, the reader's report about the pack is forgotten.
         assert f'"card":"{card}"'.encode() not in msgspec.json.encode(after), decision

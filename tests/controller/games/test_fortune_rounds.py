@@ -1,5 +1,5 @@
-"""The wheel of fortune: rounds in the decrees' order, the symbol under the tongue, and what every
-bet does and pays.
+"""The wheel of fortune: rounds in the decrees' order, the symbol under the tongue, and each bet's
+outcome and pay.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def test_the_calls_come_in_their_order(decree: str, phases: str) -> None:
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-050", "ARA02-150", "EUS96-045", "GAL07-038"))
-def test_a_wheel_that_stands_before_no_more_bets_has_no_result(decree: str) -> None:
+def test_a_wheel_that_stops_before_no_more_bets_has_no_result(decree: str) -> None:
     play = table(WHEEL, decree)
     play.say("bets.open")
     play.phase("launched", 1)
@@ -84,7 +84,7 @@ def test_a_wheel_that_stands_before_no_more_bets_has_no_result(decree: str) -> N
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-051", "ARA02-150", "GAL07-039"))
-def test_a_cell_told_while_the_wheel_turns_waits_until_it_stands(decree: str) -> None:
+def test_a_cell_reported_while_the_wheel_turns_waits_until_it_stops(decree: str) -> None:
     play = table(WHEEL, decree)
     play.until_closed(1)
     assert play.cell(2, 1) == []
@@ -120,7 +120,7 @@ def test_every_cell_has_its_symbol(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-048", "EUS96-043"))
-def test_what_is_no_cell_or_symbol_is_no_result(decree: str) -> None:
+def test_an_invalid_cell_or_symbol_is_no_result(decree: str) -> None:
     play = table(WHEEL, decree)
     play.until_closed(1)
     play.phase("settled", 1)
@@ -140,7 +140,7 @@ def test_the_symbol_may_be_claimed_without_its_cell(decree: str) -> None:
     assert (outcome_of(result).number, outcome_of(result).cell) == (2, None)
 
 
-# What bets do and pay
+# Outcomes and pay of bets
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-049", "EUS96-047", "GAL07-037"))
@@ -179,7 +179,7 @@ def test_in_aragon_a_bet_pays_its_number() -> None:
         ({"pays_15": "2 to 1", "pays_24": "0 to 1"}, 7, (5, 1)),
     ],
 )
-def test_where_the_print_is_in_doubt_the_table_says_what_is_paid(
+def test_where_the_print_is_in_doubt_the_settings_fix_the_pay(
     settings: Any, symbol: int, pays: tuple[int, int]
 ) -> None:
     play = table(WHEEL, "EUS96", **settings)
@@ -189,7 +189,7 @@ def test_where_the_print_is_in_doubt_the_table_says_what_is_paid(
 
 
 @pytest.mark.parametrize("decree", ["BAL05", "ARA02", "GAL07"])
-def test_where_it_is_not_in_doubt_the_table_has_no_choice(decree: str) -> None:
+def test_where_the_print_is_clear_there_is_no_setting(decree: str) -> None:
     for setting, choice in (("pays_24", "1 to 1"), ("pays_15", "2 to 1"), ("jokers", "two")):
         with pytest.raises(ValueError, match=f"{setting}: .* leaves no doubt about it"):
             Play(WHEEL, decree, **{setting: choice})
@@ -206,7 +206,7 @@ def test_the_two_basque_jokers_may_be_two_bets() -> None:
     assert outcome_of(result).number == "joker_red"
 
 
-def test_a_correction_says_the_bets_anew() -> None:
+def test_a_correction_settles_the_bets_again() -> None:
     play = table(WHEEL, "ARA02")
     play.spin(8, 1)
     corrected = only(play.say("result.correct", round=1, number=40), ResultCorrected)
@@ -248,7 +248,7 @@ EDGES["GAL07"] = EDGES["BAL05"]
 
 
 @every
-def test_what_the_house_keeps_of_each_bet_follows_from_cells_and_pays(decree: str) -> None:
+def test_the_house_edge_of_each_bet_follows_from_cells_and_pays(decree: str) -> None:
     """As printed, Aragón's bet on 1 is even and its bet on 40 is better than that, and so are the
     two Basque jokers.
     """
@@ -263,7 +263,7 @@ def test_what_the_house_keeps_of_each_bet_follows_from_cells_and_pays(decree: st
     assert {bet: -each / cells for bet, each in won.items()} == EDGES[decree]
 
 
-# What goes wrong
+# Faults
 
 FAULTS: tuple[WheelFaultName, ...] = ("between", "too_few_turns", "reversed")
 
@@ -294,12 +294,12 @@ def test_too_few_turns_ask(turns: int | None, asks: bool) -> None:
 
 
 @pytest.mark.rule("EUS96-044")
-def test_how_many_turns_are_several_is_for_the_table_to_say() -> None:
+def test_the_settings_fix_the_minimum_number_of_turns() -> None:
     play = table(WHEEL, "EUS96", turns=6)
     assert "too_few_turns" in whats(play.spin(2, 1, turns=5))
 
 
-def test_the_fault_is_told_once_whoever_counted() -> None:
+def test_the_fault_is_reported_once_whoever_counted() -> None:
     play = table(WHEEL)
     play.until_closed(1)
     play.fault("too_few_turns")

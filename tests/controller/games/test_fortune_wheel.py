@@ -1,4 +1,4 @@
-"""The order of the cells around a wheel of fortune, held against what each decree says of it."""
+"""The order of the cells around a wheel of fortune, checked against each decree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def swapped(order: tuple[Number, ...], one: int, other: int) -> tuple[Number, ..
 
 
 @every
-def test_our_order_keeps_to_the_decree(decree: str) -> None:
+def test_the_default_order_satisfies_the_decree(decree: str) -> None:
     book = book_of(decree)
     order = usual(book)
     assert faults(order, book) == []
@@ -48,7 +48,7 @@ def test_a_wheel_of_other_cells_is_refused(decree: str) -> None:
 
 
 @every
-def test_a_wheel_may_begin_anywhere_where_there_are_no_sectors(decree: str) -> None:
+def test_without_sectors_a_wheel_may_begin_anywhere(decree: str) -> None:
     book = book_of(decree)
     order = usual(book)
     turned = (*order[4:], *order[:4])

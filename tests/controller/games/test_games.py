@@ -1,4 +1,4 @@
-"""The table of games: settings, their defaults, and what is said of wrong ones."""
+"""The table of games: settings, their defaults, and errors about wrong ones."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ from tests.support.games.roulette_play import PAIRS, Play
         ),
     ],
 )
-def test_what_is_wrong_is_said(game: str, decree: str, settings: dict[str, Any], why: str) -> None:
+def test_a_wrong_setting_is_reported(
+    game: str, decree: str, settings: dict[str, Any], why: str
+) -> None:
     with pytest.raises(ValueError, match=why):
         make_game(game, decree, settings)
 

@@ -1,5 +1,5 @@
-"""What the decrees say of hands: their order, the ace, figures, the joker, and who wins between
-hands of one kind.
+"""Hands in the decrees: their order, the ace, figures, the joker, and who wins between hands of one
+kind.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def hand(text: str, ranking: str) -> Value:
 
 
 def falling(ranking: str, *hands: str) -> None:
-    """Each hand beats the next."""
+    """Check that each hand beats the next."""
     keys = [hand(cards, ranking).key for cards in hands]
     assert keys == sorted(set(keys), reverse=True)
 
@@ -103,7 +103,7 @@ def test_the_ace_before_the_lowest_card_makes_the_lowest_straight(
         ("five-28", "Qc Kd Ah 8s 9c"),
     ],
 )
-def test_no_straight_goes_on_after_the_ace(ranking: str, wrapped: str) -> None:
+def test_no_straight_continues_after_the_ace(ranking: str, wrapped: str) -> None:
     assert hand(wrapped, ranking).category == "high_card"
 
 
@@ -243,7 +243,7 @@ def test_the_joker_is_an_ace_or_completes_a_straight_or_a_flush(
     equal("five-53", cards, same_as)
 
 
-def test_the_high_hand_of_pai_gow_can_be_held_against_the_low_one() -> None:
+def test_the_high_hand_of_pai_gow_can_be_compared_with_the_low_one() -> None:
     assert hand("Qc Qd 4h 3s 2c", "five-53").key > hand("Ac Kd", "two-53").key
     assert hand("Qc Qd 4h 3s 2c", "five-53").key < hand("Kc Kd", "two-53").key
     assert hand("Kc Kd 4h 3s 2c", "five-53").key > hand("Kh Ks", "two-53").key
@@ -308,7 +308,7 @@ def test_open_cards_are_worth_their_equal_ranks_and_high_cards_alone() -> None:
         ("Ac", "six", "no ranking 'six'; there are: five-52"),
     ],
 )
-def test_what_cannot_be_valued_is_refused_with_its_reason(
+def test_a_hand_that_cannot_be_valued_is_refused_with_its_reason(
     cards: str, ranking: str, says: str
 ) -> None:
     with pytest.raises(ValueError, match=says):

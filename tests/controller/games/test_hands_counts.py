@@ -1,4 +1,4 @@
-"""How many hands there are of each kind, against arithmetic that knows nothing of the evaluator."""
+"""The number of hands of each kind, against arithmetic that is independent of the evaluator."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def count(ranking: str) -> Mapping[str, int]:
 
 
 def five_of(ranks: int) -> dict[str, int]:
-    """Five cards of so many ranks in four suits. The ace is at both ends, so there are ``ranks -
-    3`` runs.
+    """Counts of five cards of this many ranks in four suits. The ace is at both ends, so there are
+    ``ranks - 3`` runs.
     """
     runs = ranks - 3
     different = comb(ranks, 5)

@@ -1,5 +1,5 @@
-"""Which ranking a game compares its hands by: the table is whole, and says what it does
-not have.
+"""The ranking by which a game compares its hands: the table is complete, and states what
+it lacks.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def test_a_game_that_has_a_rulebook_has_its_ranking_from_there(decree: str, game
     {id(each): each for games in CONTESTS.values() for each in games.values()}.values(),
     ids=str,
 )
-def test_its_rankings_are_there_and_its_hands_can_be_made(each: Contest) -> None:
+def test_its_rankings_exist_and_its_hands_can_be_made(each: Contest) -> None:
     for name in (*each.rankings, *([each.low] if each.low else [])):
         size = RANKINGS[name].size
         if each.own_exactly is None:
@@ -120,5 +120,5 @@ def test_two_own_cards_count_at_omaha_and_synthetic_poker_alone() -> None:
         ("8c 2d 3h 4s Ac", "low-8", "low, eight, four, three, two, ace"),
     ],
 )
-def test_a_hand_can_be_said_in_words(cards: str, ranking: str, words: str) -> None:
+def test_a_hand_can_be_described_in_words(cards: str, ranking: str, words: str) -> None:
     assert in_words(value(cards.split(), ranking), ranking) == words

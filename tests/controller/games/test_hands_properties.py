@@ -1,4 +1,4 @@
-"""What holds for any hand of any ranking: its order, its choices, its suits, and the joker."""
+"""Invariants of any hand of any ranking: its order, its choices, its suits, and the joker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evaluator against a published one, pokerkit: each hand there is, its category and its place
+"""The evaluator against a published one, pokerkit: each possible hand, its category and its place
 in the order.
 """
 
@@ -49,7 +49,7 @@ class Pack32(ShortDeckHoldemLookup):
 
 
 class Pack28(ShortDeckHoldemLookup):
-    """The same from 8 to ace."""
+    """The published order of short packs from 8 to ace."""
 
     rank_order = cast("RankOrder", RankOrder.STANDARD[6:])
 
@@ -63,7 +63,7 @@ SUITS = tuple(permutations("shdc"))
 
 
 def partitions(size: int, most: int = 4) -> Iterator[tuple[int, ...]]:
-    """How many cards of one rank after another a hand of this size has: each at most four."""
+    """Counts of cards per rank in a hand of this size: each at most four."""
     if size == 0:
         yield ()
     for count in range(1, min(size, most) + 1):
@@ -72,8 +72,8 @@ def partitions(size: int, most: int = 4) -> Iterator[tuple[int, ...]]:
 
 
 def alike(counts: tuple[int, ...]) -> dict[tuple[str, ...], int]:
-    """The suits of a hand with so many cards of each of its ranks: one of all that differ in the
-    names of the suits alone, and how many these are.
+    """The suits of a hand with these counts of cards per rank: one of all that differ in the names
+    of the suits alone, and how many these are.
     """
     found: dict[tuple[str, ...], int] = {}
     for suits in product(*(combinations("shdc", count) for count in counts)):
@@ -86,8 +86,8 @@ def alike(counts: tuple[int, ...]) -> dict[tuple[str, ...], int]:
 
 
 def up_to_suits(pack: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Every hand of this pack but for the names of its suits, which take turns, and how many hands
-    it stands for.
+    """Every hand of this pack except for the names of its suits, which rotate, and the number of
+    hands that it represents.
     """
     ranks = tuple(dict.fromkeys(card[0] for card in pack))
     turns = cycle(SUITS)
@@ -117,7 +117,7 @@ def up_to_suits(pack: Sequence[str], size: int) -> Iterator[tuple[tuple[str, ...
 @pytest.mark.rule("BAL09-058")
 @pytest.mark.rule("BAL05-135")
 @pytest.mark.rule("EUS96-209")
-def test_every_hand_there_is_has_its_published_category_and_place(
+def test_every_hand_has_its_published_category_and_place(
     ranking: str, published: Lookup, hands: int, classes: int, long: bool
 ) -> None:
     """The short form has one of those that differ in the names of their suits alone."""
@@ -136,7 +136,7 @@ def test_every_hand_there_is_has_its_published_category_and_place(
     in_their_order = [key for _, key in sorted(places)]
     assert in_their_order == sorted(
         set(in_their_order)
-    )  # as strong as each other here exactly where there, and in one order
+    )  # equally strong here exactly where they are there, and in one order
     assert len(places) == classes
 
 

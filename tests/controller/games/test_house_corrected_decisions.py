@@ -1,5 +1,5 @@
-"""A decision that was told for the wrong hand, and the result came at once, as nobody seemed to go:
-put right by a correction.
+"""A decision that was reported for the wrong hand, with an immediate result because no hand seemed
+to go: corrected afterwards.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.support.games.poker_play import dealt, result, table
 
 
 def over(*decisions: str, **settings: str) -> poker_play.Play:
-    """A round in which boxes 1 and 2 were told to do so, at its end."""
+    """A round with these decisions reported for boxes 1 and 2, at its end."""
     play = table(**settings)
     dealt(play, ONE, TWO, BANK)
     for number, decision in enumerate(decisions, 1):
@@ -28,7 +28,7 @@ def over(*decisions: str, **settings: str) -> poker_play.Play:
 
 
 def correct(play: Any, decisions: dict[str, str], **hands: str) -> ResultCorrected:
-    """``box1`` stands for ``box:1``."""
+    """Correct decisions: ``box1`` for ``box:1``."""
     lie = {name.replace("box", "box:"): cards.split() for name, cards in hands.items()}
     told = play.say(
         "result.correct", round=play.state.round, decisions=decisions, hands=lie or None
@@ -42,7 +42,7 @@ def bets_of(corrected: ResultCorrected, who: str) -> dict[str, tuple[str, tuple[
     return {bet.bet: (bet.outcome, bet.pays) for bet in hand.settled}
 
 
-def test_a_hand_went_that_was_told_as_giving_up_last() -> None:
+def test_a_hand_that_went_was_reported_as_giving_up_last() -> None:
     play = over("pass", "pass")
     assert bets_of_result(play, "box:2") == {"ante": ("lose", None)}
     with pytest.raises(RejectedError, match="no round in progress; send bets-open"):
@@ -57,14 +57,14 @@ def test_a_hand_went_that_was_told_as_giving_up_last() -> None:
     )
 
 
-def test_where_the_bank_does_not_play_nobody_shows_his_hand() -> None:
+def test_where_the_bank_does_not_play_no_hand_is_shown() -> None:
     play = over("pass", "pass")
     told = correct(play, {"box:2": "go"}, dealer="Ah Qd 5s 4s 9h")
     assert bets_of(told, "box:2") == {"ante": ("win", (1, 1)), "second": ("void", None)}
     assert outcome_of(told).marks == ("dealer_not_qualified",)
 
 
-def test_a_hand_gave_up_that_was_told_to_go() -> None:
+def test_a_hand_that_gave_up_was_reported_as_going() -> None:
     play = table()
     dealt(play, ONE, TWO, "Ah Qd 5s 4s 9h")
     play.act(1, "go")
@@ -103,7 +103,7 @@ def test_a_hand_gave_up_that_was_told_to_go() -> None:
         ({"box:3": "go"}, {"dealer": BANK}, "box:3 has no decision in round 1 to correct to go"),
     ],
 )
-def test_a_decision_that_cannot_have_been_so(
+def test_an_impossible_decision_is_refused(
     decisions: dict[str, str], hands: dict[str, str], why: str
 ) -> None:
     play = over("pass", "pass")
@@ -121,7 +121,7 @@ def test_a_hand_that_lay_open_had_not_given_up() -> None:
         correct(play, {"box:1": "pass"})
 
 
-def test_a_jackpot_goes_by_discards_that_nobody_has_told() -> None:
+def test_a_jackpot_needs_the_number_of_discards() -> None:
     play = table("poker-draw-house", "EUS96")
     dealt(play, ONE, LOW, bets=[(1, "jackpot")])
     play.act(1, "pass")
@@ -141,7 +141,7 @@ def test_what_was_settled_at_the_table_has_no_decisions() -> None:
         correct(play, {"box:1": "pass"})
 
 
-def test_a_player_of_texas_went_who_was_told_as_giving_up_last() -> None:
+def test_a_player_of_texas_who_went_was_reported_as_giving_up_last() -> None:
     play = texas()
     play.act("box:1", "pass")
     play.act("box:2", "pass")

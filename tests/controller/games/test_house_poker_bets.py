@@ -1,5 +1,5 @@
-"""What lies beside the ante at house poker: stakes, insurance, the bet on a pair. For the jackpot
-see its own tests.
+"""Bets beside the ante at house poker: stakes, insurance, the bet on a pair. For the jackpot see
+its own tests.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def test_a_side_bet_lies_before_the_deal() -> None:
         play.say("bet.place", who="box:1", bet="insurance")
 
 
-def test_a_bet_that_there_is_not() -> None:
+def test_an_unknown_bet_is_refused() -> None:
     play = opened(decree="ARA02")
     with pytest.raises(RejectedError, match="no bet insurance here; bets are: ante, jackpot"):
         play.say("bet.place", who="box:1", bet="insurance")
@@ -125,7 +125,7 @@ def test_a_side_bet_without_an_ante_is_given_back() -> None:
     assert play.shown["hands"]["box:1"]["bets"] == ["jackpot"]
 
 
-# What they pay
+# Payouts
 
 
 @pytest.mark.rule("BAL05-136", "EUS96-198")
@@ -135,7 +135,7 @@ def test_a_side_bet_without_an_ante_is_given_back() -> None:
     [("7s 7d 7c 8s 8d", 100), (FOUR, 300), (FLUSH, 1000), (ROYAL, 2000), ("Qs Js 8s 6s 2s", None)],
 )
 @for_each("bank", [BANK, "Qh Jd 3c 4h 9h", "Qc Qd Qh Tc Td"], ids=["plays", "does not", "wins"])
-def test_insurance_goes_by_the_hand_alone(
+def test_insurance_depends_on_the_hand_alone(
     decree: str, hand: str, pays: int | None, bank: str
 ) -> None:
     told = go(table(decree=decree), hand, bank, bets=[(1, "insurance")])
@@ -187,7 +187,7 @@ def test_the_bet_on_a_pair_is_paid_by_the_announced_table(
 @pytest.mark.parametrize(
     ("folded", "outcome"), [("lose", ("lose", None)), ("play", ("win", (3, 1)))]
 )
-def test_the_side_bet_of_who_gives_up(folded: str, outcome: tuple[str, Any]) -> None:
+def test_the_side_bet_of_a_hand_that_gives_up(folded: str, outcome: tuple[str, Any]) -> None:
     play = table("three-card-poker", "BAL09", folded_bets=folded)
     dealt(play, "Js 8s 6s", "Ah Kh Qh", bets=[(1, "pair_plus")])
     told = play.act(1, "pass")

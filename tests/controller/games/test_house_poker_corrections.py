@@ -1,5 +1,5 @@
-"""Published results of house poker that a person corrects: everything is settled anew, and nothing
-hidden is asked for.
+"""Published results of house poker that a person corrects: everything is settled again, and no
+hidden card is requested.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ THREE, THREE_BANK = "9s 9d 9c", "Ah Kh 3c"
 
 
 def correct(play: Play, **fields: Any) -> list[Any]:
-    """The right cards of hands: ``box1`` for ``box:1``."""
+    """Correct hands to these cards: ``box1`` for ``box:1``."""
     number, role = fields.pop("round", 1), fields.pop("role", "table_head")
     named = {who.replace("box", "box:"): cards.split() for who, cards in fields.items()}
     return [*play.say("result.correct", role, round=number, hands=named)]
@@ -73,7 +73,7 @@ def test_a_corrected_result_is_what_the_right_cards_would_have_made(
     }
 
 
-def test_what_may_not_be_corrected() -> None:
+def test_invalid_corrections_are_refused() -> None:
     play = table("poker-no-draw", "EUS96")
     dealt(play, TOLD, "2c 2d 8c 7c 6h", BANK)
     for box, action in ((1, "go"), (2, "pass")):
@@ -115,7 +115,7 @@ def test_what_may_not_be_corrected() -> None:
             correct(play, round=number, box1=TOLD)
 
 
-def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
+def test_cards_that_lay_face_down_are_neither_stored_nor_requested() -> None:
     play = table("poker-no-draw", "EUS96")
     dealt(play, TOLD, "2c 2d 8c 7c 6h", POOR)
     play.act(1, "go")
@@ -125,16 +125,16 @@ def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
     assert not [card for card in f"{TOLD} 2c 2d 8c 7c 6h".split() if f'"{card}"' in kept]
     now = corrected(
         correct(play, dealer="2c Jd 3c 4h 9h")
-    )  # one of the folded hand's: nobody may tell
+    )  # one of the folded hand's: it must not be published
     assert outcome_of(now).marks == ("dealer_not_qualified",)
     now = corrected(correct(play, dealer=BANK))
     box = next(hand for hand in outcome_of(now).hands if hand.who == "box:1")
     assert (box.cards, box.outcome, box.settled) == ((), None, ()), (
-        "it had to be compared, and nobody knows it"
+        "it had to be compared, and is unknown"
     )
 
 
-def test_what_the_bank_discarded_openly_was_there() -> None:
+def test_openly_discarded_cards_of_the_bank_count_as_present() -> None:
     play = table("poker-draw-house", "EUS96")
     play.bets(1)
     play.cards("9s Ah 8s Kh 7s 3c 6s 4h 5s 9h")
@@ -181,7 +181,7 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
         correct(play, round=2, box1=TOLD)
 
 
-def test_how_far_a_correction_reaches_is_said() -> None:
+def test_the_effects_of_a_correction_are_reported() -> None:
     play = table()
     for _ in range(MAX_REMEMBERED_ROUNDS + 1):
         go(play, TOLD, BANK)
@@ -202,7 +202,7 @@ def test_how_far_a_correction_reaches_is_said() -> None:
         correct(play, round=62, box1="9s 8s 7s 6s 5c")
 
 
-def test_a_correction_tells_the_cards_or_is_for_surveillance_alone() -> None:
+def test_a_correction_publishes_the_cards_or_is_for_surveillance_alone() -> None:
     play = table()
     go(play, TOLD, BANK)
     play.sealed.clear()
@@ -213,7 +213,7 @@ def test_a_correction_tells_the_cards_or_is_for_surveillance_alone() -> None:
     assert outcome_of(corrected(events)).hands
 
 
-def test_a_table_that_is_taken_up_again_at_every_step_retains_the_corrected_result() -> None:
+def test_a_table_that_is_restored_at_every_step_retains_the_corrected_result() -> None:
     saved: bytes | None = None
     corrections: list[ResultCorrected] = []
     script = read("poker-no-draw/correction")

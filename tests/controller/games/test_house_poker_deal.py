@@ -1,4 +1,4 @@
-"""The deal of house poker: to whom the cards go, and how the bank's is exposed."""
+"""The deal of house poker: the order of cards, and the bank's exposed card."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_three_passes_of_three_cards() -> None:
     assert {event.card for event in told} == {None}
 
 
-def test_people_tell_what_was_dealt() -> None:
+def test_people_report_the_deal() -> None:
     play = ready()
     play.say("cards.deal", count=14)
     play.say("cards.deal", count=1, cards=["9h"])
@@ -115,7 +115,7 @@ def test_people_tell_what_was_dealt() -> None:
     assert play.shown["phase"] == "decisions"
 
 
-def test_people_tell_what_was_dealt_hand_by_hand() -> None:
+def test_people_report_the_deal_hand_by_hand() -> None:
     play = ready()
     for who in ("dealer", "box:2", "box:1"):
         play.say("cards.deal", who=who, count=5)
@@ -162,7 +162,7 @@ def test_nothing_is_dealt_without_a_box() -> None:
         ("poker-no-draw", "ARA02", 7),
     ],
 )
-def test_no_more_boxes_than_the_decree_has(game: str, decree: str, most: int) -> None:
+def test_boxes_are_limited_to_those_of_the_decree(game: str, decree: str, most: int) -> None:
     play = table(game, decree)
     play.say("bets.open")
     play.say("boxes.set", boxes=list(range(1, most + 1)))
@@ -172,7 +172,7 @@ def test_no_more_boxes_than_the_decree_has(game: str, decree: str, most: int) ->
         play.say("boxes.set", boxes=[1, most + 1])
 
 
-def test_a_card_outside_a_round_is_said_once() -> None:
+def test_a_card_outside_a_round_is_reported_once() -> None:
     play = table()
     assert [event.what for event in of_kind(play.cards("As"), Irregularity)] == [
         "card_out_of_round"
@@ -184,7 +184,7 @@ def test_a_card_outside_a_round_is_said_once() -> None:
     ]
 
 
-def test_a_result_comes_after_all_of_it() -> None:
+def test_the_result_comes_last() -> None:
     play = table()
     go(play, *HANDS)
     assert play.state.entries[-1].kind == "result"

@@ -1,4 +1,4 @@
-"""Cards that are bought or discarded at house poker, and what is shown that was not so."""
+"""Cards that are bought or discarded at house poker, and hands that are shown wrongly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.games.play import of_kind
 from tests.support.games.poker_play import Play, bets, box, dealt, result, stopped, table
 
 LOW = "7c 5d 4h 3s 2c"
-"""Nothing: the bank does not play with it."""
+"""A hand without value: the bank does not play with it."""
 ACE_KING = "Ah Kd 5s 4s 9h"
 
 
@@ -47,7 +47,7 @@ def test_a_bought_card_lies_face_up_and_costs_the_side_bets() -> None:
     play.act(1, "go")
     play.act(2, "pass")
     play.turn("dealer")
-    assert play.shown["asks"][0] == "cards.show", "nobody saw which card was given for it"
+    assert play.shown["asks"][0] == "cards.show", "the card given for it was not seen"
     told = play.show("box:1", "Ts Td Tc Th 6c")
     assert bets(box(told)) == {
         "ante": ("win", (1, 1)),
@@ -156,7 +156,7 @@ def test_the_bank_discards_by_its_rule_and_then_plays_with_a_pair_of_eights() ->
         ("8s 8d Ac 3h 2s", "9c 5h", True),
     ],
 )
-def test_the_bank_plays_by_what_it_has_after_its_discards(bank: str, new: str, plays: bool) -> None:
+def test_the_bank_plays_by_its_hand_after_discards(bank: str, new: str, plays: bool) -> None:
     play = draw("Ts Td 4c 6c 7h", bank)
     play.act(1, "discard", count=0)
     play.turn("dealer")
@@ -202,7 +202,7 @@ def test_the_bank_never_discards_more_than_two() -> None:
 
 
 def bank_shown(cards: str) -> Play:
-    """A person has told the bank's first cards, and it has discarded by its rule."""
+    """A person has reported the bank's first cards, and it has discarded by its rule."""
     play = draw("Ts Td 4c 6c 7s", "- - - - -")
     play.act(1, "discard", count=0)
     play.show("dealer", cards)
@@ -219,7 +219,7 @@ def bank_shown(cards: str) -> Play:
         ("8s 8d Ac 3h 3d", "9s 8d Jc Th Qs", []),
     ],
 )
-def test_the_bank_discards_anew_when_its_first_cards_were_told_wrongly(
+def test_the_bank_discards_again_when_its_first_cards_are_corrected(
     first: str, then: str, gone: list[str]
 ) -> None:
     play = bank_shown(first)
@@ -239,7 +239,7 @@ def test_the_bank_discards_anew_when_its_first_cards_were_told_wrongly(
     assert (set(outcome_of(found).hands[-1].cards) | set(gone)) >= set(then.split())
 
 
-def test_one_of_the_banks_first_cards_told_wrongly() -> None:
+def test_one_of_the_banks_first_cards_is_corrected() -> None:
     play = bank_shown("8s 8d Ac 3h 2s")
     told = play.show("dealer", "8h", index=5)
     assert [event.card for event in of_kind(told, CardTurned)] == ["3h", "2s"], (
@@ -259,7 +259,7 @@ def test_the_same_cards_again_lead_to_the_same_discards() -> None:
     assert play.shown["expected"] == "dealer"
 
 
-def test_the_banks_first_cards_stand_once_a_card_has_come_for_its_discards() -> None:
+def test_the_banks_first_cards_are_final_once_a_card_has_come_for_its_discards() -> None:
     play = bank_shown("8s 8d Ac 3h 2s")
     play.cards("Qc")
     with pytest.raises(
@@ -279,7 +279,7 @@ def test_a_wrong_discard_of_the_bank_makes_the_play_null() -> None:
     assert void.reason == "misdeal"
 
 
-def test_a_hand_whose_discards_nobody_saw_is_shown() -> None:
+def test_a_hand_with_unseen_discards_is_shown() -> None:
     play = draw("Ts Td 4c 6c 7s", "8s 8d Ac 3h 2s")
     play.act(1, "discard", count=2)
     play.cards("Th 9s")
@@ -303,7 +303,7 @@ def test_packets_of_new_cards() -> None:
     assert [event.to for event in of_kind(play.packets(1, 1), CardDealt)] == ["box:1", "box:1"]
 
 
-# What is shown and was not so
+# Hands shown wrongly
 
 
 def test_a_card_shown_that_was_read_otherwise_stops_the_round() -> None:
@@ -333,13 +333,13 @@ def test_a_person_may_be_right_against_the_reader() -> None:
     play.show("box:1", "Ts Td Tc 6c Th")
     told = play.say("card.decide", action="accept")
     assert (box(told).kind, result(told).confirmed_by) == ("four", "M. Lasa (table_head)")
-    assert len(play.evidence(result(told))) == 10, "also what the reader said of the tenth card"
+    assert len(play.evidence(result(told))) == 10, "also the reader's report of the tenth card"
 
 
 @pytest.mark.parametrize(
     ("cards", "what"), [("Ts Td Tc 6c Kd", "card_duplicate"), ("Ts Td Tc 6c X", "card_foreign")]
 )
-def test_a_card_shown_that_cannot_be_there(cards: str, what: str) -> None:
+def test_an_impossible_shown_card_is_refused(cards: str, what: str) -> None:
     play = table()
     dealt(play, "- - - - -", ACE_KING)
     play.act(1, "go")
@@ -363,7 +363,7 @@ def test_a_hand_shown_with_too_few_cards() -> None:
         play.show("box:1", "Ts Td Tc 6c")
 
 
-def test_the_exposed_card_is_told_again_as_another() -> None:
+def test_the_exposed_card_is_corrected() -> None:
     play = table(dealt="packets")
     play.bets(1)
     play.packets(5, 5)

@@ -1,4 +1,4 @@
-"""What hands do at house poker, whether the bank plays, and what is paid."""
+"""Decisions of hands at house poker, whether the bank plays, and payouts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.games.play import of_kind
 from tests.support.games.poker_play import bets, box, dealt, go, result, table
 
 LOW = "7c 5d 4h 3s 2c"
-"""Nothing: the bank does not play with it."""
+"""A hand without value: the bank does not play with it."""
 ACE_KING = "Ah Kd 5s 4s 9h"
 NO_DRAW = pytest.mark.parametrize("decree", ["BAL05", "ARA02", "EUS96"])
 
@@ -21,7 +21,7 @@ NO_DRAW = pytest.mark.parametrize("decree", ["BAL05", "ARA02", "EUS96"])
 
 
 @pytest.mark.rule("BAL05-133")
-def test_who_passes_loses_the_ante_and_never_shows() -> None:
+def test_a_hand_that_passes_loses_the_ante_and_never_shows() -> None:
     play = table()
     dealt(play, "As Ad Kc 2d 3h", "Qs Qd Qc 2h 3d", ACE_KING)
     [decided] = of_kind(play.act(1, "pass"), HandDecided)
@@ -93,7 +93,7 @@ def test_a_hand_decides_once_and_not_before_the_deal() -> None:
 
 
 @pytest.mark.rule("BAL05-131")
-def test_who_shows_his_cards_loses_everything() -> None:
+def test_a_player_who_shows_his_cards_loses_everything() -> None:
     play = table()
     dealt(play, "As Ad Kc 2d 3h", "Qs Qd Qc 2h 3d", ACE_KING, bets=[(1, "insurance")])
     play.act(1, "go")
@@ -182,7 +182,7 @@ def test_the_bank_lies_face_down_until_all_have_decided() -> None:
     assert not {"Qs", "Qd", "2h"} & set(shown), "who gives up never shows"
 
 
-# What is paid
+# Payouts
 
 
 @pytest.mark.rule("BAL05-134", "ARA02-138", "EUS96-172", "EUS96-173")
@@ -229,7 +229,7 @@ def test_the_second_bet_is_paid_by_the_hand(decree: str, hand: str, kind: str, p
         ("As Kd 9c 7h 2d", "Ac Kh 9s 7d 3s", "lose"),
     ],
 )
-def test_who_is_higher(hand: str, bank: str, outcome: str) -> None:
+def test_the_higher_hand(hand: str, bank: str, outcome: str) -> None:
     told = go(table(), hand, bank)
     assert box(told).outcome == outcome
     if outcome == "tie":

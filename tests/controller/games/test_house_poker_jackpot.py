@@ -1,5 +1,5 @@
-"""The jackpot of house poker: coins and bets that take part, the prizes, and what is told to
-whoever raises the meter.
+"""The jackpot of house poker: coins and bets that take part, the prizes, and the events for the
+meter's controller.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def test_all_coins_go_into_the_carrousel_and_a_bet_needs_its_amount(decree: str)
         play.say("bet.place", who="box:1", bet="jackpot")
 
 
-# What is told to whoever raises the meter
+# Events for the meter's controller
 
 
 @pytest.mark.rule("EUS96-187", "ARA02-140")
@@ -141,9 +141,7 @@ def test_all_coins_go_into_the_carrousel_and_a_bet_needs_its_amount(decree: str)
     ("game", "decree"),
     [("poker-no-draw", "EUS96"), ("poker-no-draw", "ARA02"), ("poker-no-draw", "BAL05")],
 )
-def test_what_was_staked_on_the_jackpot_is_told_at_the_end_of_the_play(
-    game: str, decree: str
-) -> None:
+def test_stakes_on_the_jackpot_are_published_at_the_end_of_the_play(game: str, decree: str) -> None:
     play = table(game, decree)
     play.say("bets.open")
     play.say("boxes.set", boxes=[1, 2])
@@ -182,7 +180,7 @@ def test_a_null_play_stakes_nothing_on_the_jackpot() -> None:
         ("poker-draw-house", "EUS96", {"linked": True}, "all_tables"),
     ],
 )
-def test_whose_meter_a_share_is_of(
+def test_the_meter_that_a_share_is_of(
     game: str, decree: str, settings: dict[str, Any], of: str
 ) -> None:
     play = table(game, decree, **settings)
@@ -205,7 +203,9 @@ def test_whose_meter_a_share_is_of(
 @pytest.mark.parametrize(
     ("later", "shares"), [("of_remainder", [(1, 10), (9, 200)]), ("of_whole", [(1, 10), (1, 20)])]
 )
-def test_of_what_a_second_prize_is_a_share(later: str, shares: list[tuple[int, int]]) -> None:
+def test_the_amount_that_a_second_prize_is_a_share_of(
+    later: str, shares: list[tuple[int, int]]
+) -> None:
     play = table(decree="EUS96", later_prizes=later)
     go(play, FOUR, FLUSH, BANK, bets=[(1, "jackpot"), (2, "jackpot")])
     assert [event.share for event in of_kind(play.events, AwardQualified)] == shares
@@ -233,7 +233,7 @@ def test_a_coin_where_there_is_no_jackpot() -> None:
         ("EUS96", "jackpot", FOUR, (1, 20)),
     ],
 )
-def test_who_has_a_right_to_the_meter(
+def test_the_hands_with_a_right_to_the_meter(
     decree: str, award: str, hand: str, share: tuple[int, int] | None
 ) -> None:
     play = table(decree=decree)
@@ -298,7 +298,7 @@ def test_the_highest_first_and_the_next_of_what_is_left() -> None:
 
 @pytest.mark.rule("EUS96-190")
 @pytest.mark.parametrize("game", ["poker-no-draw", "poker-draw-house"])
-def test_what_each_hand_takes_of_the_meter_in_the_basque_country(game: str) -> None:
+def test_the_share_of_each_hand_in_the_basque_country(game: str) -> None:
     jackpot = book_of(game, "EUS96").jackpot
     assert [several(jackpot, hand) for hand in (ROYAL, FLUSH, FOUR)] == [
         [("box:1", share)] for share in ((1, 1), (1, 10), (1, 20))
@@ -313,7 +313,7 @@ def test_only_the_highest_straight_flush_in_aragon() -> None:
     assert several(jackpot, FLUSH_TOO, FLUSH) == [("box:1", None), ("box:2", None)]
 
 
-def test_several_winners_of_which_the_decree_says_nothing() -> None:
+def test_several_winners_without_a_rule_in_the_decree() -> None:
     jackpot = book_of("poker-no-draw", "BAL05").jackpot
     assert several(jackpot, FLUSH, ROYAL) == [("box:2", None), ("box:1", None)]
 

@@ -1,6 +1,4 @@
-"""What goes wrong in the deal of house poker: errors, a wrong deck, a shuffler that is
-not ready.
-"""
+"""Errors in the deal of house poker, a wrong deck, a shuffler that is not ready."""
 
 from __future__ import annotations
 
@@ -75,13 +73,13 @@ def test_any_error_of_the_deal_makes_the_whole_play_null(
 
 
 @pytest.mark.parametrize("role", ["croupier", "inspector"])
-def test_only_who_may_call_a_play_null_tells_an_error(role: str) -> None:
+def test_only_who_may_declare_a_play_null_reports_an_error(role: str) -> None:
     play = ready()
     with pytest.raises(RejectedError, match=f"role {role} is not allowed to do this"):
         play.say("deal.error", role=role, error="order")
 
 
-def test_an_error_that_the_decree_does_not_know() -> None:
+def test_an_error_that_the_decree_does_not_name() -> None:
     play = ready()
     with pytest.raises(
         RejectedError, match="the decree has no rule for deck_removed here; it has rules for:"
@@ -122,7 +120,7 @@ def test_a_card_that_is_there_twice_stops_the_deal(decree: str) -> None:
         "dealer",
         "box:1",
     ]
-    assert play.sealed, "no card of the deal is told"
+    assert play.sealed, "no card of the deal is published"
 
 
 @pytest.mark.rule("BAL05-131")
@@ -158,7 +156,7 @@ def test_an_exposed_card_of_a_player_stops_the_deal() -> None:
     assert play.sealed != []
     told = of_kind(play.say("card.decide", action="accept"), CardDealt)
     assert [(event.to, event.card) for event in told] == [("box:1", None)], (
-        "nobody saw it: the device was wrong"
+        "no person saw it: the device was wrong"
     )
 
 
@@ -250,7 +248,7 @@ def test_a_packet_for_another_hand_stops_the_deal() -> None:
     stopped(play, "card_order")
     play.say("card.decide", action="remove")
     assert of_kind(play.packets(5, to="1"), CardDealt) != [], (
-        "what the device calls it is its own affair"
+        "the device's own name of it does not matter"
     )
 
 
@@ -267,7 +265,7 @@ def test_a_packet_where_cards_are_dealt_one_by_one(game: str, decree: str) -> No
 
 @pytest.mark.rule("BAL05-131", "EUS96-160")
 @pytest.mark.parametrize("decree", ["BAL05", "EUS96"])
-def test_a_devices_word_makes_the_play_null_where_the_site_says_so(decree: str) -> None:
+def test_a_devices_report_makes_the_play_null_where_the_site_says_so(decree: str) -> None:
     play = table(decree=decree, misdeal="void")
     play.bets(1, 2)
     told = play.cards("As Ad As")
@@ -313,7 +311,7 @@ def test_a_deck_is_counted() -> None:
         ({}, True),
     ],
 )
-def test_what_the_shuffler_says_of_the_deck(verdict: dict[str, object], right: bool) -> None:
+def test_the_shufflers_report_about_the_deck(verdict: dict[str, object], right: bool) -> None:
     play = table()
     [checked] = of_kind(play.verdict(**verdict), DeckChecked)
     assert (checked.right, checked.device) == (right, "shuffler")
@@ -344,7 +342,7 @@ def test_a_shuffler_that_is_not_ready_stops_the_deal(state: str) -> None:
     play.shuffler("ready")
     assert [event.alert for event in of_kind(play.events, AlertCleared)] == [f"shuffler_{state}"]
     play.packets(5)
-    assert play.shown["phase"] == "decision", "a person says that it goes on"
+    assert play.shown["phase"] == "decision", "a person lets it continue"
     play.say("card.decide", action="accept")
     assert play.shown["expected"] == "dealer"
 
@@ -366,7 +364,7 @@ def test_no_deal_begins_from_a_shuffler_that_is_not_ready() -> None:
     ]
 
 
-def test_a_shuffler_says_its_state_again_and_another() -> None:
+def test_a_shuffler_repeats_and_changes_its_state() -> None:
     play = table()
     play.shuffler("jam")
     assert play.shuffler("jam") == []

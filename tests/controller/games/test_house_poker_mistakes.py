@@ -1,5 +1,5 @@
-"""Mistakes at house poker that are put right before the result: of a reader, and of the person who
-tells the cards.
+"""Mistakes at house poker that are corrected before the result: of a reader, and of the person who
+reports the cards.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ONE, TWO, BANK = "Ts Td Tc 6c 7s", "As Ac 5d 8c Jh", "Ah Kd 5s 4s 9h"
 
 
 def to_be_shown(*, second: str = "go") -> Play:
-    """Nobody knows the cards of two boxes; the bank's lie open, and it plays."""
+    """The cards of two boxes are unknown; the bank's lie open, and it plays."""
     play = table()
     play.bets(1, 2)
     play.cards(singly("- - - - -", "- - - - -", BANK))
@@ -27,7 +27,7 @@ def to_be_shown(*, second: str = "go") -> Play:
     return play
 
 
-def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
+def test_the_cards_of_one_box_reported_for_another() -> None:
     play = to_be_shown()
     play.show("box:1", TWO)
     play.show("box:2", TWO)
@@ -44,7 +44,7 @@ def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
     ]
 
 
-def test_a_hand_that_is_shown_once_more_as_it_lies() -> None:
+def test_a_hand_that_is_shown_twice() -> None:
     play = to_be_shown()
     play.show("box:1", ONE)
     with pytest.raises(RejectedError, match="the cards of box:1 are already face up"):
@@ -52,7 +52,7 @@ def test_a_hand_that_is_shown_once_more_as_it_lies() -> None:
 
 
 def test_a_card_that_the_reader_knew_in_a_hand_that_gave_up() -> None:
-    """The folded hand is shown to nobody any more: a person stands for the card that lies open."""
+    """The folded hand is no longer shown: a person vouches for the card that lies open."""
     play = table()
     dealt(play, "- - - - -", TWO, BANK)
     play.act(1, "go")
@@ -64,7 +64,7 @@ def test_a_card_that_the_reader_knew_in_a_hand_that_gave_up() -> None:
     assert (box(told).kind, result(told).confirmed_by) == ("pair", "M. Lasa (table_head)")
 
 
-def test_a_card_that_lies_open_elsewhere_is_not_there_twice_by_anybodys_word() -> None:
+def test_no_statement_puts_a_card_in_two_places() -> None:
     play = to_be_shown()
     play.show("box:1", "Ah Td Tc 6c 7s")
     stopped(play, "card_duplicate")
@@ -76,8 +76,8 @@ def test_a_card_that_lies_open_elsewhere_is_not_there_twice_by_anybodys_word() -
 
 
 def test_a_card_that_is_read_twice_lies_there_unread() -> None:
-    """Nobody may look at a card that lies face down to say which it is: it lies where it came, and
-    is shown in its time.
+    """A card that lies face down must not be looked at to name it: it stays where it is, and is
+    shown in its time.
     """
     play = table()
     play.bets(1)
@@ -125,7 +125,7 @@ def test_a_silence_after_a_card_that_came_before_bets_closed() -> None:
     assert play.shown["phase"] == "decisions"
 
 
-def test_that_silence_is_not_forgotten_with_the_card_that_is_taken_away() -> None:
+def test_removing_the_card_does_not_end_the_silence() -> None:
     play = table()
     play.say("bets.open")
     play.say("boxes.set", boxes=[1])
@@ -137,13 +137,13 @@ def test_that_silence_is_not_forgotten_with_the_card_that_is_taken_away() -> Non
     assert [event.what for event in of_kind(play.say("bets.close"), Irregularity)] == ["silence"]
 
 
-def test_the_open_card_of_those_that_came_in_a_silence_is_told_with_them() -> None:
+def test_the_open_card_of_those_dealt_in_a_silence_is_reported_with_them() -> None:
     play = table(exposed="first")
     play.bets(1)
     play.gap()
     told = play.say("cards.deal", count=2, cards=["Kd"])
     assert [event.card for event in of_kind(told, CardTurned)] == ["Kd"]
-    assert play.shown["asks"][0] == "cards.deal", "the others are still to be told"
+    assert play.shown["asks"][0] == "cards.deal", "the others are still to be reported"
 
 
 def test_a_verdict_that_comes_late_is_never_acted_upon() -> None:
@@ -171,7 +171,7 @@ def test_one_card_shown_by_its_place_is_one() -> None:
         play.show("box:1", "2c 3c", index=1)
 
 
-def test_the_cards_that_are_missing_may_be_those_of_who_did_not_show_in_a_round_before() -> None:
+def test_missing_cards_may_belong_to_a_player_who_did_not_show_in_an_earlier_round() -> None:
     lacks = ShufflerVerdict(at=1.0, device="shuffler", count=51, missing=("Kh",))
     play = table()
     for _ in range(2):

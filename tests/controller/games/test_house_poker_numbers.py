@@ -1,5 +1,5 @@
-"""How often the bank plays and how often hands come: counted over every hand there is, against what
-is published.
+"""How often the bank plays and how often hands occur: counted over every hand, against published
+figures.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ THREE = comb(52, 3)
 
 
 def kinds() -> Iterator[tuple[Value, int]]:
-    """Every five cards, as far as suits matter: what they are worth, and how many hands are so."""
+    """Every five cards, as far as suits matter: their value, and how many hands have it."""
     for ranks in combinations_with_replacement(RANK_ORDER, 5):
         times = Counter(ranks)
         if max(times.values()) > 4:
@@ -106,8 +106,8 @@ def test_hands_of_three_come_as_often_as_is_published() -> None:
 
 
 @pytest.mark.parametrize(("table", "back"), [(1, -0.071), (2, -0.0232), (3, -0.027)])
-def test_what_the_bet_on_a_pair_gives_back(table: int, back: float) -> None:
-    """The expected gain of one unit under each of the three tables: 7.10, 2.32 and 2.70 % stay with
+def test_the_return_of_the_bet_on_a_pair(table: int, back: float) -> None:
+    """The expected loss of one unit under each of the three tables: 7.10, 2.32 and 2.70 % stay with
     the house.
     """
     pays = book_of("three-card-poker", "BAL09").sides["pair_plus"].tables[table - 1]

@@ -1,6 +1,4 @@
-"""What holds at a table of house poker whatever goes wrong: rounds of each game, with errors among
-them.
-"""
+"""Invariants of a table of house poker: rounds of each game, with errors among them."""
 
 from __future__ import annotations
 
@@ -30,14 +28,14 @@ from tests.support.games.outcomes import outcome_of
 from tests.support.games.poker_play import PAIRS, Croupier, Play
 
 LEAST, MOST = cases(40, 334), 334
-"""Rounds of a play: more than the first only until enough has come about in it."""
+"""Rounds of a play: more than the first number only until enough has happened in it."""
 STEPS = 200
 """More than any round takes: after them the person in charge ends it."""
 SOURCES = ("reader", "packets", "told")
 
 
 class Watch:
-    """Holds what is said against what was read or shown in the round."""
+    """Compares published cards with those that were read or shown in the round."""
 
     def __init__(self) -> None:
         self.named: set[str] = set()
@@ -64,16 +62,14 @@ class Watch:
                 assert read_event(write(event)) == event
 
     def whole(self, last: tuple[int, int], unresolved: set[tuple[int, int]]) -> None:
-        """Every round has one outcome, but those that a closed session left and nobody
-        has decided.
-        """
+        """Every round has one outcome, except undecided ones that a closed session left."""
         assert set(self.outcomes.values()) <= {1}
         for number in range(1, last[1] + 1):
             assert (last[0], number) in self.outcomes or (last[0], number) in unresolved
 
 
 def corrects(play: Play, chance: random.Random, events: list[AnyEvent]) -> bool:
-    """A person corrects the result that came, and corrects it back."""
+    """A person corrects the published result, and corrects it back."""
     results = [event for event in events if isinstance(event, RoundResult)]
     standing = Standing()
     standing.see([event for event in events if event.round == results[0].round] if results else [])

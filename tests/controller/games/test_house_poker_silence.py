@@ -1,6 +1,4 @@
-"""What a silence of a device hides at house poker, what a person decides of a round, and what is
-told of cards.
-"""
+"""A device's silence at house poker, a person's decisions about a round, and published cards."""
 
 from __future__ import annotations
 
@@ -39,11 +37,11 @@ def test_a_silence_in_the_deal_stops_it() -> None:
         "silence",
         ("cards.deal", "card.decide", "round.void"),
     )
-    assert of_kind(play.gap(), Irregularity) == [], "it is said once"
-    assert of_kind(play.cards("Kd"), CardDealt) == [], "nobody knows whose it is"
+    assert of_kind(play.gap(), Irregularity) == [], "it is reported once"
+    assert of_kind(play.cards("Kd"), CardDealt) == [], "its owner is unknown"
 
 
-def test_a_person_says_that_no_card_was_missed() -> None:
+def test_a_person_states_that_no_card_was_missed() -> None:
     play = half_dealt()
     play.gap()
     play.cards("Kd")
@@ -56,7 +54,7 @@ def test_a_person_says_that_no_card_was_missed() -> None:
     assert box(play.events).cards == ("As", "Ad", "Kc", "2d", "3h")
 
 
-def test_a_person_tells_what_was_dealt_in_the_silence() -> None:
+def test_a_person_reports_the_cards_dealt_in_the_silence() -> None:
     play = half_dealt()
     play.gap()
     play.cards("Kd")
@@ -71,7 +69,7 @@ def test_a_person_tells_what_was_dealt_in_the_silence() -> None:
 
 
 @pytest.mark.parametrize("kind", ["card", "packet"])
-def test_what_comes_late_is_never_acted_upon(kind: str) -> None:
+def test_late_readings_are_never_acted_upon(kind: str) -> None:
     play = half_dealt()
     told = play.cards("Kd", late=True) if kind == "card" else play.packets(1, late=True)
     assert [event.what for event in of_kind(told, Irregularity)] == ["silence"]
@@ -81,7 +79,7 @@ def test_what_comes_late_is_never_acted_upon(kind: str) -> None:
     assert play.state.held == ()
 
 
-def test_a_device_that_is_not_heard_when_bets_close() -> None:
+def test_a_device_that_is_silent_when_bets_close() -> None:
     play = table()
     play.say("bets.open")
     play.say("boxes.set", boxes=[1])
@@ -90,14 +88,14 @@ def test_a_device_that_is_not_heard_when_bets_close() -> None:
     assert [event.what for event in of_kind(play.say("bets.close"), Irregularity)] == ["silence"]
 
 
-def test_a_device_that_is_heard_again_before_bets_close() -> None:
+def test_a_device_that_returns_before_bets_close() -> None:
     play = table()
     play.gap()
     play.bets(1)
     assert play.shown["phase"] == "dealing"
 
 
-def test_the_slots_deal_no_cards() -> None:
+def test_a_silence_of_the_coin_slots_hides_no_card() -> None:
     play = table()
     play.say("bets.open")
     play.say("boxes.set", boxes=[1])
@@ -115,7 +113,7 @@ def test_a_silence_when_no_card_is_to_come_hides_none() -> None:
     assert of_kind(play.turn(), RoundResult) != []
 
 
-def test_a_silence_while_the_round_stands_still_for_something_else() -> None:
+def test_a_silence_while_the_round_waits_for_something_else() -> None:
     play = half_dealt()
     play.cards("As")
     play.gap()
@@ -155,7 +153,7 @@ def test_an_unresolved_round_may_be_null() -> None:
     assert [line["kind"] for line in history(play)] == ["void"]
 
 
-def test_a_person_stands_for_a_round_whose_hands_cannot_be_told() -> None:
+def test_a_person_confirms_a_round_whose_hands_are_unknown() -> None:
     play = table(dealt="packets")
     play.bets(1, 2)
     play.packets(5, 5, 5)
@@ -180,7 +178,7 @@ def test_a_person_stands_for_a_round_whose_hands_cannot_be_told() -> None:
 
 
 @pytest.mark.parametrize("reason", ["inspector", "misdeal", "device_fault"])
-def test_who_is_in_charge_calls_a_round_null(reason: str) -> None:
+def test_the_person_in_charge_declares_a_round_null(reason: str) -> None:
     play = half_dealt()
     with pytest.raises(
         RejectedError, match="role croupier is not allowed to do this; allowed: table_head"
@@ -195,7 +193,7 @@ def test_who_is_in_charge_calls_a_round_null(reason: str) -> None:
     ] == [reason]
 
 
-def test_a_table_goes_on_from_what_was_written_down() -> None:
+def test_a_table_continues_from_its_saved_state() -> None:
     play, other = half_dealt(), half_dealt()
     steps: list[Callable[[Play], list[AnyEvent]]] = [
         lambda play: play.cards("Kd Kc 5s 2d 4s 3h 9h"),
@@ -210,7 +208,7 @@ def test_a_table_goes_on_from_what_was_written_down() -> None:
     assert of_kind(play.events, RoundResult) != []
 
 
-# What is told of cards
+# Published cards
 
 
 def test_every_card_of_the_deal_is_sealed_but_the_exposed_one() -> None:
@@ -220,10 +218,10 @@ def test_every_card_of_the_deal_is_sealed_but_the_exposed_one() -> None:
     play.act(1, "go")
     play.turn("dealer")
     play.show("box:1", ONE)
-    assert len(play.sealed) == 9, "who shows a hand tells nothing that does not lie open"
+    assert len(play.sealed) == 9, "showing a hand publishes only its open cards"
 
 
-def test_what_is_shown_wrongly_is_sealed() -> None:
+def test_wrongly_shown_cards_are_sealed() -> None:
     play = table()
     dealt(play, ONE, BANK)
     play.act(1, "go")
@@ -234,7 +232,7 @@ def test_what_is_shown_wrongly_is_sealed() -> None:
 
 
 @pytest.mark.rule("BAL09-082")
-def test_a_discarded_and_a_folded_card_are_never_told() -> None:
+def test_discarded_and_folded_cards_are_never_published() -> None:
     play = table("poker-draw-house", "EUS96")
     dealt(play, "Ts Td 4c 6c 7s", "Ks Kd 4d 6d 7d", "8s 8d Ac 3h 2s")
     play.act(1, "go")
@@ -249,7 +247,7 @@ def test_a_discarded_and_a_folded_card_are_never_told() -> None:
     assert play.state.current is None
 
 
-def test_a_round_of_unread_cards_is_played_by_what_people_show() -> None:
+def test_a_round_of_unread_cards_is_played_from_the_shown_hands() -> None:
     play = table()
     play.bets(1)
     play.cards(singly("- - - - -", "- - - - 9h"))

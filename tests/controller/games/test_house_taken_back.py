@@ -1,5 +1,5 @@
-"""A decision that was told for the wrong hand is taken back, as long as nothing has followed from
-it; else the reason is said.
+"""A decision that was reported for the wrong hand is withdrawn, as long as nothing has followed
+from it; else the refusal states the reason.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tests.support.games.poker_play import box, dealt, result, singly, table
 
 ONE, TWO, BANK = "Ts Td Tc 6c 7s", "As Ac 5d 8c Jh", "Ah Kd 5s 4s 9h"
 LOW = "7c 5d 4h 3s 2c"
-"""Nothing: the bank does not play with it."""
+"""A hand without value: the bank does not play with it."""
 
 
 def back(play: Any, number: int, action: str, **fields: Any) -> list[AnyEvent]:
-    """What was told of a box was a mistake."""
+    """Withdraw the decision of a box."""
     told: list[AnyEvent] = play.say(
         "hand.act", role="croupier", who=f"box:{number}", action=action, valid=False, **fields
     )
@@ -35,7 +35,7 @@ def decided(events: list[AnyEvent]) -> list[tuple[str, str, bool]]:
 # Poker against the house
 
 
-def test_a_hand_that_was_told_as_given_up_plays_on_with_its_cards() -> None:
+def test_a_hand_wrongly_reported_as_given_up_plays_on_with_its_cards() -> None:
     play = table()
     dealt(play, ONE, TWO, BANK)
     play.act(1, "pass")
@@ -58,7 +58,7 @@ def test_a_hand_that_was_told_as_given_up_plays_on_with_its_cards() -> None:
     assert box(told).cards == tuple(ONE.split())
 
 
-def test_a_hand_that_was_told_to_go_is_undecided_again() -> None:
+def test_a_hand_wrongly_reported_as_going_is_undecided_again() -> None:
     play = table()
     dealt(play, ONE, TWO, BANK)
     play.act(1, "go")
@@ -82,7 +82,7 @@ def test_a_hand_that_was_told_to_go_is_undecided_again() -> None:
         ),
     ],
 )
-def test_only_the_last_that_was_said_is_taken_back(
+def test_only_the_last_decision_is_withdrawn(
     said: tuple[str, ...], action: str, reason: str
 ) -> None:
     play = table()
@@ -96,7 +96,7 @@ def test_only_the_last_that_was_said_is_taken_back(
         back(play, 1, action)
 
 
-def test_a_hand_is_told_anew_only_after_it_was_taken_back() -> None:
+def test_a_decision_is_replaced_only_after_it_was_withdrawn() -> None:
     play = table()
     dealt(play, ONE, BANK)
     play.act(1, "go")
@@ -107,7 +107,7 @@ def test_a_hand_is_told_anew_only_after_it_was_taken_back() -> None:
 
 
 @pytest.mark.parametrize("who", ["dealer", "box:1"])
-def test_nothing_is_taken_back_once_hands_lie_open(who: str) -> None:
+def test_nothing_is_withdrawn_once_hands_lie_open(who: str) -> None:
     play = table()
     dealt(play, ONE, TWO, BANK)
     play.act(1, "go")
@@ -120,7 +120,7 @@ def test_nothing_is_taken_back_once_hands_lie_open(who: str) -> None:
 
 
 @pytest.mark.parametrize("exposed", ["first", "last"])
-def test_the_banks_card_that_the_deal_shows_stands_in_nothings_way(exposed: str) -> None:
+def test_the_banks_exposed_card_prevents_no_withdrawal(exposed: str) -> None:
     play = table(exposed=exposed)
     dealt(play, ONE, TWO, BANK)
     play.act(1, "go")
@@ -143,12 +143,12 @@ def test_a_card_is_not_bought_by_the_wrong_box(decree: str) -> None:
     play.act(1, "go")
     play.act(2, "go")
     assert decided(back(play, 2, "go")) == [("box:2", "go", False)], (
-        "what came after the card may be taken back"
+        "decisions after the card may be withdrawn"
     )
     assert play.shown["hands"]["box:2"]["bought"]
 
 
-def test_a_number_of_discards_is_put_right_before_new_cards_come() -> None:
+def test_a_number_of_discards_is_corrected_before_new_cards_come() -> None:
     play = table("poker-draw-house", "EUS96")
     dealt(play, ONE, "As Ac 6d 8c Jh", LOW)
     play.act(1, "go")
@@ -172,7 +172,7 @@ def test_a_number_of_discards_is_put_right_before_new_cards_come() -> None:
     assert decided(back(play, 2, "go")) == [("box:2", "go", False)]
 
 
-def test_where_the_round_stands_still_that_comes_first() -> None:
+def test_a_pending_decision_comes_before_a_withdrawal() -> None:
     play = table()
     play.bets(1)
     play.cards(singly(ONE, BANK))
@@ -184,7 +184,7 @@ def test_where_the_round_stands_still_that_comes_first() -> None:
         back(play, 1, "buy")
 
 
-def test_what_is_taken_back_tells_no_card() -> None:
+def test_a_withdrawn_decision_publishes_no_card() -> None:
     play = table()
     dealt(play, ONE, TWO, BANK)
     before = play.shown["hands"]
@@ -205,7 +205,7 @@ def trijoker() -> banked_play.Play:
     return play
 
 
-def test_a_bet_that_was_told_as_taken_back_lies_again() -> None:
+def test_a_bet_wrongly_reported_as_withdrawn_is_back() -> None:
     play = trijoker()
     play.act("box:1", "withdraw")
     told = back(play, 1, "withdraw")
@@ -222,7 +222,7 @@ def test_a_bet_that_was_told_as_taken_back_lies_again() -> None:
     assert outcomes == {"box:1": "win", "box:2": "void"}
 
 
-def test_a_bet_that_was_told_as_left_may_still_be_taken_back() -> None:
+def test_a_bet_wrongly_reported_as_left_may_still_be_withdrawn() -> None:
     play = trijoker()
     play.act("box:1", "go")
     with pytest.raises(
@@ -244,7 +244,7 @@ def test_the_turned_card_closes_a_decision_at_trijoker() -> None:
         back(play, 1, "withdraw")
     play.act("box:1", "withdraw")
     back(play, 1, "withdraw")
-    assert play.shown["withdrawn"] == {"box:1": ["bet_1"]}, "the first one stands"
+    assert play.shown["withdrawn"] == {"box:1": ["bet_1"]}, "the first one stays"
     play.turn("common:2")
     with pytest.raises(
         RejectedError, match="is not the last action of box:1; only that can be withdrawn"
@@ -263,7 +263,7 @@ def texas() -> banked_play.Play:
     return play
 
 
-def test_a_player_of_texas_who_was_told_as_giving_up_plays_on() -> None:
+def test_a_player_of_texas_wrongly_reported_as_giving_up_plays_on() -> None:
     play = texas()
     play.act("box:1", "pass")
     assert decided(back(play, 1, "pass")) == [("box:1", "pass", False)]
@@ -277,7 +277,7 @@ def test_a_player_of_texas_who_was_told_as_giving_up_plays_on() -> None:
         back(play, 2, "go")
     told = back(play, 2, "pass")
     assert [event.to for event in of_kind(told, CardExpected)] == [None], (
-        "the turn card is not due any more"
+        "the turn card is no longer due"
     )
     play.act("box:2", "pass")
     play.cards("4c 6s")
@@ -308,7 +308,7 @@ def test_the_turn_card_or_a_hand_closes_the_decision_at_texas(follows: str) -> N
 # Pai gow
 
 
-def test_a_hand_that_was_told_as_set_is_not() -> None:
+def test_a_hand_wrongly_reported_as_set_is_not_set() -> None:
     play = banked_play.Play("pai-gow")
     play.open(1, 2)
     play.bets()
@@ -342,8 +342,8 @@ def test_a_hand_that_was_told_as_set_is_not() -> None:
         back(play, 1, "set")
 
 
-def test_a_circle_takes_no_word_back() -> None:
-    """It has ``hand.act in`` for a hand that was told as given up."""
+def test_a_circle_withdraws_no_word() -> None:
+    """It has ``hand.act in`` for a hand that was reported as folded."""
     play = circle_play.table()
     with pytest.raises(
         RejectedError, match="an action cannot be withdrawn here; to bring back a folded hand, send"

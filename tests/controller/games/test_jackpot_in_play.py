@@ -1,5 +1,5 @@
-"""A table that is linked with a jackpot takes bets on it only while it is in play; one that is not
-linked takes them as the decree says.
+"""A table that is linked with a jackpot accepts bets on it only while it is in play; a table that
+is not linked accepts them as the decree says.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def test_a_bet_is_refused_while_the_jackpot_is_not_in_play(
 
 
 @TABLES
-def test_what_was_placed_before_stays_in_play(table: Callable[..., Play], bet: str) -> None:
+def test_bets_placed_before_stay_in_play(table: Callable[..., Play], bet: str) -> None:
     play = table()
     standing(play, in_play=True)
     place(play, bet)
@@ -89,7 +89,7 @@ def test_what_was_placed_before_stays_in_play(table: Callable[..., Play], bet: s
 
 
 @TABLES
-def test_a_bet_is_marked_where_the_site_has_it_so(table: Callable[..., Play], bet: str) -> None:
+def test_a_bet_is_marked_where_the_site_is_set_so(table: Callable[..., Play], bet: str) -> None:
     play = table(out_of_play="mark")
     (before,) = of_kind(place(play, bet), BetPlaced)
     standing(play, in_play=False, why="unheard")
@@ -100,7 +100,7 @@ def test_a_bet_is_marked_where_the_site_has_it_so(table: Callable[..., Play], be
 
 
 @TABLES
-def test_other_bets_are_taken_all_the_same(table: Callable[..., Play], bet: str) -> None:
+def test_other_bets_are_still_accepted(table: Callable[..., Play], bet: str) -> None:
     play = table()
     standing(play, in_play=False, why="unheard")
     other = "ante" if bet == "jackpot" else "bet"
@@ -109,7 +109,9 @@ def test_other_bets_are_taken_all_the_same(table: Callable[..., Play], bet: str)
 
 
 @TABLES
-def test_the_standing_is_told_once_and_shown(table: Callable[..., Play], bet: str) -> None:
+def test_the_state_of_the_jackpot_is_published_once_and_shown(
+    table: Callable[..., Play], bet: str
+) -> None:
     play = table()
     assert shown(play.game, play.state)["jackpot_standing"] is None
     told = [
@@ -191,7 +193,7 @@ def test_a_late_coin_is_late_whatever_the_jackpot_does() -> None:
 
 
 def test_coins_add_up_and_stay_marked() -> None:
-    """Where one of them fell out of play, the stake of the box is marked until it is withdrawn."""
+    """If one of them was made out of play, the stake of the box is marked until it is withdrawn."""
     play = poker(out_of_play="mark")
     standing(play, in_play=False, why="unheard")
     coin(play)
@@ -203,7 +205,7 @@ def test_coins_add_up_and_stay_marked() -> None:
     assert (anew.amount, anew.out_of_play) == (poker_play.COIN, False)
 
 
-def test_an_award_says_that_its_bet_was_out_of_play() -> None:
+def test_an_award_states_that_its_bet_was_out_of_play() -> None:
     play = blackjack(out_of_play="mark")
     standing(play, in_play=False, why="unheard")
     place(play, "accumulated")
@@ -217,7 +219,7 @@ def test_an_award_says_that_its_bet_was_out_of_play() -> None:
     assert (award.box, award.out_of_play, staked.amount) == ("box:1", True, 100)
 
 
-# Which tables may be linked
+# Tables that may be linked
 
 
 @pytest.mark.parametrize(
@@ -232,7 +234,7 @@ def test_an_award_says_that_its_bet_was_out_of_play() -> None:
         ("blackjack", "ARA02", {}, None),
     ],
 )
-def test_which_bet_is_one_on_a_jackpot(
+def test_the_bets_on_a_jackpot(
     game: str, decree: str, settings: dict[str, Any], bet: str | None
 ) -> None:
     made: Any = make_game(game, decree, settings)

@@ -82,7 +82,7 @@ NOBODY_GOES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
 
 
 class Table:
-    """A table to which people speak."""
+    """A table that follows input lines and commands."""
 
     def __init__(self, game: str, decree: str, **settings: Any) -> None:
         self.game: Game = make_game(game, decree, settings)
@@ -102,7 +102,7 @@ class Table:
         return self.take({"type": command, "by": "M. Lasa", "role": "table_head"} | fields)
 
     def last(self, events: tuple[AnyEvent, ...]) -> list[int]:
-        """How many last rounds were said to be left."""
+        """The published numbers of last rounds that are left."""
         return [event.left for event in events if isinstance(event, LastRounds)]
 
 
@@ -142,7 +142,7 @@ def test_the_last_three_are_announced_at_every_table_of_cards_and_no_fourth_begi
     if game in ("texas-house", "pai-gow", "trijoker"):
         table.say("boxes.set", boxes=[1])
     assert any(isinstance(event, RoundOpened) for event in table.say("bets.open")), (
-        "another session has none yet"
+        "another session has no announcement yet"
     )
 
 
@@ -151,7 +151,7 @@ TWO_CLOTHS = ("8h", "9h", "8c", "Kd", "Kh", "Ks")
 
 @pytest.mark.rule("EUS96-183")
 @pytest.mark.parametrize("game", ["chemin-de-fer", "baccarat-two-cloths"])
-def test_where_a_player_holds_the_bank_they_are_announced_too(game: str) -> None:
+def test_last_rounds_are_announced_where_a_player_holds_the_bank(game: str) -> None:
     table = Table(game, "EUS96")
     table.say("session.open", minimum=500, currency="EUR")
     table.say("shoe.start", shoe="7")
@@ -191,14 +191,14 @@ def test_where_a_player_holds_the_bank_they_are_announced_too(game: str) -> None
 
 @for_each("game", ["chemin-de-fer", "baccarat-two-cloths"])
 @for_each("decree", ["BAL05", "ARA02", "GAL07"])
-def test_other_decrees_have_no_such_announcement_there(game: str, decree: str) -> None:
+def test_other_decrees_have_no_such_announcement(game: str, decree: str) -> None:
     table = Table(game, decree)
     table.say("session.open", minimum=500, currency="EUR")
     with pytest.raises(RejectedError, match="the decree has no announcement of last rounds"):
         table.say("last_rounds.announce")
 
 
-def test_a_null_round_is_none_of_the_last() -> None:
+def test_a_null_round_does_not_count_as_a_last_one() -> None:
     table = house("poker-no-draw")
     table.say("last_rounds.announce")
     for _ in range(4):

@@ -1,4 +1,4 @@
-"""What names a card that nobody has seen is sealed, whatever says it and at whatever table."""
+"""An input that names an unseen card is sealed, whatever it is and at any table."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ HIDING = [pair for pair in PAIRS if make_game(*pair, {}).face_down]
 
 
 @for_each(("game_id", "decree"), HIDING)
-def test_what_a_shuffler_misses_is_sealed_where_the_table_does_not_tell_it(
+def test_missing_cards_are_sealed_where_the_table_does_not_publish_them(
     game_id: str, decree: str
 ) -> None:
-    """They may be those that lie covered on the table; a game that makes nothing of a shuffler does
-    not tell them either.
+    """They may be those that lie covered on the table; a game that ignores a shuffler does not
+    publish them either.
     """
     game = make_game(game_id, decree, {})
     verdict = ShufflerVerdict(
@@ -31,7 +31,7 @@ def test_what_a_shuffler_misses_is_sealed_where_the_table_does_not_tell_it(
     assert game.confidential(game.begin(), verdict, events) is not told
 
 
-def test_a_reader_that_names_an_open_card_again_was_wrong_about_one_that_nobody_has_seen() -> None:
+def test_a_reader_that_repeats_an_open_card_misread_an_unseen_one() -> None:
     play = table()
     play.bets(1, 2)
     deck = iter(DECK)
@@ -45,7 +45,7 @@ def test_a_reader_that_names_an_open_card_again_was_wrong_about_one_that_nobody_
 
 
 @for_each(("game_id", "decree"), HIDING)
-def test_what_a_device_says_of_itself_in_words_is_sealed(game_id: str, decree: str) -> None:
+def test_a_devices_free_text_is_sealed(game_id: str, decree: str) -> None:
     table = Table("casino", "t1", game_id, decree, make_game(game_id, decree, {}), "boot")
     alarm = ShoeFault(at=1.0, device="shoe", fault="alarm", active=True, detail="7h misread")
     for given in (alarm, ShoeReset(at=1.0, device="shoe", detail="7h was next")):
@@ -55,7 +55,7 @@ def test_what_a_device_says_of_itself_in_words_is_sealed(game_id: str, decree: s
 
 
 @for_each(("game_id", "decree"), HIDING)
-def test_how_many_bytes_were_noise_is_not_told(game_id: str, decree: str) -> None:
+def test_the_number_of_noise_bytes_is_not_published(game_id: str, decree: str) -> None:
     table = Table("casino", "t1", game_id, decree, make_game(game_id, decree, {}), "boot")
     noise = LinkUnintelligible(at=1.0, device="shoe", bytes=97)
     said, sealed = table.handle(noise, "now", 0)

@@ -32,7 +32,7 @@ every = pytest.mark.parametrize("decree", DECREES)
 
 
 @pytest.mark.parametrize("decree", of("BAL09-081"))
-def test_the_bank_is_told_and_goes_round(decree: str) -> None:
+def test_the_bank_is_published_and_goes_round(decree: str) -> None:
     play = Play("pai-gow", decree)
     play.open(2, 5)
     assert play.shown["bank"] == "dealer"
@@ -73,7 +73,7 @@ def test_the_bank_is_at_a_place_in_play() -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL09-013"))
-def test_no_more_than_six_players(decree: str) -> None:
+def test_six_players_are_the_maximum(decree: str) -> None:
     play = Play("pai-gow", decree)
     with pytest.raises(
         RejectedError,
@@ -83,7 +83,7 @@ def test_no_more_than_six_players(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL09-074"))
-def test_the_commission_is_five_in_a_hundred_at_most_and_told_before_the_round(decree: str) -> None:
+def test_the_commission_is_up_to_five_percent_and_published_before_the_round(decree: str) -> None:
     with pytest.raises(ValueError, match="commission = 51: must be 0 to 50"):
         make_game("pai-gow", decree, {"commission": 51})
     play = Play("pai-gow", decree, commission=25)
@@ -98,7 +98,7 @@ def test_the_commission_is_five_in_a_hundred_at_most_and_told_before_the_round(d
 
 
 @pytest.mark.parametrize("decree", of("BAL09-039 BAL09-034", "EUS96-176"))
-def test_the_dice_say_who_gets_the_first_hand(decree: str) -> None:
+def test_the_dice_determine_the_first_hand(decree: str) -> None:
     play = table(1, 2, 5, decree=decree)
     assert play.shown["phase"] == "dice"
     said = play.dice(3, 4, 5)
@@ -107,7 +107,7 @@ def test_the_dice_say_who_gets_the_first_hand(decree: str) -> None:
         (3, 4, 5),
         12,
         4,
-    )  # nobody plays at 4: the next one clockwise
+    )  # no player at 4: the next one clockwise
     served = [event.to for _ in range(4) for event in of_kind(play.packet(7), CardDealt)]
     assert list(dict.fromkeys(served)) == ["box:5", "dealer", "box:1", "box:2"]
     assert Counter(served) == dict.fromkeys(("box:5", "dealer", "box:1", "box:2"), 7)
@@ -168,7 +168,7 @@ def test_the_dice_are_of_one_colour_and_20_to_25_millimetres(
     ]
 
 
-def test_a_second_throw_does_not_count_unless_the_croupier_stands_for_it() -> None:
+def test_a_second_throw_does_not_count_unless_the_croupier_confirms_it() -> None:
     play = table()
     play.dice(1, 2, 3)
     assert irregularities(play.dice(4, 5, 6)) == [("dice_again", ())]
@@ -180,7 +180,7 @@ def test_a_second_throw_does_not_count_unless_the_croupier_stands_for_it() -> No
         play.say("dice.tell", values=[1, 2, 3])
 
 
-def test_a_throw_that_is_known_late_is_told_by_a_person() -> None:
+def test_a_throw_that_is_known_late_is_reported_by_a_person() -> None:
     play = table()
     assert irregularities(play.dice(1, 2, 3, late=True)) == [
         ("dice_late", ("dice.tell", "round.void"))

@@ -1,4 +1,4 @@
-"""A table of pai gow: the deal, the cards that are over, hands set and shown, the result."""
+"""A table of pai gow: the deal, the remaining cards, hands set and shown, the result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ every = pytest.mark.parametrize("decree", DECREES)
 
 
 @pytest.mark.parametrize("decree", of("BAL09-033", "EUS96-178"))
-def test_seven_cards_each_and_what_is_over_is_counted(decree: str) -> None:
+def test_seven_cards_each_and_the_rest_is_counted(decree: str) -> None:
     play = table(1, 2, decree=decree)
     play.dice(1, 2, 5)
     with pytest.raises(RejectedError, match="not all cards are dealt"):
@@ -60,7 +60,7 @@ def test_seven_cards_each_and_what_is_over_is_counted(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL09-033", "EUS96-178"))
-def test_a_result_waits_until_the_cards_that_are_over_were_counted(decree: str) -> None:
+def test_a_result_waits_until_the_rest_was_counted(decree: str) -> None:
     play = table(1, decree=decree)
     play.dice(1, 2, 5)
     play.packet(7)
@@ -73,7 +73,7 @@ def test_a_result_waits_until_the_cards_that_are_over_were_counted(decree: str) 
     assert bets_of(play.result(), "box:1") == {"bet": ("win", (19, 20))}
 
 
-def test_a_person_may_let_a_wrong_number_stand() -> None:
+def test_a_person_may_accept_a_wrong_number() -> None:
     play = table(1)
     play.dice(1, 2, 5)
     play.packet(7)
@@ -96,7 +96,7 @@ def test_card_by_card_where_they_are_dealt_so() -> None:
 
 
 @every
-def test_by_the_other_reading_a_hand_for_every_place(decree: str) -> None:
+def test_by_the_other_interpretation_every_place_gets_a_hand(decree: str) -> None:
     play = table(1, 2, decree=decree, hands="positions")
     play.dice(1, 2, 5)
     for _ in range(7):
@@ -124,7 +124,7 @@ def test_an_error_of_dealing_is_for_the_person_in_charge(decree: str, error: str
     assert voids(said) == [("misdeal", "BAL09-E58" if decree == "BAL09" else "EUS96-E107")]
 
 
-def test_a_card_that_comes_face_up_is_told_and_asked_about() -> None:
+def test_a_card_that_comes_face_up_is_published_and_asked_about() -> None:
     play = table(1)
     play.dice(1, 2, 5)
     said = play.cards("Ah", exposed=True)
@@ -168,7 +168,7 @@ def test_a_hand_wrongly_set_loses(decree: str) -> None:
     assert [hand.kind for hand in outcome_of(play.result()).hands] == ["pair", "wrongly_set"]
 
 
-def test_a_bank_wrongly_set_loses_to_whoever_has_set_rightly() -> None:
+def test_a_bank_wrongly_set_loses_to_every_hand_set_rightly() -> None:
     play = played(LOSES, ("Jc 6s 2s 3h 5s Ts 4h", "Jc 6s"), bank=("Qc Qd 9h 8s 2c Jd Th", "Qc Qd"))
     assert bets_of(play.result(), "box:1") == {"bet": ("win", (19, 20))}
     assert bets_of(play.result(), "box:2") == {"bet": ("lose", None)}
@@ -188,7 +188,7 @@ def test_win_null_and_loss(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL09-063", "EUS96-180"))
-def test_equal_hands_are_the_banks(decree: str) -> None:
+def test_the_bank_wins_equal_hands(decree: str) -> None:
     play = played(("Qh Qs 9c 8d 7d Jh Ts", "Jh Ts"), decree=decree)
     assert bets_of(play.result(), "box:1") == {"bet": ("lose", None)}
 
@@ -226,7 +226,7 @@ def test_hands_that_a_reader_knows_are_shown_by_their_low_hand() -> None:
     assert bets_of(play.result(), "box:1") == {"bet": ("win", (19, 20))}
 
 
-def test_cards_that_are_not_those_that_were_dealt_wait_for_a_person() -> None:
+def test_cards_that_differ_from_those_dealt_wait_for_a_person() -> None:
     play = table(1)
     play.dice(1, 2, 5)
     play.cards(f"{BANK} {WINS[0]}")
@@ -244,7 +244,7 @@ def test_cards_that_are_not_those_that_were_dealt_wait_for_a_person() -> None:
     assert play.result().confirmed_by == "M. Lasa (table_head)"
 
 
-def test_a_card_that_the_reader_knew_elsewhere_may_be_shown_if_a_person_stands_for_it() -> None:
+def test_a_card_read_elsewhere_may_be_shown_if_a_person_confirms_it() -> None:
     play = table(1)
     play.dice(1, 2, 5)
     play.cards(f"{BANK} {WINS[0]}")
@@ -283,7 +283,7 @@ def test_a_player_has_the_bank(compared: str, outcomes: list[str | None]) -> Non
     assert [hand.outcome for hand in hands] == outcomes
 
 
-def test_what_is_shown_is_checked() -> None:
+def test_shown_hands_are_checked() -> None:
     play = dealt(WINS)
     for cards, low, why in (
         (BANK, "", "low hand"),
@@ -296,7 +296,7 @@ def test_what_is_shown_is_checked() -> None:
             show(play, "dealer", cards, low)
 
 
-def test_a_round_goes_on_from_what_was_written_down() -> None:
+def test_a_round_continues_from_its_saved_state() -> None:
     play = dealt(WINS)
     play.again()
     show(play, "dealer", BANK, LOW)

@@ -1,4 +1,6 @@
-"""Pai gow without a table: the dice and the place they choose, hands set in two, the nine cases."""
+"""Rules of pai gow without a table: the dice and the place they choose, hands set in two, the nine
+cases.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,7 @@ def test_three_dice_make_three_to_eighteen_as_often_as_published(decree: str) ->
 def test_every_place_is_chosen_by_31_of_216_throws_and_the_one_before_the_bank_by_30(
     decree: str,
 ) -> None:
-    """The whole distribution, whoever has the bank."""
+    """The whole distribution, wherever the bank is."""
     book = book_of(decree)
     for bank in positions(book):
         chosen = Counter(counted(book, bank, sum(throw)) for throw in THROWS)
@@ -106,7 +108,7 @@ def test_hands_are_served_clockwise_from_the_place_chosen(start: int, there: set
     assert steps == sorted(steps)
 
 
-def test_what_the_bank_passes_over() -> None:
+def test_the_places_that_the_bank_skips() -> None:
     book = book_of()
     assert passed(book, 7, 3) == (1, 2)
     assert passed(book, 5, 1) == (6, 7)
@@ -114,7 +116,7 @@ def test_what_the_bank_passes_over() -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL09-033", "EUS96-178"))
-def test_what_is_left_of_the_cards(decree: str) -> None:
+def test_the_number_of_remaining_cards(decree: str) -> None:
     book = book_of(decree)
     left = {hands: len(deck(book.deck)) - book.hand * hands for hands in range(2, 8)}
     assert left == {7: 4, 6: 11, 5: 18, 4: 25, 3: 32, 2: 39}
@@ -229,8 +231,8 @@ def test_the_nine_cases(decree: str) -> None:
 
 
 @given(HANDS)
-def test_the_bank_wins_what_is_equal(hands: tuple[list[str], list[str]]) -> None:
-    """Seen from both sides: never do both win, and of equal hands the client loses."""
+def test_the_bank_wins_equal_cases(hands: tuple[list[str], list[str]]) -> None:
+    """From both sides: never do both win, and of equal hands the client loses."""
     book = book_of()
     mine, theirs = (
         next(

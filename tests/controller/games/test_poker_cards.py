@@ -51,7 +51,7 @@ def test_one_to_each_in_turn_or_hand_by_hand() -> None:
     assert packet(deal(("a", "b"), 3)) == 1
 
 
-def test_what_was_dealt_out_of_turn_is_counted_off() -> None:
+def test_cards_dealt_out_of_turn_are_counted() -> None:
     order = deal(("a", "b"), 2)
     assert due(order, laid(None, to="b")) == ("a", "a", "b")
     assert due(order, laid(None, None, to="a")) == ("b", "b")
@@ -68,7 +68,7 @@ def test_every_hand_gets_its_cards(hands: int, size: int, dealt: Dealt, count: i
     assert len(due(order, table)) == max(0, hands * size - count)
 
 
-# What lies there
+# Cards on the table
 
 
 def test_unknown_stays_unknown() -> None:
@@ -107,11 +107,11 @@ def test_a_folded_hand_is_no_hand_but_its_cards_are_found_again() -> None:
         (["3c"], None),
     ],
 )
-def test_what_cannot_be_there_too(cards: list[str], why: str | None) -> None:
+def test_cards_that_cannot_be_there_too(cards: list[str], why: str | None) -> None:
     assert trouble(laid(*OWN), cards, DECK) == why
 
 
-# What is shown
+# Shown cards
 
 
 def test_a_hand_is_shown_in_any_order() -> None:
@@ -120,7 +120,7 @@ def test_a_hand_is_shown_in_any_order() -> None:
     assert up(table, "box:1") == OWN
 
 
-def test_what_is_shown_fills_what_is_unknown() -> None:
+def test_shown_cards_fill_unknown_ones() -> None:
     table = show(laid("As", None, None, "4h", None), "box:1", OWN)
     assert not isinstance(table, str)
     assert set(up(table, "box:1")) == set(OWN)
@@ -128,7 +128,7 @@ def test_what_is_shown_fills_what_is_unknown() -> None:
     assert up(table, "box:1")[3] == "4h"
 
 
-def test_what_is_shown_and_was_read_otherwise_differs() -> None:
+def test_shown_cards_that_were_read_otherwise_differ() -> None:
     read = laid("As", "Kd", "7c", "4h", "3d")
     assert show(read, "box:1", OWN) == "shown_differs"
     table = show(read, "box:1", OWN, trust=True)
@@ -143,7 +143,7 @@ def test_a_hand_shown_with_a_wrong_number_of_cards() -> None:
         show(laid(*OWN), "box:1", OWN[:4])
 
 
-def test_discards_that_nobody_saw_are_those_that_are_not_shown() -> None:
+def test_unseen_discards_are_those_that_are_not_shown() -> None:
     table = place_card(laid(*OWN), "box:1", "9s")
     shown = show(table, "box:1", ("As", "Kd", "7c", "2d", "9s"), dropped=1, first=5)
     assert not isinstance(shown, str)
@@ -154,7 +154,7 @@ def test_discards_that_nobody_saw_are_those_that_are_not_shown() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(0, 2), st.sets(st.integers(0, 6)))
-def test_whatever_is_known_of_a_hand_it_can_be_shown(
+def test_a_hand_can_be_shown_whatever_is_known_of_it(
     seed: int, dropped: int, unread: set[int]
 ) -> None:
     """A hand of five, some of which were discarded and replaced; a reader has seen some of the

@@ -1,6 +1,4 @@
-"""What a person says of cards at a table of poker that nobody has seen is not for everybody,
-whatever field it stands in.
-"""
+"""Unseen cards that a person reports at a table of poker are confidential, whatever the field."""
 
 from __future__ import annotations
 

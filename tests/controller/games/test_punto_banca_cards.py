@@ -41,7 +41,7 @@ def table(decree: str = "ARA02", **settings: Any) -> Play:
 
 
 def stopped(said: list[Any], what: str, asks: tuple[str, ...] = ASKS) -> Irregularity:
-    """The one irregularity, which told no card."""
+    """The only irregularity, which published no card."""
     irregularity = only(said, Irregularity)
     assert (irregularity.what, irregularity.asks, irregularity.frames) == (what, asks, ())
     return irregularity
@@ -62,7 +62,7 @@ def test_a_card_before_no_more_bets(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-080", "EUS96-123", "GAL07-098"))
-def test_a_card_after_the_round_is_of_none(decree: str) -> None:
+def test_a_card_after_the_round_is_of_no_round(decree: str) -> None:
     play = table(decree)
     play.coup("Kc Qd 7h 6s")
     stopped(play.cards("2h"), "card_out_of_round", ("card.decide",))
@@ -139,7 +139,7 @@ def test_cards_behind_one_that_waits_follow_in_their_order() -> None:
     assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
 
 
-def test_a_second_one_among_them_stops_the_table_again() -> None:
+def test_a_second_wrong_card_stops_the_table_again() -> None:
     play = table()
     play.bets()
     play.cards("Kc", unsure=True)
@@ -187,9 +187,7 @@ def test_a_card_that_is_removed_takes_no_place(decree: str) -> None:
     stopped(play.cards("Qd", exposed=True), "card_exposed")
     removed = only(play.say("card.decide", action="remove"), CardRemoved)
     assert (removed.why, removed.card) == ("exposed", None)
-    assert "Qd" not in str(play.events), (
-        "a device's word tells no card, and who takes it away names none"
-    )
+    assert "Qd" not in str(play.events), "neither a device's report nor a removal names a card"
     [dealt] = of_kind(play.cards("3d"), CardDealt)
     assert (dealt.to, dealt.index) == ("banker", 1)
 
@@ -206,7 +204,7 @@ def test_a_card_may_be_the_first_of_the_next_round() -> None:
     assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
 
 
-def test_without_keys_it_opens_the_next_round() -> None:
+def test_without_keys_such_a_card_opens_the_next_round() -> None:
     play = table(rounds="shoe", turn="when_complete")
     play.cards("Kc Qd 7h 6s")
     play.cards("2h", unsure=True)
@@ -215,7 +213,7 @@ def test_without_keys_it_opens_the_next_round() -> None:
     assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("player", 1)]
 
 
-def test_without_keys_it_is_dealt_before_the_card_after_it() -> None:
+def test_without_keys_such_a_card_is_dealt_before_the_next() -> None:
     play = table(rounds="shoe", turn="when_complete")
     play.cards("Kc Qd")
     play.cards("2h", unsure=True)
@@ -259,7 +257,7 @@ def test_an_unread_card_keeps_its_place_and_a_person_reads_it(decree: str) -> No
     assert (outcome_of(result).winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
 
 
-def test_what_a_person_reads_of_a_card_face_down_is_not_told() -> None:
+def test_a_persons_reading_of_a_card_face_down_is_not_published() -> None:
     play = table()
     play.bets()
     play.cards("Kc - 7h 6s")
@@ -302,11 +300,11 @@ def test_the_reading_of_a_card_that_was_read_otherwise_is_evidence_too() -> None
     assert outcome_of(result).winner == "player"
 
 
-# Null rounds and who may say so
+# Null rounds and who may declare them
 
 
 @every
-def test_whoever_directs_the_game_may_call_a_round_null(decree: str) -> None:
+def test_the_person_who_directs_the_game_may_declare_a_round_null(decree: str) -> None:
     play = table(decree)
     play.bets()
     play.cards("Kc Qd", unsure=True)
@@ -329,7 +327,7 @@ def test_whoever_directs_the_game_may_call_a_round_null(decree: str) -> None:
         play.say("round.void", reason="misdeal")
 
 
-def test_who_may_decide() -> None:
+def test_the_roles_that_may_decide() -> None:
     play = table()
     play.bets()
     play.cards("Kc", unsure=True)
@@ -381,7 +379,7 @@ def test_a_published_result_may_be_corrected(decree: str) -> None:
         play.say("result.correct", round=2, winner="tie")
 
 
-# What the shoe complains of
+# Complaints of the shoe
 
 
 @pytest.mark.parametrize("decree", of("BAL05-004", "EUS96-051", "GAL07-044", "ARA02-071"))
@@ -400,7 +398,7 @@ def test_one_card_at_a_time(decree: str) -> None:
     assert only(said, AlertCleared).alert == "shoe_overdraw"
 
 
-def test_what_a_fault_says_of_a_card_is_not_told() -> None:
+def test_a_card_in_a_fault_is_not_published() -> None:
     play = table()
     fault = ShoeFault(
         at=1.0, device="shoe", fault="card_code", active=True, detail="7h", frame="code 7h"
@@ -413,7 +411,7 @@ def test_what_a_fault_says_of_a_card_is_not_told() -> None:
     assert play.take(jam) == []
 
 
-def test_nothing_an_irregularity_says_names_a_card() -> None:
+def test_no_irregularity_names_a_card() -> None:
     play = table()
     play.say("bets.open")
     said = play.take(CardDrawn(at=1.0, device="shoe", frame="the 7h", card="7h"))

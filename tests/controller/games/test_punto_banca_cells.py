@@ -1,4 +1,4 @@
-"""All 88 cells of the third-card table of punto y banca, asked of the program itself."""
+"""All 88 cells of the third-card table of punto y banca, played by the program itself."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from controller.games.baccarat import value
 from tests.support.games.decrees import of
 
 BANK_DRAWS = {3: "012345679P", 4: "234567P", 5: "4567P", 6: "67", 7: ""}
-"""The player's third cards on which a bank of 3 to 7 draws, ``P`` where the player stood; with less
-it always does.
+"""The player's third cards on which a bank of 3 to 7 draws, ``P`` if the player has none; with less
+it always draws.
 """
 
 
 def cells() -> list[tuple[int, str]]:
-    """Every cell: what the bank's first two cards make, and the player's third card, or ``P``."""
+    """Every cell: the total of the bank's first two cards, and the player's third card,
+    or ``P``.
+    """
     return [(bank, third) for bank in range(8) for third in "0123456789P"]
 
 
 def script_of_cells() -> list[str]:
-    """A coup for each cell, from as many shoes as that needs."""
+    """A coup for each cell, from as many shoes as needed."""
     lines: list[str] = []
     used: Counter[str] = Counter()
 

@@ -38,7 +38,7 @@ TWO = {
     6: "Kc 6d",
     7: "Kc 7d",
 }
-"""Two cards that make so much."""
+"""Two cards for each total."""
 THIRD = {0: "Th", 1: "Ah", 2: "2h", 3: "3h", 4: "4h", 5: "5h", 6: "6h", 7: "7h", 8: "8h", 9: "9h"}
 DRAWS = {
     0: range(10),
@@ -50,11 +50,11 @@ DRAWS = {
     6: [6, 7],
     7: [],
 }
-"""The player's third cards on which the bank draws, written out once more."""
+"""The player's third cards on which the bank draws, written out independently."""
 
 
 def four(player: int | str, banker: int | str) -> str:
-    """The first four cards in their order, for two hands that make so much or are these cards."""
+    """The first four cards in their order, for two hands with these totals or of these cards."""
     a, c = (TWO[player] if isinstance(player, int) else player).split()
     b, d = (TWO[banker] if isinstance(banker, int) else banker).split()
     return f"{a} {b} {c} {d}"
@@ -112,7 +112,7 @@ def test_the_bank_follows_the_table_where_the_player_stood(
 
 @pytest.mark.parametrize("decree", of("BAL05-100", "ARA02-078", "EUS96-121", "GAL07-089"))
 @for_each("player", range(8))
-def test_the_player_draws_to_five_and_the_croupier_says_so(decree: str, player: int) -> None:
+def test_the_player_draws_to_five_and_the_croupier_announces_it(decree: str, player: int) -> None:
     play = table(decree)
     play.bets()
     play.cards(four(player, 7))
@@ -216,7 +216,7 @@ def test_the_higher_total_wins(
     )
 
 
-def test_what_a_result_says() -> None:
+def test_the_fields_of_a_result() -> None:
     play = table("ARA02")
     play.coup("3c Kd 3h 7s")
     [line] = history(play)
@@ -237,12 +237,12 @@ def test_what_a_result_says() -> None:
     )
 
 
-# What is not turned is not told
+# Unturned cards are not published
 
 
 @pytest.mark.rule("GAL07-058")
 @every
-def test_a_card_is_told_when_it_is_turned(decree: str) -> None:
+def test_a_card_is_published_when_it_is_turned(decree: str) -> None:
     play = table(decree)
     play.sealed.clear()
     said = [*play.bets(), *play.cards("Kc Qd 4h 6s")]
@@ -268,7 +268,7 @@ def test_a_card_is_told_when_it_is_turned(decree: str) -> None:
     assert play.evidence(only(said, RoundResult)) == [f"frame {n}" for n in (7, 8, 9, 10, 13)]
 
 
-def test_turned_is_what_lies_there_and_once() -> None:
+def test_only_existing_cards_are_turned_and_once() -> None:
     play = table("ARA02")
     with pytest.raises(RejectedError, match="no round in progress"):
         play.say("cards.turn")
@@ -320,7 +320,7 @@ def test_a_reduced_table_may_deal_face_up(decree: str) -> None:
         ("GAL07", {"modality": "half_on_six"}, "modality: the decree has the commission only"),
     ],
 )
-def test_what_the_decree_does_not_allow_is_no_setting(
+def test_a_setting_against_the_decree_is_refused(
     decree: str, settings: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(ValueError, match=says):
@@ -393,7 +393,7 @@ def test_a_shoe_that_agrees_is_silent() -> None:
     play = table("ARA02")
     play.coup(four(7, 6))
     assert play.verdict("player") == []
-    assert play.verdict("banker") == []  # said once, the next is of no round
+    assert play.verdict("banker") == []  # reported once, the next is of no round
     play.coup(four("7c Ks", "3h 3d"))
     assert play.verdict("player", pairs=("banker",)) == []
 

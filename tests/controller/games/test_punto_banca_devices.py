@@ -1,5 +1,5 @@
-"""What shoes say, as recorded, played at a table without keys: the table and the shoe come to the
-same results.
+"""Recorded shoes, played at a table without keys: the table and the shoe come to the same
+results.
 """
 
 from __future__ import annotations
@@ -64,10 +64,11 @@ def test_a_recorded_shoe_comes_to_its_own_results(name: str, decree: str) -> Non
 
 @pytest.mark.parametrize("turn", ["command", "when_complete"])
 @pytest.mark.parametrize("name", ["angel-eye-faults", "bee-tek-faults"])
-def test_a_shoe_with_faults_has_no_result_that_was_not_seen(name: str, turn: str) -> None:
-    """Results at the table are a part of the shoe's verdicts, in their order. Without keys to turn
-    the cards there are none; nor from a shoe that does not count the places, once it has lost a
-    card and nobody says where the next round begins.
+def test_a_shoe_with_faults_has_no_unseen_result(name: str, turn: str) -> None:
+    """Results at the table are among the shoe's verdicts, in their order.
+
+    Without keys to turn the cards there are no results; nor from a shoe that does not count the
+    places, once it has lost a card and the start of the next round is not reported.
     """
     _, said = played(name, turn=turn, burn="Ac 2c")
     verdicts = iter([given.winner for given in readings(name) if isinstance(given, ShoeResult)])

@@ -1,4 +1,4 @@
-"""Cards that came face up, as a reader says: nobody is told them before a person has looked."""
+"""Cards that a reader reports face up: they are not published before a person has looked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.games.play import of_kind
 @pytest.mark.parametrize(
     ("said", "told"), [({"action": "accept"}, None), ({"action": "exposed"}, "Kc")]
 )
-def test_an_exposed_card_may_count_and_is_told_where_a_person_says_that_it_lies_face_up(
+def test_an_exposed_card_may_count_and_is_published_when_a_person_confirms_it(
     said: dict[str, str], told: str | None
 ) -> None:
     play = table()
@@ -37,7 +37,7 @@ def test_an_exposed_card_may_be_another_whose_frame_is_no_evidence() -> None:
     assert "Kc" not in str(play.events)
 
 
-def test_a_third_card_that_lies_face_down_is_not_told_by_the_shoe_alone() -> None:
+def test_a_third_card_that_lies_face_down_is_not_published_by_the_shoe_alone() -> None:
     play = table()
     play.bets()
     play.cards("2c 3d 3c 3s")
@@ -52,7 +52,7 @@ def test_a_third_card_that_lies_face_down_is_not_told_by_the_shoe_alone() -> Non
     assert [event.card for event in of_kind(play.say("cards.turn"), CardTurned)] == ["9h"]
 
 
-def test_a_third_card_that_is_dealt_face_up_is_told_as_always() -> None:
+def test_a_third_card_that_is_dealt_face_up_is_published_as_always() -> None:
     play = table(third_card="face_up")
     play.bets()
     play.cards("2c 3d 3c 3s")
@@ -61,7 +61,7 @@ def test_a_third_card_that_is_dealt_face_up_is_told_as_always() -> None:
     assert dealt.card == "9h"
 
 
-def test_what_no_reader_saw_face_up_is_not_exposed() -> None:
+def test_a_card_that_no_reader_saw_face_up_is_not_exposed() -> None:
     play = table()
     play.cards("Kc")
     with pytest.raises(RejectedError, match="no reader saw this card"):

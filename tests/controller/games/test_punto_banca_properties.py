@@ -1,4 +1,4 @@
-"""What holds whatever happens at the table: any readings and commands, in any order."""
+"""Invariants of the table for any readings and commands, in any order."""
 
 from __future__ import annotations
 
@@ -121,13 +121,13 @@ COUP: list[Input] = [
     *[CardDrawn(at=1.0, device="shoe", card=CARD), said("cards.turn")] * 2,
     said("card.decide", action="remove"),
 ]
-"""A coup, with more cards than some need: those are taken away."""
+"""A coup, with more cards than some need: those are removed."""
 START: list[Input] = [said("session.open"), said("shoe.start", shoe="S1")]
 
 
 @st.composite
 def disturbed(draw: st.DrawFn) -> list[Input]:
-    """A coup in which something is left out or comes between."""
+    """A coup in which something is left out or inserted."""
     coup = list(COUP)
     if draw(st.booleans()):
         del coup[draw(st.integers(0, len(coup) - 1))]
@@ -155,7 +155,7 @@ TABLE = st.fixed_dictionaries(
 
 
 def dealt(script: list[Input], seed: int) -> list[Input]:
-    """The script with cards of its own; at first a burn of one card."""
+    """The script with unique cards; at first a burn of one card."""
     cards = [card for card in DECK if card[0] != "A"]
     random.Random(seed).shuffle(cards)
     burn: list[Input] = [CardDrawn(at=1.0, device="shoe", card=CARD)] * 2
@@ -163,19 +163,19 @@ def dealt(script: list[Input], seed: int) -> list[Input]:
 
 
 def up(state: PuntoBancaState) -> set[str]:
-    """The cards that lie face up in the round in hand."""
+    """The cards that lie face up in the current round."""
     hand = state.current
     return {card.card for card in hand.cards if card.up and card.card} if hand else set()
 
 
-def may_be_told(
+def may_be_published(
     event: CardTurned | CardDealt | CardRemoved,
     given_: Input,
     table: dict[str, Any],
     seen: set[str | None],
 ) -> bool:
-    """Whether the card lies face up: shown in the burn, so by a person's word, a third card where
-    these are dealt so, or turned.
+    """True if the card lies face up: shown in the burn, so by a person's statement, a third card
+    where these are dealt so, or turned.
     """
     at_once = table["turn"] == "when_complete"
     if isinstance(event, CardDealt) and event.card in seen:
@@ -195,7 +195,9 @@ def may_be_told(
 
 @settings(max_examples=cases(75, 300), deadline=None)
 @given(TABLE, SCRIPT, st.integers(0, 1000))
-def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int) -> None:
+def test_any_inputs_keep_the_invariants(
+    table: dict[str, Any], script: list[Input], seed: int
+) -> None:
     play = Play(**table)
     public: set[str] = set()
     for each in dealt(script, seed):
@@ -207,7 +209,7 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
         events = holds(play, each, waits=waits)
         for event in events:
             if isinstance(event, CardTurned | CardDealt | CardRemoved) and event.card:
-                assert may_be_told(event, each, table, seen)
+                assert may_be_published(event, each, table, seen)
                 public.add(event.card)
             if (
                 isinstance(event, RoundResult)
@@ -215,7 +217,7 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
                 and isinstance(outcome_of(event).hands, tuple)
             ):
                 public |= {card for hand in outcome_of(event).hands for card in hand.cards}
-        # Nothing that is said names a card before it lies face up
+        # No output names a card before it lies face up
         shown = msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
         assert named(b"".join(map(write, events)) + shown) <= public
         assert up(play.state) <= public
@@ -263,7 +265,7 @@ def check(play: Play) -> None:
 
 @settings(max_examples=cases(20, 80), deadline=None)
 @given(TABLE, SCRIPT, st.integers(0, 1000), st.data())
-def test_a_table_goes_on_from_what_was_written_down(
+def test_a_table_continues_from_its_saved_state(
     table: dict[str, Any], script: list[Input], seed: int, data: st.DataObject
 ) -> None:
     inputs = dealt(script, seed)

@@ -34,8 +34,8 @@ PERSON: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "croupier"}
 
 
 def deal(play: Play, cards: list[str]) -> Iterator[list[AnyEvent]]:
-    """A shoe from its burn to its cut card, as croupier and shoe do it; gives what each coup made
-    the table say.
+    """A shoe from its burn to its cut card, as croupier and shoe play it; return the events of each
+    coup.
     """
     behind = play.game.book.shoe.behind
     drawn = 0
@@ -74,7 +74,7 @@ def deal(play: Play, cards: list[str]) -> Iterator[list[AnyEvent]]:
 )
 @for_each("decree", DECREES)
 @for_each("seed", [1, 2])
-def test_a_shoe_to_its_end_taken_up_again_at_every_step(decree: str, seed: int) -> None:
+def test_a_shoe_to_its_end_restored_at_every_step(decree: str, seed: int) -> None:
     play = Play(decree)
     play.say("session.open")
     cards = play.shuffled(seed)
@@ -101,9 +101,9 @@ def test_a_shoe_to_its_end_taken_up_again_at_every_step(decree: str, seed: int) 
 
 
 @pytest.mark.parametrize("decree", DECREES)
-def test_a_shoe_that_the_daemon_left_in_the_middle(decree: str) -> None:
-    """A restart is a silence: the coup in hand is unresolved, all others are as they were, and the
-    talla goes on.
+def test_a_restart_in_the_middle_of_a_shoe(decree: str) -> None:
+    """A restart is a silence: the current coup is unresolved, all others are unchanged, and the
+    talla continues.
     """
     play, whole = Play(decree), Play(decree)
     play.say("session.open")
@@ -130,7 +130,7 @@ SHOES = 120
 """About 7 300 coups, in a few seconds."""
 
 
-def test_many_shoes_come_to_the_odds() -> None:
+def test_many_shoes_match_the_odds() -> None:
     """The exact odds of the first coup of a shoe, which hold for every coup on average (each order
     of the cards is as likely as another): bank 0.458653, player 0.446279, tie 0.095069; naturals
     0.343117; four, five, six cards 0.379, 0.303, 0.318 as in ``test_baccarat``. The seeds are

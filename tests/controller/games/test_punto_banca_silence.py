@@ -1,5 +1,5 @@
-"""What a silence of the shoe hides: nothing is invented, what was complete stands, and a person
-decides the rest.
+"""A silence of the shoe: nothing is invented, complete coups stay, and a person decides
+the rest.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def test_a_silence_while_cards_come_leaves_the_round_unresolved(decree: str) -> 
     play.cards("Kc Qd")
     silence = only(play.gap(), Irregularity)
     assert (silence.what, silence.asks) == ("silence", ("round.confirm", "round.void"))
-    assert play.gap() == []  # told once
+    assert play.gap() == []  # reported once
     assert play.shown["asks"] == ["round.confirm", "round.void"]
     said = play.cards("7h")
     unresolved = only(said, RoundUnresolved)
@@ -72,7 +72,7 @@ def test_a_person_may_decide_at_once() -> None:
 
 
 @pytest.mark.parametrize("rounds", ["keys", "shoe"])
-def test_a_table_that_asks_says_that_a_decision_is_due(rounds: str) -> None:
+def test_a_table_that_asks_reports_that_a_decision_is_due(rounds: str) -> None:
     play = table(rounds=rounds)
     if rounds == "keys":
         play.bets()
@@ -103,7 +103,7 @@ def test_where_the_shoe_counts_the_places_nothing_can_be_missing(decree: str) ->
 
 
 @pytest.mark.parametrize("cards", ["Kc Qd 7h 6s", "Kc Qd 8h 6s"])
-def test_a_round_whose_cards_had_all_come_stands(cards: str) -> None:
+def test_a_round_whose_cards_had_all_come_stays(cards: str) -> None:
     play = table()
     play.bets()
     play.cards(cards)
@@ -129,12 +129,12 @@ def test_a_silence_before_the_bets_close_hides_nothing() -> None:
     assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
     play.say("bets.open")
     play.take(LinkLost(at=1.0, device="shoe", reason="unplugged"))
-    play.say("bets.close")  # it is not heard yet
+    play.say("bets.close")  # it has not sent anything yet
     play.take(LinkUp(at=1.0, device="shoe"))
     assert only(play.cards("Kc"), RoundUnresolved).why == "silence"
 
 
-def test_a_result_that_is_out_is_not_touched() -> None:
+def test_a_published_result_is_not_touched() -> None:
     play = table()
     play.coup("Kc Qd 7h 6s")
     assert play.gap() == []
@@ -185,7 +185,7 @@ def test_a_person_may_know_better() -> None:
     )
 
 
-def test_late_cards_of_a_round_that_nobody_opened() -> None:
+def test_late_cards_of_a_round_that_was_not_opened() -> None:
     play = table()
     said = play.cards("Kc Qd", late=True)
     assert [event.what for event in of_kind(said, Irregularity)] == ["card_out_of_round"]
@@ -220,7 +220,7 @@ def test_without_keys_the_next_round_must_be_found() -> None:
     play.gap()
     assert (
         only(play.verdict("player"), RoundUnresolved).round == 4
-    )  # the shoe has ended a round that we did not see
+    )  # the shoe has ended a round that was not seen
     assert only(play.cards("Kc"), RoundOpened).round == 5
     play.cards("Qd 7h 6s")
     play.gap()
@@ -251,7 +251,7 @@ def test_several_unresolved_rounds_must_be_named() -> None:
 
 
 @every
-def test_no_round_is_asked_for_where_none_may_begin(decree: str) -> None:
+def test_no_round_is_requested_where_none_may_begin(decree: str) -> None:
     play = table(decree)
     play.bets()
     play.cards("Kc Qd")

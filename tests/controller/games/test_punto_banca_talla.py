@@ -1,5 +1,5 @@
-"""A talla at the table: the shoe and what is said of it, the burn, the cut card, the end, a shoe
-that starts afresh.
+"""A talla at the table: the shoe and its data, the burn, the cut card, the end, a shoe that
+restarts.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def reset(play: Play) -> list[Any]:
     return play.take(ShoeReset(at=play.now(), device="shoe", detail="power"))
 
 
-# What is said of the shoe
+# Data of the shoe
 
 
 @pytest.mark.parametrize("decree", of("BAL05-001 BAL05-003", "EUS96-048", "GAL07-045", "ARA02-071"))
-def test_a_shoe_has_a_number_and_is_told_with_its_cards(decree: str) -> None:
+def test_a_shoe_has_a_number_and_is_published_with_its_cards(decree: str) -> None:
     play = session(decree)
     with pytest.raises(
         RejectedError, match=f"a shoe without a number may not be used; .*: {decree}-"
@@ -91,7 +91,7 @@ def test_a_model_that_is_not_homologated(decree: str) -> None:
         "GAL07-040 GAL07-041 GAL07-042 GAL07-047",
     ),
 )
-def test_what_is_wrong_with_the_cards_is_said_with_the_article(decree: str) -> None:
+def test_a_fault_of_the_cards_is_reported_with_the_article(decree: str) -> None:
     play = session(decree)
     said = play.say("shoe.start", shoe="S7", cards=311, backs=[6], index=False, cut=10)
     names = ["shoe_count", "cards_backs", "cards_index", "cut_card"]
@@ -129,7 +129,7 @@ def test_the_same_shoe_session_after_session(decree: str) -> None:
     assert told == [[], [], ["shoe_systematic"], [], []]
 
 
-def test_no_cards_without_a_shoe() -> None:
+def test_cards_without_a_shoe_are_reported() -> None:
     play = session()
     said = play.cards("7h 8h")
     assert [event.what for event in of_kind(said, Irregularity)] == ["shoe_missing"]
@@ -147,7 +147,7 @@ def test_no_cards_without_a_shoe() -> None:
     assert "alert.cleared" in whats(play.say("session.open"))
 
 
-def test_no_session_no_shoe() -> None:
+def test_a_shoe_needs_a_session() -> None:
     play = Play()
     for command, fields in (
         ("shoe.start", {"shoe": "S1"}),
@@ -171,7 +171,9 @@ def test_no_session_no_shoe() -> None:
 @for_each(
     ("shown", "burned"), [("As", 1), ("7c", 7), ("Td", 10), ("Jh", 10), ("Qc", 10), ("Ks", 10)]
 )
-def test_the_first_card_says_how_many_are_burned(decree: str, shown: str, burned: int) -> None:
+def test_the_first_card_determines_how_many_are_burned(
+    decree: str, shown: str, burned: int
+) -> None:
     play = session(decree)
     assert expected(play.say("shoe.start", shoe="S1")) == ["burn"]
     [dealt] = of_kind(play.cards(shown, to="first"), CardDealt)
@@ -189,7 +191,7 @@ def test_the_first_card_says_how_many_are_burned(decree: str, shown: str, burned
 
 
 @every
-def test_or_the_shown_card_is_one_of_them(decree: str) -> None:
+def test_the_shown_card_may_be_one_of_the_burned(decree: str) -> None:
     play = session(decree, burn_card="within")
     play.say("shoe.start", shoe="S1")
     assert only(play.cards("3c 4c 5c"), CardsBurned).count == 2
@@ -215,7 +217,7 @@ def test_a_first_card_that_was_not_read() -> None:
 
 
 @pytest.mark.parametrize("decree", DECREES)
-def test_a_burned_card_equal_to_the_one_shown_is_seen_by_nobody(decree: str) -> None:
+def test_a_burned_card_equal_to_the_one_shown_is_not_published(decree: str) -> None:
     play = session(decree)
     play.say("shoe.start", shoe="S1")
     play.cards("2c 5h")
@@ -234,7 +236,7 @@ def test_more_burned_than_were_due() -> None:
 
 
 @pytest.mark.parametrize("action", ["accept", "next_round", "remove"])
-def test_the_shoe_says_that_the_burn_is_over(action: str) -> None:
+def test_the_shoe_reports_that_the_burn_is_over(action: str) -> None:
     play = session()
     play.say("shoe.start", shoe="S1")
     irregularity = only(play.cards("2c 9c") + play.cards("5h", to="player", index=1), Irregularity)
@@ -263,7 +265,7 @@ def test_a_silence_in_the_burn() -> None:
 
 @pytest.mark.rule("BAL05-005", "EUS96-056")
 @every
-def test_a_shoe_that_shuffles_without_end_has_no_burn_no_cut_and_no_count(decree: str) -> None:
+def test_a_continuous_shoe_has_no_burn_no_cut_and_no_count(decree: str) -> None:
     play = session(decree, continuous=True, turn="when_complete")
     assert only(play.say("shoe.start", shoe="S1"), ShoeStarted).cut == 0
     for _ in range(100):
@@ -306,7 +308,7 @@ def test_after_the_cut_card_the_coup_ends_and_then_no_other(decree: str) -> None
 
 
 @pytest.mark.parametrize("decree", of("BAL05-095", "ARA02-072", "EUS96-117", "GAL07-047"))
-def test_the_cut_card_comes_where_the_decree_wants_it(decree: str) -> None:
+def test_the_cut_card_comes_where_the_decree_requires_it(decree: str) -> None:
     play = table(decree, turn="when_complete")
     cut = play.cut()
     assert only(cut, Irregularity).what == "cut_card"
@@ -365,11 +367,11 @@ def test_closing_the_table_ends_the_talla() -> None:
     assert of_kind(play.say("session.close"), RoundUnresolved) == []
 
 
-# The shoe starts afresh
+# The shoe restarts
 
 
 @every
-def test_a_shoe_that_starts_afresh_in_a_round(decree: str) -> None:
+def test_a_shoe_that_restarts_in_a_round(decree: str) -> None:
     play = table(decree)
     play.bets()
     play.cards("Kc Qd")
@@ -391,7 +393,7 @@ def test_a_shoe_that_starts_afresh_in_a_round(decree: str) -> None:
     assert play.shown["phase"] == "burning"
 
 
-def test_a_fresh_shoe_may_start_afresh() -> None:
+def test_an_unused_shoe_may_restart() -> None:
     play = session()
     assert reset(play) == []
     play.say("shoe.start", shoe="S1")

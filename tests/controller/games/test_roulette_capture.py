@@ -30,7 +30,7 @@ def recording(shared: Path) -> Recording:
 
 
 def played(play: Play, recording: Recording) -> Play:
-    """The recording fed to the wheel's driver, and its readings to the table."""
+    """Feed the recording to the wheel's driver, and its readings to the table."""
     ss2 = driver("cammegh-ss2")
     watch = Watch(ss2.make("wheel", ss2.options()), "wheel", stale_after=5.0)
     play.open()
@@ -44,9 +44,7 @@ def played(play: Play, recording: Recording) -> Play:
 
 
 def not_reversed(recording: Recording) -> set[int]:
-    """The spins that ran in the direction of the spin before, read from the lines with nothing of
-    ours between.
-    """
+    """The spins that ran in the direction of the spin before, read directly from the lines."""
     lines = (STATUS.fullmatch(chunk.data.rstrip()) for chunk in recording if not chunk.sent)
     ran = {
         int(line["spin"]): line["direction"]
@@ -57,7 +55,7 @@ def not_reversed(recording: Recording) -> set[int]:
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_what_was_seen_is_a_result_and_what_was_not_is_a_candidate(
+def test_seen_numbers_are_results_and_unseen_ones_candidates(
     recording: Recording, game: str, decree: str
 ) -> None:
     play = played(Play(decree, game), recording)
@@ -68,8 +66,7 @@ def test_what_was_seen_is_a_result_and_what_was_not_is_a_candidate(
     assert all(each.why == "silence" and each.candidate is not None for each in lost)
     assert sorted(each.round for each in [*results, *lost]) == list(range(1, 150))
     assert of_kind(play.events, RoundVoid) == []
-    # A launch that failed turned the rotor round, and the wheel turned it once more for the next
-    # try.
+    # A launch that failed reversed the rotor, and the wheel reversed it again for the next try.
     told = {(each.spin, each.what) for each in of_kind(play.events, Irregularity)}
     failed, repeated = {7, 43, 52, 114}, {43, 52, 114}
     assert told == {(spin, "failed_launch") for spin in failed} | {
@@ -79,9 +76,7 @@ def test_what_was_seen_is_a_result_and_what_was_not_is_a_candidate(
 
 
 def test_every_result_is_in_its_own_frames(recording: Recording) -> None:
-    """The number as the wheel wrote it stands in the evidence, and the evidence lies within its
-    round.
-    """
+    """The number as the wheel wrote it is in the evidence, and the evidence is within its round."""
     play = played(Play("EUS96"), recording)
     opened = {event.round: event for event in of_kind(play.events, RoundOpened)}
     for result in of_kind(play.events, RoundResult):

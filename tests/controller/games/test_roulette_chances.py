@@ -1,5 +1,5 @@
-"""What a number wins, against a listing of its own: the cloth as it is printed, and the colours as
-everybody knows them.
+"""The wins of a number, against an independent listing: the cloth as it is printed, and the
+well-known colours.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def test_zero_is_nothing_but_zero(book: Roulette) -> None:
     )
 
 
-def test_each_number_stands_where_the_cloth_has_it(book: Roulette) -> None:
+def test_each_number_is_where_the_cloth_has_it(book: Roulette) -> None:
     for row, numbers in enumerate(CLOTH):
         for column, number in enumerate(numbers):
             own = chances(number, book)
@@ -86,7 +86,7 @@ def test_each_simple_chance_has_eighteen_numbers_and_each_third_twelve(book: Rou
         ("simple", 6),
     ],
 )
-def test_so_many_places_has_the_cloth(book: Roulette, bet: str, places: int) -> None:
+def test_the_number_of_places_on_the_cloth(book: Roulette, bet: str, places: int) -> None:
     assert len([cover for cover in covers(book) if cover.bet == bet]) == places
 
 
@@ -130,16 +130,14 @@ def test_splits_and_corners_are_neighbours_on_the_cloth(book: Roulette) -> None:
 @pytest.mark.rule("BAL05-025")
 @pytest.mark.rule("GAL07-025")
 def test_the_house_keeps_one_thirty_seventh_of_every_bet(book: Roulette) -> None:
-    """What a bet pays and how many numbers it covers fit together: but for zero, every bet would be
-    even.
-    """
+    """The pay of a bet matches the count of its numbers: without zero, every bet would be even."""
     for cover in covers(book):
         pays = Fraction(*book.bets[cover.bet].pays)
         expected = Fraction(len(cover.numbers), 37) * (pays + 1) - 1
         assert expected == Fraction(-1, 37), cover
 
 
-def test_what_wins_is_what_covers_the_number(book: Roulette) -> None:
+def test_the_winning_bets_are_those_that_cover_the_number(book: Roulette) -> None:
     for number in range(37):
         won = winning(number, book)
         assert RouletteCover("straight", frozenset({number})) in won

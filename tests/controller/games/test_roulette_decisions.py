@@ -1,6 +1,4 @@
-"""What a person decides: a round that waits, one that is unresolved, and a result that
-was wrong.
-"""
+"""A person's decisions: about a round that waits, one that is unresolved, and a wrong result."""
 
 from __future__ import annotations
 
@@ -46,7 +44,7 @@ def test_a_person_may_have_seen_another_number(play: Play) -> None:
     assert outcome_of(only(play.say("round.confirm", number=26), RoundResult)).number == 26
 
 
-def test_a_round_may_be_let_go_on_before_the_ball_falls(play: Play) -> None:
+def test_a_round_may_be_resumed_before_the_ball_falls(play: Play) -> None:
     waiting(play, number=None)
     with pytest.raises(RejectedError, match="the ball of round 1 has not fallen yet"):
         play.say("round.confirm", number=8)
@@ -54,7 +52,7 @@ def test_a_round_may_be_let_go_on_before_the_ball_falls(play: Play) -> None:
     assert only(play.number(8, 1), RoundResult).confirmed_by == "M. Lasa (table_head)"
 
 
-def test_a_round_that_nobody_decided_is_unresolved_when_the_wheel_goes_on(play: Play) -> None:
+def test_an_undecided_round_is_unresolved_when_the_wheel_continues(play: Play) -> None:
     waiting(play)
     events = play.phase("bets_open", 2)
     assert whats(events) == ["round.unresolved", "round.opened"]
@@ -180,7 +178,7 @@ def test_a_result_that_was_wrong_is_replaced(play: Play) -> None:
         (9, 8, "round 9 is not among the remembered rounds of this session"),
     ],
 )
-def test_what_cannot_be_corrected(
+def test_invalid_corrections_are_refused(
     play: Play, round_: int, number: int | str | None, why: str
 ) -> None:
     play.spin(8, 1)

@@ -1,4 +1,4 @@
-"""Null spins: who declares them, why, and what the ball does until it is launched again."""
+"""Null spins: who declares them, why, and the ball until it is launched again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CALLS = {
 @pytest.mark.rule("GAL07-011", "GAL07-012", "GAL07-013")
 @pytest.mark.rule("BAL05-020")
 @pytest.mark.parametrize("reason", ["foreign_object", "ball_out", "bad_launch"])
-def test_what_makes_a_spin_null_by_the_decree(play: Play, reason: VoidReason) -> None:
+def test_the_causes_of_a_null_spin_in_the_decree(play: Play, reason: VoidReason) -> None:
     play.until_closed(1)
     void = only(play.say("round.void", reason=reason), RoundVoid)
     law = play.game.book.void[reason]
@@ -78,7 +78,7 @@ def test_after_a_null_spin_comes_a_relaunch_a_round_of_its_own(play: Play) -> No
 
 
 @pytest.mark.rule("EUS96-019")
-def test_bets_may_be_changed_after_a_null_spin_and_it_is_said_so() -> None:
+def test_after_a_null_spin_bets_may_be_changed_and_it_is_announced() -> None:
     play = Play("EUS96")
     play.open()
     play.until_closed(1)
@@ -139,17 +139,17 @@ def test_a_round_that_the_wheel_gave_up_may_be_declared_null_afterwards(play: Pl
     play.phase("bets_open", 2)
     assert play.shown["unresolved"] == [2]
     assert only(play.say("round.void", reason="ball_out", round=2), RoundVoid).round == 2
-    assert play.number(17, 2) == []  # the round in hand is its relaunch: the ball was put back
+    assert play.number(17, 2) == []  # the current round is its relaunch: the ball was put back
     assert play.shown["relaunch"]
 
 
 def unforeseen(play: Play) -> Role:
-    """Who decides what the decree does not foresee."""
+    """The role that decides what the decree does not foresee."""
     cell = play.game.deciders.get("round.void inspector")
     return cell.roles[0] if cell else play.game.book.void_by[0]
 
 
-def test_a_null_spin_before_the_one_in_hand_leaves_that_alone(play: Play) -> None:
+def test_a_null_spin_before_the_current_one_leaves_that_alone(play: Play) -> None:
     play.until_closed(1)
     play.number(8, 1, conflict=9)
     play.until_closed(2)
@@ -172,7 +172,7 @@ def test_a_null_spin_before_the_last_result_asks_for_no_relaunch(play: Play) -> 
     assert not only(play.phase("bets_open", 3), RoundOpened).relaunch
 
 
-def test_a_null_spin_two_rounds_before_the_one_in_hand_makes_that_no_relaunch(play: Play) -> None:
+def test_a_null_spin_two_rounds_before_makes_the_current_one_no_relaunch(play: Play) -> None:
     play.until_closed(1)
     play.number(8, 1, conflict=9)
     play.spin(7, 2)
@@ -206,7 +206,7 @@ def test_only_who_the_decree_names_may_declare_it(game: str, decree: str) -> Non
 
 @pytest.mark.rule("ARA02-016")
 @pytest.mark.parametrize("decree", DECREES)
-def test_a_cylinder_that_stands_is_a_cause_in_aragon_alone(decree: str) -> None:
+def test_a_stopped_cylinder_is_a_cause_in_aragon_alone(decree: str) -> None:
     play = Play(decree)
     play.open()
     play.until_closed(1)
@@ -273,7 +273,7 @@ def test_a_ball_that_ran_with_the_rotor_before_the_launch_is_forgotten(play: Pla
     assert play.phase("ball_in_rim", 1) == []
 
 
-def test_what_the_decree_does_not_foresee_is_for_the_person_in_charge(play: Play) -> None:
+def test_unforeseen_cases_are_for_the_person_in_charge(play: Play) -> None:
     play.until_closed(1)
     void = only(play.say("round.void", role=unforeseen(play), reason="inspector"), RoundVoid)
     assert void.reason == "inspector"
@@ -288,7 +288,7 @@ def test_what_the_decree_does_not_foresee_is_for_the_person_in_charge(play: Play
         ("void", ["failed_launch", "round.void", "round.opened"]),
     ],
 )
-def test_a_failed_launch_is_what_the_table_takes_it_for(policy: str, said: list[str]) -> None:
+def test_a_failed_launch_is_treated_as_the_settings_say(policy: str, said: list[str]) -> None:
     play = Play("ARA02", failed_launch=policy)
     play.open()
     play.phase("bets_open", 1)
@@ -296,7 +296,7 @@ def test_a_failed_launch_is_what_the_table_takes_it_for(policy: str, said: list[
     assert bool(play.shown["asks"]) == (policy == "ask")
 
 
-def test_a_wheel_that_fails_to_launch_again_and_again_is_told_of_once_a_round(play: Play) -> None:
+def test_repeated_failed_launches_are_reported_once_a_round(play: Play) -> None:
     assert play.fault("failed_launch") == []  # no round is in hand
     play.phase("bets_open", 1)
     assert whats(play.fault("failed_launch")) == ["failed_launch"]

@@ -1,4 +1,4 @@
-"""What holds whatever happens at the table: any readings and commands, in any order."""
+"""Invariants of the table for any readings and commands, in any order."""
 
 from __future__ import annotations
 
@@ -104,13 +104,13 @@ BREACH = at(
     active=st.just(True),
 )
 STOPPED_SPIN = st.builds(lambda spin, breach: [*spin[:2], breach, *spin[2:]], WHOLE_SPIN, BREACH)
-"""A spin about which a person may be asked, while it goes on."""
+"""A running spin about which a person may be asked."""
 DISTURBANCE: st.SearchStrategy[Input] = st.one_of(READINGS, READINGS, COMMANDS)
 
 
 @st.composite
 def disturbed_spin(draw: st.DrawFn) -> list[Input]:
-    """A spin in which something is left out or comes between."""
+    """A spin in which something is left out or inserted."""
     spin: list[Input] = draw(WHOLE_SPIN)
     if draw(st.booleans()):
         del spin[draw(st.integers(0, len(spin) - 1))]
@@ -157,7 +157,7 @@ TABLE = st.builds(
 
 @settings(max_examples=cases(100, 400), deadline=None)
 @given(TABLE, SCRIPT)
-def test_whatever_happens(play: Play, script: list[Input]) -> None:
+def test_any_inputs_keep_the_invariants(play: Play, script: list[Input]) -> None:
     for each in script:
         hand = play.state.current
         holds(play, each, waits=hand.round if hand and hand.asks else None)
@@ -181,7 +181,7 @@ def check(events: list[AnyEvent]) -> None:
 
 
 def zeros(events: list[AnyEvent]) -> int:
-    """The zeros running, counted anew from what was published in the last session."""
+    """The zeros in a row, counted from the published results of the last session."""
     session = max(event.session for event in events)
     numbers: dict[int, Any] = {}
     for event in events:
@@ -195,7 +195,7 @@ def zeros(events: list[AnyEvent]) -> int:
 
 @settings(max_examples=cases(25, 100), deadline=None)
 @given(TABLE, SCRIPT, st.data())
-def test_a_table_goes_on_from_what_was_written_down(
+def test_a_table_continues_from_its_saved_state(
     play: Play, script: list[Input], data: st.DataObject
 ) -> None:
     goes_on(play, script, data.draw(st.integers(0, len(script))))
@@ -203,7 +203,9 @@ def test_a_table_goes_on_from_what_was_written_down(
 
 @settings(max_examples=cases(25, 100), deadline=None)
 @given(TABLE, SCRIPT, st.sampled_from(["croupier", "technician"]))
-def test_nobody_else_declares_a_spin_null(play: Play, script: list[Input], role: Any) -> None:
+def test_only_permitted_roles_declare_a_spin_null(
+    play: Play, script: list[Input], role: Any
+) -> None:
     for each in script:
         step(play, each)
     given_: AnyCommand = RoundVoid(at=1.0, by="x", role=role, reason="ball_out")

@@ -1,4 +1,4 @@
-"""The rotor is reversed for every spin, as far as its direction at the launch before is known."""
+"""The rotor is reversed for every spin, as far as its direction at the previous launch is known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ACW: Direction = "anticlockwise"
 
 
 @pytest.mark.rule("ARA02-006", "BAL05-015", "EUS96-009", "GAL07-005")
-def test_a_rotor_that_was_not_reversed_is_told_once(play: Play) -> None:
+def test_a_rotor_that_was_not_reversed_is_reported_once(play: Play) -> None:
     assert of_kind(play.spin(8, 1, direction=CW), Irregularity) == []
     assert of_kind(play.spin(9, 2, direction=ACW), Irregularity) == []
     events = play.spin(10, 3, direction=ACW)
@@ -33,7 +33,7 @@ def test_nothing_is_claimed_across_a_silence(play: Play) -> None:
 
 
 @pytest.mark.parametrize(("spin", "told"), [(2, True), (3, False), (None, False)])
-def test_after_a_short_silence_only_the_wheels_counter_can_tell(
+def test_after_a_short_silence_only_the_wheels_counter_decides(
     play: Play, spin: int | None, told: bool
 ) -> None:
     play.spin(8, 1, direction=CW)
@@ -41,7 +41,7 @@ def test_after_a_short_silence_only_the_wheels_counter_can_tell(
     assert ("rotor_not_reversed" in whats(play.spin(9, spin, direction=CW))) == told
 
 
-def test_nothing_is_claimed_of_a_wheel_that_does_not_say_its_direction(play: Play) -> None:
+def test_nothing_is_claimed_of_a_wheel_that_does_not_report_its_direction(play: Play) -> None:
     assert (
         of_kind([*play.spin(8, 1), *play.spin(9, 2), *play.spin(9, 3, direction=CW)], Irregularity)
         == []

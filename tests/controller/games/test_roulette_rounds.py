@@ -1,4 +1,4 @@
-"""A spin as it should be, and one that comes out of its order."""
+"""A regular spin, and inputs out of order."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_no_more_bets_is_called_in_the_words_of_the_decree(decree: str) -> None:
         (0, (None, None, None, None, None)),
     ],
 )
-def test_a_result_tells_the_number_and_its_chances(
+def test_a_result_has_the_number_and_its_chances(
     play: Play, number: int, expected: tuple[object, ...]
 ) -> None:
     result = only(play.spin(number, 1), RoundResult)
@@ -116,13 +116,13 @@ def test_a_wheel_may_idle_between_spins(play: Play) -> None:
     assert whats(play.spin(9, 2)) == ["round.opened", "bets.closed", "round.result"]
 
 
-def test_a_phase_said_again_opens_nothing(play: Play) -> None:
+def test_a_repeated_phase_opens_nothing(play: Play) -> None:
     play.phase("bets_open", 1, rpm=17.5, direction="clockwise")
     assert play.phase("bets_open", 1, rpm=0.0, direction="clockwise") == []
     assert play.phase("bets_open", 1, rpm=3.0, direction="anticlockwise") == []
 
 
-def test_a_launch_said_again_is_one_launch(play: Play) -> None:
+def test_a_repeated_launch_is_one_launch(play: Play) -> None:
     play.phase("bets_open", 1)
     play.phase("ball_in_rim", 1, rpm=17.5, direction="clockwise")
     assert play.phase("ball_in_rim", 1, rpm=17.0, direction="clockwise") == []
@@ -131,7 +131,7 @@ def test_a_launch_said_again_is_one_launch(play: Play) -> None:
     assert len(only(play.number(8, 1), RoundResult).frames) == 4
 
 
-def test_a_number_said_again_is_no_second_result(play: Play) -> None:
+def test_a_repeated_number_is_no_second_result(play: Play) -> None:
     play.spin(8, 1)
     assert play.number(8, 1) == []
     play.phase("bets_open", 2)
@@ -212,7 +212,7 @@ def test_a_pocket_that_cannot_be_read_before_the_launch_is_not_of_the_round_whos
     assert outcome_of(only(play.number(9, 2), RoundResult)).number == 9
 
 
-def test_after_a_silence_it_may_be(play: Play) -> None:
+def test_after_a_silence_an_unreadable_pocket_may_be_of_the_current_round(play: Play) -> None:
     play.spin(8, 1)
     play.phase("bets_open", 2)
     play.gap()
@@ -241,7 +241,7 @@ def test_a_ball_that_never_came_to_rest_leaves_the_round_unresolved(play: Play) 
     assert whats(play.spin(8, 1))[-1] == "round.result"
 
 
-def test_a_launch_that_came_to_nothing_leaves_the_round_unresolved(play: Play) -> None:
+def test_a_launch_without_a_result_leaves_the_round_unresolved(play: Play) -> None:
     play.phase("bets_open", 1)
     play.phase("ball_in_rim", 1)
     assert whats(play.phase("bets_open", 1)) == [
@@ -259,14 +259,14 @@ def test_a_number_that_is_shown_differently_afterwards_is_an_irregularity(play: 
 
 
 @pytest.mark.rule("ARA02-008", "BAL05-017", "EUS96-011", "GAL07-007")
-def test_a_phase_left_out_is_told_and_the_spin_stands(play: Play) -> None:
+def test_a_missing_phase_is_reported_and_the_spin_counts(play: Play) -> None:
     play.phase("bets_open", 1)
     assert whats(play.phase("no_more_bets", 1)) == ["phase_skipped", "bets.closed"]
     play.phase("settled", 1)
     assert whats(play.number(8, 1)) == ["round.result"]
 
 
-def test_a_wheel_that_launches_without_opening_bets_is_told_of(play: Play) -> None:
+def test_a_launch_without_open_bets_is_reported(play: Play) -> None:
     play.spin(8, 1)
     events = play.phase("ball_in_rim", 2)
     assert whats(events) == ["round.opened", "phase_skipped"]

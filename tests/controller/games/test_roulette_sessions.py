@@ -1,4 +1,4 @@
-"""Sessions, last balls and limits; and a table whose wheel does not say when bets open."""
+"""Sessions, last balls and limits; and a table whose wheel does not report when bets open."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.games.play import of_kind, only, whats
 from tests.support.games.roulette_play import DECREES, PAIRS, Play
 
 
-def test_rounds_begin_anew_with_each_session(play: Play) -> None:
+def test_rounds_restart_with_each_session(play: Play) -> None:
     play.spin(8, 1)
     play.say("session.close", locked=True)
     assert only(play.open(), SessionOpened).session == 2
@@ -53,7 +53,7 @@ def test_a_spin_that_began_before_the_session_has_no_result_in_it() -> None:
 
 
 @pytest.mark.rule("ARA02-027", "BAL05-037", "EUS96-034", "GAL07-026")
-def test_a_wheel_that_moves_after_closing_is_told_of(play: Play) -> None:
+def test_a_wheel_that_moves_after_closing_is_reported(play: Play) -> None:
     play.spin(8, 1)
     play.say("session.close", locked=True)
     assert play.phase("settled", 1, rpm=0.0) == []
@@ -69,7 +69,7 @@ def test_a_wheel_that_moves_after_closing_is_told_of(play: Play) -> None:
 
 
 @pytest.mark.rule("ARA02-027", "BAL05-037", "GAL07-026")
-def test_a_session_that_is_closed_without_the_lid_is_told_of(play: Play) -> None:
+def test_a_session_closed_without_the_lid_is_reported(play: Play) -> None:
     assert whats(play.say("session.close")) == ["session_closed_unlocked", "session.closed"]
     play.open()
     assert whats(play.say("session.close", locked=True)) == ["session.closed"]
@@ -89,7 +89,7 @@ def test_a_session_that_closes_on_a_ball_in_the_rim_leaves_its_round_unresolved(
     assert whats(play.say("session.close", locked=True)) == ["round.unresolved", "session.closed"]
 
 
-def test_a_wheel_first_heard_in_the_middle_of_a_spin_is_taken_as_it_is(play: Play) -> None:
+def test_a_wheel_first_seen_in_the_middle_of_a_spin_is_accepted_as_it_is(play: Play) -> None:
     assert whats(play.phase("no_more_bets", 1)) == ["bets.closed"]
     assert whats(play.number(8, 1)) == ["round.result"]
 
@@ -187,7 +187,7 @@ def test_the_last_balls_are_announced_once(play: Play) -> None:
 
 @pytest.mark.rule("ARA02-024", "BAL05-032", "EUS96-031")
 @pytest.mark.parametrize("decree", ["BAL05", "ARA02", "EUS96"])
-def test_a_new_minimum_holds_after_three_balls_at_the_old_one(decree: str) -> None:
+def test_a_new_minimum_applies_after_three_balls_at_the_old_one(decree: str) -> None:
     play = Play(decree)
     play.open(minimum=500, currency="EUR")
     assert only(play.say("limit.announce", "director", minimum=1000), LastRounds).left == 3
@@ -235,7 +235,7 @@ def test_a_limit_may_fall_where_the_decree_does_not_forbid_it() -> None:
     assert only(play.say("limit.announce", "director", minimum=200), LastRounds).purpose == "limit"
 
 
-def test_a_minimum_that_nobody_said_cannot_be_seen_to_rise() -> None:
+def test_an_unknown_minimum_cannot_rise() -> None:
     play = Play("ARA02")
     play.open()
     with pytest.raises(RejectedError, match="the session was opened without one"):
@@ -286,7 +286,7 @@ def test_the_ball_put_back_by_hand_is_no_result_either(decree: str) -> None:
     assert only(play.number(17, 4), RoundResult).round == 3
 
 
-def test_bets_are_opened_and_closed_by_who_may() -> None:
+def test_bets_are_opened_and_closed_by_permitted_roles() -> None:
     with_wheel, by_hand = Play("ARA02"), Play("ARA02", phases="person")
     for play in (with_wheel, by_hand):
         play.open()

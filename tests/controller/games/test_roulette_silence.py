@@ -1,5 +1,5 @@
-"""What a silence of the wheel hides is never invented: it becomes a candidate that a person may
-confirm.
+"""Numbers hidden by a silence of the wheel are never invented: each becomes a candidate that a
+person may confirm.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def test_a_candidate_may_come_after_the_round_was_given_up(play: Play) -> None:
     assert play.number(8, 1, late=True) == []
 
 
-def test_a_late_number_of_a_spin_before_the_one_in_hand_leaves_that_alone(play: Play) -> None:
+def test_a_late_number_of_an_earlier_spin_leaves_the_current_one_alone(play: Play) -> None:
     play.spin(8, 1)
     silence(play)
     play.phase("bets_open", 3)
@@ -63,7 +63,7 @@ def test_a_late_number_of_a_spin_before_the_one_in_hand_leaves_that_alone(play: 
     assert only(play.number(10, 3), RoundResult).round == 2
 
 
-def test_a_late_number_of_a_later_spin_gives_up_the_one_in_hand(play: Play) -> None:
+def test_a_late_number_of_a_later_spin_gives_up_the_current_one(play: Play) -> None:
     play.until_closed(1)
     silence(play)
     events = play.number(9, 2, late=True)
@@ -102,7 +102,7 @@ def test_a_silence_in_which_nothing_happened_changes_nothing(play: Play) -> None
     assert only(play.number(8, 1), RoundResult).round == 1
 
 
-def test_late_phases_only_tell_that_there_was_a_silence(play: Play) -> None:
+def test_late_phases_only_show_that_there_was_a_silence(play: Play) -> None:
     play.phase("bets_open", 1)
     assert play.phase("ball_in_rim", 1, late=True) == []
     assert play.phase("no_more_bets", 1, late=True) == []
@@ -123,7 +123,7 @@ def test_a_late_number_does_not_touch_a_result(play: Play) -> None:
     assert play.number(8, 1, late=True) == []
     unresolved = only(
         play.number(9, 1, late=True), RoundUnresolved
-    )  # a wheel that was started anew counts from the same again
+    )  # a wheel that was restarted counts from the same number again
     assert (unresolved.round, unresolved.candidate) == (2, 9)
     assert [entry.number for entry in play.state.entries] == [8, None]
 
@@ -136,14 +136,14 @@ def test_a_lost_number_of_a_relaunch_is_a_candidate(play: Play) -> None:
     assert (unresolved.round, unresolved.candidate) == (2, 8)
 
 
-def test_a_wheel_without_a_spin_counter_goes_on_after_a_silence(play: Play) -> None:
+def test_a_wheel_without_a_spin_counter_continues_after_a_silence(play: Play) -> None:
     play.phase("bets_open")
     silence(play)
     assert only(play.number(8, late=True), RoundUnresolved).candidate == 8
     assert only(play.phase("bets_open"), RoundOpened).round == 2
 
 
-def test_a_spin_of_which_only_late_phases_were_heard_is_unresolved(play: Play) -> None:
+def test_a_spin_of_which_only_late_phases_were_received_is_unresolved(play: Play) -> None:
     play.spin(8, 1)
     silence(play)
     for spin in (2, 3):
@@ -163,7 +163,7 @@ def test_a_spin_of_which_only_late_phases_were_heard_is_unresolved(play: Play) -
     assert only(play.say("round.confirm", round=3, number=5), RoundResult).spin == 3
 
 
-def test_the_number_of_a_spin_that_was_heard_late_may_come_live(play: Play) -> None:
+def test_the_number_of_a_spin_that_was_received_late_may_come_live(play: Play) -> None:
     play.spin(8, 1)
     silence(play)
     play.phase("no_more_bets", 2, late=True)
@@ -180,7 +180,7 @@ def test_late_phases_of_a_spin_that_is_over_are_no_round(play: Play) -> None:
     assert play.state.round == 2
 
 
-def test_open_bets_that_were_heard_late_are_no_round(play: Play) -> None:
+def test_open_bets_that_were_received_late_are_no_round(play: Play) -> None:
     play.spin(8, 1)
     silence(play)
     for phase in ("bets_open", "closed", "idle"):

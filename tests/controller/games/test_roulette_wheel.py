@@ -1,5 +1,5 @@
-"""The order of the pockets: the usual one stands, and each thing that the decrees forbid
-is found.
+"""The order of the pockets: the usual one is accepted, and each fault that the decrees forbid is
+found.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ def test_red_and_black_alternate_but_for_zero(decree: str) -> None:
 @pytest.mark.rule("EUS96-007")
 @pytest.mark.parametrize("decree", ["BAL05", "EUS96"])
 @pytest.mark.parametrize(("one", "other", "number"), [(32, 14, 0), (25, 9, 17)])
-def test_neighbours_that_a_decree_names_are_there(
+def test_neighbours_that_a_decree_requires_are_checked(
     decree: str, one: int, other: int, number: int
 ) -> None:
-    """Two numbers of one colour change places, so that nothing else is wrong."""
+    """Two numbers of one colour are exchanged, so that nothing else is wrong."""
     found = faults(_swapped(one, other), _book(decree))
     assert any(fault.startswith(f"the neighbours of {number} are") for fault in found)
 
@@ -79,7 +79,7 @@ def test_neighbours_are_two_pockets_on_each_side() -> None:
 @pytest.mark.rule("BAL05-036")
 @pytest.mark.rule("EUS96-029")
 @pytest.mark.parametrize("decree", ["BAL05", "EUS96"])
-def test_sectors_are_arcs_of_the_wheel_and_all_of_it(decree: str) -> None:
+def test_sectors_are_arcs_that_cover_the_wheel(decree: str) -> None:
     book = rulebook(decree).roulette_american
     assert book is not None
     sectors = {name: set(numbers) for name, numbers in book.sectors.items()}

@@ -17,7 +17,7 @@ from tests.support.games.roulette_play import Play
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 
 
-def test_each_zero_halves_what_is_left() -> None:
+def test_each_zero_halves_the_remaining_stake() -> None:
     assert [worth(zeros) for zeros in range(4)] == [
         1,
         Fraction(1, 2),
@@ -55,7 +55,7 @@ def test_below_the_minimum_a_stake_stays_in_prison() -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-027", "ARA02-019", "EUS96-024", "GAL07-019"))
-def test_a_correction_says_how_many_zeros_run_and_counts_the_later_ones_anew(decree: str) -> None:
+def test_a_correction_counts_the_zeros_in_a_row_and_recounts_later_ones(decree: str) -> None:
     play = Play(decree)
     play.open()
     for spin, number in enumerate((0, 17, 0, 0), 1):
@@ -82,7 +82,7 @@ def test_a_correction_says_how_many_zeros_run_and_counts_the_later_ones_anew(dec
 
 
 @pytest.mark.parametrize("decree", of("BAL05-028", "ARA02-020", "EUS96-025", "GAL07-020"))
-def test_a_correction_of_the_last_spin_says_that_it_was(decree: str) -> None:
+def test_a_correction_of_the_last_spin_is_marked_as_last(decree: str) -> None:
     play = Play(decree)
     play.open()
     play.say("last_rounds.announce")

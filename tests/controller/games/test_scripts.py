@@ -1,4 +1,4 @@
-"""Every script is played, and says what it must: the events that stand beside it, and no others."""
+"""Every script is played, and must give its expected events, and no others."""
 
 from __future__ import annotations
 
@@ -732,11 +732,13 @@ def test_a_script_proves_rules_of_its_decrees_alone() -> None:
 
 
 UNSEEN = {"setting", "rulebook", "ranking", "state", "terms", "book", "jackpot"}
-"""What no event shows: how a table may be set up, its figures, the order of hands, retained state,
-what the controller of a jackpot does. Rules that are these alone have tests of their own.
+"""Rules that no event shows: how a table may be set up, its figures, the order of hands, retained
+state, the controller of a jackpot. Rules of these subjects alone have tests of their own.
 """
 UNPLAYED = {"BAL09-054"}
-"""What a player says of his hand has no input: that it does not count, tests of results prove."""
+"""A player's statement about his hand has no input: tests of results prove that it does
+not count.
+"""
 
 
 def test_every_enforced_rule_that_events_show_is_proved_by_a_script() -> None:

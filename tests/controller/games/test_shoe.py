@@ -1,4 +1,4 @@
-"""The shoe by itself: what is in it, what leaves it, what is wrong with it. No game."""
+"""The shoe by itself: its cards, those that leave it, its faults. No game."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def drawn(cards: Sequence[str | None], of: Shoe) -> tuple[Shoe, list[str]]:
         ),
     ],
 )
-def test_what_is_said_of_the_cards_is_held_against_the_rules(
+def test_the_stated_cards_are_checked_against_the_rules(
     said: dict[str, Any], rules: ShoeRules, wrong: tuple[str, ...]
 ) -> None:
     models = ("Ace",) if said else ()
@@ -98,7 +98,7 @@ def test_objections_and_troubles_have_their_laws() -> None:
 
 
 @pytest.mark.rule("BAL05-007", "EUS96-054", "GAL07-040")
-def test_a_card_seen_once_too_often_or_none_of_the_game_is_trouble() -> None:
+def test_a_card_seen_too_often_or_of_another_game_is_a_fault() -> None:
     of, troubles = drawn(["7h"] * 6 + ["Xx", "joker", None], full())
     assert troubles == ["card_foreign", "card_foreign", "card_unread"]
     of, trouble = shoe.draw(of, "7h")
@@ -106,7 +106,7 @@ def test_a_card_seen_once_too_often_or_none_of_the_game_is_trouble() -> None:
     assert (of.drawn, of.unread, of.left) == (10, 1, 302)
 
 
-def test_a_whole_shoe_comes_to_its_composition() -> None:
+def test_a_whole_shoe_matches_its_composition() -> None:
     of, troubles = drawn([*DECK] * 6, full())
     event = shoe.ended(of, "person", left=0)
     assert troubles == []
@@ -134,9 +134,9 @@ def test_cards_that_are_still_in_the_shoe_are_never_named(left: int) -> None:
     assert (event.left, event.missing, event.extra) == (left, (), ())
 
 
-def test_a_person_who_says_that_none_is_left_is_not_told_what_was_drawn() -> None:
-    """The cards that are missing by that word are all but those that were drawn, the burned and
-    covered ones among them.
+def test_stating_an_empty_shoe_does_not_reveal_the_drawn_cards() -> None:
+    """The cards that are missing by that statement are all but those that were drawn, the burned
+    and covered ones among them.
     """
     of, _ = drawn(["7h", "8h"], full())
     event = shoe.ended(of, "person", left=0)
@@ -145,7 +145,7 @@ def test_a_person_who_says_that_none_is_left_is_not_told_what_was_drawn() -> Non
 
 
 @for_each("word", ["E12", "14, error mode", "mode Manual Burn Cards", "W0x1C", "door", "312", None])
-def test_a_device_says_in_its_own_words_what_is_wrong(word: str | None) -> None:
+def test_a_devices_own_text_of_a_fault_is_published(word: str | None) -> None:
     assert shoe.own_word(ShoeFault(at=1.0, fault="alarm", active=True, detail=word)) == word
 
 
@@ -153,11 +153,11 @@ def test_a_device_says_in_its_own_words_what_is_wrong(word: str | None) -> None:
     "word",
     ["7h misread", "Card:10H", "S4", "H-10 twice", "ace", "Queen of Hearts", "7\u2665", "\\x17"],
 )
-def test_words_that_may_name_a_card_are_told_to_nobody(word: str) -> None:
+def test_text_that_may_name_a_card_is_not_published(word: str) -> None:
     assert shoe.own_word(ShoeFault(at=1.0, fault="alarm", active=True, detail=word)) is None
 
 
-def test_a_count_at_the_end_is_held_against_the_cards_drawn() -> None:
+def test_a_count_at_the_end_is_checked_against_the_cards_drawn() -> None:
     of, _ = drawn([*DECK], full())
     assert not shoe.miscounted(of, None)
     assert not shoe.miscounted(of, 260)
@@ -177,7 +177,9 @@ def test_after_a_silence_nothing_is_counted() -> None:
     ("drawn_", "exact", "wrong"),
     [(305, True, False), (304, True, True), (305, False, False), (306, False, True)],
 )
-def test_the_cut_card_must_have_so_many_behind_it(drawn_: int, exact: bool, wrong: bool) -> None:
+def test_the_cut_card_must_have_enough_cards_behind_it(
+    drawn_: int, exact: bool, wrong: bool
+) -> None:
     rules = msgspec.structs.replace(RULES, behind_exact=exact)
     of = shoe.cut(drawn([*([*DECK] * 6)[:drawn_]], full())[0])
     assert of.cut_at == drawn_
@@ -186,7 +188,7 @@ def test_the_cut_card_must_have_so_many_behind_it(drawn_: int, exact: bool, wron
 
 
 @pytest.mark.rule("BAL05-005")
-def test_a_shoe_that_shuffles_without_end_has_no_count_and_no_cut_card() -> None:
+def test_a_continuous_shoe_has_no_count_and_no_cut_card() -> None:
     settings = ShoeSettings(continuous=True)
     of, troubles = drawn(["7h"] * 50, full(settings))
     assert troubles == []
@@ -195,7 +197,7 @@ def test_a_shoe_that_shuffles_without_end_has_no_count_and_no_cut_card() -> None
     assert shoe.objections(RULES, settings, start(cut=0)) == ()
 
 
-def test_what_a_person_reads_instead_is_counted_instead() -> None:
+def test_a_persons_reading_replaces_the_counted_card() -> None:
     of, _ = shoe.draw(full(), None)
     of, trouble = shoe.read(of, "7h")
     assert (trouble, of.drawn, of.unread, of.seen) == (None, 1, 0, {"7h": 1})

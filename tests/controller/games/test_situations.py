@@ -1,5 +1,7 @@
-"""The same situation is told in the same words at every dealt game. Where games differ,
-docs/inspector/rules-situations.md says so: its table is held against what they tell.
+"""The same situation is reported in the same words at every dealt game.
+
+Where games differ, docs/inspector/rules-situations.md documents it: its table is compared with what
+they publish.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ PACKET = ShufflerPacket(at=1.0, device="shuffler", size=5)
 
 
 def told(events: Any) -> list[str]:
-    """The words of what is not as it should be."""
+    """The words of irregularities."""
     words: list[str] = []
     for each in events:
         match each:
@@ -74,7 +76,7 @@ SHOE = (
     "blackjack",
     "blackjack-triple",
 )
-"""Games that no shuffler gives packets."""
+"""Games that accept no packets of a shuffler."""
 CLOSED = [
     (*pair, given)
     for pair in PAIRS
@@ -84,7 +86,7 @@ CLOSED = [
 
 
 @for_each(("game", "decree", "given"), CLOSED)
-def test_cards_while_the_table_is_closed_are_told_once(
+def test_cards_while_the_table_is_closed_are_reported_once(
     game: str, decree: str, given: CardDrawn | ShufflerPacket
 ) -> None:
     machine = make_game(game, decree, {})
@@ -98,7 +100,7 @@ def test_cards_while_the_table_is_closed_are_told_once(
 
 
 @for_each(("game", "decree"), [pair for pair in PAIRS if pair[0] in DEALT and pair[0] not in SHOE])
-def test_packets_between_rounds_are_told_once(game: str, decree: str) -> None:
+def test_packets_between_rounds_are_reported_once(game: str, decree: str) -> None:
     machine = make_game(game, decree, {})
     opening = SessionOpen(at=1.0, by="M. Lasa", role="table_head", minimum=500, currency="EUR")
     state, _ = machine.step(machine.begin(), opening)
@@ -109,7 +111,7 @@ def test_packets_between_rounds_are_told_once(game: str, decree: str) -> None:
 
 
 class Situation(NamedTuple):
-    """What comes, and when: the first moment of a round of the page that is so."""
+    """An input and its moment: the first moment of a round of the page that matches."""
 
     name: str
     when: str
@@ -152,7 +154,7 @@ def inputs(played: Round) -> Iterator[Input]:
 
 
 def moments(played: Round) -> dict[str, Any]:
-    """The states in which the situations are met first."""
+    """The first states in which the situations occur."""
     machine = make_game(played.game, played.decree, played.settings)
     state = machine.begin()
     found: dict[str, Any] = {}
@@ -165,7 +167,7 @@ def moments(played: Round) -> dict[str, Any]:
 
 
 def row(situation: Situation) -> dict[str, list[str]]:
-    """What is told of it, and at which games by which rule."""
+    """The words that report it, with the rule of each game."""
     rows: dict[str, list[str]] = {}
     for played in PLAYED:
         state = moments(played)[situation.when]
@@ -191,7 +193,7 @@ def row(situation: Situation) -> dict[str, list[str]]:
 
 
 @for_each("situation", SITUATIONS, ids=lambda each: each.name)
-def test_the_page_has_what_is_told(situation: Situation) -> None:
+def test_the_page_matches_the_published_words(situation: Situation) -> None:
     told = {
         words.strip("`"): ", ".join(where).strip("`") for words, where in row(situation).items()
     }

@@ -1,4 +1,4 @@
-"""Bets that a person or a terminal tells, at every game: taken while bets are open, refused
+"""Bets that a person or a terminal reports, at every game: accepted while bets are open, refused
 afterwards, and held to the limits.
 """
 
@@ -30,7 +30,7 @@ UNRULED = ("BAL05", "ARA02", "EUS96", "GAL07")
 
 
 class Case(NamedTuple):
-    """A bet of a table, and the most that it may be at a minimum of 500; None: nobody fixes it."""
+    """A bet of a table, and its maximum at a minimum of 500; None: no maximum is fixed."""
 
     game: str
     decree: str
@@ -39,7 +39,7 @@ class Case(NamedTuple):
 
 
 def _cases(game: str, ids: tuple[str, ...], bets: dict[str, dict[str, int | None]]) -> list[Any]:
-    """One case for each decree and bet; ``ids``: the rules of each decree, parted by a space."""
+    """One case for each decree and bet; ``ids``: the rules of each decree, separated by a space."""
     return [
         pytest.param(
             Case(game, decree, bet, times and times * MINIMUM),
@@ -106,7 +106,7 @@ class Table(AnyPlay[Any, Any]):
             self.say("shoe.start", shoe="7")
 
     def place(self, bet: str, amount: int | None = None, who: str = "seat:1") -> BetPlaced:
-        """A bet is told."""
+        """Place a bet."""
         return only(self.say("bet.place", "croupier", who=who, bet=bet, amount=amount), BetPlaced)
 
     def law(self, name: str) -> str:
@@ -200,7 +200,7 @@ LEAST: dict[str, int] = {
     "punto-banca hands": 20, "punto-banca hands BAL05": 25, "punto-banca hands ARA02": 50,
     "punto-banca tie": 2, "punto-banca tie EUS96": 20,
 }  # fmt: skip
-"""The lowest that an authorisation may fix as the highest stake, in minimums: BAL05 L239-245,
+"""The minimum that an authorisation may fix as the highest stake, in minimums: BAL05 L239-245,
 L764-767, L881; ARA02 L258-260, L396, L462; EUS96 L294-298, L670, L737, L993; GAL07 L168-170, L364,
 L410.
 """
@@ -265,7 +265,7 @@ def test_a_minimum_is_not_announced_with_which_the_highest_stake_is_unlawful(gam
 
 
 def _kind(case: Case) -> str:
-    """What the authorisation calls the bet."""
+    """The authorisation's name of the bet."""
     if case.game in ("roulette-french", "boule"):
         word = case.bet.partition(":")[0]
         return "number" if word.isdecimal() else "simple" if word == "red" else word
@@ -275,7 +275,7 @@ def _kind(case: Case) -> str:
 
 
 @every
-def test_what_is_no_bet_of_the_game_is_refused(case: Case) -> None:
+def test_a_bet_of_another_game_is_refused(case: Case) -> None:
     play = Table(case)
     play.say("bets.open", "croupier")
     with pytest.raises(RejectedError, match="no bet seventeen here"):
@@ -283,7 +283,7 @@ def test_what_is_no_bet_of_the_game_is_refused(case: Case) -> None:
 
 
 @every
-def test_bets_of_a_round_that_is_written_down_and_taken_up_again_lie_still(case: Case) -> None:
+def test_bets_of_a_saved_and_restored_round_stay(case: Case) -> None:
     play = Table(case)
     play.say("bets.open", "croupier")
     play.place(case.bet, MINIMUM)
@@ -304,7 +304,7 @@ def test_the_authorised_minimum_of_boule_makes_its_highest_stakes() -> None:
         play.place("1", 100 * MINIMUM // 2 + 1)
 
 
-def test_without_a_minimum_nothing_is_known_of_limits() -> None:
+def test_without_a_minimum_there_are_no_limits() -> None:
     play = Table(Case("boule", "GAL07", "1", None))
     play.say("session.close")
     play.say("session.open")

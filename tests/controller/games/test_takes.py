@@ -1,5 +1,5 @@
-"""What a table says it takes as it stands: each of it is followed at some table that says so. (That
-nothing else is ever followed is in ``test_drives.py``.)
+"""The commands that a table lists as possible: each is followed at some table that lists it. (That
+no other command is ever followed is in ``test_drives.py``.)
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tests.support.games.plausible import accepted
 from tests.support.games.trial import Trial
 
 LEAST, MOST = 200, 3000
-"""Steps in which each command must be followed once that the tables of a game say they take: more
-only as long as one is left that chance has not said well.
+"""Steps within which each command that a game's tables list must be followed once: more only as
+long as one is left that chance has not filled in well.
 """
 
 
@@ -33,7 +33,7 @@ def commands_of(trial: Trial) -> tuple[type[Command], ...]:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_what_a_table_says_it_takes_it_follows_somewhere(game: str) -> None:
+def test_each_listed_command_is_followed_somewhere(game: str) -> None:
     chance = random.Random(f"{game} takes")
     offered: set[str] = set()
     followed: set[str] = set()
@@ -55,7 +55,7 @@ def test_what_a_table_says_it_takes_it_follows_somewhere(game: str) -> None:
 
 
 @for_each("name", sorted(scripts.scripts()))
-def test_a_table_says_it_takes_what_it_follows_in_a_script(name: str) -> None:
+def test_a_table_lists_the_commands_that_it_follows_in_a_script(name: str) -> None:
     script = scripts.read(name)
     game: Any = make_game(script.game, script.decree, script.settings)
     state, count, unsaid = game.begin(), 0, []

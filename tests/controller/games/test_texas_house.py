@@ -1,5 +1,5 @@
 """Texas against the house: the deal, going and giving up, the bank's pair of fours, the bonus, and
-what a misdeal is.
+misdeals.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ def test_a_card_of_the_bank_that_comes_face_up_is_a_misdeal() -> None:
 
 
 @pytest.mark.rule("EUS96-163")
-def test_a_wrong_number_that_is_put_right_before_the_bets_begin_is_none() -> None:
+def test_a_wrong_number_corrected_before_the_bets_begin_is_no_misdeal() -> None:
     play = table()
     play.cards(BANK_PAIR)
     said = play.say("deal.error", error="too_many", who="box:1", recoverable=True)
@@ -318,7 +318,7 @@ def test_a_common_card_seen_too_early_is_for_the_person_in_charge() -> None:
     assert play.result().confirmed_by == "M. Lasa (table_head)"
 
 
-def test_a_common_card_that_was_not_read_is_told() -> None:
+def test_a_common_card_that_was_not_read_is_reported() -> None:
     play = table()
     said = play.cards(f"{BANK_PAIR} Tc - 9h")
     assert irregularities(said) == [("card_unread", ("cards.show", "round.void"))]
@@ -328,7 +328,7 @@ def test_a_common_card_that_was_not_read_is_told() -> None:
 
 
 def test_the_best_hand_is_made_of_any_of_seven_cards() -> None:
-    """Held against a choice by hand: the best of the 21 ways to leave out two."""
+    """Checked against a choice by hand: the best of the 21 ways to leave out two."""
     cards = DECK[5:40:5]
     made = best_of(cards[:2], cards[2:], "five-52")
     assert made is not None

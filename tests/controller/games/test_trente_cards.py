@@ -1,4 +1,4 @@
-"""A card of trente et quarante that stops the table, and what a person decides about it."""
+"""A card of trente et quarante that stops the table, and a person's decisions about it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_card_may_be_kept_for_the_next_round(rounds: str) -> None:
     )
 
 
-def test_a_card_accepted_that_completes_the_coup_leaves_the_next_one_over() -> None:
+def test_an_accepted_card_that_completes_the_coup_leaves_the_next_one_over() -> None:
     play = table()
     play.bets()
     play.cards(" ".join(BLACK_WINS.split()[:7]))
@@ -121,7 +121,7 @@ def test_a_card_accepted_that_completes_the_coup_leaves_the_next_one_over() -> N
     assert play.state.asks == ("card.decide",)
 
 
-def test_what_a_person_reads_in_place_of_the_shoe_counts() -> None:
+def test_a_persons_reading_counts_in_place_of_the_shoes() -> None:
     play = table()
     play.bets()
     play.cards("9s", unsure=True)
@@ -133,7 +133,7 @@ def test_what_a_person_reads_in_place_of_the_shoe_counts() -> None:
 
 
 @pytest.mark.parametrize("card", ["Xx", "joker"])
-def test_a_card_that_is_none_of_the_game_is_read_or_removed(card: str) -> None:
+def test_a_card_of_another_game_is_read_or_removed(card: str) -> None:
     play = table()
     play.bets()
     [irregular] = of_kind(play.cards(card), Irregularity)
@@ -152,7 +152,7 @@ def test_a_card_once_too_often_stops_the_table() -> None:
     assert len(of_kind(said, CardDealt)) == 6
 
 
-def test_a_card_goes_to_no_row_by_a_persons_choice() -> None:
+def test_a_person_does_not_choose_the_row_of_a_card() -> None:
     play = table()
     play.bets()
     play.cards("7h", unsure=True)

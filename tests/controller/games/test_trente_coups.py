@@ -1,5 +1,5 @@
-"""A coup of trente et quarante: the two rows, what wins, what a person decides about a card that
-stops the table.
+"""A coup of trente et quarante: the two rows, the winners, and a person's decisions about a card
+that stops the table.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def test_history_has_one_line_for_each_round() -> None:
 
 
 @every
-def test_a_round_is_null_by_who_is_responsible(decree: str) -> None:
+def test_the_person_responsible_declares_a_round_null(decree: str) -> None:
     play = table(decree)
     play.bets()
     play.cards("Ts Jd")
@@ -196,7 +196,7 @@ def test_a_round_is_null_by_who_is_responsible(decree: str) -> None:
     assert of_kind(play.coup(BLACK_WINS), RoundResult) != []
 
 
-def test_what_cannot_be_followed_is_refused() -> None:
+def test_impossible_commands_are_refused() -> None:
     play = Play()
     for command in ("bets.open", "shoe.end", "session.close"):
         with pytest.raises(RejectedError, match="no session"):

@@ -3,10 +3,11 @@ itself, against published figures.
 
 With the cards put back, as S.-D. Poisson counts them («Mémoire sur l'avantage du banquier au jeu de
 trente et quarante», Annales de mathématiques pures et appliquées 16, 1825): the banker's advantage,
-half the chance of 31-31, is eleven thousandths, and after 34 in the first row whoever bet on the
-second has lost fifty-six thousandths of the stake. :data:`PUBLISHED` is the usual table of the
-totals, to the digits printed. For six decks, beatablegames.com, «Il 31 après»: an advantage of
-1.096 percent.
+half the chance of 31-31, is eleven thousandths, and after 34 in the first row a player who bet on
+the second has lost fifty-six thousandths of the stake. :data:`PUBLISHED` is the usual table of the
+totals, to the digits printed.
+
+For six decks, beatablegames.com, «Il 31 après»: an advantage of 1.096 percent.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ PUBLISHED = {
     35: "0.106050",
     40: "0.05179",
 }
-"""The chance that a row makes so much. The last digit may be cut off or rounded."""
+"""The chance of each total of a row. The last digit may be cut off or rounded."""
 TOTALS = range(31, 41)
 
 
 @cache
 def row(made: int) -> dict[int, Fraction]:
-    """What a row that has made so much comes to, when each card is one of thirteen ranks, all
-    equally likely.
+    """The distribution of final totals of a row with this total, when each card is one of thirteen
+    ranks, all equally likely.
     """
     so_far = ("Ts",) * (made // 10) + ((f"{RANKS[made % 10 - 1]}s",) if made % 10 else ())
     assert points(so_far) == made
@@ -70,7 +71,7 @@ def test_the_refait_and_the_other_ties() -> None:
     assert float(sum(ties.values()) - ties[31]) == pytest.approx(0.0878, abs=1e-4)
 
 
-def test_what_34_in_the_first_row_costs_who_bet_on_the_second() -> None:
+def test_the_cost_of_34_in_the_first_row_to_a_bet_on_the_second() -> None:
     wins = sum(row(0)[total] for total in TOTALS if total < 34)
     loses = sum(row(0)[total] for total in TOTALS if total > 34)
     assert round(float(loses - wins), 3) == 0.056

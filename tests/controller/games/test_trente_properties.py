@@ -1,4 +1,4 @@
-"""What holds whatever happens at the table: any readings and commands, in any order."""
+"""Invariants of the table for any readings and commands, in any order."""
 
 from __future__ import annotations
 
@@ -94,12 +94,12 @@ COUP: list[Input] = [
     *[drawn()] * 11,
     said("card.decide", action="remove"),
 ]
-"""A coup, with cards enough for most; those that some do not need are one by one asked about."""
+"""A coup, with cards enough for most; a person is asked about each that some do not need."""
 
 
 @st.composite
 def disturbed(draw: st.DrawFn) -> list[Input]:
-    """A coup in which something is left out or comes between."""
+    """A coup in which something is left out or inserted."""
     coup = list(COUP)
     if draw(st.booleans()):
         del coup[draw(st.integers(0, len(coup) - 1))]
@@ -120,7 +120,7 @@ TABLE = st.fixed_dictionaries(
 
 
 def dealt(script: list[Input], seed: int) -> list[Input]:
-    """The script with cards of its own."""
+    """The script with unique cards."""
     cards = list(DECK)
     random.Random(seed).shuffle(cards)
     return with_cards([said("session.open"), said("shoe.start", shoe="S1"), *script], cards)
@@ -128,7 +128,9 @@ def dealt(script: list[Input], seed: int) -> list[Input]:
 
 @settings(max_examples=cases(75, 300), deadline=None)
 @given(TABLE, SCRIPT, st.integers(0, 1000))
-def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int) -> None:
+def test_any_inputs_keep_the_invariants(
+    table: dict[str, Any], script: list[Input], seed: int
+) -> None:
     play = Play(**table)
     public: set[str] = set()
     for each in dealt(script, seed):
@@ -149,8 +151,8 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
 
 
 def check_expected(play: Play) -> None:
-    """What was last said of the next card is so: the row that it belongs to, or that none
-    may come.
+    """The last report about the next card is right: the row that it belongs to, or that none may
+    come.
     """
     said = [event.to for event in play.events if isinstance(event, CardExpected)]
     hand = play.state.current
@@ -185,7 +187,7 @@ def check(play: Play) -> None:
 
 
 def check_result(event: RoundResult) -> None:
-    """The cards of a result are one coup, and it says what they make."""
+    """The cards of a result are one coup, and it states their totals."""
     black, red = (hand.cards for hand in outcome_of(event).hands)
     assert is_coup([*black, *red])
     assert outcome_of(event).winner == (winner([*black, *red]) or "tie")
@@ -194,7 +196,7 @@ def check_result(event: RoundResult) -> None:
 
 @settings(max_examples=cases(20, 80), deadline=None)
 @given(TABLE, SCRIPT, st.integers(0, 1000), st.data())
-def test_a_table_goes_on_from_what_was_written_down(
+def test_a_table_continues_from_its_saved_state(
     table: dict[str, Any], script: list[Input], seed: int, data: st.DataObject
 ) -> None:
     inputs = dealt(script, seed)
@@ -203,7 +205,7 @@ def test_a_table_goes_on_from_what_was_written_down(
 
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(DECREES), st.integers(0, 10**6), st.integers(200, 311))
-def test_any_shoe_comes_to_its_end(decree: str, seed: int, at: int) -> None:
+def test_any_shoe_reaches_its_end(decree: str, seed: int, at: int) -> None:
     """Wherever the cut card lies, all cards before it are dealt, and every round before it has its
     result.
     """

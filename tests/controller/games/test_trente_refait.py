@@ -1,5 +1,5 @@
-"""31-31 at trente et quarante is no tie: it is the zero of this game, with its prison, its times
-running and its last hand.
+"""31-31 at trente et quarante is no tie: it is the zero of this game, with its prison, its count in
+a row and its last hand.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ TOLD = ("winner", "marks", "refaits", "choices", "last_of_session")
 
 
 def told(event: RoundResult | ResultCorrected) -> tuple[Any, ...]:
-    """What a result says of 31-31."""
+    """The fields of a result about 31-31."""
     return tuple(getattr(event.outcome, name) for name in TOLD)
 
 
 @pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
-def test_31_31_gives_no_stake_back_and_says_what_may_be_done_with_it(decree: str) -> None:
+def test_31_31_returns_no_stake_and_states_the_choices(decree: str) -> None:
     play = table(decree)
     result = only(play.coup(REFAIT), RoundResult)
     assert told(result) == ("refait", ("refait",), 1, ("half", "prison"), False)
@@ -43,7 +43,7 @@ def test_31_31_gives_no_stake_back_and_says_what_may_be_done_with_it(decree: str
 
 
 @pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-041", "EUS96-092", "GAL07-082"))
-def test_any_other_equal_is_null_and_its_stakes_go_back(decree: str) -> None:
+def test_any_other_tie_is_null_and_its_stakes_are_returned(decree: str) -> None:
     play = table(decree)
     result = only(play.coup(TIE), RoundResult)
     assert told(result) == ("tie", ("tie",), 0, (), False)
@@ -51,7 +51,7 @@ def test_any_other_equal_is_null_and_its_stakes_go_back(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
-def test_times_running_are_counted_and_null_coups_change_nothing(decree: str) -> None:
+def test_refaits_in_a_row_are_counted_and_null_coups_change_nothing(decree: str) -> None:
     play = table(decree)
     counts: list[Any] = []
     for cards in (REFAIT, TIE, REFAIT, BLACK_WINS, REFAIT):
@@ -90,7 +90,7 @@ def test_the_regime_of_the_american_roulette_leaves_no_prison(decree: str) -> No
 
 
 @pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
-def test_a_person_says_which_of_the_two_it_is(decree: str) -> None:
+def test_a_person_states_which_of_the_two_it_is(decree: str) -> None:
     play = table(decree)
     play.bets()
     play.cards("Td Jd")
@@ -103,7 +103,7 @@ def test_a_person_says_which_of_the_two_it_is(decree: str) -> None:
 
 
 def hide(play: Play) -> None:
-    """A refait comes with a silence in it, so that it has no result."""
+    """A refait with a silence in it, so that it has no result."""
     play.bets()
     play.cards(REFAIT.rsplit(" ", 1)[0] + " -")
     play.gap()
@@ -111,14 +111,14 @@ def hide(play: Play) -> None:
 
 
 @every
-def test_a_refait_that_a_silence_has_made_uncertain_is_the_candidate(decree: str) -> None:
+def test_a_refait_made_uncertain_by_a_silence_is_the_candidate(decree: str) -> None:
     play = table(decree)
     hide(play)
     assert outcome_of(only(play.say("round.confirm", round=1), RoundResult)).winner == "refait"
 
 
 @pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
-def test_a_correction_says_it_too_and_counts_the_later_ones_anew(decree: str) -> None:
+def test_a_correction_states_it_too_and_recounts_the_later_ones(decree: str) -> None:
     play = table(decree)
     for cards in (REFAIT, BLACK_WINS, REFAIT, REFAIT):
         play.coup(cards)
@@ -139,7 +139,7 @@ def test_a_correction_says_it_too_and_counts_the_later_ones_anew(decree: str) ->
 
 
 @every
-def test_an_unresolved_round_that_gets_its_result_late_counts_the_later_ones_anew(
+def test_a_late_result_of_an_unresolved_round_recounts_the_later_ones(
     decree: str,
 ) -> None:
     play = table(decree)

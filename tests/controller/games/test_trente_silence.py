@@ -1,6 +1,4 @@
-"""What a silence of the shoe hides at trente et quarante, and what becomes of cards that nobody
-could follow.
-"""
+"""A silence of the shoe at trente et quarante, and cards that could not be followed."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ def test_a_silence_in_a_round_leaves_it_to_a_person() -> None:
     assert of_kind(play.coup(RED_WINS), RoundResult) != []
 
 
-def test_cards_known_only_later_are_kept_for_who_decides() -> None:
+def test_cards_known_only_later_are_stored_for_the_decision() -> None:
     play = table()
     play.bets()
     cards = BLACK_WINS.split()
@@ -142,7 +140,7 @@ def test_a_silence_between_rounds_hides_nothing_where_bets_have_keys() -> None:
     assert (result.round, result.confirmed_by) == (2, None)
 
 
-def test_no_round_is_asked_for_where_none_may_begin() -> None:
+def test_no_round_is_requested_where_none_may_begin() -> None:
     play = table()
     play.bets()
     play.cards("Ts Jd")

@@ -36,13 +36,13 @@ def whats(play: Play) -> list[str]:
     return [event.what for event in of_kind(play.events, Irregularity)]
 
 
-# What is in the shoe
+# Cards in the shoe
 
 
 @pytest.mark.parametrize(
     "decree", of("BAL05-007 BAL05-008 BAL05-009", "ARA02-035", "EUS96-089 EUS96-054", "GAL07-040")
 )
-def test_what_is_wrong_with_the_cards_is_said(decree: str) -> None:
+def test_a_fault_of_the_cards_is_reported(decree: str) -> None:
     play = Play(decree)
     play.open(cards=311, backs=[3, 3], index=True, cut=7)
     assert whats(play) == ["shoe_count", "cards_backs", "cards_index", "cut_card"]
@@ -132,7 +132,7 @@ def test_the_cut_card_between_rounds_makes_nothing_null() -> None:
     assert play.shown["phase"] == "shoe_over"
 
 
-def test_a_person_says_that_the_cut_card_came_where_the_shoe_does_not_see_it() -> None:
+def test_a_person_reports_the_cut_card_where_the_shoe_does_not_see_it() -> None:
     play = Play()
     play.open()
     play.bets()
@@ -173,10 +173,10 @@ def test_five_cards_are_counted(decree: str, tail: int, left: int | None, says: 
     assert whats(play).count("last_five") == says
 
 
-# What else the shoe says
+# Other reports of the shoe
 
 
-def test_a_shoe_that_starts_afresh_asks_what_is_in_it() -> None:
+def test_a_shoe_that_restarts_asks_for_its_cards() -> None:
     play = Play()
     play.open()
     play.bets()
@@ -193,7 +193,7 @@ def test_a_shoe_that_starts_afresh_asks_what_is_in_it() -> None:
     assert of_kind(play.coup(BLACK_WINS), RoundResult) != []
 
 
-def test_what_the_shoe_complains_of_is_an_alert_without_its_card() -> None:
+def test_a_complaint_of_the_shoe_is_an_alert_without_its_card() -> None:
     play = Play()
     play.open()
     said = play.take(ShoeFault(at=9.0, device="shoe", fault="overdraw", active=True, detail="7h"))

@@ -1,6 +1,4 @@
-"""Trijoker: the deal, the two decisions, the pay table, and what becomes of a card that is seen too
-early.
-"""
+"""Trijoker: the deal, the two decisions, the pay table, and cards that are seen too early."""
 
 from __future__ import annotations
 
@@ -46,7 +44,7 @@ def table(decree: str = "BAL05", **settings: int | str) -> Play:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-144"))
-def test_players_left_card_players_right_card_players(decree: str) -> None:
+def test_cards_and_decisions_alternate(decree: str) -> None:
     play = table(decree)
     said = play.cards(JACKS)
     dealt = of_kind(said, CardDealt)
@@ -108,7 +106,7 @@ def test_no_bet_is_withdrawn_before_the_cards_lie() -> None:
 
 
 @every
-def test_without_a_reader_hands_are_told_when_they_lie_open(decree: str) -> None:
+def test_without_a_reader_hands_are_reported_when_they_lie_open(decree: str) -> None:
     play = table(decree)
     for who in ("box:1", "box:3", "common:1", "box:1", "box:3", "common:2", "box:1", "box:3"):
         play.say("cards.deal", "croupier", who=who)
@@ -133,7 +131,7 @@ def test_a_players_card_seen_the_round_goes_on(decree: str) -> None:
     play = table(decree)
     said = play.cards("Kh", exposed=True)
     assert irregularities(said) == [("card_exposed", ("card.decide", "round.void"))]
-    assert of_kind(said, CardDealt) == [], "it is told to nobody by a reader's word"
+    assert of_kind(said, CardDealt) == [], "a reader's report does not publish it"
     said = play.say("card.decide", action="exposed")
     assert irregularities(said) == [("card_exposed", ())]
     assert [event.card for event in of_kind(said, CardDealt)] == ["Kh"]
@@ -174,7 +172,7 @@ def test_a_person_is_asked_where_only_a_device_has_seen_it(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-146", "EUS96-161"))
-def test_a_lower_common_card_does_not_and_is_turned_in_its_turn(decree: str) -> None:
+def test_a_lower_common_card_does_not_make_the_round_null_and_is_turned_later(decree: str) -> None:
     play = table(decree)
     play.cards("2c 3c")
     assert irregularities(play.cards("Th", exposed=True)) == [
@@ -192,9 +190,7 @@ def test_a_lower_common_card_does_not_and_is_turned_in_its_turn(decree: str) -> 
 
 @every
 @pytest.mark.parametrize(("card", "null"), [("Th", False), ("Jh", True)])
-def test_a_common_card_that_nobody_has_read_is_told_first(
-    decree: str, card: str, null: bool
-) -> None:
+def test_an_unread_common_card_is_reported_first(decree: str, card: str, null: bool) -> None:
     play = table(decree)
     play.cards("- - -")
     said = play.say("deal.error", error="exposed", who="common:1")
@@ -322,7 +318,7 @@ def test_the_last_three_rounds_are_announced_in_the_basque_country() -> None:
         table("BAL05").say("last_rounds.announce")
 
 
-def test_by_the_other_reading_the_first_cards_lie_face_up() -> None:
+def test_by_the_other_interpretation_the_first_cards_lie_face_up() -> None:
     play = table("EUS96", face_up="yes")
     said = play.cards(JACKS)
     assert [event.card for event in of_kind(said, CardDealt)] == [

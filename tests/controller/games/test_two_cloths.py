@@ -63,7 +63,7 @@ def test_both_hands_may_speak_before_the_cards_come(decree: str) -> None:
 
 
 @rules("ARA02-111 ARA02-112", "BAL05-110", "EUS96-131 EUS96-132")
-def test_only_new_cards_and_ten_behind_the_cut_card(decree: str) -> None:
+def test_only_new_cards_are_used_and_ten_lie_behind_the_cut_card(decree: str) -> None:
     play = at_table(decree, "baccarat-two-cloths")
     play.say("shoe.end")
     said = play.say("shoe.start", shoe="8", new=False, cards=310, backs=(6,), index=True, cut=7)
@@ -77,7 +77,7 @@ def test_only_new_cards_and_ten_behind_the_cut_card(decree: str) -> None:
 
 
 @rules("GAL07-062")
-def test_a_bank_that_goes_on_may_change_the_shoe(decree: str) -> None:
+def test_a_bank_that_continues_may_change_the_shoe(decree: str) -> None:
     play = table(decree, "9h 9c 2h Kd Ks 3s")
     assert points(play.turn())["bank"] == (5, "lose")
     assert whats(play.say("shoe.start", shoe="9")) == ["shoe.ended", "shoe.started"]
@@ -130,7 +130,7 @@ def test_a_nine_of_two_cards_against_a_nine_of_three(decree: str) -> None:
 
 
 @every
-def test_who_plays_alone_for_the_bank_is_free(decree: str) -> None:
+def test_a_banker_who_plays_alone_is_free(decree: str) -> None:
     play = table(decree)
     play.dealt("2h 3c 4h 2d 3s Kd", banco=True)
     play.stand()
@@ -185,7 +185,7 @@ def test_cards_that_fall_into_the_basket_are_null_for_their_cloth(decree: str) -
 
 
 @every
-def test_of_a_cloth_that_is_null_nothing_more_is_told(decree: str) -> None:
+def test_nothing_more_is_published_of_a_null_cloth(decree: str) -> None:
     play = table(decree, "7h 3c 5h 2d 4s")
     play.decide("basket", who="cloth:1", index=2, fault="croupier")
     play.cards("2s")
@@ -301,7 +301,7 @@ def test_a_card_given_to_a_cloth_that_said_no_is_no_fault_of_the_bankers(decree:
     play = table(decree, "2h 2c Kh 4d 5s 2d")
     play.draw("cloth:1")
     play.cards("5c")
-    said = play.stand("cloth:1")  # it had said no: the call was wrong
+    said = play.stand("cloth:1")  # it had declined: the call was wrong
     assert only(said, Irregularity).what == "restored"
     play.stand("cloth:2")
     play.draw("bank")
@@ -309,7 +309,7 @@ def test_a_card_given_to_a_cloth_that_said_no_is_no_fault_of_the_bankers(decree:
 
 
 @rules("GAL07-124")
-def test_with_five_the_first_of_two_words_holds(decree: str) -> None:
+def test_with_five_the_first_of_two_words_counts(decree: str) -> None:
     for second, first_cards, word in (
         ("2s", "2h 2c Kh 3d", "draw"),
         ("2s", "2h 2c Kh 4d", "stand"),
@@ -339,7 +339,7 @@ def test_no_with_eight_or_nine_loses_the_right_to_lay_down(decree: str) -> None:
 
 
 @rules("GAL07-055", "BAL05-108", "EUS96-142", "ARA02-116")
-def test_after_a_removed_third_card_the_next_one_goes_to_who_waits_for_it(decree: str) -> None:
+def test_after_a_removed_third_card_the_next_one_goes_to_the_waiting_hand(decree: str) -> None:
     for restored in (False, True):
         play = table(decree, "2h 2c 5h 2d 5s Kd")
         play.draw("cloth:1")
@@ -368,7 +368,7 @@ def test_the_banks_third_card_stays_when_that_of_a_cloth_is_discarded(decree: st
     play.draw("cloth:2")
     play.decide("for", who="cloth:2")
     play.cards("As")
-    play.stand("cloth:2")  # the play is put right, and the nine lies for whoever asks
+    play.stand("cloth:2")  # the play is corrected, and the nine is for the hand that asks
     play.draw("bank")
     play.decide("remove")  # the ace came face up
     assert play.shown["hands"]["bank"] == [None, None, "9s"]
@@ -376,7 +376,7 @@ def test_the_banks_third_card_stays_when_that_of_a_cloth_is_discarded(decree: st
 
 
 @rules("GAL07-122 GAL07-123", "BAL05-123", "ARA02-119")
-def test_a_card_that_a_person_had_put_there_goes_with_a_word_that_is_put_right(decree: str) -> None:
+def test_correcting_a_word_removes_the_card_that_a_person_had_placed(decree: str) -> None:
     play = table(decree, "2h 2c 5h 2d 5s Kd")
     play.draw("cloth:1")
     play.draw("cloth:2")
@@ -394,7 +394,7 @@ def test_a_card_that_a_person_had_put_there_goes_with_a_word_that_is_put_right(d
 
 
 @rules("GAL07-127")
-def test_an_irregular_deal_is_put_right_or_null(decree: str) -> None:
+def test_an_irregular_deal_is_corrected_or_null(decree: str) -> None:
     play = table(decree, "2h 2c 5h 2d 5s Kd")
     told = only(play.cards("9c"), Irregularity)
     assert (told.what, told.law, told.asks) == (
@@ -414,7 +414,7 @@ def test_an_irregular_deal_is_put_right_or_null(decree: str) -> None:
 
 
 @every
-def test_what_a_person_says_of_an_unknown_result_is_said_for_each_cloth(decree: str) -> None:
+def test_a_person_states_an_unknown_result_for_each_cloth(decree: str) -> None:
     play = table(decree, "2h 2c 5h")
     play.say("session.close")
     with pytest.raises(RejectedError, match="give the winner as cloth:1,cloth:2"):

@@ -1,5 +1,5 @@
-"""Baccarat at two cloths: what the bank must do: nothing in an ordinary round, in a restored play
-what the table says.
+"""Baccarat at two cloths: the bank's duty: none in an ordinary round, in a restored play what the
+table says.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SMALL = ["Kh", "Ah", "2h", "3h", "4h", "5h", "6h", "7h"]
 
 
 def duty(decree: str, bank: int, thirds: tuple[int | None, int | None], *facts: str) -> str:
-    """What the bank must do with so many points against third cards of these values."""
+    """The bank's duty with this total against third cards of these values."""
     book = table(decree).book
     cards = [TableCard(card=SMALL[bank], to="bank"), TableCard(card="Kd", to="bank")]
     words: dict[str, Word] = {}
@@ -38,7 +38,7 @@ def duty(decree: str, bank: int, thirds: tuple[int | None, int | None], *facts: 
 
 @rules("ARA02-118", "BAL05-115 BAL05-123", "EUS96-140", "GAL07-121")
 def test_what_the_bank_must_do_against_two_hands(decree: str) -> None:
-    assert duty(decree, 5, (6, 7)) == "O"  # nobody has asked for the table
+    assert duty(decree, 5, (6, 7)) == "O"  # the table was not asked for
     assert duty(decree, 5, (6, 7), "table") == "T"
     assert duty(decree, 6, (5, None), "table") == "P"
     assert duty(decree, 5, (6, 2), "table") == "O"  # draw against one, stand against the other
@@ -74,7 +74,7 @@ def test_in_an_ordinary_round_the_bank_is_free_against_the_other_hand_when_one_l
 
 
 @rules(*LIES_DOWN)
-def test_in_an_ordinary_round_who_asked_for_the_table_keeps_to_it_and_is_free_in_its_optional_cells(
+def test_in_an_ordinary_round_a_banker_who_asked_for_the_table_is_free_in_its_optional_cells(
     decree: str,
 ) -> None:
     for third, must in (("9c", False), ("8c", False), ("2c", True)):
@@ -88,7 +88,7 @@ def test_in_an_ordinary_round_who_asked_for_the_table_keeps_to_it_and_is_free_in
 
 
 @rules(*LIES_DOWN)
-def test_in_a_restored_play_the_bank_keeps_to_the_table_against_one_and_may_draw_to_the_other(
+def test_in_a_restored_play_the_bank_follows_the_table_against_one_and_may_draw_to_the_other(
     decree: str,
 ) -> None:
     for third, must in (("9c", True), ("8c", False), ("2c", True)):
@@ -128,7 +128,7 @@ def test_both_cards_of_a_cloth_shown_in_the_deal(decree: str) -> None:
 
 
 @rules("ARA02-118", "BAL05-123", "GAL07-121")
-def test_of_a_round_whose_cards_were_shown_only_the_paragraph_on_a_conflict_is_said(
+def test_of_a_round_with_shown_cards_only_the_paragraph_on_a_conflict_is_cited(
     decree: str,
 ) -> None:
     for fault in ("banker", "croupier"):

@@ -1,4 +1,4 @@
-"""A wheel whose count comes again: what it tells may be another spin, so a person is asked and
+"""A wheel that repeats its spin count: its report may be of another spin, so a person is asked and
 nothing is lost.
 """
 
@@ -53,7 +53,7 @@ def say(play: Play, name: str, **fields: Any) -> None:
 
 
 def told(play: Play, place: int, spin: int, **fields: Any) -> list[Any]:
-    """Where the wheel of the game says that it lies."""
+    """Send the game's report of where the ball or wheel lies."""
     return (
         play.cell(place, spin, **fields)
         if isinstance(play, Cells)
@@ -96,7 +96,7 @@ def test_after_a_silence_the_same_count_is_a_candidate_of_the_round(
 
 @tables
 @silences
-def test_what_a_launch_before_the_silence_led_to_is_a_candidate(
+def test_the_result_of_a_launch_before_the_silence_is_a_candidate(
     table: Callable[[str], Play], silence: list[AnyReading]
 ) -> None:
     play = table("person")
@@ -127,15 +127,15 @@ def test_before_a_silence_without_a_round_another_number_is_a_round_of_its_own(
 @tables
 @silences
 @for_each("phases", ["person", "device"])
-def test_the_same_number_of_the_same_count_with_no_round_played_is_said_again(
+def test_a_repeated_number_and_count_without_a_round_is_a_repetition(
     table: Callable[[str], Play], silence: list[AnyReading], phases: str
 ) -> None:
-    """What a driver that was started anew makes of a ball that lies where it lay."""
+    """Reports of a restarted driver about a ball that lies where it lay."""
     play = table(phases)
     if phases == "person":
         first(play)
     else:
-        until_told(play)
+        until_reported(play)
         told(play, 8, 1)
     play.take(*silence)
     assert [
@@ -143,7 +143,7 @@ def test_the_same_number_of_the_same_count_with_no_round_played_is_said_again(
     ] == []
 
 
-def until_told(play: Play) -> None:
+def until_reported(play: Play) -> None:
     """A spin at a table that the wheel runs by itself."""
     if isinstance(play, Roulette):
         play.until_closed(1)
@@ -155,11 +155,11 @@ def until_told(play: Play) -> None:
 
 @tables
 @silences
-def test_at_a_table_without_keys_too(
+def test_a_repeated_count_at_a_table_without_keys_is_a_candidate(
     table: Callable[[str], Play], silence: list[AnyReading]
 ) -> None:
     play = table("device")
-    until_told(play)
+    until_reported(play)
     assert only(told(play, 8, 1), RoundResult).round == 1
     play.take(*silence)
     said = told(play, 9, 1)
@@ -170,7 +170,7 @@ def test_at_a_table_without_keys_too(
 
 @tables
 @for_each("phases", ["person", "device"])
-def test_a_launch_of_its_own_with_the_count_of_the_spin_before_has_its_result(
+def test_a_new_launch_with_the_count_of_the_previous_spin_has_its_result(
     table: Callable[[str], Play], phases: str
 ) -> None:
     play = table(phases)
@@ -181,7 +181,7 @@ def test_a_launch_of_its_own_with_the_count_of_the_spin_before_has_its_result(
             say(play, "bets.close")
             play.phase("settled", 1)
         else:
-            until_told(play)
+            until_reported(play)
         told(play, place, 1)
     results = of_kind(play.events, RoundResult)
     assert [result.round for result in results] == [1, 2, 3]
@@ -189,7 +189,7 @@ def test_a_launch_of_its_own_with_the_count_of_the_spin_before_has_its_result(
 
 
 @tables
-def test_a_round_that_was_closed_and_of_which_no_launch_was_heard_asks(
+def test_a_closed_round_without_a_launch_asks(
     table: Callable[[str], Play],
 ) -> None:
     play = table("person")

@@ -1,5 +1,5 @@
-"""A device of another wheel at a table: refused in the configuration, and where it speaks all the
-same, told and not followed.
+"""A device of another wheel at a table: refused in the configuration; its messages are reported and
+not followed.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def test_a_wheel_serves_the_games_that_it_is_built_for(
 @for_each(("game", "decree"), PAIRS)
 @for_each("phases", ["device", "person"])
 def test_a_boule_board_does_not_disturb_a_roulette(game: str, decree: str, phases: str) -> None:
-    """What it says is told once; the round has the result that the roulette wheel tells, and no
-    other.
+    """Its messages are reported once; the round has the result of the roulette wheel, and
+    no other.
     """
     play = Play(decree, game, phases=phases)
     play.open()
@@ -114,7 +114,7 @@ def test_the_alert_is_cleared_with_the_next_session() -> None:
 
 
 @pytest.mark.parametrize("fault", ["ball_out", "between", "too_few_turns", "reversed"])
-def test_a_fault_that_a_roulette_wheel_has_not_is_an_alert(fault: WheelFaultName) -> None:
+def test_a_fault_that_no_roulette_wheel_has_is_an_alert(fault: WheelFaultName) -> None:
     play = Play()
     play.open()
     play.until_closed(1)
