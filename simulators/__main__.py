@@ -14,11 +14,11 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from random import Random
 from typing import Any
 
 from devices.command_line import CommandLine, end_process, has_terminal, stop_signals
 from devices.money import EURO, parse_amount
+from devices.randomness import Random
 from devices.suggestions import suggest
 from simulators.device import SimulatedDevice
 from simulators.dice.dice import DiceReader
@@ -355,7 +355,7 @@ def _print_line(at: float, line: bytes) -> None:
 def _random_faults(
     server: Server, known: dict[str, FaultKind], per_hour: float, seed: int, hours: float = 24.0
 ) -> None:
-    random = Random(seed)  # noqa: S311 - repeatable, not a secret
+    random = Random(seed)
     at = random.expovariate(per_hour / 3600)
     while at < hours * 3600:
         name = random.choice(sorted(known))

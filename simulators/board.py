@@ -10,9 +10,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import defaultdict, deque
 from collections.abc import Generator
-from random import Random
 
 from devices.board.report import FORMAT_VERSION, HEARTBEAT_SECONDS, write_report
+from devices.randomness import Random
 from simulators.device import Timed
 
 Scene = Generator[float, None, None]
@@ -32,7 +32,7 @@ class SimulatedBoard(ABC):
     kind: str
 
     def __init__(self, seed: int = 0, games_per_hour: int = 60) -> None:
-        self.random = Random(seed)  # noqa: S311 - repeatable, not a secret
+        self.random = Random(seed)
         self.rounds = 0
         self.counted = 0
         self.time = 0.0

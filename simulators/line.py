@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from math import inf
-from random import Random
 
+from devices.randomness import Random
 from simulators.device import SimulatedDevice, Timed
 
 BITS_PER_BYTE = 10
@@ -33,7 +33,7 @@ class SimulatedLine:
 
     def __init__(self, device: SimulatedDevice, seed: int = 0) -> None:
         self.device = device
-        self._random = Random(seed)  # noqa: S311 - repeatable, not a secret
+        self._random = Random(seed)
         self._byte = BITS_PER_BYTE / device.baud
         self._free_at = 0.0
         self._silent_until = -inf

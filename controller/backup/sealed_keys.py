@@ -16,9 +16,9 @@ from msgspec import Meta
 from nacl.exceptions import CryptoError
 from nacl.pwhash import argon2id
 from nacl.secret import SecretBox
-from nacl.utils import random
 
 from controller.backup.errors import BackupError
+from devices import randomness
 
 MIN_PASSPHRASE_BYTES = 12
 """Minimum bytes of a passphrase."""
@@ -59,9 +59,10 @@ def seal(
     memory: int = argon2id.MEMLIMIT_MODERATE,
 ) -> bytes:
     """Return the body of the sealed file. ``secrets``: contents by name."""
-    salt = random(argon2id.SALTBYTES)
+    salt = randomness.token_bytes(argon2id.SALTBYTES)
     key = argon2id.kdf(SecretBox.KEY_SIZE, passphrase, salt, operations, memory)
-    box = bytes(SecretBox(key).encrypt(msgspec.json.encode(secrets)))
+    nonce = randomness.token_bytes(SecretBox.NONCE_SIZE)
+    box = bytes(SecretBox(key).encrypt(msgspec.json.encode(secrets), nonce))
     return msgspec.json.encode(
         _SealedKeys("novamas sealed keys argon2id 1", salt, operations, memory, box)
     )

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from controller.cli import CommandLineError
+from devices import randomness
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     from controller.confidential.boxes import format_public_key
     from controller.confidential.key_file import KeyFileError, write_key_file
 
-    key = PrivateKey.generate()
+    key = PrivateKey(randomness.token_bytes(32))
     try:
         write_key_file(arguments.file, key.encode())
     except KeyFileError as error:

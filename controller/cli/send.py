@@ -78,13 +78,12 @@ def run(arguments: argparse.Namespace) -> int:
     no reply.
     """
     import asyncio
-    import secrets
 
     import msgspec
 
     from controller.contract.topics import Topics, level
     from controller.mqtt.command_client import NoReplyError, send_command
-    from devices import clock
+    from devices import clock, randomness
     from devices.suggestions import unknown_word
 
     configuration = configuration_at(arguments.config)
@@ -105,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandLineError("--password-file requires --username USER", 2)
     topics = Topics(configuration.site.id, simulated[arguments.table])
     user = broker.username or ""
-    client = user if _CLIENT.fullmatch(user) else f"send-{secrets.token_urlsafe(12)}"
+    client = user if _CLIENT.fullmatch(user) else f"send-{randomness.token_urlsafe(12)}"
     audience = f"{topics.root}/{arguments.table}"
     fields, amounts = _fields(arguments, configuration, broker, topics)
     sign = (
@@ -115,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
     def send() -> dict[str, Any]:
-        number = secrets.token_urlsafe(12)
+        number = randomness.token_urlsafe(12)
         body = _unsigned(arguments, fields, client, number) if sign is None else sign(number)
         topic = topics.command(arguments.table, level(arguments.command))
         reply_topic = topics.reply(arguments.table, client)

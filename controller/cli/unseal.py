@@ -139,7 +139,7 @@ def _messages(source: str, lines: BinaryIO) -> Iterator[tuple[str, bytes]]:
 
 
 def _entries(path: Path, *, segment: bool) -> Iterator[tuple[str, bytes]]:
-    from controller.confidential.boxes import is_sealed
+    from controller.confidential.bodies import is_sealed
     from controller.proof.live import LiveFile
     from controller.proof.segment import BrokenSegmentError, Segment
 

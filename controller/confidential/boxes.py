@@ -21,14 +21,13 @@ from nacl.public import PrivateKey, PublicKey, SealedBox
 from nacl.secret import SecretBox
 from nacl.signing import SigningKey, VerifyKey
 
+from controller.confidential.bodies import is_locked
 from controller.contract.sealed import Opened, Sealed
+from devices import randomness
 from devices.errors import NovamasError
 
 PADDING_BYTES = 512
 """Content is padded to a multiple of this, so that the length of a box reveals no card."""
-
-_SEALED_PREFIX = b'{"sealed":'
-_LOCKED_PREFIX = b'{"locked":'
 
 
 class _Locked(msgspec.Struct, frozen=True):
@@ -75,7 +74,8 @@ class CardCipher:
 
     def lock(self, body: bytes) -> bytes:
         """Return the locked form of ``body``."""
-        return msgspec.json.encode(_Locked(_base64(self._lock.encrypt(_padded(body)))))
+        nonce = randomness.token_bytes(SecretBox.NONCE_SIZE)
+        return msgspec.json.encode(_Locked(_base64(self._lock.encrypt(_padded(body), nonce))))
 
     def unlock(self, body: bytes) -> bytes:
         """Reverse :meth:`lock`; a body that is not locked is returned unchanged.
@@ -93,16 +93,6 @@ class CardCipher:
                 f"the saved state is damaged, or was locked with another key than the one in "
                 f"{self._where}"
             ) from None
-
-
-def is_sealed(body: bytes) -> bool:
-    """Return True if only surveillance can read this body."""
-    return body.startswith(_SEALED_PREFIX)
-
-
-def is_locked(body: bytes) -> bool:
-    """Return True if only the daemon that wrote this body can read it."""
-    return body.startswith(_LOCKED_PREFIX)
 
 
 def open_sealed(body: bytes, key: PrivateKey) -> Opened:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import secrets
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from controller.demo.floor import PROGRAM_TIMEOUT_SECONDS
 from controller.demo.places import COIN, DemoTable
 from controller.demo.staff import Staff
 from controller.rulebooks.chapters import head
-from devices import clock
+from devices import clock, randomness
 from devices.money import EURO, format_amount
 
 if TYPE_CHECKING:
@@ -192,7 +191,7 @@ class AwardPayers:
         self, client: aiomqtt.Client, role: Role, award: dict[str, Any], amount: int
     ) -> dict[str, Any]:
         """Give the signed order; return the reply, empty after a timeout."""
-        self._number = secrets.token_urlsafe(12)
+        self._number = randomness.token_urlsafe(12)
         self._answer = asyncio.get_running_loop().create_future()
         body = self._staff.sign(
             role,

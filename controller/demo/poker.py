@@ -8,12 +8,12 @@ and the rules require.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from random import Random
 from typing import Any
 
 from controller.demo.people import CommandFields, TableSeen, void
 from controller.games.cards import DECK
 from controller.games.hands.evaluator import value
+from devices.randomness import Random
 
 DEALER = "dealer"
 STACKED_DECK_ROUNDS = 6
@@ -140,7 +140,7 @@ def _cards(seen: TableSeen) -> dict[str, list[str]]:
     """
     shown = seen.shown
     size = len(shown["dealer"])
-    random = Random(f"{seen.seed} {shown['session']} {shown['round']}")  # noqa: S311 - a model to be repeated, not a secret
+    random = Random(f"{seen.seed} {shown['session']} {shown['round']}")
     lucky = _lucky(seen)
     stacked = seen.stacked.hand if seen.stacked and lucky else ()
     deck = [card for card in random.sample(DECK, len(DECK)) if card not in stacked]

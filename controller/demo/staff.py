@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +25,7 @@ from controller.people.register import (
 )
 from controller.people.roles import EnrolledRole
 from controller.people.signed_command import Claims, sign
-from devices import clock
+from devices import clock, randomness
 from devices.new_file import create_private, replace_file
 
 VALID_SECONDS = 30
@@ -101,8 +100,8 @@ def enrol(
     """Create keys, and write the people file with the keys of the visitors and programs beside it.
     The other keys are dropped when the demo ends.
     """
-    site_key = SigningKey.generate()
-    keys = {role: SigningKey.generate() for role in sorted(set(roles))}
+    site_key = SigningKey(randomness.token_bytes(32))
+    keys = {role: SigningKey(randomness.token_bytes(32)) for role in sorted(set(roles))}
     persons = [
         Person(
             id=_id(role),
@@ -117,7 +116,7 @@ def enrol(
     pepper.unlink(missing_ok=True)
     secret = make_pepper(pepper)
     for visitor in visitors:
-        key = SigningKey.generate()
+        key = SigningKey(randomness.token_bytes(32))
         write_pin_key(
             pins, seal_key(key, visitor.person, visitor.badge, visitor.pin, secret, PIN_MEMORY_KIB)
         )
@@ -161,7 +160,7 @@ def _new_key(reader: ProgramKey) -> SigningKey:
     """Create a key file and the file with its passphrase, replacing those of an earlier demo."""
     for path in reader:
         path.unlink(missing_ok=True)
-    create_private(reader.passphrase, secrets.token_urlsafe(24).encode())
+    create_private(reader.passphrase, randomness.token_urlsafe(24).encode())
     return make_private_key(
         reader.key, reader.passphrase.read_bytes(), argon2id.OPSLIMIT_MIN, argon2id.MEMLIMIT_MIN
     )

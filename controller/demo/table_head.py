@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from controller.demo.people import CommandFields, Player, TableSeen, dice, shoe,
 from controller.demo.places import DemoTable
 from controller.demo.poker import croupier
 from controller.demo.staff import Staff
-from devices import clock
+from devices import clock, randomness
 
 if TYPE_CHECKING:
     import aiomqtt
@@ -100,7 +99,7 @@ class TableState:
 
     def ask(self) -> tuple[str, asyncio.Future[dict[str, Any]]]:
         """Return the next command's number and its future reply."""
-        self._number = secrets.token_urlsafe(12)
+        self._number = randomness.token_urlsafe(12)
         self._answer = asyncio.get_running_loop().create_future()
         return self._number, self._answer
 

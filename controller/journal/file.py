@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import sqlite3
 import struct
 from contextlib import closing, suppress
@@ -25,7 +24,7 @@ from controller.journal.schema import (
     quick_check,
 )
 from controller.journal.wal_index import check_space
-from devices import clock
+from devices import clock, randomness
 from devices.errors import NovamasError
 
 FULL_CHECK_MAX_BYTES = 1 << 26
@@ -222,7 +221,7 @@ def _create(
         "INSERT INTO meta VALUES (?, ?)",
         [
             ("version", str(VERSION)),
-            ("id", secrets.token_hex(16)),
+            ("id", randomness.token_hex(16)),
             ("created", created),
             ("base", str(base)),
         ],

@@ -15,7 +15,6 @@ with which a table started, ``bytes`` the data that a device sent, ``input`` an 
 from __future__ import annotations
 
 import re
-import secrets
 import sqlite3
 from contextlib import closing
 from hashlib import sha256
@@ -24,6 +23,7 @@ from typing import Literal
 
 import msgspec
 
+from devices import randomness
 from devices.errors import NovamasError
 
 VERSION = 2
@@ -130,7 +130,7 @@ Row = tuple[int, str, str, Kind, int, str, int, bytes, bytes, bytes]
 
 def new_boot() -> str:
     """Return a new random id for one run of the daemon."""
-    return secrets.token_hex(4)
+    return randomness.token_hex(4)
 
 
 def genesis(journal_id: str) -> bytes:

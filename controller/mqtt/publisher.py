@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import random
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from functools import partial
@@ -53,7 +52,7 @@ from controller.mqtt.own_topics import OwnTopics
 from controller.mqtt.table_claims import CLAIM_INTERVAL_SECONDS
 from controller.mqtt.tables_api import RETAINED_LEAVES, TablesApi, queue_key
 from controller.tables.stages import Stages
-from devices import clock
+from devices import clock, randomness
 from devices.log import structlog
 
 MAX_UNACKNOWLEDGED_EVENTS = 64
@@ -345,7 +344,7 @@ class Publisher:
             self._changed()
             pause = next_pause(pause, lasted, in_vain=in_vain)
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause * random.uniform(0.5, 1.0)):  # noqa: S311 - a jitter
+                async with asyncio.timeout(pause * (1 + randomness.fraction()) / 2):
                     await self._retry_now.wait()
             if not self._end.is_set():
                 self._retry_now.clear()

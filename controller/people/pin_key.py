@@ -20,9 +20,9 @@ from msgspec import Meta
 from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 from nacl.signing import SigningKey
-from nacl.utils import random
 
 from controller.people.register import Id, from_base64url, to_base64url
+from devices import randomness
 from devices.errors import NovamasError
 from devices.new_file import create_private
 
@@ -86,7 +86,8 @@ def seal_key(
 ) -> PinKey:
     """Seal a key. Raises :class:`PinKeyError` for a PIN that is too weak."""
     check_pin(pin)
-    salt = random(SALT_BYTES)
+    salt = randomness.token_bytes(SALT_BYTES)
+    nonce = randomness.token_bytes(SecretBox.NONCE_SIZE)
     lock = _derive_key(pin, person, salt, pepper, ARGON2_PASSES, memory, ARGON2_LANES)
     return PinKey(
         "novamas ed25519 pin 1",
@@ -97,7 +98,7 @@ def seal_key(
         ARGON2_PASSES,
         memory,
         ARGON2_LANES,
-        to_base64url(SecretBox(lock).encrypt(key.encode())),
+        to_base64url(SecretBox(lock).encrypt(key.encode(), nonce)),
     )
 
 
@@ -130,11 +131,11 @@ def unopenable_key() -> PinKey:
         "nobody",
         "",
         "",
-        to_base64url(random(SALT_BYTES)),
+        to_base64url(randomness.token_bytes(SALT_BYTES)),
         ARGON2_PASSES,
         ARGON2_MEMORY_KIB,
         ARGON2_LANES,
-        to_base64url(random(SecretBox.NONCE_SIZE + SecretBox.MACBYTES + 32)),
+        to_base64url(randomness.token_bytes(SecretBox.NONCE_SIZE + SecretBox.MACBYTES + 32)),
     )
 
 
@@ -186,7 +187,7 @@ def read_pepper(path: Path) -> bytes:
 
 def make_pepper(path: Path) -> bytes:
     """Write a new pepper to a new file. Raises :class:`PinKeyError`."""
-    pepper = random(PEPPER_BYTES)
+    pepper = randomness.token_bytes(PEPPER_BYTES)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         create_private(path, to_base64url(pepper).encode() + b"\n")

@@ -18,9 +18,9 @@ from nacl.exceptions import CryptoError
 from nacl.pwhash import argon2id
 from nacl.secret import SecretBox
 from nacl.signing import SigningKey
-from nacl.utils import random
 
 from controller.people.register import from_base64url, to_base64url
+from devices import randomness
 from devices.errors import NovamasError
 from devices.new_file import create_private
 
@@ -58,8 +58,9 @@ def make_private_key(
             f"the passphrase has {len(passphrase)} characters; at least {MIN_PASSPHRASE_BYTES}, "
             "please"
         )
-    key, salt = SigningKey.generate(), random(argon2id.SALTBYTES)
-    box = SecretBox(_derive_key(passphrase, salt, operations, memory)).encrypt(key.encode())
+    key, salt = SigningKey(randomness.token_bytes(32)), randomness.token_bytes(argon2id.SALTBYTES)
+    nonce = randomness.token_bytes(SecretBox.NONCE_SIZE)
+    box = SecretBox(_derive_key(passphrase, salt, operations, memory)).encrypt(key.encode(), nonce)
     body = msgspec.json.encode(
         _KeyFile(
             "novamas ed25519 argon2id 1",

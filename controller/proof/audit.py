@@ -12,12 +12,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from secrets import token_bytes
 
 import msgspec
 from msgspec.structs import replace
 
-from controller.confidential.boxes import is_locked, is_sealed
+from controller.confidential.bodies import is_locked, is_sealed
 from controller.contract.commands import Command, CommandRefused
 from controller.contract.notation import read_input, write
 from controller.contract.refusals import RejectedError
@@ -52,6 +51,7 @@ from controller.tables.table import (
     UnrestorableStateError,
     is_counted,
 )
+from devices import randomness
 from devices.calls import CallsMissed, LinkOpened, apply_call, read_calls
 from devices.drivers import driver
 from devices.readings import DAEMON_READINGS, AnyReading, LinkLost, Reading
@@ -235,7 +235,7 @@ class Auditor(EntryListener):
             saved = [self._known(table) for table in self._rooms]
             return likeness([self._present, rooms, saved, self._unset])
         except TypeError:
-            return token_bytes()
+            return randomness.token_bytes(32)
 
     def take_findings(self) -> AuditFindings:
         """Findings since the last call."""

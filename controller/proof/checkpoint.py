@@ -16,6 +16,7 @@ from nacl.signing import SigningKey, VerifyKey
 
 from controller.contract.node import Checkpoint
 from controller.journal.schema import ChainHead
+from devices import randomness
 from devices.errors import NovamasError
 from devices.new_file import create_private, named_in_errors, new_file
 
@@ -48,7 +49,7 @@ def load_key(path: Path) -> SigningKey:
 
 def make_key(path: Path) -> SigningKey:
     """Make a key in a file that only its owner may read. Raises :class:`SigningKeyError`."""
-    key = SigningKey.generate()
+    key = SigningKey(randomness.token_bytes(32))
     try:
         create_private(path, key.encode().hex().encode() + b"\n")
     except OSError as error:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from controller.confidential.boxes import is_sealed
+from controller.confidential.bodies import is_sealed
 from controller.journal.schema import Entry
 from controller.proof.segment import DECODE_ERRORS
 

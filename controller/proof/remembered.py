@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.confidential.boxes import is_sealed
+from controller.confidential.bodies import is_sealed
 from controller.journal.schema import Entry
 from controller.journal.setup import TableStart
 from controller.proof.evidence import JournalSource

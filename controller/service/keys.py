@@ -10,11 +10,11 @@ from pathlib import Path
 
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
-from nacl.utils import random
 
 from controller.confidential.boxes import CardCipher, format_public_key, parse_public_key
 from controller.confidential.key_file import KEY_BYTES, KeyFileError, read_key_file, write_key_file
 from controller.configuration.settings import Configuration
+from devices import randomness
 from devices.log import structlog
 
 
@@ -57,5 +57,5 @@ def _credential(name: str | None) -> Path | None:
 def _read_or_make(path: Path) -> bytes:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_key_file(path, random(KEY_BYTES))
+        write_key_file(path, randomness.token_bytes(KEY_BYTES))
     return read_key_file(path)

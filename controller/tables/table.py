@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 import msgspec
 from msgspec.structs import replace
 
-from controller.confidential.boxes import is_locked
+from controller.confidential.bodies import is_locked
 from controller.contract.commands import (
     AlertAcknowledge,
     AnyCommand,

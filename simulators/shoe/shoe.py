@@ -11,8 +11,8 @@ from collections import defaultdict, deque
 from collections.abc import Generator, Sequence
 from heapq import heappop, heappush
 from math import inf
-from random import Random
 
+from devices.randomness import Random
 from simulators.device import Timed
 from simulators.shoe import baccarat
 
@@ -42,7 +42,7 @@ class SimulatedShoe:
             raise ValueError(
                 f"{cut} cards behind the cut card of {decks} decks leave nothing to deal; use fewer"
             )
-        self.random = Random(seed)  # noqa: S311 - repeatable, not a secret
+        self.random = Random(seed)
         self.drawn: list[str] = []
         self.coups: list[baccarat.Hands] = []
         self.shoes = 0

@@ -6,8 +6,8 @@ The words of banner and history are public; the separators are assumptions.
 from __future__ import annotations
 
 from math import inf
-from random import Random
 
+from devices.randomness import Random
 from simulators.device import Timed
 
 BANNER = b"\x00SHUFFLE MASTER  DECK MATE\r\n"
@@ -27,7 +27,7 @@ class SimulatedDeckMate1:
 
     def __init__(self, seed: int = 0) -> None:
         self.rounds = 0
-        self._random = Random(seed)  # noqa: S311 - repeatable, not a secret
+        self._random = Random(seed)
         self._boot = BOOT_SECONDS
         self._cycle = inf
         self._since = 0.0  # when its clock started

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import deque
 from heapq import heappop, heappush
 from itertools import count
-from random import Random
 
+from devices.randomness import Random
 from devices.slot import cctalk_frames as frames
 from devices.slot.cctalk_counter import BUFFERED_EVENTS, COUNTER_VALUES, NO_EVENT, Event
 from simulators.device import Timed
@@ -116,7 +116,7 @@ class SimulatedCcTalkBus:
     ) -> None:
         self.rounds = 0
         self.coin, self.crc = coin, crc
-        self._random = Random(seed)  # noqa: S311 - repeatable, not a secret
+        self._random = Random(seed)
         self._pause = 3600 / games_per_hour
         amounts = dict(enumerate(AMOUNTS, 1))
         if coin not in AMOUNTS:

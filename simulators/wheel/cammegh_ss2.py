@@ -13,8 +13,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Sequence
 from heapq import heappop, heappush
 from math import inf
-from random import Random
 
+from devices.randomness import Random
 from simulators.device import Timed
 from simulators.wheel.cammegh_ss2_commands import answer
 from simulators.wheel.rotor import Rotor
@@ -89,7 +89,7 @@ class SlingshotSS2:
         }
         self.wins: list[int] = []
         self.misfires = 0
-        self.random = Random(seed)  # noqa: S311 - repeatable, not a secret
+        self.random = Random(seed)
         self._script = deque(numbers)
         self._armed: defaultdict[str, deque[float]] = defaultdict(deque)
         self._sent: list[Timed] = []

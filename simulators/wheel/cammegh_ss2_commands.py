@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from random import Random
 from typing import Any, Protocol
+
+from devices.randomness import Random
 
 Answer = list[tuple[float, str]]
 """Lines without their ends, each with its delay in seconds."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from random import Random
 from typing import Any
 
+from devices.randomness import Random
 from devices.wheel import saturn_frames as frames
 from simulators.device import Timed
 
@@ -38,7 +38,7 @@ class SaturnWheel:
 
     def __init__(self, seed: int = 0, attended: bool = False, numbers: Sequence[int] = ()) -> None:
         self.rounds = 0
-        self._random = Random(seed)  # noqa: S311 - repeatable, not a secret
+        self._random = Random(seed)
         self._attended = attended
         self._numbers = list(numbers)
         self._stage = 0

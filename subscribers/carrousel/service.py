@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import secrets
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -38,7 +37,7 @@ from controller.metrics.endpoint import HttpResponse, serve
 from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
 from controller.people.seen import SeenCommands
 from controller.people.signed_command import VerifiedCommand, claims_of, seen_before
-from devices import clock
+from devices import clock, randomness
 from devices.log import structlog
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.checkpoints import sign_head, signing_key
@@ -159,7 +158,7 @@ class JackpotController:
 
     def __init__(self, settings: CarrouselSettings) -> None:
         self.settings = settings
-        self.boot = secrets.token_hex(4)
+        self.boot = randomness.token_hex(4)
         self._log = structlog.get_logger()
         self._run = ControllerRun(site=settings.site, boot=self.boot, keepalive=settings.keepalive)
         self._people = OrderPeople(
@@ -182,7 +181,9 @@ class JackpotController:
             orders = Orders(name, audience, *known, self._people, self._seen_orders)
             self.jackpots[name] = JackpotRuntime(jackpot, topics, orders)
         user = settings.broker.username or ""
-        self._client = user if _CLIENT.fullmatch(user) else f"carrousel-{secrets.token_urlsafe(9)}"
+        self._client = (
+            user if _CLIENT.fullmatch(user) else f"carrousel-{randomness.token_urlsafe(9)}"
+        )
         self.why: OutOfPlay | None = "not_verified"
         """Why the controller itself keeps everything out of play."""
         self._checking = True

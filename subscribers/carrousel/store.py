@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,6 +24,7 @@ import msgspec
 from controller.journal.schema import READ_ERRORS, ChainHead
 from controller.journal.wal_index import WalIndex, check_space
 from controller.proof.checkpoint import checkpoint_path, kept
+from devices import randomness
 from subscribers.carrousel import reading
 from subscribers.carrousel.accounts import Cause, Transaction
 from subscribers.carrousel.balances import Balances
@@ -447,7 +447,7 @@ def create_tables(connection: sqlite3.Connection, ledger: str | None = None) -> 
     connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
     connection.executemany(
         "INSERT INTO meta VALUES (?, ?)",
-        [("id", ledger or secrets.token_hex(16)), ("version", str(LEDGER_FORMAT))],
+        [("id", ledger or randomness.token_hex(16)), ("version", str(LEDGER_FORMAT))],
     )
     connection.execute("COMMIT")
 

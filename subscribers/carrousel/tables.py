@@ -4,13 +4,13 @@ Whether bets on the jackpot are in play there follows from these.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 
 import msgspec
 
 from controller.contract.jackpot import OutOfPlay
 from controller.contract.times import parse_utc
+from devices import randomness
 from subscribers.carrousel.intake import IntakeMemory, IntakeRules, RecallRequest, TableIntake
 from subscribers.pending_recall import PendingRecall, record_attempt
 
@@ -124,7 +124,7 @@ class TrackedTable:
         if request is None or self.state is None:
             return None
         self.recall_again = False
-        self.pending = record_attempt(self.pending, secrets.token_hex(12), request, now)
+        self.pending = record_attempt(self.pending, randomness.token_hex(12), request, now)
         return self.pending.attempts[-1]
 
     def on_reply(self, body: bytes) -> tuple[RecallRequest, list[bytes]] | None:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-import secrets
 
 import msgspec
+
+from devices import randomness
 
 MAX_PERSONS = 32
 """Maximum number of persons per browser, latest first; a shared pit screen has many."""
@@ -39,7 +40,7 @@ class Browsers:
         has signed in.
         """
         number, tags = _read(cookie)
-        number = number or secrets.token_hex(16)
+        number = number or randomness.token_hex(16)
         tag = self._tag(number, person, salt)
         tags_ = [tag, *(known_tag for known_tag in tags if known_tag != tag)][:MAX_PERSONS]
         return ".".join((number, *tags_))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import cycle
@@ -29,7 +28,7 @@ from controller.contract.refusals import Refusal
 from controller.contract.topics import Topics
 from controller.people.register import Person
 from controller.people.signed_command import Claims, prepare, sign
-from devices import clock
+from devices import clock, randomness
 from devices.log import structlog
 from subscribers.console.sessions import Session
 from subscribers.feed import RECONNECT_DELAY_SECONDS, BrokerLogin
@@ -134,7 +133,9 @@ class CommandSender:
         self._login, self._tables, self._changed, self._now = login, tables, changed, now
         self._mute = frozenset(mute)
         user = login.username or ""
-        self._client = user if _CLIENT.fullmatch(user) else f"console-{secrets.token_urlsafe(12)}"
+        self._client = (
+            user if _CLIENT.fullmatch(user) else f"console-{randomness.token_urlsafe(12)}"
+        )
         self._broker: BrokerClient | None = None
         self._answers: dict[str, asyncio.Future[_CommandReply]] = {}
         self._queries: set[asyncio.Task[None]] = set()
@@ -290,7 +291,7 @@ class CommandSender:
         """
         if table in self._mute:
             return None
-        number = f"{session.tag}-r{secrets.token_hex(6)}"
+        number = f"{session.tag}-r{randomness.token_hex(6)}"
         fields = {"boot": boot, "from": seq + 1, "onward": True}
         query = Touch(
             number=number,

@@ -5,12 +5,12 @@ dropped with it.
 from __future__ import annotations
 
 import hmac
-import secrets
 from collections.abc import Callable
 
 import msgspec
 
 from controller.people.register import Person
+from devices import randomness
 
 MAX_SESSIONS = 200
 """Maximum number of sessions; the one idle for longest is ended for a new one."""
@@ -26,9 +26,9 @@ class Session:
         self.key = key
         self.language = language
         self.began = self.used = now
-        self.token = secrets.token_urlsafe(32)
+        self.token = randomness.token_urlsafe(32)
         """Sent with every POST, beside the cookie."""
-        self.tag = secrets.token_hex(8)
+        self.tag = randomness.token_hex(8)
         self.alive = True
 
     def drop(self) -> None:
@@ -65,7 +65,8 @@ class Sessions:
         while len(self._sessions) >= MAX_SESSIONS:
             oldest = min(self._sessions, key=lambda cookie_: self._sessions[cookie_].used)
             self.end(oldest)
-        cookie, session = secrets.token_urlsafe(32), Session(person, key, language, self._clock())
+        session = Session(person, key, language, self._clock())
+        cookie = randomness.token_urlsafe(32)
         self._sessions[cookie] = session
         self._counted(len(self._sessions))
         return cookie, session

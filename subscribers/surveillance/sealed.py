@@ -7,7 +7,6 @@ returns it.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -27,6 +26,7 @@ from controller.contract.sealed import Opened, Sealed
 from controller.contract.times import format_utc, parse_utc
 from controller.people.register import Person
 from controller.proof.checkpoint import flaw
+from devices import randomness
 from devices.readings import CardDrawn
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
@@ -177,7 +177,7 @@ def access_record(access: CardAccess) -> ArchiveRecord:
     return ArchiveRecord(
         site=access.site,
         kind="access",
-        key=f"{access.time} {access.person} {secrets.token_hex(8)}",
+        key=f"{access.time} {access.person} {randomness.token_hex(8)}",
         time=access.time,
         heard=access.time,
         body=msgspec.json.encode(access),

@@ -8,7 +8,6 @@ messages, and only a few messages of each site are queued here.
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from functools import partial
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from controller.metrics.endpoint import serve
-from devices import clock
+from devices import clock, randomness
 from devices.log import structlog
 from devices.tasks import end_tasks
 from subscribers.essential import essential
@@ -100,7 +99,7 @@ class SurveillanceRecorder:
             if settings.recall_key is None or settings.recall_passphrase is None
             else RecallKey(Path(settings.recall_key), Path(settings.recall_passphrase))
         )
-        boot = secrets.token_hex(4)
+        boot = randomness.token_hex(4)
         self._work = asyncio.Event()
         self.sites = [
             RecordedSite(

@@ -4,7 +4,6 @@ tables, and proofs of its daemons' journals. The recorder stores the pending rec
 
 from __future__ import annotations
 
-import secrets
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -17,7 +16,7 @@ from controller.contract.retained import Alert
 from controller.contract.times import format_utc, parse_utc
 from controller.contract.topics import Topics
 from controller.proof.checkpoint import read_checkpoint
-from devices import clock
+from devices import clock, randomness
 from devices.log import structlog
 from subscribers.connection import ServiceConnection
 from subscribers.pending_recall import RECALL_TIMEOUT_SECONDS, PendingRecall, record_attempt
@@ -145,7 +144,7 @@ class RecordedSite:
         self.id, self.node, self._boot, self._wake = settings.id, node, boot, wake
         self._configured_keys = settings.keys
         self._key, self._person = key, person
-        self._client = f"{node}-{secrets.token_urlsafe(6)}"[:64]
+        self._client = f"{node}-{randomness.token_urlsafe(6)}"[:64]
         self.roots = tuple(Topics(settings.id, simulated).root for simulated in (False, True))
         self.connection = ServiceConnection(
             settings.broker,
@@ -396,7 +395,7 @@ class RecordedSite:
         repeated: PendingRecall[recalls.RecallQuestion] | None = None,
     ) -> None:
         """Send a recall to a table. ``repeated``: the recall that this one repeats."""
-        request_id = secrets.token_hex(12)
+        request_id = randomness.token_hex(12)
         table.question = record_attempt(repeated, request_id, question, now)
         if self._key is None or self._person is None:
             body = unsigned_recall(fields, self._client, request_id)

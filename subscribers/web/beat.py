@@ -10,17 +10,16 @@ and nothing that was queued on the way counts as new.
 from __future__ import annotations
 
 import re
-import secrets
+from functools import cache
 from math import inf
 
 import msgspec
 
-from devices import clock
+from devices import clock, randomness
 
 HEADER = "x-novamas-touch"
 """``<beat> <milliseconds>``: the beat, and how long after its arrival the touch came."""
-_RUN = secrets.token_hex(4)
-_SENT = re.compile(rf"{_RUN}\.([0-9]{{1,15}}) (-?[0-9]{{1,15}})", re.ASCII)
+_SENT = re.compile(r"([0-9a-f]{8})\.([0-9]{1,15}) (-?[0-9]{1,15})", re.ASCII)
 CLOCK_TOLERANCE_SECONDS = 1.0
 """Time by which a touch may seem to lie in the future, because the clocks run at slightly different
 rates.
@@ -29,7 +28,7 @@ rates.
 
 def beat() -> bytes:
     """A beat, as JSON: its text, and the time as milliseconds since 1970."""
-    return msgspec.json.encode((f"{_RUN}.{_milliseconds()}", round(clock.wall() * 1000)))
+    return msgspec.json.encode((f"{_run()}.{_milliseconds()}", round(clock.wall() * 1000)))
 
 
 def age(sent: str | None) -> float:
@@ -37,10 +36,15 @@ def age(sent: str | None) -> float:
     cannot be read, or names a beat of another run of the server.
     """
     found = _SENT.fullmatch(sent or "")
-    if found is None:
+    if found is None or found[1] != _run():
         return inf
-    seconds = (_milliseconds() - int(found[1]) - int(found[2])) / 1000
+    seconds = (_milliseconds() - int(found[2]) - int(found[3])) / 1000
     return max(0.0, seconds) if seconds > -CLOCK_TOLERANCE_SECONDS else inf
+
+
+@cache
+def _run() -> str:
+    return randomness.token_hex(4)
 
 
 def _milliseconds() -> int:

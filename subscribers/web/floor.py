@@ -7,12 +7,12 @@ a backlog. So it delays no other browser, and memory does not grow.
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
 from controller.contract.node import Checkpoint
+from devices import randomness
 from subscribers.feed import ConnectionChange, FeedMessage
 from subscribers.meter import Meter, on_alert, on_state, silence
 from subscribers.table_snapshot import Outdated, TableSnapshot, daemon_of, fold
@@ -44,7 +44,7 @@ class Floor:
         """``jackpot/<id>`` -> its meter."""
         self._last_checked = {name: (meter, True) for name, meter in self.meters.items()}
         """The meter of each jackpot at the last check, and whether it was silent."""
-        self.run = secrets.token_hex(4)
+        self.run = randomness.token_hex(4)
         self.known = {
             table: TableSnapshot(table=table, simulated=simulated)
             for table, simulated in tables.items()

@@ -16,13 +16,8 @@ import structlog
 from nacl.public import PrivateKey
 
 from controller.cli import main
-from controller.confidential.boxes import (
-    CardCipher,
-    UnopenedBoxError,
-    is_locked,
-    is_sealed,
-    open_sealed,
-)
+from controller.confidential.bodies import is_locked, is_sealed
+from controller.confidential.boxes import CardCipher, UnopenedBoxError, open_sealed
 from controller.contract.commands import (
     AnyCommand,
     BetsClose,

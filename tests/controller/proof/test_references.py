@@ -13,7 +13,8 @@ import pytest
 from nacl.public import PrivateKey
 
 from controller.cli import main
-from controller.confidential.boxes import CardCipher, is_sealed, open_sealed
+from controller.confidential.bodies import is_sealed
+from controller.confidential.boxes import CardCipher, open_sealed
 from controller.contract.commands import Command
 from controller.contract.events import DataLate, Frame, RoundResult, TrenteOutcome
 from controller.contract.notation import read_event, write
