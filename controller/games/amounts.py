@@ -1,5 +1,5 @@
-"""The numbers that the settings of a game may have. Each game states what a decree allows of them,
-with the article.
+"""Types of the numbers in the settings of games. What a decree allows of them, each game checks and
+cites.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from msgspec import Meta
 from devices.money import AMOUNT_META
 
 Count = Annotated[int, Meta(ge=-1000, le=1000, description="a whole number from -1000 to 1000")]
-"""Of boxes, decks, turns, percents, or which pocket: less than nothing is for the game to refuse,
-which says why.
+"""A number of boxes, decks, turns or percent, or a pocket. Negative numbers are accepted here: the
+game refuses them with the reason.
 """
 Times = Annotated[int, Meta(ge=1, le=1_000_000, description="a whole number from 1 to 1000000")]
-"""Rounds, sessions, minutes."""
+"""A number of rounds, sessions or minutes."""
 Money = Annotated[
     int,
     Meta(

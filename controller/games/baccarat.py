@@ -1,5 +1,5 @@
-"""What all games of baccarat share: what cards are worth, and when a hand takes a third one. The
-tables are rulebook data.
+"""Rules shared by all games of baccarat: card values and third cards. The tables are rulebook
+data.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from controller.games.cards import pips
 from controller.rulebooks.cards import ThirdCards
 
 Cell = Literal["T", "P", "O"]
-"""``T``: a third card must be taken; ``P``: the hand stands; ``O``: its holder chooses."""
+"""``T``: a third card must be drawn; ``P``: none may be drawn; ``O``: the holder chooses."""
 CELLS: Mapping[str, Cell] = {"T": "T", "P": "P", "O": "O"}
 Side = Literal["player", "banker"]
 Winner = Literal["player", "banker", "tie"]
@@ -22,12 +22,12 @@ DEAL_ORDER: tuple[Side, ...] = ("player", "banker", "player", "banker")
 
 
 def value(card: str) -> int:
-    """What one card is worth: ace 1, ten and figures 0, else its number."""
+    """The value of a card: ace 1, ten and figures 0, else its number."""
     return pips(card) % 10
 
 
 def points(cards: Sequence[str]) -> int:
-    """The points of a hand: the units of the sum."""
+    """The points of a hand: the last digit of the sum of its values."""
     return sum(map(value, cards)) % 10
 
 
@@ -42,13 +42,13 @@ def is_pair(cards: Sequence[str]) -> bool:
 
 
 def player_draws(third: ThirdCards, total: int) -> Cell:
-    """The decision required by the player's first two cards, worth 0 to 7."""
+    """The decision required of a player whose first two cards make ``total``, 0 to 7."""
     return CELLS[third.player[total]]
 
 
 def banker_draws(third: ThirdCards, total: int, player_third: int | None) -> Cell:
-    """The decision required of the bank's first two cards, worth 0 to 7, after the player's third
-    card; None if the player stood.
+    """The decision required of a bank whose first two cards make ``total``, 0 to 7.
+    ``player_third``: the value of the player's third card; None if he drew none.
     """
     return CELLS[third.banker[total][10 if player_third is None else player_third]]
 
@@ -60,8 +60,8 @@ def winner(player: Sequence[str], banker: Sequence[str]) -> Side | None:
 
 
 def next_card(third: ThirdCards, player: Sequence[str], banker: Sequence[str]) -> Side | None:
-    """Where the next card of a coup without any choice belongs; None: none may come, the coup is
-    complete. A choice (``O``) is not made here: it counts as standing.
+    """The hand that gets the next card of a coup without choices; None if the coup is complete. A
+    free cell (``O``) counts as standing.
     """
     dealt = len(player) + len(banker)
     if dealt < len(DEAL_ORDER):

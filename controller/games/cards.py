@@ -23,7 +23,6 @@ def composition(decks: int) -> Counter[str]:
 
 
 def is_red(card: str) -> bool:
-    """Hearts and diamonds."""
     return card[1] in RED
 
 

@@ -1,5 +1,5 @@
-"""The catalogue: which games each decree has, under which number and name, and which of them can be
-played now.
+"""The catalogue: the games of each decree with their numbers and names, and whether they can be
+played.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from controller.rulebooks.chapters import decrees, games_of
 
 
 class CatalogueEntry(msgspec.Struct, frozen=True):
-    """One game under one decree: the decree's own number and name for it, and our id."""
+    """One game under one decree: the decree's number and name for it, and this software's id."""
 
     decree: str
     number: str
@@ -24,7 +24,7 @@ class CatalogueEntry(msgspec.Struct, frozen=True):
 
 @cache
 def catalogue() -> tuple[CatalogueEntry, ...]:
-    """Every pair of a decree and a game that it has, in the decree's own order."""
+    """Every pair of a decree and one of its games, in the decree's order."""
     return tuple(
         CatalogueEntry(**row) for row in rows("games.tsv", tuple(CatalogueEntry.__struct_fields__))
     )

@@ -1,6 +1,4 @@
-"""The packs that poker is played with: which cards, and which of them each ranking of hands is made
-for.
-"""
+"""The packs that poker is played with: their cards, and the pack of each ranking of hands."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from controller.games.cards import DECK
 JOKER = "X"
 
 LOWEST_RANKS: Mapping[str, str] = {"deck_52": "2", "deck_32": "7", "deck_28": "8"}
-"""The lowest rank of a pack of one rank order; the ace is there too."""
+"""The lowest rank of each pack without jokers, the ace apart: every pack has it."""
 
 RANK_ORDER = "23456789TJQKA"
 """The ranks from low to high; the ace can also rank below the lowest rank in play."""
@@ -24,7 +22,7 @@ def _from(lowest: str) -> tuple[str, ...]:
 DECKS: Mapping[str, tuple[str, ...]] = {
     name: _from(lowest) for name, lowest in LOWEST_RANKS.items()
 } | {"deck_53": (*DECK, JOKER)}
-"""The cards of each pack. 32 cards go from 7 to ace, 28 from 8 to ace, 53 are 52 and a joker."""
+"""The cards of each pack: 32 from 7 to ace, 28 from 8 to ace, 53 are 52 and a joker."""
 
 DECK_OF: Mapping[str, str] = {
     "five-52": "deck_52",
@@ -43,7 +41,7 @@ DECK_OF: Mapping[str, str] = {
 
 
 def deck(name: str) -> tuple[str, ...]:
-    """The cards of a pack, by its own name or by that of a ranking. Raises ``KeyError`` for a name
-    that is neither.
+    """The cards of a pack, by its name or by that of a ranking. Raises ``KeyError`` for an unknown
+    name.
     """
     return DECKS[DECK_OF.get(name, name)]

@@ -1,7 +1,7 @@
-"""The jackpot that a table is linked with: whether bets on it may be taken now. Pure.
+"""The jackpot that a table is linked with, and whether bets on it are accepted now. Pure.
 
-Its controller reports so, or is silent: each change comes as a reading. A table that never had one
-is not linked, and takes the bets that its decree has.
+Each change comes as a reading: the jackpot's controller reports it, or is silent. A table that was
+never linked accepts all bets of its decree.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ class LinkedState(Protocol):
 
     @property
     def jackpot(self) -> LinkedJackpot | None:
-        """The jackpot that it is linked with."""
+        """The jackpot that the table is linked with; None without one."""
         ...
 
 
 class JackpotTurn(Protocol):
-    """A game's turn, as far as its jackpot concerns it."""
+    """The part of a game's turn that concerns its jackpot."""
 
     state: Any
     book: Any
@@ -46,7 +46,7 @@ class JackpotTurn(Protocol):
 
 
 def on_standing(turn: JackpotTurn, reading: JackpotStanding) -> None:
-    """The jackpot is in play from here on, or is not. Bets that are placed stay as they are."""
+    """Record that the jackpot is in play from now on, or no longer. Placed bets do not change."""
     now = None
     if reading.in_play is not None:
         why = None if reading.in_play else reading.why or "unheard"
@@ -65,17 +65,17 @@ def on_standing(turn: JackpotTurn, reading: JackpotStanding) -> None:
 
 
 def out_of_play(state: LinkedState) -> OutOfPlay | None:
-    """Why bets on the jackpot are not in play; None if they are."""
+    """Why bets on the jackpot are out of play; None if they are in play."""
     return state.jackpot.why if state.jackpot is not None else None
 
 
 def refused(turn: JackpotTurn) -> OutOfPlay | None:
-    """Why a bet on the jackpot is not taken now; None if it is, be it marked."""
+    """Why a bet on the jackpot is refused now; None if it is accepted, marked or not."""
     return None if turn.settings.out_of_play == "mark" else out_of_play(turn.state)
 
 
 def require_in_play(turn: JackpotTurn) -> None:
-    """Reject a bet on the jackpot that is not taken now."""
+    """Reject a bet on the jackpot while such bets are refused."""
     why = refused(turn)
     if why is not None:
         law = cited(turn.book.laws.get("jackpot_not_in_play"))

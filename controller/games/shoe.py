@@ -1,10 +1,9 @@
 """The shoe: one talla from the first card to the last, for every game that is dealt from one.
 
-All pure. A game keeps a :class:`Shoe` in its state (None between tallas) and the shoes of its last
-sessions; it says the events and cites the law. In the order of a talla:
+All pure. A game has a :class:`Shoe` in its state (None between tallas) and the shoes of its last
+sessions; it emits the events and cites the law. In the order of a talla:
 
-- ``objections(rules, settings, command)``: what is wrong with what ``shoe.start`` says of shoe and
-  cards;
+- ``objections(rules, settings, command)``: breaches of the decree in the fields of ``shoe.start``;
 - ``put_in(rules, settings, command)``: the shoe, ``started(shoe, command)``: the event
   ``shoe.started``;
 - ``assign(past, number)`` and ``systematic(past, number, sessions)``: the same shoe at the same
@@ -14,12 +13,12 @@ sessions; it says the events and cites the law. In the order of a talla:
 - ``cut(shoe)`` and ``cut_misplaced(rules, shoe)``: the cut card came;
 - ``lose_count(shoe)``: the device was silent, cards may have gone unseen: from here nothing is
   counted;
-- ``ended(shoe, why, left)``: the event ``shoe.ended``; ``miscounted(shoe, left)``: the cards do not
-  come to the composition.
+- ``ended(shoe, why, left)``: the event ``shoe.ended``; ``miscounted(shoe, left)``: the count does
+  not match the composition.
 
 Objections and troubles are names of irregularities: the rulebook's ``laws`` has an entry for each
-of :data:`LAWS`. Reports about a shoe name no card that was not turned: only one drawn to its last
-card has its ``missing`` ones named.
+of :data:`LAWS`. Events of a shoe name no card that was not turned: missing cards are named only if
+the shoe was drawn to its last card.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ _CARD = re.compile(
 )
 """Words in a device's text that may name a card; also bytes that are not text."""
 MAX_REMEMBERED_SESSIONS = 12
-"""Sessions whose shoes are remembered."""
+"""Number of sessions whose shoes are remembered."""
 
 
 class ShoeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -76,8 +75,8 @@ class ShoeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     continuous: bool = False
     """The shoe shuffles continuously: no cut card, no count."""
     same_shoe_sessions: Times = 3
-    """After this many consecutive sessions with the same shoe, it counts as given systematically.
-    No decree has a number.
+    """Number of consecutive sessions with the same shoe from which it counts as assigned
+    systematically. No decree has a number.
     """
 
 
@@ -104,18 +103,18 @@ class Shoe(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def cards(self) -> int:
-        """How many cards it held at first."""
+        """The number of cards that it held at first."""
         return self.decks * DECK
 
     @property
     def left(self) -> int | None:
-        """How many cards are left in it; None if unknown."""
+        """The number of cards left in it; None if unknown."""
         return self.cards - self.drawn if self.counted and not self.continuous else None
 
 
 def own_word(reading: ShoeFault) -> str | None:
-    """A device's own words about its fault. None if they concern or name a card: then they are not
-    shown.
+    """The device's text about its fault; None if it is about a card or may name one, as it must not
+    be published then.
     """
     return (
         None
@@ -125,7 +124,7 @@ def own_word(reading: ShoeFault) -> str | None:
 
 
 def objections(rules: ShoeRules, settings: ShoeSettings, command: ShoeStart) -> tuple[str, ...]:
-    """Breaches of the decree by the shoe and its cards, as far as they are reported."""
+    """The breaches of the decree by the shoe and its cards, as ``shoe.start`` describes them."""
     allowed_cut = command.cut is None or (
         command.cut == rules.behind if rules.behind_exact else command.cut >= rules.behind
     )
@@ -143,7 +142,7 @@ def objections(rules: ShoeRules, settings: ShoeSettings, command: ShoeStart) -> 
 def put_in(
     rules: ShoeRules, settings: ShoeSettings, command: ShoeStart, first_round: int | None = None
 ) -> Shoe:
-    """The shoe with its cards."""
+    """The shoe at its start."""
     behind = rules.behind if command.cut is None else command.cut
     return Shoe(
         number=command.shoe,
@@ -158,7 +157,7 @@ def put_in(
 def started(
     shoe: Shoe, command: ShoeStart, announcement: Announcement | None = None
 ) -> ShoeStarted:
-    """The event that a shoe begins."""
+    """The event ``shoe.started``."""
     return ShoeStarted(
         shoe=shoe.number,
         model=shoe.model,
@@ -176,7 +175,7 @@ Past = tuple[tuple[str, ...], ...]
 
 
 def new_session(past: Past) -> Past:
-    """Begin a session, without a shoe so far."""
+    """The shoes with a new session, which has none yet."""
     return (*past, ())[-MAX_REMEMBERED_SESSIONS:]
 
 
@@ -194,8 +193,8 @@ def systematic(past: Past, number: str, sessions: int) -> bool:
 
 
 def draw(shoe: Shoe, card: str | None) -> tuple[Shoe, Trouble | None]:
-    """A card left the shoe; None: it was not read. A card not of the game, or drawn too often, is
-    trouble.
+    """The shoe without a drawn card (None: unread), and the trouble with it: unread, foreign to the
+    game, or drawn too often.
     """
     shoe = replace(shoe, drawn=shoe.drawn + 1)
     if card is None:
@@ -211,12 +210,14 @@ def draw(shoe: Shoe, card: str | None) -> tuple[Shoe, Trouble | None]:
 
 
 def read(shoe: Shoe, card: str) -> tuple[Shoe, Trouble | None]:
-    """A person read the card that the shoe could not read. Same troubles as :func:`draw`."""
+    """The shoe after a person read its unread card. Same troubles as :func:`draw`."""
     return draw(replace(shoe, drawn=shoe.drawn - 1, unread=max(0, shoe.unread - 1)), card)
 
 
 def reread(shoe: Shoe, was: str | None, card: str) -> tuple[Shoe, Trouble | None]:
-    """A person says that the card reported as ``was`` is another. Same troubles as :func:`draw`."""
+    """The shoe after a person corrected the card that was read as ``was``. Same troubles as
+    :func:`draw`.
+    """
     if was is None:
         return read(shoe, card)
     times = shoe.seen.get(was, 0) - 1
@@ -227,12 +228,12 @@ def reread(shoe: Shoe, was: str | None, card: str) -> tuple[Shoe, Trouble | None
 
 
 def cut(shoe: Shoe) -> Shoe:
-    """The cut card came; a second time changes nothing."""
+    """The shoe after its cut card came; a second one changes nothing."""
     return shoe if shoe.cut_at is not None else replace(shoe, cut_at=shoe.drawn)
 
 
 def cut_misplaced(rules: ShoeRules, shoe: Shoe) -> bool:
-    """Whether the cut card came with another count of cards behind it than the decree wants."""
+    """Whether the number of cards behind the cut card is not the decree's."""
     if shoe.cut_at is None or shoe.continuous or not shoe.counted:
         return False
     behind = shoe.cards - shoe.cut_at
@@ -240,7 +241,7 @@ def cut_misplaced(rules: ShoeRules, shoe: Shoe) -> bool:
 
 
 def lose_count(shoe: Shoe) -> Shoe:
-    """Cards may have passed unseen: stop counting."""
+    """The shoe without a count: cards may have passed unseen."""
     return replace(shoe, counted=False)
 
 
@@ -252,7 +253,9 @@ def miscounted(shoe: Shoe, left: int | None) -> bool:
 
 
 def ended(shoe: Shoe, why: Literal["cut", "person", "reset"], left: int | None = None) -> ShoeEnded:
-    """The event that the shoe is over. ``left``: a person's count, else the shoe's own."""
+    """The event ``shoe.ended``. ``left``: the cards left by a person's count; None: by the
+    shoe's.
+    """
     left = shoe.left if left is None else left
     seen, held = Counter(shoe.seen), composition(shoe.decks)
     whole = (

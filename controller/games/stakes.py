@@ -1,8 +1,8 @@
-"""Bets that a person or a terminal reports: when they are accepted, their limits, and what is
-remembered. One rule for all tables.
+"""Bets reported by a person or a terminal: when they are accepted, their limits, and their record.
+The same for all tables.
 
-No device sees chips. Reported bets must keep to the table's limits: a bet after no more bets is
-refused, and so is one below the minimum or above the highest stake.
+No device sees chips. A reported bet is refused after no more bets, below the minimum and above the
+highest stake.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from controller.games.session import session
 from controller.rulebooks.law import Law
 
 Highest = dict[str, Money]
-"""The highest stake of each bet in minor units, by the authorisation. A bet without an entry is
-limited by what the decree allows at most.
+"""The highest authorised stake of each bet, in minor units. A bet without an entry is limited by
+the decree's maximum.
 """
 
 
@@ -34,9 +34,9 @@ class Bounds(NamedTuple):
 
 
 class Band(NamedTuple):
-    """The range in which a decree lets an authorisation fix the highest stake, as multiples of the
-    table's minimum. ``span``: anything from the lowest to the highest of them, else one of them;
-    ``raised``: the casino may also go above them. Without multiples the authorisation is free.
+    """The highest stakes that a decree allows an authorisation, as multiples of the table's
+    minimum. ``span``: any value from the lowest to the highest multiple, else exactly one of them;
+    ``raised``: also anything above. Without multiples any highest stake is allowed.
     """
 
     multiples: tuple[int | Fraction, ...] = ()
@@ -44,7 +44,7 @@ class Band(NamedTuple):
     raised: bool = False
 
     def allows(self, highest: int, minimum: int) -> bool:
-        """Whether this is a highest stake with this minimum."""
+        """Whether the decree allows this highest stake with this minimum."""
         if not self.multiples or (self.raised and highest >= max(self.multiples) * minimum):
             return True
         if self.span:
@@ -58,7 +58,7 @@ class Band(NamedTuple):
 
 
 class StakedRound(Protocol):
-    """A round in progress, as far as bets concern it."""
+    """The part of a round in progress that concerns bets."""
 
     @property
     def closed(self) -> bool:
@@ -72,7 +72,7 @@ class StakedRound(Protocol):
 
 
 class StakedTable(Protocol):
-    """A game's turn, as far as bets concern it."""
+    """The part of a game's turn that concerns bets."""
 
     state: Any
     book: Any
@@ -120,8 +120,8 @@ def withdraw_bet(turn: StakedTable, command: BetWithdraw, kind: str | None = Non
 
 
 def bounds(minimum: int | None, multiples: Iterable[int], highest: int | None = None) -> Bounds:
-    """From the table's minimum to its highest stake: as authorised, or else the highest multiple
-    that there may be.
+    """The limits from the table's minimum to the authorised highest stake; without one, to the
+    highest multiple of the minimum.
     """
     most = max(multiples, default=None)
     return Bounds(
@@ -174,8 +174,8 @@ def cited(law: Law | None) -> str | None:
 
 
 def refuse_unlawful(highest: Highest, bands: Mapping[str, Band]) -> None:
-    """Raise ``ValueError`` for a highest stake of an unknown bet, and for highest stakes that no
-    minimum makes lawful.
+    """Raise ``ValueError`` for a highest stake of an unknown bet, or for highest stakes that the
+    decree allows with no minimum.
     """
     if wrong := [name for name in highest if name not in bands]:
         raise ValueError(
@@ -193,7 +193,7 @@ def refuse_unlawful(highest: Highest, bands: Mapping[str, Band]) -> None:
         all(band.allows(highest[bet], minimum) for bet, band in held.items())
         for minimum in minimums
     ):
-        # no amounts: the file has them as 5.00, in a currency that no game knows
+        # without amounts: the file has them as 5.00, in a currency that games do not know
         texts = ", ".join(f"{bet} ({band})" for bet, band in held.items())
         raise ValueError(f"highest: the decree allows no minimum with those of {texts}")
 
@@ -201,7 +201,7 @@ def refuse_unlawful(highest: Highest, bands: Mapping[str, Band]) -> None:
 def require_lawful(
     highest: Highest, bands: Mapping[str, Band], minimum: int, law: Law | None
 ) -> None:
-    """Reject a minimum with which a highest stake is not what the decree allows."""
+    """Reject a minimum with which the decree does not allow a highest stake."""
     for bet, most in highest.items():
         if not bands[bet].allows(most, minimum):
             raise RejectedError(
@@ -220,21 +220,21 @@ def limits_of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
 def open_round(
     current: StakedRound | None, laws: Mapping[str, Law], command: BetPlace | BetWithdraw
 ) -> StakedRound:
-    """The round that takes bets. Raises ``RejectedError`` once bets are closed."""
+    """The round in which bets are open. Raises ``RejectedError`` once they are closed."""
     if current is None or current.closed:
         raise RejectedError(too_late(command), law=cited(laws.get("bet_after_close")))
     return current
 
 
 def too_late(command: BetPlace | BetWithdraw) -> str:
-    """The refusal after no more bets: chips that are placed late go back to their player, but those
-    that were placed in time stay.
+    """The refusal after no more bets. Late chips go back to their player; those placed in time
+    stay.
     """
     return "bet_withdrawn_too_late" if isinstance(command, BetWithdraw) else "bet_too_late"
 
 
 def with_bet(bets: tuple[Stake, ...], command: BetPlace) -> tuple[Stake, ...]:
-    """The bets with this one. Sent again, the last amount counts."""
+    """The bets with this one. It replaces an earlier one of the same player and name."""
     others = (bet for bet in bets if (bet.who, bet.bet) != (command.who, command.bet))
     return (*others, Stake(command.who, command.bet, command.amount))
 
@@ -254,7 +254,7 @@ def without_bet(bets: tuple[Stake, ...], command: BetWithdraw) -> tuple[Stake, .
 
 
 def bet_event(number: int, command: BetPlace | BetWithdraw) -> BetPlaced:
-    """The event of it."""
+    """The event of a placed or withdrawn bet."""
     amount = command.amount if isinstance(command, BetPlace) else None
     return BetPlaced(
         round=number,
@@ -267,15 +267,14 @@ def bet_event(number: int, command: BetPlace | BetWithdraw) -> BetPlaced:
 
 
 def shown(current: Any) -> tuple[Stake, ...]:
-    """The bets of the round in progress, as in the retained state."""
+    """The bets of the round in progress, for the retained state."""
     bets: tuple[Stake, ...] = current.bets if current else ()
     return bets
 
 
 def bettor(who: str, boxes: int, most: int | None, law: Law | None = None) -> int:
-    """The box that a bet is on. ``box:3`` is the bet of the player who holds the box, ``box:3/2``
-    that of the second bettor on it. Raises ``RejectedError`` for an unknown box and for too many
-    bettors.
+    """The number of the box that a bet is on. ``box:3``: the bet of the box's holder, ``box:3/2``:
+    of its second bettor. Raises ``RejectedError`` for an unknown box and for too many bettors.
     """
     box, slash, place = who.removeprefix("box:").partition("/")
     if (

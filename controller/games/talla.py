@@ -1,4 +1,4 @@
-"""How a shoe of rounds begins and ends, and what else the shoe reports, for every game dealt from
+"""The begin and end of a shoe of rounds and the shoe's other reports, for every game dealt from
 one.
 """
 
@@ -17,7 +17,7 @@ from devices.readings import CardDrawn, Reading, ShoeFault
 
 
 class AtTheShoe(Protocol):
-    """The part of a game's turn that is needed here. ``book.shoe``: the decree's rules.
+    """The part of a game's turn that concerns its shoe. ``book.shoe``: the decree's rules.
     ``state.past``: earlier shoes.
     """
 
@@ -51,18 +51,18 @@ class AtTheShoe(Protocol):
         ...
 
     def raise_alert(
-        self, what: str, reading: Reading | None = None, detail: str | None = None
+        self, alert: str, reading: Reading | None = None, detail: str | None = None
     ) -> None:
-        """Raise an alert, once until it is cleared."""
+        """Raise an alert unless it is raised already."""
         ...
 
-    def clear_alert(self, what: str) -> None:
+    def clear_alert(self, alert: str) -> None:
         """Clear an alert if it is raised."""
         ...
 
 
 class Dealt(AtTheShoe, Protocol):
-    """The same for a game with a round in progress."""
+    """The part of a turn that concerns the shoe and the round in progress."""
 
     def unresolved(self, coup: Any, why: Literal["undecided"]) -> None:
         """The result is not certain."""
@@ -78,9 +78,7 @@ class Dealt(AtTheShoe, Protocol):
 
 
 def begin(turn: AtTheShoe, command: ShoeStart, call: Announcement | None = None) -> None:
-    """Put the cards in the shoe, announce it, and report what is wrong with shoe and cards.
-    ``fields``: what else begins with it.
-    """
+    """Begin a shoe, announce it, and report breaches of the decree by the shoe or its cards."""
     past, sessions = turn.state.past, turn.settings.same_shoe_sessions
     current = turn.state.current
     first = turn.state.round + 1 if current is None else current.round
@@ -99,13 +97,13 @@ def begin(turn: AtTheShoe, command: ShoeStart, call: Announcement | None = None)
 
 
 def numbered(command: ShoeStart, where: str) -> None:
-    """Reject a shoe without a number. ``where``: the law."""
+    """Reject a shoe without a number. ``where``: the law that is cited."""
     if not command.shoe.strip():
         raise RejectedError("shoe_unnumbered", law=where)
 
 
 def end(turn: Dealt, command: ShoeEnd) -> None:
-    """Take the cards out of the shoe; if they were counted, check the count against the
+    """End the shoe; if the cards left in it were counted, compare the count with the
     composition.
     """
     if turn.state.shoe is None:
@@ -129,14 +127,14 @@ def close_session(turn: Dealt, command: SessionClose) -> None:
 
 
 def missing(turn: AtTheShoe, drawn: CardDrawn) -> None:
-    """A card came while no shoe is at the table."""
+    """Report a card that came while no shoe is at the table."""
     if "shoe_missing" not in turn.state.alerts:
         turn.irregular("shoe_missing", asks=("shoe.start",))
     turn.raise_alert("shoe_missing", drawn)
 
 
 def cut(turn: AtTheShoe, number: int, rounds_left: int, call: Announcement | None = None) -> None:
-    """The cut card came in round ``number``; 0 between rounds."""
+    """Announce that the cut card came in round ``number``; 0 between rounds."""
     now = turn.state.shoe
     turn.emit(
         ShoeCut(
@@ -148,7 +146,7 @@ def cut(turn: AtTheShoe, number: int, rounds_left: int, call: Announcement | Non
 
 
 def read_card(command: CardDecide) -> str:
-    """The card that a person has read; anything else is rejected."""
+    """The card that a person has read. Raises ``RejectedError`` if it is missing or no card."""
     if command.card is None:
         raise RejectedError("card_missing")
     if not is_card(command.card):
@@ -157,14 +155,16 @@ def read_card(command: CardDecide) -> str:
 
 
 def on_fault(turn: AtTheShoe, reading: ShoeFault) -> None:
-    """The shoe reports a fault, or its end; two cards at once are also an irregularity."""
+    """Handle a fault of the shoe or its end; two cards at once are also an irregularity."""
     if reading.active and reading.fault == "overdraw":
         turn.irregular("overdraw")
     report_fault(turn, reading)
 
 
 def report_fault(turn: AtTheShoe, reading: ShoeFault) -> None:
-    """The shoe reports a fault, or its end. The card that it reports is not published."""
+    """Raise the alert of a fault of the shoe, or clear it. A card that it names is not
+    published.
+    """
     alert = f"shoe_{reading.fault}"
     if reading.active:
         turn.raise_alert(alert, reading, shoe.own_word(reading))

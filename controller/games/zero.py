@@ -1,5 +1,5 @@
-"""What zero does to a stake on a simple chance of roulette, and 31-31 to a bet at trente et
-quarante: half or prison, or half.
+"""The effect of zero on a simple chance at roulette, and of 31-31 on a bet at trente et quarante:
+half or prison, or half only.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ spin leaves no choice.
 
 
 def worth(zeros: int) -> Fraction:
-    """The remainder of the initial stake after a number of zeros running: one half, a quarter, an
-    eighth ...
+    """The part of the initial stake that is left after this many consecutive zeros: 1/2, 1/4, 1/8
+    ...
     """
     return Fraction(1, 2**zeros)
 
@@ -32,7 +32,7 @@ def choices(regime: Regime, *, last_of_session: bool) -> tuple[Choice, ...]:
 
 
 def may_leave_prison(stake: int, zeros: int, minimum: int) -> bool:
-    """True if a stake may be taken out at the half after a number of zeros: below the table minimum
-    it stays until freed.
+    """Whether a stake may be withdrawn at half after this many zeros. If that is below the table
+    minimum, it stays until it is freed.
     """
     return stake * worth(zeros) >= minimum

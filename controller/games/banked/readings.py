@@ -63,7 +63,7 @@ def on_packet(turn: Turn, reading: ShufflerPacket) -> None:
     else:
         to = deal.due[0]
         due = deal.due.count(to)
-        if turn.heeds_places and reading.to not in (None, to):
+        if turn.trusts_places and reading.to not in (None, to):
             turn.doubt("packet_wrong", detail=f"a packet for {reading.to}, and {to} is next")
         elif reading.size > due:
             turn.doubt(

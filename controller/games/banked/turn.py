@@ -40,8 +40,8 @@ PLACES = ("box:", "dealer", "common:", "board", "burn")
 class BankedTurn(AgainstBankTurn[B, S, T]):
     """One step of a table whose boxes play with one deck."""
 
-    most_held = MAX_WAITING_CARDS
-    heeds_places = True
+    max_held = MAX_WAITING_CARDS
+    trusts_places = True
     """Whether a shuffler can know which hand each packet is for."""
 
     # What each game defines
@@ -179,7 +179,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         if stage in (Phase.WAITING, Phase.BETS_OPEN) and early is not None:
             return early, None
         to, why = self.belongs(), None if drawn.unsure else self.too_early()
-        claimed = self.heeds_places and drawn.to is not None and drawn.to.startswith(PLACES)
+        claimed = self.trusts_places and drawn.to is not None and drawn.to.startswith(PLACES)
         if drawn.unsure or (why is None and to is not None and claimed and drawn.to != to):
             return "card_unsure", None
         if why is not None or to is None:

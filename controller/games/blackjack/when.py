@@ -72,7 +72,6 @@ def _bets_placed(turn: BlackjackTurn) -> bool:
 
 
 def _has_key(kind: type[Command], turn: BlackjackTurn) -> bool:
-    """A hand may do this now."""
     state, rules, deal = turn.state, turn.rules, turn.state.current
     if not turn.settings.keys or deal is None or state.doubt == "hands_too_few":
         return False

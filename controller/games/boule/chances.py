@@ -66,7 +66,7 @@ def settled(number: int, bets: tuple[Stake, ...], book: Boule) -> tuple[Settled,
 
 
 def faults(holes: tuple[tuple[int, ...], ...], book: Boule) -> list[str]:
-    """The mistakes in a map of the holes under the decree, in words; empty if there are none."""
+    """The mistakes in a map of the holes under the decree, in words."""
     there = Counter(number for row in holes for number in row)
     expected = book.holes // book.numbers
     found = []

@@ -67,13 +67,15 @@ class BouleTurn(CellsTurn):
         return {bet: kinds["number" if bet.isdecimal() else "simple"] for bet in bets(self.book)}
 
     def require_highest(self, minimum: int) -> None:
-        """The highest stakes lie between two multiples of the authorised minimum."""
+        """Reject a minimum unless the highest stakes lie between two multiples of the authorised
+        one.
+        """
         authorised = self.settings.authorised_minimum or minimum
         law = self.book.laws.get("bet_limit")
         stakes.require_lawful(self.settings.highest, limits(self.book), authorised, law)
 
     def forget(self) -> None:
-        """Whose turn it is to throw starts afresh with a session."""
+        """Forget who threw last."""
         super().forget()
         self.change(thrower=None, throws=0)
 
@@ -174,5 +176,5 @@ class BouleGame(CellsGame):
 
 
 def limits(book: Boule) -> dict[str, stakes.Band]:
-    """What may be the highest stake of each kind of bet."""
+    """The highest stakes that the decree allows each kind of bet."""
     return {name: stakes.Band(bet.limits, span=True) for name, bet in book.bets.items()}

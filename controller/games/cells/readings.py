@@ -112,7 +112,6 @@ def _seen(turn: CellsTurn, reading: WheelCell | WheelNumber) -> WheelSeen:
 
 
 def _land(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:
-    """The result."""
     turn.change(held=None)
     current = turn.state.current
     turns = reading.turns if isinstance(reading, WheelCell) else None

@@ -20,8 +20,8 @@ OUTCOMES = frozenset({"between", "ball_out", "number_unknown"})
 
 
 class CellsTurn(WheelTurn):
-    """One step of such a table. The wheel has no phase in which bets are open: they are when the
-    spin before is over.
+    """One step of such a table. The wheel has no phase in which bets are open: they open when the
+    previous spin is over.
     """
 
     settings: CellsSettings
@@ -31,7 +31,7 @@ class CellsTurn(WheelTurn):
 
     @abstractmethod
     def symbols(self) -> Mapping[int, Number]:
-        """What each place of the wheel is worth, by its place from 1."""
+        """The symbol of each place of the wheel, counted from 1."""
 
     def has_number(self, number: Number | None) -> TypeGuard[Number]:
         """Whether the wheel has this number."""
@@ -42,17 +42,19 @@ class CellsTurn(WheelTurn):
         return ", ".join(str(number) for number in dict.fromkeys(self.symbols().values()))
 
     def concerns(self, fault: str, current: WheelRound) -> bool:  # noqa: ARG002 - all faults alike
-        """Not every such wheel reports that it was set going; once bets are closed it was."""
+        """Also once bets are closed: not every such wheel reports that it was set going."""
         return current.launched or current.closed
 
     def may_be_stated(self, current: WheelRound) -> bool:
-        """Between two places the device has no number to give; the person in charge has."""
+        """Once bets are closed: if the wheel stops between two places, only a person can give the
+        number.
+        """
         return current.closed
 
     @property
     def bets_open_at_wheel(self) -> bool:
-        """True if bets are open by themselves: also if a fault is all that a spin produced and no
-        silence hid the rest; not after the last of the announced rounds.
+        """Whether bets open by themselves: the wheel rests, or a fault ended the spin and no
+        silence hid the rest. Not after the last of the announced rounds.
         """
         state = self.state
         rests = state.phase in self.opening or (
@@ -74,16 +76,16 @@ class CellsTurn(WheelTurn):
         )
 
     def silence(self, reading: Reading) -> None:
-        """The past and present movement of the wheel are unknown."""
+        """Forget the movement of the wheel."""
         super().silence(reading)
         self.change(phase=None)
 
     def forget(self) -> None:
-        """Reports of the wheel from before the session do not count in it."""
+        """Drop a report of the wheel from before the session."""
         self.change(held=None)
 
     def begin(self, spin: int | None) -> WheelRound:
-        """The next round: what was held back belonged to the one before."""
+        """Begin the next round, without a report held back in the previous one."""
         self.change(held=None)
         return super().begin(spin)
 

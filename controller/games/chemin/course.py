@@ -1,8 +1,8 @@
-"""The course of a round: where the next card belongs, and what follows by itself after each input:
-cards go to their hands, decisions are compared with cards, the result follows.
+"""The course of a round: where the next card belongs, and the moves that follow from each input:
+cards go to their hands, decisions are compared with the cards, the result is published.
 
-Whatever the cards are, nothing about them is published before they are face up: a decision that
-breaks the rule is found when the hand is turned, and then put right as the decree says.
+Nothing about a card is published before it is face up: a decision against the rules is found when
+the hand is turned, and is then corrected by the decree's rule.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class CheminTurn(CheminMoves):
         return Phase.SHOWING if self.shows() else Phase.WORDS
 
     def refusal(self, kind: type[Command]) -> str | None:
-        """A card that waits between rounds does not keep bets from being opened, nor open bets the
-        shoe from being changed before a card came.
+        """As for every phase, but bets may open while a card waits between rounds, and the shoe may
+        be changed while bets are open and no card has come.
         """
         stage = self.stage()
         opens = kind is BetsOpen and stage in (Phase.WAITING, Phase.SHOE_OVER)
@@ -70,15 +70,15 @@ class CheminTurn(CheminMoves):
         return next_to_act(self.book, coup) if coup is not None and self.stop is None else None
 
     def bank_stood(self) -> bool:
-        """True if the bank has decided not to draw, and may still ask for a card if the point that
-        it announced was not its own.
+        """Whether the bank has decided not to draw, and may still ask for a card because the point
+        that it announced was wrong.
         """
         coup, bank = self.current, self.book.bank
         has_stood = coup.words.get(bank) == "stand" and not thirds(coup, bank)
         return has_stood and bank_plays(self.book, coup) and WRONG_POINT in self.book.errors
 
     def shows(self) -> bool:
-        """Whether nothing is left but to turn all cards."""
+        """Whether only the turning of all cards is left."""
         state, coup = self.state, self.state.current
         if coup is None or not coup.closed or self.stop is not None or state.held or coup.lying:
             return False
@@ -90,7 +90,7 @@ class CheminTurn(CheminMoves):
     # Arrivals
 
     def belongs(self) -> str | None:
-        """The hand that the next card goes to; the bank draws when all others have their cards."""
+        """The hand that gets the next card; the bank is last."""
         coup = self.state.current
         if coup is None or not coup.closed:
             return None
@@ -126,8 +126,8 @@ class CheminTurn(CheminMoves):
         return True
 
     def objection(self, held: Held) -> tuple[str, str | None] | None:
-        """Its trouble; or the phase takes no card, where the inspector is asked; or it came face
-        up.
+        """The card's own trouble; or that the phase accepts no card, if the site asks the inspector
+        then; or that it came face up.
         """
         early = PHASES[self.stage()].card
         if early is not None:
@@ -138,19 +138,17 @@ class CheminTurn(CheminMoves):
         return None if why is None else (why, None)
 
     def ready(self) -> None:
-        """All hands have decided and have their cards: a card that comes now was drawn by the
-        bank.
-        """
+        """Record that the bank draws, if it is the one to act when a card comes."""
         if self.to_act() == self.book.bank:
             self.decide(self.book.bank, "draw")
 
     def hold(self, held: Held, what: str, detail: str | None = None) -> None:
-        """The card waits for a person, and all later ones with it."""
+        """Make the card, and all later ones, wait for a person."""
         self.change(held=(*self.state.held, replace(held, trouble=what)))
         self.irregular(what, asks=self.asks(), detail=detail)
 
     def wait(self, held: Held) -> None:
-        """The card waits behind others, or for a hand that asks for it."""
+        """Make the card wait behind others, or for a hand that asks for it."""
         if why := self.objection(held):
             self.hold(held, *why)
             return
@@ -159,16 +157,16 @@ class CheminTurn(CheminMoves):
             self.irregular(early)
 
     def expose(self, drawn: CardDrawn) -> None:
-        """A card that came face up is discarded."""
+        """Discard a card that came face up."""
         self.irregular("card_exposed")
         self.discard(drawn, "card_exposed", up=True)
 
     def late(self, held: Held) -> None:  # noqa: ARG002 - its place is unknown
-        """A person knows where a card went that is known only after a silence."""
+        """Ask a person where a card went that is known only after a silence."""
         self.lose_place()
 
     def lose_place(self) -> None:
-        """Cards may be missing from the count, and from the round in progress: a person knows."""
+        """Stop counting the shoe, and ask a person whether cards of the round were missed."""
         if self.state.shoe is not None:
             self.change(shoe=shoe.lose_count(self.state.shoe))
             self.miss()
@@ -182,7 +180,7 @@ class CheminTurn(CheminMoves):
     # What follows by itself
 
     def after_input(self) -> None:
-        """After every input: the moves that follow from it."""
+        """Make the moves that follow from an input."""
         self.settle()
 
     def advance(self) -> None:
@@ -198,9 +196,7 @@ class CheminTurn(CheminMoves):
                 break
 
     def _deal(self) -> None:
-        """Deal what lies or waits, as long as a place is due: cards taken from a hand come
-        first.
-        """
+        """Deal cards taken from a hand, then waiting ones, while a place is due."""
         while (to := next_place(self.book, self.current)) is not None:
             lying, held = self.current.lying, self.state.held
             if lying and next_dealt(self.book, self.current) is None:
@@ -211,8 +207,8 @@ class CheminTurn(CheminMoves):
                 return
 
     def _bank_early(self) -> None:
-        """The bank has laid its cards down before all hands have spoken, and no fault obliged it to
-        show them. Where that ends the round, the players have time to withdraw their bets first.
+        """Report, once, that the bank showed its cards before all hands had decided and without
+        being obliged to. If that ends the round, the players may withdraw their bets first.
         """
         coup, bank = self.current, self.book.bank
         obliged = coup.owed or coup.bank_fault or bank in coup.fates
@@ -222,7 +218,7 @@ class CheminTurn(CheminMoves):
             self.once(BANK_EARLY, lambda: (self.ask if ends else self.irregular)(BANK_EARLY))
 
     def _naturals(self) -> None:
-        """Eight or nine with two cards that are face up."""
+        """Record naturals: eight or nine with two cards that are face up."""
         book, bank = self.book, self.book.bank
         if next_dealt(book, self.current) is not None:
             return
@@ -244,19 +240,19 @@ class CheminTurn(CheminMoves):
 
     def _is_natural(self, who: str) -> bool:
         coup = self.current
-        made = opening(self.book, coup, who)
-        return who not in coup.fates and is_open(coup, who) and made >= NATURAL
+        points = opening(self.book, coup, who)
+        return who not in coup.fates and is_open(coup, who) and points >= NATURAL
 
     def _bank_forgot(self) -> None:
         self.irregular("natural_forgotten", detail=self.book.bank)
 
     def exempt(self) -> bool:
-        """True if the hand is free of the rule: a player alone against the whole bank may be."""
+        """Whether a player alone against the whole bank is exempt from the rules of drawing."""
         free = self.book.banco == "always" or self.settings.banco == "free"
         return self.current.banco and free and "ruled" not in self.current.said
 
     def _words(self) -> None:
-        """Compare the hands' decisions with their cards, once these are face up."""
+        """Compare the hands' decisions with their cards once these are face up."""
         for who in self.book.hands:
             coup = self.current
             if not is_open(coup, who) or who not in coup.words:
@@ -273,8 +269,8 @@ class CheminTurn(CheminMoves):
                 return
 
     def _wrong(self, who: str, what: str) -> None:
-        """Chemin de fer: the banker gives or denies the card, and a player alone against the bank
-        bears the error.
+        """Chemin de fer: the banker grants or denies the card, unless a player alone against the
+        bank bears the error.
         """
         coup = self.current
         drew = coup.words[who] == "draw"
@@ -288,12 +284,12 @@ class CheminTurn(CheminMoves):
             self.ask(what, detail=who)
 
     def baccarat(self, who: str) -> bool:
-        """Whether a hand with zero was denied its card, which may not be."""
+        """Whether a hand with zero has decided not to draw, which the law does not allow."""
         return opening(self.book, self.current, who) == 0 and self.current.words.get(who) == "stand"
 
     def _put_right(self, who: str, what: str) -> None:
-        """Two cloths: the decision is put right, third cards go where they belong, and the banker
-        decides again.
+        """Two cloths: correct the decision, deal third cards where they belong, and let the banker
+        decide again.
         """
         if what == "natural_forgotten":
             self.irregular(what, self.book.laws[self.law_of_word(who, what)], detail=who)
@@ -302,14 +298,12 @@ class CheminTurn(CheminMoves):
         self.restore(who, "stand" if self.current.words[who] == "draw" else "draw")
 
     def law_of_word(self, who: str, key: str) -> str:
-        """Two cloths: the name of the law of a wrong word. One sentence has all those of the second
-        cloth.
-        """
+        """Two cloths: the name of the law of a wrong decision. One law covers the second cloth."""
         return key if who == self.book.hands[0] else "second_cloth"
 
     def restore(self, who: str, right: str) -> None:
-        """Put the play right: this is the hand's decision. Third cards of the hands before this one
-        stay; its own and all later ones are dealt again, even those that a person had placed.
+        """Replace the hand's decision by the right one. Third cards of earlier hands stay; this
+        hand's and all later ones are dealt again, also those that a person had placed.
         """
         law = self.law_of_word(who, "restored" if right == "draw" else "restored_drew")
         self.irregular("restored", self.book.laws[law], detail=f"{who} {right}")
@@ -321,8 +315,8 @@ class CheminTurn(CheminMoves):
         self._deal()
 
     def _pairs(self) -> None:
-        """Of two third cards, now face up, a hand keeps the one that makes more and the bank the
-        one that makes less.
+        """Resolve two third cards that are now face up: a hand keeps the one that makes more, the
+        bank the one that makes less.
         """
         for who in self.book.everyone:
             pairs = self.current.pairs
@@ -334,7 +328,7 @@ class CheminTurn(CheminMoves):
                 return
 
     def _keep_one(self, who: str, both: tuple[int, ...]) -> None:
-        """The other leaves the game. If a person chose the wrong one, a person decides about it."""
+        """Remove the other card. If a person left the wrong one, ask a person."""
         coup = self.current
         makes = {at: (opening(self.book, coup, who) + worth([coup.cards[at]])) % 10 for at in both}
         own = [at for at in both if coup.cards[at].to == who]
@@ -349,14 +343,14 @@ class CheminTurn(CheminMoves):
             self.ask("two_third_cards", detail=who)
 
     def _unclaimed(self) -> None:
-        """A third card that was not asked for."""
+        """Treat third cards that no hand asked for."""
         coup, held = self.current, self.state.held
         if not held and not coup.lying:
             return
         who, false_card = self.to_act(), "false_card" in coup.said
         if who == self.book.bank and not coup.lying:
             self.decide(who, "draw")
-        elif who == self.book.bank:  # the banker says whether he takes one that was there before
+        elif who == self.book.bank:  # the banker may take the card that was dealt before
             self.change_current(question="bank_choice")
             what, law = self._surplus()
             self.irregular(what, self.book.laws[law], asks=self.asks(), detail=who)
@@ -370,7 +364,7 @@ class CheminTurn(CheminMoves):
             self.doubt(0, "card_surplus")
 
     def _before_the_word(self) -> None:
-        """A card came before the hand decided."""
+        """Report cards that came before the hand decided."""
         if self.current.restored:
             return
         for at, held in enumerate(self.state.held):
@@ -382,25 +376,25 @@ class CheminTurn(CheminMoves):
             self.doubt(at, EARLY_CARD)
 
     def doubt(self, at: int, what: str) -> None:
-        """Report what is wrong with a card that waits."""
+        """Report the trouble of a waiting card."""
         self.replace_held(at, replace(self.state.held[at], trouble=what))
         self.irregular(what, asks=self.asks())
 
     def _surplus(self) -> tuple[str, str]:
-        """Why a third card has become one that no hand asked for, and the name of the law."""
+        """The reason to remove a third card that no hand asked for, and the name of its law."""
         by = self.current.restored_by
         return ("restored", by) if by else ("false_card", "false_card")
 
     def _clear(self, why: str, law: str) -> None:
-        """The cards that no hand may have leave the game."""
+        """Remove the cards that no hand may have."""
         for at in self.current.lying:
             self.remove(at, why, law)
         while self.state.held:
             self.discard(self.pop_held(0).given, why, law=law)
 
     def _finish(self) -> None:
-        """Nothing is left to draw and all cards are face up: check what the bank had to do, then
-        publish the result.
+        """Once all cards are face up, check the bank's decision against its duty and publish the
+        result.
         """
         book, coup = self.book, self.current
         if not self.shows() or not is_face_up(book, coup):
@@ -409,7 +403,7 @@ class CheminTurn(CheminMoves):
         lost = "loses" in coup.fates.values()
         if not lost and bank_plays(book, coup) and word in ("draw", "stand"):
             duty = bank_duty(book, coup, table=self.settings.banker == "table")
-            if self.made_natural():
+            if self.drew_on_natural():
                 self.once(f"natural_forgotten {book.bank}", self._bank_forgot)
             wrong = (duty, word) in (("T", "stand"), ("P", "draw"))
             if wrong and "bank_word" not in self.current.said:
@@ -418,7 +412,7 @@ class CheminTurn(CheminMoves):
                 return
         self.result()
 
-    def made_natural(self) -> bool:
+    def drew_on_natural(self) -> bool:
         """Whether the bank drew to an eight or nine."""
         coup, bank = self.current, self.book.bank
         return coup.words.get(bank) == "draw" and opening(self.book, coup, bank) >= NATURAL

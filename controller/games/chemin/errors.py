@@ -1,5 +1,5 @@
-"""Decisions of people about cards at a table of chemin de fer or two-cloth baccarat, and errors
-that only people see.
+"""People's decisions about cards at chemin de fer and two-cloth baccarat, and errors that only
+people see.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ IN_BASKET = "card_in_basket"
 
 
 def decide(turn: CheminTurn, command: CardDecide) -> None:
-    """Decide about a fact that people saw; else about the first card in doubt, the question, or the
-    last card.
+    """Handle ``card.decide``: a fact that people saw; else the first doubtful card, the question,
+    or the last card.
     """
     act, state = _SEEN.get(command.action), turn.state
     held = state.held[state.doubt] if state.doubt is not None else None
@@ -49,7 +49,7 @@ def decide(turn: CheminTurn, command: CardDecide) -> None:
 
 
 def _pop_doubtful(turn: CheminTurn) -> Held:
-    """The card in doubt no longer waits."""
+    """Remove and return the doubtful card."""
     assert turn.state.doubt is not None
     return turn.pop_held(turn.state.doubt)
 
@@ -60,9 +60,7 @@ def _waits_on(turn: CheminTurn, now: Held) -> None:
 
 
 def _came_face_up(turn: CheminTurn, command: CardDecide, held: Held) -> None:
-    """The shoe was right: discard the card, the one it reported or the one that the person
-    names.
-    """
+    """Discard a card that did come face up: the one reported, or the one that the person names."""
     if command.card not in (None, held.given.card):
         held = _sound(turn, replace(command, action="read"), held)
     _pop_doubtful(turn)
@@ -81,20 +79,20 @@ def _between_rounds(turn: CheminTurn, command: CardDecide, held: Held) -> None:
 
 
 def _sound(turn: CheminTurn, command: CardDecide, held: Held) -> Held:
-    """The card as it came, or as the person read it, out of doubt."""
-    now, was = turn.state.shoe, held.given
+    """The card without doubt: as it came, or as the person read it."""
+    now, drawn = turn.state.shoe, held.given
     if held.trouble == "shoe_over":
         raise RejectedError("shoe_over_remove_card")
     if command.action == "read":
         name = read_card(command)
         if now is not None:
-            turn.change(shoe=shoe.reread(now, was.card, name)[0])
-        if was.card is not None:  # the reading and its frame are those of the misread card
-            was = replace(was, frame=None, reading=None)
-        return Held(given=replace(was, card=name))
-    if was.card is None or not is_card(was.card):
+            turn.change(shoe=shoe.reread(now, drawn.card, name)[0])
+        if drawn.card is not None:  # the reading and its frame are those of the misread card
+            drawn = replace(drawn, frame=None, reading=None)
+        return Held(given=replace(drawn, card=name))
+    if drawn.card is None or not is_card(drawn.card):
         raise RejectedError("card_not_read")
-    return Held(given=was)
+    return Held(given=drawn)
 
 
 def _accept(turn: CheminTurn, command: CardDecide, held: Held) -> None:
@@ -107,7 +105,6 @@ def _accept(turn: CheminTurn, command: CardDecide, held: Held) -> None:
 
 
 def _remove(turn: CheminTurn, command: CardDecide, held: Held) -> None:
-    """Remove the card."""
     turn.discard(_pop_doubtful(turn).given, held.trouble or "card_exposed")
     turn.change_current(confirmed_by=confirmer(command))
 
@@ -125,7 +122,6 @@ def _next_round(turn: CheminTurn, command: CardDecide, held: Held) -> None:
 
 
 def _for(turn: CheminTurn, command: CardDecide, held: Held) -> None:
-    """Give the card to a hand."""
     if held.trouble not in ("card_surplus", "irregular_deal"):
         raise RejectedError("card_first_decided")
     _pop_doubtful(turn)
@@ -180,7 +176,7 @@ def _question(turn: CheminTurn, command: CardDecide) -> None:
 
 
 def _last(turn: CheminTurn, command: CardDecide) -> None:
-    """The last card came face up, or went to the wrong hand."""
+    """Handle a last card that came face up or went to the wrong hand."""
     coup, held = closed_round(turn), turn.state.held
     lie = [at for at, card in enumerate(coup.cards) if not card.gone]
     if command.action not in ("remove", "for") or not (held or lie):
@@ -202,7 +198,7 @@ def _last(turn: CheminTurn, command: CardDecide) -> None:
 
 
 def _laid(turn: CheminTurn, held: Held) -> int:
-    """Lay a card that waited on the table, for a person to give it to a hand: its position."""
+    """Lay a waiting card on the table, for a person to give it to a hand. Returns its position."""
     coup, at = turn.current, len(turn.current.cards)
     card = TableCard(to="", card=held.given.card, reading=held.given.reading)
     turn.change_current(cards=(*coup.cards, card), third=(*coup.third, at))
@@ -210,7 +206,7 @@ def _laid(turn: CheminTurn, held: Held) -> int:
 
 
 def _give(turn: CheminTurn, command: CardDecide, at: int) -> None:
-    """Give the card to another hand than the order says."""
+    """Give the card to the hand named by the person."""
     coup, who, bank = turn.current, command.who, turn.book.bank
     to = coup.cards[at].to
     if who not in turn.book.everyone or who is None:
@@ -239,7 +235,7 @@ def _give(turn: CheminTurn, command: CardDecide, at: int) -> None:
 
 
 def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
-    """The banker has given himself more than two first cards; any other hand can have only two."""
+    """Record that the banker dealt himself more than two first cards. Rejected for other hands."""
     over = who == turn.book.bank and "bank_overdealt" in turn.book.errors
     if len(first(turn.current, who)) >= 2 and not over:
         raise RejectedError("hand_has_two", who=who)
@@ -250,7 +246,7 @@ def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
 
 
 def _which(turn: CheminTurn, command: CardDecide) -> None:
-    """A person says which of two third cards counts."""
+    """Keep the one of two third cards that a person names."""
     coup = turn.current
     two = [who for who in turn.book.everyone if len(thirds(coup, who)) > 1]
     places = [at for at in coup.third if coup.cards[at].to in two]

@@ -1,5 +1,5 @@
-"""The rules about the cards of a round: whose each one is, who acts, what the bank must do, who
-wins. All pure.
+"""Rules about the cards of a round: where each belongs, who acts, the bank's duty, who wins.
+Pure.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def first(coup: CheminCoup, who: str) -> Table:
 
 
 def thirds(coup: CheminCoup, who: str) -> Table:
-    """Its cards after the deal."""
+    """The cards of a hand after the deal."""
     return tuple(coup.cards[at] for at in coup.third if coup.cards[at].to == who)
 
 
 def any_third(coup: CheminCoup) -> bool:
-    """Whether a hand was given a third card, and none has put that right."""
+    """Whether a hand got a third card that was not taken back."""
     return any(coup.cards[at].to or (coup.cards[at].gone and at in coup.left) for at in coup.third)
 
 
@@ -50,7 +50,7 @@ def opening(book: Chemin, coup: CheminCoup, who: str) -> int:
 
 
 def total(book: Chemin, coup: CheminCoup, who: str) -> int:
-    """The points of the hand in the end."""
+    """The final points of a hand."""
     match coup.fates.get(who):
         case "nine" | "natural_nine":
             return 9
@@ -137,12 +137,12 @@ def is_face_up(book: Chemin, coup: CheminCoup) -> bool:
 
 def wrong_word(book: Chemin, coup: CheminCoup, who: str, *, exempt: bool) -> str | None:
     """The mistake in a hand's decision, now that its cards are seen."""
-    word, made = coup.words.get(who), opening(book, coup, who)
+    word, first_two = coup.words.get(who), opening(book, coup, who)
     if word not in ("draw", "stand") or who in coup.fates:
         return None
-    if made >= NATURAL:
+    if first_two >= NATURAL:
         return "natural_forgotten"
-    cell = player_draws(book.third, made)
+    cell = player_draws(book.third, first_two)
     return "player_word" if not exempt and (cell, word) in (("T", "stand"), ("P", "draw")) else None
 
 
@@ -154,24 +154,24 @@ def cell(book: Chemin, coup: CheminCoup, who: str) -> Cell:
 
 
 def bank_duty(book: Chemin, coup: CheminCoup, *, table: bool) -> Cell:
-    """The bank's duty: ``T`` draw, ``P`` stand, ``O`` free. ``table``: it keeps to the table in any
-    case.
+    """The bank's duty: ``T`` draw, ``P`` do not draw, ``O`` free. ``table``: the table of plays
+    always binds it.
 
-    At two cloths it is free in an ordinary round, also against a natural; what the decrees say of
-    «the banker in restored plays» binds it in these alone.
+    At two cloths it is free in an ordinary round, also against a natural: the decrees' rule for
+    «the banker in restored plays» binds it in these only.
     """
-    made, against = opening(book, coup, book.bank), playing(book, coup)
-    if not bank_plays(book, coup) or made >= NATURAL:
+    first_two, against = opening(book, coup, book.bank), playing(book, coup)
+    if not bank_plays(book, coup) or first_two >= NATURAL:
         return "P"
     if coup.overdealt:
         return "O"
-    if made == 0:
+    if first_two == 0:
         return "T"
     if any(coup.fates.get(who) == "nine" for who in against):
-        return "P" if made == 7 else "O"
+        return "P" if first_two == 7 else "O"
     cells = {cell(book, coup, who) for who in against}
     if own_error(book, coup):
-        return "T" if made <= 5 else "P"
+        return "T" if first_two <= 5 else "P"
     laid_down = coup.restored and "natural" in map(coup.words.get, book.hands)
     if len(cells) > 1 or not (table or coup.table or coup.restored):
         return "O"
@@ -180,14 +180,14 @@ def bank_duty(book: Chemin, coup: CheminCoup, *, table: bool) -> Cell:
 
 
 def own_error(book: Chemin, coup: CheminCoup) -> bool:
-    """True if the table of plays orders a card against one hand and none against the other, after
-    the banker's own error.
+    """Whether, after the banker's own error, the table of plays requires a card against one hand
+    and forbids it against the other.
     """
     return coup.bank_fault and {cell(book, coup, who) for who in playing(book, coup)} == {"T", "P"}
 
 
 def bank_bound_by(book: Chemin, coup: CheminCoup) -> str:
-    """The name of the law that sets what the bank must do."""
+    """The name of the law behind the bank's duty."""
     if opening(book, coup, book.bank) == 0:
         return "bank_word"
     if len(book.hands) > 1:
@@ -203,7 +203,7 @@ def bank_bound_by(book: Chemin, coup: CheminCoup) -> str:
 
 
 def outcome(book: Chemin, coup: CheminCoup, who: str, *, nine_beats: bool) -> Outcome | None:
-    """The hand's outcome against the bank; None: it is void."""
+    """The hand's outcome against the bank; None if it is void."""
     bank, fate = book.bank, coup.fates.get(who)
     if fate == "void":
         return None
@@ -219,12 +219,12 @@ def outcome(book: Chemin, coup: CheminCoup, who: str, *, nine_beats: bool) -> Ou
 
 
 def _by_two_cards(
-    book: Chemin, coup: CheminCoup, who: str, made: tuple[int, int], *, nine_beats: bool
+    book: Chemin, coup: CheminCoup, who: str, totals: tuple[int, int], *, nine_beats: bool
 ) -> Outcome:
     """The outcome where an eight of two cards beats an eight or nine of three; otherwise the higher
     wins, and equal is void.
     """
-    own, other = made
+    own, other = totals
     mine, theirs = (len(hand(coup.cards, holder)) == 2 for holder in (who, book.bank))
     if book.natural_beats and mine != theirs:
         two = own if mine else other

@@ -18,12 +18,12 @@ Fate = Literal["nine", "natural_nine", "zero", "loses", "void"]
 """The fate of a hand whose cards went into the basket. ``nine``: its third card did."""
 
 EARLY_CARD = "fifth_card"
-"""The trouble of a held card that came before the hand's decision: it goes to the first hand that
-asks for one.
+"""The trouble of a held card that came before the hand's decision; it goes to the first hand that
+draws.
 """
 HARMLESS_TROUBLES = (None, EARLY_CARD)
 BANK_EARLY = "bank_before_hands"
-"""The bank has laid down before a hand has spoken: its players may withdraw their bets."""
+"""The bank showed its cards before a hand had decided: its players may withdraw their bets."""
 WRONG_POINT = "wrong_point"
 """The banker has announced a point that is not the bank's."""
 KEEPABLE_TROUBLES = ("card_surplus", "card_before_close", "card_out_of_round")
@@ -48,15 +48,15 @@ class CheminCoup(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress.
 
     ``third``: the positions of the cards that came after the deal. ``left``: by position, the hand
-    that a card has left, while no other has it. ``pairs``: by hand, the positions of its third
-    cards of which it keeps only one. ``words``: each hand's decision. ``banco``: one player plays
+    that a card has left, while no other has it. ``pairs``: by hand, the positions of third cards of
+    which all but one will be removed. ``words``: each hand's decision. ``banco``: one player plays
     alone for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``: the
     bank keeps to the table of plays. ``optional``: it draws in the optional cells. ``restored``: a
     wrong decision was put right, by the law of the name ``restored_by``. ``bank_fault``: the banker
     has shown both cards of a cloth, or announced a wrong point after the hands were shown.
     ``shown``: cards exposed too early, by hand. ``owed``: the bank's cards that must be shown for
-    it. ``overdealt``: the bank has taken more than two first cards. ``said``: faults already
-    reported. ``question``: the irregularity of the round that a person must decide.
+    it. ``overdealt``: the bank has taken more than two first cards. ``said``: the faults reported
+    so far. ``question``: the irregularity of the round that a person must decide.
     """
 
     third: tuple[int, ...] = ()
@@ -78,7 +78,7 @@ class CheminCoup(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def lying(self) -> tuple[int, ...]:
-        """The positions of the third cards that were taken from a hand, and none has yet."""
+        """The positions of third cards that were taken from a hand and not dealt again yet."""
         return tuple(at for at in sorted(self.left) if not self.cards[at].gone)
 
 

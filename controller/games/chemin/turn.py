@@ -1,5 +1,5 @@
-"""The moves that a step of a table of chemin de fer or two-cloth baccarat consists of. What follows
-from them is ``chemin.course``.
+"""The moves of a table of chemin de fer or two-cloth baccarat. ``chemin.course`` has the rules that
+make them.
 
 No card is revealed before it is face up.
 """
@@ -55,12 +55,12 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         return coup is not None and (coup.begun or bool(self.state.held))
 
     def call(self, name: str) -> Announcement | None:
-        """The call; None where the decree has no words for it, or none in this game."""
+        """The decree's wording of a call; None without one."""
         return self.book.announcements.get("bank" if name == "bets_open" else name) or None
 
     def offered(self) -> Mapping[str, Bounds]:
-        """The hands that take bets. They may win what the bank has, which is not reported. Bets on
-        the bank keep to what it may begin with.
+        """The hands on which bets are accepted. They may win as much as the bank holds, which is
+        not reported. Bets on the bank are limited by the sum that it may begin with.
         """
         minimum, book = self.state.minimum, self.book
         hands = dict.fromkeys(book.hands, Bounds(minimum))
@@ -102,7 +102,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
             )
 
     def free(self, but: Collection[str] = ()) -> None:
-        """Take their third cards from the hands, except from these: they go where they belong."""
+        """Take the third cards from all hands except these, to be dealt again."""
         for at in self.current.third:
             card = self.current.cards[at]
             if card.to and card.to not in but:
@@ -114,11 +114,11 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self.put(turn(self.current.cards, who, index))
 
     def show(self, at: int) -> None:
-        """A card of the table was seen as it was dealt; its removal states which."""
+        """Mark a card as seen when it was dealt; the event of its removal names it."""
         self._lay(at, replace(self.current.cards[at], up=True))
 
     def remove(self, at: int, why: str, law: str | None = None) -> None:
-        """A card of the table leaves the game; it never goes back into the shoe."""
+        """Remove a card from the table; it never goes back into the shoe."""
         coup, card = self.current, self.current.cards[at]
         others = {place: who for place, who in coup.left.items() if place != at}
         self.change_current(left={**others, at: card.to} if card.to else others)
@@ -128,7 +128,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
     def discard(
         self, drawn: CardDrawn, why: str, *, up: bool = False, law: str | None = None
     ) -> None:
-        """A card that no hand has had leaves the game."""
+        """Remove a card that was never dealt to a hand."""
         card = TableCard(to="", card=drawn.card, up=up, gone=True, reading=drawn.reading)
         if self.state.current is not None:
             self.change_current(cards=(*self.current.cards, card))
@@ -137,7 +137,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
     def emit_removed(
         self, why: str, card: TableCard, to: str | None = None, law: str | None = None
     ) -> None:
-        """Report that a card has left the game. ``to``: whose it was."""
+        """Emit the removal of a card. ``to``: the hand that had it."""
         cause, shown = self.book.laws[law or why], card.card if card.up else None
         self.emit(
             CardRemoved(
@@ -146,13 +146,13 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         )
 
     def pop_held(self, at: int) -> Held:
-        """A card no longer waits: its fate is decided next."""
+        """Remove and return a waiting card, whose fate is decided next."""
         held = self.state.held
         self.change(held=(*held[:at], *held[at + 1 :]))
         return held[at]
 
     def replace_held(self, at: int, now: Held) -> None:
-        """A card waits on, as it is now."""
+        """Replace a waiting card."""
         held = self.state.held
         self.change(held=(*held[:at], now, *held[at + 1 :]))
 
@@ -193,7 +193,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self._publish(entry, self.evidence(coup.round), coup.confirmed_by)
 
     def stated_result(self, number: int, winners: tuple[str, ...], by: str) -> None:
-        """Publish a result on a person's word, where the cards are not all known."""
+        """Publish a result given by a person, where not all cards are known."""
         evidence, entry = self.evidence(number), DealtEntry(round=number, kind="result")
         if len(winners) == 1:
             entry = replace(entry, winner=winners[0])
@@ -202,8 +202,8 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self._publish(entry, evidence, by)
 
     def evidence(self, number: int) -> tuple[int, ...]:
-        """The readings behind the cards of the round in progress, if it is this one, oldest first:
-        also behind those that wait.
+        """The readings behind the cards of the round in progress, waiting ones too, oldest first;
+        empty for any other round.
         """
         coup = self.state.current
         if coup is None or coup.round != number:
@@ -273,7 +273,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self.emit(shoe.ended(now, why))
 
     def _close_shoe(self) -> None:
-        """The round in which the cut card came is the last of the shoe."""
+        """End the shoe after the round in which the cut card came."""
         now = self.state.shoe
         cut = now is not None and now.cut_at is not None and not now.over
         if cut and self.state.current is None:
@@ -282,19 +282,19 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
     # Irregularities
 
     def ask(self, what: str, law: Law | None = None, *, detail: str | None = None) -> None:
-        """Report an irregularity of the round, which waits for a person."""
+        """Report an irregularity of the round and wait for a person."""
         self.change_current(question=what)
         self.irregular(what, law, asks=QUESTIONS[what], detail=detail)
 
     def once(self, key: str, act: Callable[[], None]) -> None:
-        """Do it once in a round."""
+        """Call ``act`` once in a round for each key."""
         if key not in self.current.said:
             self.change_current(said=(*self.current.said, key))
             act()
 
 
 def _stated_hand(who: str, winner: str) -> Hand:
-    """A hand of which only what it came to is known."""
+    """A hand of which only the outcome is known."""
     return Hand(
         who=who,
         cards=(),

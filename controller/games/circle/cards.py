@@ -216,7 +216,6 @@ def _is_known(lying: dict[int, TableCard]) -> bool:
 
 
 def _unread(lying: dict[int, TableCard]) -> dict[int, TableCard]:
-    """The face-up cards that are unread."""
     return {index: card for index, card in lying.items() if card.up and card.card is None}
 
 

@@ -130,7 +130,6 @@ def _corrected(turn: CircleTurn, error: CircleDealError) -> None:
 
 
 def _note(turn: CircleTurn, error: CircleDealError) -> None:
-    """Report it; the play stays valid."""
     turn.irregular(error.what, detail=of_a_player(turn, error).who)
 
 

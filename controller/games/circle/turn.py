@@ -90,7 +90,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     """One step of a table of circle poker. Each family of variants derives from it."""
 
     round_type = CircleRound
-    most_held = MAX_WAITING_CARDS
+    max_held = MAX_WAITING_CARDS
     takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {}
     """Who takes an input where a variant does it in its own way."""
     remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {}

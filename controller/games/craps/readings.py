@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from controller.games.craps.state import CrapsEntry, CrapsRound, CrapsState
-from controller.games.craps.turn import DECISIONS, TELLING_COMMANDS, CrapsTurn, are_dice
+from controller.games.craps.turn import DECISIONS, DICE_DECISIONS, CrapsTurn, are_dice
 from controller.games.moves import frames_of
 from devices.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
 
@@ -59,7 +59,7 @@ def on_state(turn: CrapsTurn, reading: DiceState) -> None:
         and reading.throw not in (None, current.throw)
         and not reported_faults
     ):
-        turn.ask("dice_unread", TELLING_COMMANDS, reading=reading, detail=f"throw {current.throw}")
+        turn.ask("dice_unread", DICE_DECISIONS, reading=reading, detail=f"throw {current.throw}")
     early = current.early or (not current.closed and not turn.by_itself)
     turn.change_current(
         throw=reading.throw, early=early, frames=current.frames + frames_of(reading)
@@ -69,9 +69,7 @@ def on_state(turn: CrapsTurn, reading: DiceState) -> None:
 
 
 def _on_dice_removed(turn: CrapsTurn, reading: DiceState, before: CrapsState) -> None:
-    """There are no dice to read, though the device counted a throw: only a person knows what they
-    showed.
-    """
+    """Ask a person for the dice if the device counted a throw and they were removed unread."""
     current = before.current
     thrown = (
         before.moved
@@ -81,7 +79,7 @@ def _on_dice_removed(turn: CrapsTurn, reading: DiceState, before: CrapsState) ->
     if current and current.closed and current.dice is None and not current.asks and thrown:
         turn.ask(
             "dice_unread",
-            TELLING_COMMANDS,
+            DICE_DECISIONS,
             reading=reading,
             detail=None if reading.throw is None else f"throw {reading.throw}",
         )
@@ -113,7 +111,9 @@ def on_read(turn: CrapsTurn, reading: DiceRead) -> None:
 
 
 def on_fault(turn: CrapsTurn, reading: DiceFault) -> None:
-    """The dice cannot be read, or can again. The round waits if it concerns its throw."""
+    """Handle a fault of the reader or its end. The round waits for a person if its throw is
+    affected.
+    """
     current, trouble = turn.state.current, FAULT_TROUBLES.get(reading.fault)
     if trouble is None:
         if reading.active:
@@ -122,7 +122,7 @@ def on_fault(turn: CrapsTurn, reading: DiceFault) -> None:
             turn.clear_alert(reading.fault)
     elif reading.active and current and current.closed and current.dice is None:
         turn.change_current(frames=current.frames + frames_of(reading))
-        turn.ask(trouble, TELLING_COMMANDS, reading=reading, detail=reading.detail or reading.fault)
+        turn.ask(trouble, DICE_DECISIONS, reading=reading, detail=reading.detail or reading.fault)
     elif reading.active and current is None and turn.state.moved and _behind_others(turn):
         turn.begin()
         turn.change_current(throw=reading.throw)
@@ -131,14 +131,14 @@ def on_fault(turn: CrapsTurn, reading: DiceFault) -> None:
 
 
 def on_silence(turn: CrapsTurn, _reading: AnyReading) -> None:
-    """The device was silent for a while: what the dice did meanwhile is unknown."""
+    """Record a silence of the device: what the dice did meanwhile is unknown."""
     state = turn.state
     now = None if state.current is None else state.current.throw
     turn.change(gap=True, airborne=state.airborne if state.gap else now, dice=None)
 
 
 def _thrown(turn: CrapsTurn, current: CrapsRound, reading: DiceRead) -> None:
-    """The dice have come to rest where they were thrown."""
+    """Handle the total of a throw whose dice have come to rest."""
     if not current.closed and not turn.by_itself and turn.settings.early_throw == "ignored":
         turn.change(moved=False)
         return
@@ -164,8 +164,8 @@ def _thrown(turn: CrapsTurn, current: CrapsRound, reading: DiceRead) -> None:
 
 
 def _is_rethrow(turn: CrapsTurn, reading: DiceState | DiceRead) -> bool:
-    """Whether the dice are thrown again before the throw in progress has a result. Where people
-    open the bets, none are open.
+    """Whether the dice are thrown again before the throw in progress has a result. Only where bets
+    open by themselves: elsewhere none are open then.
     """
     current = turn.state.current
     counted = (
@@ -177,8 +177,8 @@ def _is_rethrow(turn: CrapsTurn, reading: DiceState | DiceRead) -> bool:
 
 
 def _behind_others(turn: CrapsTurn) -> bool:
-    """True if a throw is a round of its own that waits behind others; not if it would push one of
-    them out of memory.
+    """Whether a throw is a new round that waits behind unresolved ones. False if it would push one
+    of them out of memory.
     """
     return turn.by_itself and bool(turn.state.unresolved()) and not turn.state.full
 
@@ -186,7 +186,7 @@ def _behind_others(turn: CrapsTurn) -> bool:
 def _leave_undecided(
     turn: CrapsTurn, reading: DiceState | DiceRead | DiceFault, what: str = "dice_unread"
 ) -> None:
-    """Make the throw in progress wait for a person, and those after it with it."""
+    """Leave the throw in progress, and those after it, for a person to decide."""
     current = turn.state.current
     assert current is not None
     hidden = turn.state.gap and not current.asks
@@ -200,20 +200,18 @@ def _leave_undecided(
     turn.unresolved(current, "silence" if hidden else "undecided", current.dice)
 
 
-def land(turn: CrapsTurn, dice: tuple[int, ...], told_by: str | None = None) -> None:
-    """The dice are at rest and bets were closed: publish the result, unless a person must be asked
-    first.
-    """
+def land(turn: CrapsTurn, dice: tuple[int, ...], reported_by: str | None = None) -> None:
+    """Publish the result of dice at rest, or hold it back while a person must decide."""
     current = turn.state.current
     assert current is not None
     if current.asks:
         turn.change_current(dice=dice)
     else:
-        turn.result(current, dice, told_by or current.confirmed_by)
+        turn.result(current, dice, reported_by or current.confirmed_by)
 
 
 def _nothing_missed(turn: CrapsTurn, reading: DiceState) -> bool:
-    """Whether dice at rest show that nothing that could count was thrown in the silence."""
+    """Whether the device's report shows that no throw that counts was missed in the silence."""
     state = turn.state
     if reading.state == "moving" or reading.throw is None:
         return False
@@ -234,8 +232,8 @@ def _next(turn: CrapsTurn, reading: DiceRead) -> bool:
 
 
 def _is_repeat(turn: CrapsTurn, reading: DiceRead) -> bool:
-    """Whether the dice are as they were after the last throw. If the result was another, a person
-    must check.
+    """Whether this repeats the dice of the last throw. If they differ from its result, a person
+    must check it.
     """
     state = turn.state
     last = state.entries[-1] if state.entries else None
@@ -261,7 +259,7 @@ def _is_repeat(turn: CrapsTurn, reading: DiceRead) -> bool:
 
 
 def _stray(turn: CrapsTurn, reading: DiceRead) -> None:
-    """A throw for which no bets were open; it does not count."""
+    """Report a throw for which no bets were open; it does not count."""
     turn.change(moved=False, throw=turn.state.throw if reading.throw is None else reading.throw)
     handled = turn.settings.early_throw == "ignored" and not turn.by_itself
     if not turn.state.stray and not handled:
@@ -277,7 +275,7 @@ def _stray(turn: CrapsTurn, reading: DiceRead) -> None:
 
 
 def _late_read(turn: CrapsTurn, reading: DiceRead) -> None:
-    """Dice known only after a silence: a candidate for the round in which they were thrown."""
+    """Make dice that are known only after a silence a candidate for their round."""
     round_ = _round_of_late(turn, reading)
     if round_ is not None:
         throw = round_.throw if reading.throw is None else reading.throw
@@ -289,8 +287,8 @@ def _late_read(turn: CrapsTurn, reading: DiceRead) -> None:
 
 
 def _round_of_late(turn: CrapsTurn, reading: DiceRead) -> CrapsRound | CrapsEntry | None:
-    """The round of a late throw, begun now if it was unknown; None where it has its dice, or
-    belongs to no round.
+    """The round of a late throw, begun now if it was unknown; None if it has its dice already, or
+    the throw belongs to no round.
     """
     state, current = turn.state, turn.state.current
     if reading.throw is not None and reading.throw == state.throw:
@@ -309,6 +307,6 @@ def _invalid(turn: CrapsTurn, reading: DiceRead) -> None:
     detail = " ".join(map(str, reading.values))
     current = turn.state.current
     if current and current.closed and current.dice is None:
-        turn.ask("dice_invalid", TELLING_COMMANDS, reading=reading, detail=detail)
+        turn.ask("dice_invalid", DICE_DECISIONS, reading=reading, detail=detail)
     else:
         turn.irregular("dice_invalid", reading=reading, detail=detail)

@@ -37,8 +37,8 @@ class CrapsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     pays.
     """
     multiples: Literal["to_one", "for_one", "layout"] = "to_one"
-    """True if «paid so many times the bet» includes the bet. ``to_one``: no; ``for_one``: yes;
-    ``layout``: only for 15 and 30 times.
+    """Whether the decree's multiples of the bet include the bet itself. ``to_one``: no;
+    ``for_one``: yes; ``layout``: only for 15 and 30 times.
     """
     highest_simple: Money | None = None
     """The highest authorised stake on a simple bet, in minor units; other limits follow from it.

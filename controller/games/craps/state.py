@@ -36,9 +36,9 @@ class CrapsRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress: one throw.
 
     ``throw``: the device's own count of it. ``frames``: its evidence so far, oldest first.
-    ``early``: the dice moved before its bets were closed. ``said``: breaches already reported.
-    ``asks``: commands that would answer its question. ``dice``: the total held back meanwhile.
-    ``confirmed_by``: who let it continue.
+    ``early``: the dice moved before its bets were closed. ``said``: the breaches reported so far.
+    ``asks``: the commands one of which answers its question. ``dice``: the total held back until
+    then. ``confirmed_by``: the person who let it continue.
     """
 
     round: int
@@ -84,13 +84,13 @@ class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=Tr
 
     ``before``: the point before the oldest entry. ``set``: the present dice. ``used``: those of
     this session that were put away. ``past``: those of the session before. ``seats``: in play,
-    clockwise from the croupiers' left. ``thrown``: where the dice were last. ``taken_over``: the
-    shooter began in the middle of a series. ``last``: announced last shooters left.
+    clockwise from the croupiers' left. ``thrown``: the seat that last had the dice. ``taken_over``:
+    the shooter began in the middle of a series. ``last``: announced last shooters left.
 
-    ``dice`` and ``throw``: the device's last live report. ``tells``: the device reports when they
-    move. ``moved``: they have, since the last outcome. ``gap``: the device was silent since then,
-    and ``airborne`` is the throw that the dice were in before. ``stray``: a throw outside a round
-    was reported since. ``relaunch``: the throw before was void.
+    ``dice`` and ``throw``: the device's last live report. ``tells``: the device reports movement.
+    ``moved``: the dice have moved since the last outcome. ``gap``: the device was silent since
+    then, and ``airborne`` is the throw that the dice were in before. ``stray``: a throw outside a
+    round was reported since. ``relaunch``: the throw before was void.
     """
 
     remembered_rounds: ClassVar[int] = 60

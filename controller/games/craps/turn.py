@@ -40,7 +40,7 @@ from devices.readings import Reading
 
 DECISIONS = ("round.confirm", "round.void")
 """Commands of the person in charge for a throw that the machine must not decide."""
-TELLING_COMMANDS = ("dice.tell", *DECISIONS)
+DICE_DECISIONS = ("dice.tell", *DECISIONS)
 """Commands for a throw that only the device did not see."""
 
 Why = Literal["silence", "undecided"]

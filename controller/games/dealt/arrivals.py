@@ -1,4 +1,4 @@
-"""The fate of a card that comes: refused, kept, held, diverted, placed, or it stops the table."""
+"""Handling of an arriving card: refused, stored, held, diverted, placed, or stopping the table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from devices.readings import AnyReading, CardDrawn, LinkGap, LinkLate, LinkUp
 
 
 def on_card(turn: Turn, drawn: CardDrawn) -> None:
-    """A card came."""
+    """Handle a drawn card."""
     held = turn.arrived(drawn)
     if held is None:
         return
@@ -23,7 +23,7 @@ def on_card(turn: Turn, drawn: CardDrawn) -> None:
 
 
 def follow(turn: Turn, held: Held) -> None:
-    """The card goes where the next one belongs, or stops the table."""
+    """Place the card where the next one belongs, or stop the table."""
     if turn.diverted(held):
         return
     if why := turn.objection(held):
@@ -38,7 +38,7 @@ def follow(turn: Turn, held: Held) -> None:
 
 
 def follow_all(turn: Turn, cards: Iterable[Held]) -> None:
-    """Follow several cards in their order; if one stops the table, those after it wait with it."""
+    """Handle several cards in order; those after one that stops the table wait behind it."""
     for held in cards:
         if turn.holds:
             turn.wait(held)
@@ -47,7 +47,7 @@ def follow_all(turn: Turn, cards: Iterable[Held]) -> None:
 
 
 def on_silence(turn: Turn, reading: AnyReading) -> None:
-    """A device is silent, or was: a card may be missing. A person knows what is on the table."""
+    """Handle a silence of a device: a card may be missing."""
     is_back = isinstance(reading, LinkUp)
     if is_back and not turn.state.silent:
         return  # received for the first time

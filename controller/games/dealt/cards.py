@@ -1,14 +1,13 @@
-"""The cards of one round of poker, as they lie on the table: known or not, face down or up, in the
-order of the deal.
+"""The cards of one round on the table: known or not, face down or up, in the order of the deal.
 
-All pure. A game keeps the :data:`Lying` cards of the round in its state and says the events;
-whatever does not go together comes back as a :data:`Trouble`, and nothing has changed then. Cards
-become known in three ways that mix: a reader names one as it comes (``last_announced_to`` with a
-card), a packet or a person counts several (``last_announced_to`` without), a person names those
-that are face up (``show``). Unknown stays unknown.
+All pure. A game has the :data:`Table` of the round in its state and emits the events; a
+contradiction is returned as a :data:`Trouble` and changes nothing. Cards become known in three
+ways: a reader names one as it is dealt (``place_card`` with a card), a packet or a person counts
+several (``place_card`` without one), a person names those that are face up (``show``). An unknown
+card is never guessed.
 
-A card that left its hand (folded, discarded, burned) lies on as ``gone``, so that it is found again
-if it turns up elsewhere.
+A card that left its hand (folded, discarded, burned) stays in the table as ``gone``, so that it is
+recognised if it is reported again.
 """
 
 from __future__ import annotations
@@ -30,9 +29,8 @@ Trouble = Literal[
 
 
 class TableCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One card on the table. ``card`` is None while it is unknown; ``up``: it is face up, for
-    everybody; ``gone``: it left the hand ``to`` which it was dealt. ``reading``: the number of the
-    reading that it came with.
+    """One card on the table. ``card``: None while unknown; ``up``: it is face up; ``gone``: it left
+    the hand ``to`` which it was dealt. ``reading``: the number of its reading.
     """
 
     to: str
@@ -43,7 +41,7 @@ class TableCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def face(self) -> str | None:
-        """Which it is, if it lies there face up."""
+        """The card if it lies face up with its hand, else None."""
         return self.card if self.up and not self.gone else None
 
 
@@ -55,19 +53,19 @@ Table = tuple[TableCard, ...]
 
 
 def dealt(table: Table, who: str) -> Table:
-    """All cards that were dealt to a hand, those that left it too; the ``index`` of an event counts
-    them from 1.
+    """All cards dealt to a hand, including those that left it; the ``index`` in events counts them
+    from 1.
     """
     return tuple(card for card in table if card.to == who)
 
 
 def hand(table: Table, who: str) -> Table:
-    """The cards of a hand."""
+    """The cards of a hand, without those that left it."""
     return tuple(card for card in table if card.to == who and not card.gone)
 
 
 def known(table: Table, who: str) -> tuple[str, ...]:
-    """The cards of a hand as far as they are known, in the order of the deal."""
+    """The known cards of a hand, in the order of the deal."""
     return tuple(card.card for card in hand(table, who) if card.card is not None)
 
 
@@ -88,15 +86,15 @@ def is_up(table: Table, who: str) -> bool:
 
 
 def readings(table: Table) -> tuple[int, ...]:
-    """The evidence of these cards, oldest first, that of a packet once. Also of a face-down card: a
-    number reveals no card.
+    """The numbers of the readings of these cards, each once, oldest first. Face-down cards are
+    included: a number reveals no card.
     """
     return tuple(sorted({card.reading for card in table if card.reading is not None}))
 
 
 def seen(table: Table, shown: Collection[str]) -> Table:
-    """The cards that are or were face up, without those ``shown``: the part of a finished round
-    that may be kept.
+    """The cards that are or were face up, without those ``shown``: the cards of a finished round
+    that may be stored.
     """
     return tuple(
         card for card in table if card.up and card.card is not None and card.card not in shown
@@ -106,8 +104,8 @@ def seen(table: Table, shown: Collection[str]) -> Table:
 def trouble(
     table: Table, cards: Iterable[str], deck: Collection[str], but: str | None = None
 ) -> Trouble | None:
-    """Why these cards cannot be there too: they are foreign, or there already. Those in the hand
-    ``but`` do not count.
+    """Why these cards cannot be on the table: foreign to the deck, or there already. Cards of the
+    hand ``but`` are not compared.
     """
     cards = tuple(cards)
     if not set(cards) <= set(deck):
@@ -120,7 +118,7 @@ def trouble(
 
 
 def _changed(table: Table, who: str, change: Callable[[int, TableCard], TableCard]) -> Table:
-    """Each card of a hand changed; it is given its index and itself."""
+    """The table with ``change(index, card)`` applied to each card of a hand."""
     index, changed = 0, []
     for card in table:
         index += card.to == who
@@ -144,14 +142,14 @@ def place_card(
 
 
 def turn(table: Table, who: str, index: int | None = None) -> Table:
-    """The known cards of a hand are face up, or its ``index``-th does."""
+    """Turn the known cards of a hand face up, or only its ``index``-th."""
     return _changed(
         table, who, lambda place, card: _faced(card) if index in (None, place) else card
     )
 
 
 def drop(table: Table, who: str, cards: Collection[str] | None = None) -> Table:
-    """A hand is folded, or these cards of it are discarded."""
+    """Fold a hand, or discard these cards of it."""
     return _changed(
         table,
         who,
@@ -160,7 +158,7 @@ def drop(table: Table, who: str, cards: Collection[str] | None = None) -> Table:
 
 
 def restore(table: Table, who: str) -> Table:
-    """Restore a hand that was not folded."""
+    """Restore the cards of a hand that was folded by mistake."""
     return tuple(replace(card, gone=False) if card.to == who else card for card in table)
 
 
@@ -173,11 +171,11 @@ def show(
     first: int = 0,
     trust: bool = False,
 ) -> Table | Trouble:
-    """A hand is face up, and these are its cards, in any order.
+    """Turn a hand face up: these are its cards, in any order.
 
-    ``dropped``: the number of the ``first`` cards dealt to it that were discarded unseen: they are
-    those that are not among the cards. ``trust``: the person is right and not the reader. Raises
-    ``RejectedError`` for a wrong number.
+    ``dropped``: how many of the ``first`` cards dealt to it were discarded unseen; they are those
+    not among ``cards``. ``trust``: believe the person where the reader disagrees. Raises
+    ``RejectedError`` for a wrong number of cards.
     """
     own = hand(table, who)
     if len(cards) != len(own) - dropped:
@@ -208,10 +206,8 @@ def show(
 
 
 def unread(table: Table, who: str, cards: Collection[str]) -> Table:
-    """A person vouches for these cards of a hand: the reader was wrong about them wherever else it
-    reported them, face down or gone.
-
-    The cards there are unknown then.
+    """Forget these cards wherever else the reader reported them, face down or gone: a person has
+    named them in this hand.
     """
     return tuple(
         replace(card, card=None)
@@ -224,8 +220,8 @@ def unread(table: Table, who: str, cards: Collection[str]) -> Table:
 def show_one(
     table: Table, who: str, index: int, card: str, *, trust: bool = False
 ) -> Table | Trouble:
-    """Show the ``index``-th card dealt to a hand as this card. Raises ``RejectedError`` without
-    one.
+    """Turn the ``index``-th card dealt to a hand face up as this card. Raises ``RejectedError`` if
+    there is none.
     """
     own = dealt(table, who)
     if not 0 < index <= len(own) or own[index - 1].gone:

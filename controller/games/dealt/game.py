@@ -1,4 +1,4 @@
-"""The state machine of every dealt game: what it shows of itself, and what its phase refuses."""
+"""The state machine of every dealt game: its retained state, and the refusals of its phase."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ class DealtGame(Machine[B, S, T, M]):
     def handler(
         self, turn: M, received: AnyReading | AnyCommand
     ) -> Callable[[M, Any], None] | None:
-        """Who takes this input, if the phase takes it."""
+        """The handler of this input. Raises ``RejectedError`` for a command that the phase
+        refuses.
+        """
         if isinstance(received, Command):
             turn.accept(received)
         return super().handler(turn, received)
 
     def is_taken(self, turn: M, kind: type[Command]) -> bool:
-        """Whether the phase takes it, and the game."""
+        """Whether both the phase and the game accept commands of this type now."""
         return turn.refusal(kind) is None and super().is_taken(turn, kind)
 
     def common(self, state: T) -> dict[str, Any]:

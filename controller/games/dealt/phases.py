@@ -1,7 +1,7 @@
 """Phases of a dealt table: one enumeration, and one table of the inputs that each phase accepts.
 
 A phase is never stored. ``DealtTurn.stage`` derives it from what the table remembers, and
-``DealtTurn.phase`` says ``decision`` in its place while something stops the table.
+``DealtTurn.phase`` is ``decision`` instead while something stops the table.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ class Phase(StrEnum):
     SHOE_OVER = "shoe_over"
     BETS_OPEN = "bets_open"
     ANTES = "antes"
-    """The players put in what the pot begins with."""
+    """The players put in the antes."""
     DEALING = "dealing"
     FIRST_BET = "first_bet"
     """A player may withdraw the first bet; then the second."""
     SECOND_BET = "second_bet"
     WORDS = "words"
-    """Each hand says whether it takes a card; then the cards that were asked for are dealt."""
+    """Each hand decides whether it draws; then the requested cards are dealt."""
     SHOWING = "showing"
-    """All cards are to be turned."""
+    """All cards must be turned."""
     PLAYERS = "players"
-    """Each player says what the hand does."""
+    """Each player decides for the hand."""
     DICE = "dice"
-    """The dice say where the deal begins."""
+    """Dice decide where the deal begins."""
     SETTING = "setting"
     """Each player sets the hand."""
     DECISIONS = "decisions"
     """Each player goes or passes."""
     DISCARDS = "discards"
     DRAWING = "drawing"
-    """The cards that were asked for are dealt."""
+    """The requested cards are dealt."""
     DEALER = "dealer"
     """The bank's hand is shown."""
     BETTING = "betting"
@@ -71,8 +71,8 @@ Refuses = Mapping[type[Command], str]
 """Commands that are refused, and the refusal's key."""
 
 
-class Takes(NamedTuple):
-    """A phase's treatment of inputs. The game judges everything that is not listed here."""
+class PhaseInputs(NamedTuple):
+    """A phase's treatment of inputs. The game itself decides about all others."""
 
     card: str | None = None
     """Why a card that comes now stops the table; None: it may go where the next one belongs."""
@@ -90,16 +90,16 @@ IN_ROUND: Refuses = {
 }
 
 DECK = ("deck.check",)
-"""No deal begins with a deck that is not right, nor before the shuffler is ready."""
+"""The deal cannot begin before the deck is right and the shuffler ready."""
 UNREAD = ("cards.show",)
-"""A card that lies face up was not read."""
+"""A face-up card was not read."""
 FACE_UP = ("hand.act", "cards.turn", "cards.show")
-"""Circle poker: the next hand says whether it stays, or shows its cards."""
+"""Circle poker: the next hand stays or folds, or shows its cards."""
 HANDS = ("cards.show", "round.confirm", "round.void")
 """Hands of unknown cards are on the table."""
 
-PHASES: Mapping[Phase, Takes] = {
-    Phase.CLOSED: Takes(
+PHASES: Mapping[Phase, PhaseInputs] = {
+    Phase.CLOSED: PhaseInputs(
         "card_while_closed",
         dict.fromkeys(
             (
@@ -110,31 +110,33 @@ PHASES: Mapping[Phase, Takes] = {
         ),
         ("card.decide",),  # circle poker: the deck is shuffled again before the table opens
     ),
-    Phase.NO_SHOE: Takes("shoe_missing", {**BETWEEN, ShoeEnd: "no_shoe", BetsOpen: "no_shoe"}),
-    Phase.BURNING: Takes(None, {**BETWEEN, BetsOpen: "cards_not_burned"}),
-    Phase.WAITING: Takes("card_out_of_round", BETWEEN, DECK),
-    Phase.SHOE_OVER: Takes("shoe_over", {**BETWEEN, BetsOpen: "cut_card_came"}),
-    Phase.BETS_OPEN: Takes("card_before_close", IN_ROUND, DECK),
-    Phase.ANTES: Takes(None, IN_ROUND, UNREAD),
-    Phase.BETTING: Takes("deal_premature", {**IN_ROUND, BetsClose: "bets_not_open"}, UNREAD),
-    Phase.DEALING: Takes(None, {**IN_ROUND, BetsClose: "bets_not_open"}, FACE_UP),
+    Phase.NO_SHOE: PhaseInputs(
+        "shoe_missing", {**BETWEEN, ShoeEnd: "no_shoe", BetsOpen: "no_shoe"}
+    ),
+    Phase.BURNING: PhaseInputs(None, {**BETWEEN, BetsOpen: "cards_not_burned"}),
+    Phase.WAITING: PhaseInputs("card_out_of_round", BETWEEN, DECK),
+    Phase.SHOE_OVER: PhaseInputs("shoe_over", {**BETWEEN, BetsOpen: "cut_card_came"}),
+    Phase.BETS_OPEN: PhaseInputs("card_before_close", IN_ROUND, DECK),
+    Phase.ANTES: PhaseInputs(None, IN_ROUND, UNREAD),
+    Phase.BETTING: PhaseInputs("deal_premature", {**IN_ROUND, BetsClose: "bets_not_open"}, UNREAD),
+    Phase.DEALING: PhaseInputs(None, {**IN_ROUND, BetsClose: "bets_not_open"}, FACE_UP),
     **dict.fromkeys(
         (Phase.DRAWING, Phase.WORDS, Phase.SHOWING),
-        Takes(None, {**IN_ROUND, BetsClose: "bets_not_open"}),
+        PhaseInputs(None, {**IN_ROUND, BetsClose: "bets_not_open"}),
     ),
     **dict.fromkeys(
         (
             *(Phase.FIRST_BET, Phase.SECOND_BET, Phase.PLAYERS),
             *(Phase.DICE, Phase.SETTING, Phase.DECISIONS, Phase.DISCARDS),
         ),
-        Takes("card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}),
+        PhaseInputs("card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}),
     ),
-    Phase.DEALER: Takes("card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}, HANDS),
-    Phase.SHOWDOWN: Takes(
+    Phase.DEALER: PhaseInputs("card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}, HANDS),
+    Phase.SHOWDOWN: PhaseInputs(
         "card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}, (*HANDS, *FACE_UP)
     ),
-    Phase.DECISION: Takes(None, {BetsOpen: "table_waits_for"}),
+    Phase.DECISION: PhaseInputs(None, {BetsOpen: "table_waits_for"}),
 }
-"""What each phase takes. ``decision`` lies over the others: its refusals are for commands that the
-stop does not ask for, under the stop's own key.
+"""The inputs of each phase. ``decision`` overlays the others: it refuses commands that the stop
+does not ask for, with the stop's own key.
 """

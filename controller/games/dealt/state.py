@@ -21,11 +21,9 @@ class Held(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     given: CardDrawn
     packet: int | None = None
-    """How many cards came together and unread, where a shuffler gave a packet; None: one card."""
+    """The number of unread cards in a shuffler's packet; None: one card."""
     trouble: str | None = None
-    """The irregularity that a person must decide; None if the card is sound, or waits behind
-    another.
-    """
+    """The irregularity that a person must decide; None if the card only waits behind another."""
 
 
 class Stop(NamedTuple):
@@ -36,11 +34,11 @@ class Stop(NamedTuple):
     asks: tuple[str, ...]
     """The commands one of which settles it."""
     refusal: str = "table_waits_for"
-    """The refusal's key for a command that continues without settling it."""
+    """The refusal's key for a command that would continue without settling it."""
 
 
 class DealtRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in progress: the base of each game's own, where it remembers more."""
+    """The round in progress: the base of each game's round."""
 
     round: int
     closed: bool = False

@@ -35,7 +35,7 @@ from devices.readings import AnyReading, CardDrawn
 
 
 class DealtBook(Lawful, Protocol):
-    """A game's page of the rulebook, as far as it is needed here."""
+    """A page of the rulebook with laws and calls."""
 
     @property
     def announcements(self) -> dict[str, Announcement]:
@@ -49,12 +49,12 @@ T = TypeVar("T", bound=DealtState[Any])
 
 
 class DealtTurn(RoundMoves[B, S, T]):
-    """One step of a dealt table: what is alike in all of them. A game says its course."""
+    """One step of a dealt table: the base of all of them. A game supplies its course."""
 
     round_type: ClassVar[type[DealtRound]] = DealtRound
     entry_type: ClassVar[type[DealtEntry]] = DealtEntry
-    most_held: ClassVar[int]
-    """Cards that may wait for a person. Later ones are counted and not followed."""
+    max_held: ClassVar[int]
+    """Maximum number of cards that wait for a person. Later ones are counted only."""
     _cached_stage: tuple[T, Phase] | None = None
 
     # The course of a game
@@ -65,40 +65,38 @@ class DealtTurn(RoundMoves[B, S, T]):
 
     @abstractmethod
     def belongs(self) -> str | None:
-        """Where the next card of the round belongs by those on the table; None where none may
+        """Where the next card of the round belongs, given those on the table; None if none may
         come.
         """
 
     @abstractmethod
     def objection(self, held: Held) -> tuple[str, str | None] | None:
-        """Why this card may not simply go where the next one belongs: the irregularity and its
-        detail.
-        """
+        """Why this card must not go where the next one belongs: the irregularity and its detail."""
 
-    def diverted(self, held: Held) -> bool:  # noqa: ARG002 - at most games every card is of a round
-        """Whether the card goes to no round; then it went elsewhere, or nowhere."""
+    def diverted(self, held: Held) -> bool:  # noqa: ARG002 - in most games every card is of a round
+        """Whether the card belongs to no round; if so, it was dealt with."""
         return False
 
     def ready(self) -> None:
-        """Make a round take the card that comes."""
+        """Prepare a round for the card, for example open it."""
 
     def unplaced(self, held: Held) -> None:
-        """No card may come now, though the game does not object to this one."""
+        """Handle a card that has no place, though the game does not object to it."""
         self.wait(held)
 
-    def faces_up(self, to: str) -> bool:  # noqa: ARG002 - at most games of the shoe, every card
+    def faces_up(self, to: str) -> bool:  # noqa: ARG002 - in most games of the shoe, every card is
         """Whether the next card of this place is dealt face up."""
         return True
 
     @abstractmethod
     def late(self, held: Held) -> None:
-        """Keep a card known only after a silence for the person who decides about its round. It is
-        never acted upon.
+        """Store a card known only after a silence, for the person who decides about its round. It
+        is never acted upon.
         """
 
     @abstractmethod
     def lose_place(self) -> None:
-        """Cards may have gone unseen."""
+        """Record that cards may have gone unseen."""
 
     def advance(self) -> None:
         """Make the moves that follow from the cards on the table."""
@@ -120,35 +118,34 @@ class DealtTurn(RoundMoves[B, S, T]):
         return stop.asks if stop is not None else self.lacks()
 
     def lacks(self) -> tuple[str, ...]:
-        """The requests of the table without a stop, from the entry of its phase in ``PHASES``."""
+        """The requests of the phase without a stop, from its entry in ``PHASES``."""
         return ()
 
     def current_stage(self) -> Phase:
-        """The stage, found once for each state: every command that may be taken asks for it."""
+        """:meth:`stage`, cached for the present state."""
         if self._cached_stage is None or self._cached_stage[0] is not self.state:
             self._cached_stage = self.state, self.stage()
         return self._cached_stage[1]
 
     def phase(self) -> Phase:
-        """The published phase."""
+        """The phase as published: ``decision`` while a person must decide."""
         stage, stop = self.current_stage(), self.stop
         stopped = stop is not None and stop.asks and stage is not Phase.CLOSED
         return Phase.DECISION if stopped else stage
 
     def refusal(self, kind: type[Command]) -> str | None:
-        """Why the phase does not take such a command: the refusal's key; None if it does."""
+        """The key of the phase's refusal of such a command; None if it accepts it."""
         stop, key = self.stop, PHASES[self.current_stage()].refuses.get(kind)
         if key is None and stop is not None and tag_of(kind) not in stop.asks:
             key = stop.refusal if kind in PHASES[Phase.DECISION].refuses else None
         return key
 
     def accept(self, command: Command) -> None:
-        """Refuse a command that the phase does not take."""
+        """Raise ``RejectedError`` for a command that the phase refuses."""
         if (key := self.refusal(type(command))) is not None:
             raise RejectedError(key, **self._named(key))
 
     def _named(self, key: str) -> Mapping[str, Any]:
-        """The fields of a refusal."""
         match key:
             case "round_in_progress":
                 return {"round": self.number}
@@ -180,13 +177,13 @@ class DealtTurn(RoundMoves[B, S, T]):
         self.clear_alert("card_out_of_round")
 
     def open_session(self, command: SessionOpen) -> None:
-        """Open the table: earlier cards belong to no round."""
+        """Open the table, and clear the alert about earlier cards."""
         super().open_session(command)
         self.clear_alert("card_while_closed")
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
-        """No more bets; the cards may come. ``unobserved``: the first card shows it, without a
-        statement.
+        """Close the bets; the cards may come. ``unobserved``: implied by the first card, not
+        commanded.
         """
         self.change_current(closed=True)
         call = self.call("bets_closed")
@@ -200,15 +197,15 @@ class DealtTurn(RoundMoves[B, S, T]):
         return bool(self.state.held)
 
     def arrived(self, drawn: CardDrawn) -> Held | None:
-        """A card came. None where the table takes none."""
+        """The drawn card as a held one; None if the table accepts none."""
         if self.state.open:
             return Held(given=drawn)
         self.refuse(drawn)
         return None
 
     def refuse(self, reading: AnyReading) -> None:
-        """A card or a packet came that belongs to no round: reported once until a session opens or,
-        within one, a round.
+        """Report a card or a packet of no round, once until a session opens or, within one, a
+        round.
         """
         closed = not self.state.open
         if ("card_while_closed" if closed else "card_out_of_round") not in self.state.alerts:
@@ -216,18 +213,18 @@ class DealtTurn(RoundMoves[B, S, T]):
         self.raise_alert("card_while_closed" if closed else "card_out_of_round", reading)
 
     def wait(self, held: Held) -> None:
-        """The card waits until a person decides."""
-        if len(self.state.held) < self.most_held:
+        """Make the card wait until a person decides."""
+        if len(self.state.held) < self.max_held:
             self.change(held=(*self.state.held, held))
         else:
             self.overflow()
 
     def overflow(self) -> None:
-        """More cards came than can wait."""
+        """Handle a card when too many are waiting."""
         self.lose_place()
 
     def hold(self, held: Held, what: str, detail: str | None = None) -> None:
-        """The card stops the table: a person decides about it."""
+        """Stop the table with this card, for a person to decide about."""
         self.change(held=(held, *self.state.held))
         readings = readings_of(held.given)
         self.irregular(what, asks=self.state.asks, detail=detail, readings=readings)
@@ -243,8 +240,8 @@ class DealtTurn(RoundMoves[B, S, T]):
             self.emit(replace(event, round=self.number))
 
     def place(self, drawn: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:
-        """Deal the card, or ``count`` unread ones. ``seen``: it is face up out of turn, on a
-        person's word, never a device's.
+        """Deal the card, or ``count`` unread ones. ``seen``: a person, never a device, reports it
+        face up out of turn.
         """
         assert self.state.current is not None
         before: Table = self.state.current.cards
@@ -259,7 +256,7 @@ class DealtTurn(RoundMoves[B, S, T]):
         self.settle()
 
     def settle(self) -> None:
-        """Make the moves that follow by themselves; then announce where the next card belongs."""
+        """Make the moves that follow from the cards; then announce where the next card belongs."""
         self.advance()
         self.expect()
 
@@ -277,13 +274,13 @@ class DealtTurn(RoundMoves[B, S, T]):
             self.emit(CardExpected(round=self.number, to=to))
 
     def after_input(self) -> None:
-        """After every input: where the next card belongs."""
+        """Announce where the next card belongs."""
         self.expect()
 
     # The outcome of a round
 
     def record(self, entry: DealtEntry) -> None:
-        """Keep an outcome; if it is that of the round in progress, the round is over."""
+        """Store an outcome; if it is that of the round in progress, the round is over."""
         current = self.state.current
         self.state = self.state.with_entry(entry)
         if current is not None and current.round == entry.round:
@@ -291,10 +288,10 @@ class DealtTurn(RoundMoves[B, S, T]):
 
     @abstractmethod
     def leave(self) -> None:
-        """The round in progress is over: what goes with it."""
+        """End the round in progress and clear its state."""
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
-        """Void the round: by the rules, or on a person's word."""
+        """Void the round, by the rules or by a person's command (``by``)."""
         article = law.article
         self.record(self.entry_type(round=number, kind="void", reason=reason, article=article))
         self.emit_void(number, reason, law, by, self.call("void"))

@@ -44,7 +44,7 @@ class FortuneTurn(CellsTurn):
         return self._symbols
 
     def offered(self) -> Mapping[str, Bounds]:
-        """The symbols."""
+        """The symbols with their limits."""
         multiples = () if self.book.highest is None else (self.book.highest,)
         return {
             name: bounds(self.state.minimum, multiples, self.settings.highest.get(name))
@@ -90,7 +90,7 @@ def pays(bet: str, book: FortuneWheelBook, settings: FortuneSettings) -> tuple[i
 
 
 def two_jokers(book: FortuneWheelBook) -> FortuneWheelBook:
-    """The same game with a bet on each of the jokers, one cell each."""
+    """The rulebook with two bets on jokers, of one cell each, instead of one."""
     joker = replace(book.bets["joker"], cells=1)
     others = {name: bet for name, bet in book.bets.items() if name != "joker"}
     return replace(book, bets={**others, "joker_red": joker, "joker_black": joker})
@@ -135,5 +135,5 @@ class FortuneGame(CellsGame):
 
 
 def bands(book: FortuneWheelBook) -> dict[str, stakes.Band]:
-    """What may be the highest stake on each symbol."""
+    """The highest stakes that the decree allows on each symbol."""
     return dict.fromkeys(book.bets, stakes.Band(() if book.highest is None else (book.highest,)))

@@ -45,7 +45,7 @@ def usual(book: FortuneWheelBook) -> tuple[Number, ...]:
 
 
 def faults(order: tuple[Number, ...], book: FortuneWheelBook) -> list[str]:
-    """The mistakes in an order of cells under the decree, in words; empty if there are none."""
+    """The mistakes in an order of cells under the decree, in words."""
     found = _counts(order, book)
     if found or not order:
         return found

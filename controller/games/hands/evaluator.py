@@ -57,13 +57,13 @@ class Value(msgspec.Struct, frozen=True):
 
 
 class _Judged(msgspec.Struct, frozen=True):
-    """The category of a hand by its ranks alone; ``telling``: the ranks, the most significant
+    """The category of a hand by its ranks alone; ``by_weight``: the ranks, the most significant
     first; ``joker``: the joker's.
     """
 
     key: tuple[int, ...]
     category: Category
-    telling: str
+    by_weight: str
     joker: str = ""
 
 
@@ -171,7 +171,7 @@ def _certain(cards: Sequence[str], judged: _Judged | None, ranking_id: str) -> V
 
 def _valued(cards: Sequence[str], judged: _Judged) -> Value:
     def place(card: str) -> tuple[int, str]:
-        return judged.telling.index(judged.joker if card == JOKER else card[0]), card
+        return judged.by_weight.index(judged.joker if card == JOKER else card[0]), card
 
     return Value(judged.key, judged.category, tuple(sorted(cards, key=place)))
 
@@ -216,8 +216,8 @@ def _judged(ranks: str, suited: bool, ranking_id: str) -> _Judged | None:
     if not set(ranks) <= set(ranking.ranks):
         return None
     run = next((run for run in ranking.straights if sorted(run) == sorted(ranks)), None)
-    made = _made(ranks, suited, run, ranking)
-    category = next((category for category in ranking.categories if category in made), None)
+    shapes = _shapes(ranks, suited, run, ranking)
+    category = next((category for category in ranking.categories if category in shapes), None)
     if category is None:
         return None
     strength = len(ranking.categories) - ranking.categories.index(category)
@@ -225,24 +225,26 @@ def _judged(ranks: str, suited: bool, ranking_id: str) -> _Judged | None:
         return _Judged(
             (strength, len(ranking.straights) - ranking.straights.index(run)), category, run
         )
-    telling = "".join(
+    by_weight = "".join(
         sorted(ranks, key=lambda rank: (ranks.count(rank), ranking.ranks.index(rank)), reverse=True)
     )
     if category == "figures":  # the highest pair, then the highest card of what remains
-        telling = telling[:2] + "".join(sorted(telling[2:], key=ranking.ranks.index, reverse=True))
+        by_weight = by_weight[:2] + "".join(
+            sorted(by_weight[2:], key=ranking.ranks.index, reverse=True)
+        )
     sign = -1 if ranking.lowest_wins else 1
     return _Judged(
-        (strength, *(sign * ranking.ranks.index(rank) for rank in telling)), category, telling
+        (strength, *(sign * ranking.ranks.index(rank) for rank in by_weight)), category, by_weight
     )
 
 
-def _made(ranks: str, suited: bool, run: str | None, ranking: Ranking) -> set[Category]:
-    """All that a hand is at once."""
-    made: set[Category] = {SHAPES[tuple(sorted(Counter(ranks).values(), reverse=True))]}
+def _shapes(ranks: str, suited: bool, run: str | None, ranking: Ranking) -> set[Category]:
+    """The categories that a hand has at once."""
+    shapes: set[Category] = {SHAPES[tuple(sorted(Counter(ranks).values(), reverse=True))]}
     if suited:
-        made.add("flush")
+        shapes.add("flush")
     if run is not None:
-        made.add(RUNS[suited, run == ranking.straights[0]])
+        shapes.add(RUNS[suited, run == ranking.straights[0]])
     if set(ranks) <= set(ranking.figures):
-        made.add("figures")
-    return made
+        shapes.add("figures")
+    return shapes

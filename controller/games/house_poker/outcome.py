@@ -99,7 +99,6 @@ def _shares(rules: HousePokerRules, seat: HousePokerSeat) -> Mapping[str, tuple[
 def _awards(
     rules: HousePokerRules, hand: HousePokerRound, made: Mapping[str, Value]
 ) -> tuple[AwardQualified, ...]:
-    """The prizes out of the meter."""
     jackpot = rules.book.jackpot
     if jackpot is None:
         return ()

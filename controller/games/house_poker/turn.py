@@ -58,7 +58,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
     """One step of a table of poker against the dealer."""
 
     round_type = HousePokerRound
-    most_held = MAX_WAITING_CARDS
+    max_held = MAX_WAITING_CARDS
     _going: tuple[HousePokerRound, Phase | None] | None = None
 
     def __init__(self, rules: HousePokerRules, state: HousePokerState) -> None:
@@ -125,7 +125,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
     def wait(self, held: Held) -> None:
         """The card waits until a person decides; more than a deck does not."""
         first = bool(self.state.held) and self.state.held[0].trouble is not None
-        self.change(held=(*self.state.held, held)[: self.most_held + first])
+        self.change(held=(*self.state.held, held)[: self.max_held + first])
 
     def diverted(self, held: Held) -> bool:  # noqa: ARG002 - any reason
         """What waited for a round that is void by now is no card of any."""

@@ -68,7 +68,7 @@ class PaiGowState(BankedState, frozen=True, kw_only=True, omit_defaults=True):
 class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     """One step of a table of pai gow."""
 
-    heeds_places = False  # where the first packet goes the dice say
+    trusts_places = False  # where the first packet goes the dice say
 
     @property
     def current(self) -> PaiGowRound:
@@ -99,7 +99,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     # Dice and deal
 
     @property
-    def there(self) -> tuple[int, ...]:
+    def places_in_play(self) -> tuple[int, ...]:
         """The positions in play."""
         return (*self.current.boxes, croupier(self.book))
 
@@ -125,7 +125,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     def throw(self, values: tuple[int, ...]) -> None:
         """The dice choose who gets the first hand; from there hands are laid clockwise."""
         start = counted(self.book, self.current.bank, sum(values))
-        served = positions(self.book) if self.settings.hands == "positions" else self.there
+        served = positions(self.book) if self.settings.hands == "positions" else self.places_in_play
         names = [who_at(self.book, position) for position in clockwise(self.book, start, served)]
         self.change_current(
             dice=values, order=poker_deal.deal(names, self.book.hand, self.settings.dealt)
@@ -285,7 +285,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         players = self._players(deal)
         made = {who: judged(self.book, lie[who], deal.low[who]) for who in players}
         bank = DEALER if self.settings.compared == "dealer" else who_at(self.book, deal.bank)
-        shown = {who: _set(who, lie[who], deal.low[who], made[who]) for who in players}
+        shown = {who: _set_hand(who, lie[who], deal.low[who], made[who]) for who in players}
         return PokerOutcome(
             hands=tuple(
                 shown[who] if who == bank else self._against(shown[who], made[who], made[bank])
@@ -332,10 +332,9 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         return replace(deal, low=lows), entry, replace(command, hands=hands)
 
 
-def _set(
+def _set_hand(
     who: str, cards: tuple[str, ...], low: tuple[str, ...], made: tuple[Value, Value] | None
 ) -> Hand:
-    """A hand as it was set."""
     if made is None:
         return Hand(who=who, cards=cards, kind=WRONGLY_SET, best=split(cards, low), low=low)
     high, small = made

@@ -51,7 +51,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
 
     round_type = PuntoBancaRound
     entry_type = PuntoBancaEntry
-    most_held = MAX_WAITING_CARDS
+    max_held = MAX_WAITING_CARDS
     winners = tuple(WINNERS)
 
     def offered(self) -> Mapping[str, Bounds]:

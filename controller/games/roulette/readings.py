@@ -25,7 +25,7 @@ def on_number(turn: RouletteTurn, reading: WheelNumber) -> None:
 
 
 def on_cell(turn: RouletteTurn, reading: WheelCell) -> None:
-    """A place without a number at roulette: the device belongs to another game."""
+    """Report a device of another game: at roulette no wheel reports places."""
     wheel.report_foreign(turn, reading, f"cell {reading.cell}")
 
 
@@ -47,7 +47,6 @@ def _ball_in_rim_by_person(turn: RouletteTurn, reading: WheelPhase, before: Whee
 
 
 def _no_more_bets(turn: RouletteTurn, reading: WheelPhase, _before: WheelState) -> None:
-    """The ball is about to fall."""
     wheel.no_more_bets(turn, reading, "ball_in_rim")
     _standstill(turn, reading)
 
@@ -66,14 +65,14 @@ COURSES = WheelCourses(
 
 
 def _standstill(turn: RouletteTurn, reading: WheelPhase) -> None:
-    """The rotor is at rest though the ball has not fallen, which only some decrees deal with."""
+    """Report a rotor at rest before the ball has fallen, if the decree voids such a spin."""
     if reading.rpm == 0 and "cylinder_stopped" in turn.book.void:
         turn.breach("cylinder_stopped", reading)
 
 
 def _launched(turn: RouletteTurn, current: WheelRound, reading: WheelPhase) -> None:
-    """The ball is running in the rim: the rotor must turn against its direction at the launch
-    before, the ball against the rotor.
+    """Record the launch. The rotor must turn against its direction at the previous launch, and the
+    ball against the rotor.
     """
     if not current.launched:
         before, was_reported = turn.state.rotor, turn.state.heard

@@ -27,9 +27,7 @@ class RouletteLaunch(msgspec.Struct, frozen=True):
 
 
 class RouletteTally(LastNumber, frozen=True):
-    """Where the results so far have led: the last valid number, and how many zeros running end with
-    it.
-    """
+    """The last valid number, and the count of consecutive zeros that ends with it."""
 
     zeros: int = 0
 
@@ -43,9 +41,9 @@ class RouletteTally(LastNumber, frozen=True):
 class RouletteState(WheelState, frozen=True, kw_only=True, omit_defaults=True):
     """A roulette table between two inputs.
 
-    ``rotor``: how the rotor turned at the last launch, if no long silence has come since;
-    ``heard``: no short one was reported either. ``rotor_before``: how it turned at the launch
-    before that of the round in progress.
+    ``rotor``: the rotor's direction at the last launch, unless a long silence followed; ``heard``:
+    no short silence followed either. ``rotor_before``: its direction at the launch before that of
+    the round in progress.
     """
 
     rotor: RouletteLaunch | None = None
@@ -54,8 +52,8 @@ class RouletteState(WheelState, frozen=True, kw_only=True, omit_defaults=True):
     before: RouletteTally = RouletteTally()
 
     def tally(self, upto: int | None = None) -> RouletteTally:
-        """The tally after all remembered rounds, or after round ``upto``: from the last one back,
-        since one number that is not zero says it all.
+        """The tally after all remembered rounds, or after round ``upto``. Counts backwards, since
+        the first number other than zero ends the count.
         """
         number, zeros = None, 0
         for entry in reversed(self.entries):

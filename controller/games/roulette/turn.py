@@ -53,7 +53,7 @@ class RouletteTurn(WheelTurn):
         )
 
     def offered(self) -> Mapping[str, Bounds]:
-        """Every kind of bet; simple ones by their chance."""
+        """Every kind of bet with its limits; simple ones by their chance."""
         minimum, highest = self.state.minimum, self.settings.highest
         kinds = {
             name: bounds(minimum, bet.limits, highest.get(name))
@@ -63,25 +63,24 @@ class RouletteTurn(WheelTurn):
         return {**kinds, **dict.fromkeys(self.book.chances, simple)}
 
     def require_highest(self, minimum: int) -> None:
-        """The highest stakes are multiples of the minimum that the decree has."""
+        """Reject a minimum of which the highest stakes are not multiples that the decree allows."""
         law = self.book.laws.get("bet_limit")
         stakes.require_lawful(self.settings.highest, bands(self.book), minimum, law)
 
     def concerns(self, fault: str, current: WheelRound) -> bool:
-        """A failed launch has launched nothing."""
+        """Also a failed launch, which has launched nothing."""
         return fault == "failed_launch" or current.launched
 
     def silence(self, reading: Reading) -> None:
-        """The wheel's movement is unknown, and so is the rotor's last direction. After a short
-        silence whose lines came late, the wheel's own counter may still show that no spin was
-        missed.
+        """Forget the wheel's movement and the rotor's last direction. After a short silence whose
+        lines came late, the wheel's own counter may still show that no spin was missed.
         """
         super().silence(reading)
         short = isinstance(reading, LinkGap | LinkLate | WheelPhase | WheelNumber)
         self.change(heard=False, rotor=self.state.rotor if short else None)
 
     def forget(self) -> None:
-        """The rotor may turn either way at the first launch of a session."""
+        """Forget the rotor's direction: it may turn either way at the first launch of a session."""
         self.change(rotor=None)
 
     def void(
@@ -104,7 +103,7 @@ class RouletteTurn(WheelTurn):
 
 
 def bands(book: Roulette) -> dict[str, stakes.Band]:
-    """What may be the highest stake of each bet."""
+    """The highest stakes that the decree allows each bet."""
     return {
         name: stakes.Band(bet.limits, raised=book.limits_raised) for name, bet in book.bets.items()
     }

@@ -17,7 +17,7 @@ it.
 
 
 def faults(order: tuple[int, ...], book: Roulette) -> list[str]:
-    """The mistakes in an order of pockets under the decree, in words; empty if there are none."""
+    """The mistakes in an order of pockets under the decree, in words."""
     if sorted(order) != list(range(book.pockets)):
         return [f"a wheel has each of the numbers 0 to {book.pockets - 1} once"]
     found = []

@@ -36,7 +36,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     """One step of a table of trente et quarante."""
 
     entry_type = TrenteEntry
-    most_held = MAX_WAITING_CARDS
+    max_held = MAX_WAITING_CARDS
     winners = WINNERS
 
     def offered(self) -> Mapping[str, Bounds]:

@@ -1,6 +1,4 @@
-"""Commands of a person that every game of a wheel takes. One that cannot be followed is rejected
-with the reason.
-"""
+"""Handlers of commands at every table with a wheel. A refused command raises ``RejectedError``."""
 
 from __future__ import annotations
 
@@ -39,8 +37,8 @@ from devices.readings import Number
 
 
 def open_session(turn: WheelTurn, command: SessionOpen) -> None:
-    """Open the table. Whatever the wheel is doing at this moment began outside the session, unless
-    it only has bets open.
+    """Open the table. A movement of the wheel that is in progress began outside the session and
+    does not count.
     """
     state = turn.state
     turn.open_session(command)
@@ -97,7 +95,7 @@ def close_bets(turn: WheelTurn, command: BetsClose) -> None:
 
 
 def void(turn: WheelTurn, command: RoundVoid) -> None:
-    """Declare the spin void, for a reason of the decree or on the word of the person in charge."""
+    """Void the spin, for a reason of the decree or by decision of the person in charge."""
     round_ = _undecided(turn, command.round, voids=True)
     if command.role in turn.book.void_alone and not command.alone:
         others = tuple(role for role in turn.book.void_by if role not in turn.book.void_alone)

@@ -1,5 +1,5 @@
-"""What any table makes of its wheel's readings. Only what is live and complete becomes a result. A
-spin that a silence has hidden is unresolved, and a person decides.
+"""Handlers of a wheel's readings. Only a live and complete spin has a result; one that a silence
+has hidden is unresolved, and a person decides.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class WheelCourses(NamedTuple):
 
 
 class WheelSeen(NamedTuple):
-    """A number as the wheel reported it. ``number`` is None if this wheel lacks the place.
-    ``place``: what the wheel reported, in words.
+    """A number as the wheel reported it. ``number``: None if the reported place does not exist on
+    this wheel. ``place``: the reported place, in words.
     """
 
     reading: WheelNumber | WheelCell
@@ -75,8 +75,8 @@ def on_phase(turn: WheelTurn, reading: WheelPhase, courses: WheelCourses) -> Non
             _moved_after_close(turn, reading, reading.phase)
         return
     if turn.settings.phases == "person":
-        if take := courses.person.get(reading.phase):
-            take(turn, reading, before)
+        if handle := courses.person.get(reading.phase):
+            handle(turn, reading, before)
         return
     if fresh and (
         reading.phase in FINISHED_PHASES
@@ -89,8 +89,8 @@ def on_phase(turn: WheelTurn, reading: WheelPhase, courses: WheelCourses) -> Non
 
 
 def on_number(turn: WheelTurn, seen: WheelSeen) -> None:
-    """The wheel reports where the ball came to rest. That is a result only if a round is in
-    progress, its bets are closed and nothing is in doubt.
+    """Handle the place where the ball came to rest. It is a result only if a round is in progress,
+    its bets are closed and nothing is in doubt.
     """
     if not turn.state.open:
         _moved_after_close(turn, seen.reading, seen.place)
@@ -107,7 +107,7 @@ def on_number(turn: WheelTurn, seen: WheelSeen) -> None:
 
 
 def on_fault(turn: WheelTurn, reading: WheelFault) -> None:
-    """The wheel reports a fault, or its end."""
+    """Handle a fault of the wheel, or its end."""
     others = tuple(fault for fault in turn.state.faults if fault != reading.fault)
     if not reading.active:
         turn.change(faults=others)
@@ -137,13 +137,13 @@ def on_fault(turn: WheelTurn, reading: WheelFault) -> None:
 
 
 def on_silence(turn: WheelTurn, reading: AnyReading) -> None:
-    """The device was silent for a while."""
+    """Handle a silence of the device."""
     turn.silence(reading)
 
 
 def report_foreign(turn: WheelTurn, reading: Reading, detail: str) -> None:
-    """A device reports what no wheel of this game reports: raise an alert and ignore the device
-    from now on.
+    """Raise the alert of a device that reports what no wheel of this game reports, and ignore it
+    for the rest of the session.
     """
     turn.raise_alert(WRONG_DEVICE, reading, detail=detail)
     if reading.device:
@@ -154,7 +154,7 @@ def report_foreign(turn: WheelTurn, reading: Reading, detail: str) -> None:
 
 
 def starting(turn: WheelTurn, reading: WheelPhase, before: WheelState) -> None:
-    """The wheel has finished the spin before; with bets open the next round begins."""
+    """End the previous spin; if the wheel has bets open, begin the next round."""
     current = turn.state.current
     if current and current.begun:
         lost(turn, reading)
@@ -169,7 +169,7 @@ def starting(turn: WheelTurn, reading: WheelPhase, before: WheelState) -> None:
 
 
 def opened_unseen(turn: WheelTurn, reading: WheelPhase) -> None:
-    """The ball is running: bets were opened, though unseen."""
+    """Open the bets of a round whose opening was not seen: the ball is running."""
     if turn.state.current is None and not turn.state.spent:
         turn.open_bets(reading.spin)
         unseen("bets_open", turn, reading)
@@ -178,8 +178,8 @@ def opened_unseen(turn: WheelTurn, reading: WheelPhase) -> None:
 def no_more_bets(
     turn: WheelTurn, reading: WheelPhase, launching: Phase, *, unobserved: bool = False
 ) -> None:
-    """The ball is about to fall. ``launching``: the phase that comes before on such a wheel.
-    ``unobserved``: the ball may have been falling before we could see it.
+    """Close the bets: the ball is about to fall. ``launching``: the phase that precedes this one on
+    such a wheel. ``unobserved``: the ball may have fallen earlier than was seen.
     """
     if turn.state.current is None and not turn.state.spent:
         turn.begin(reading.spin)
@@ -191,18 +191,18 @@ def no_more_bets(
 
 
 def settled(_turn: WheelTurn, _reading: WheelPhase, _before: WheelState) -> None:
-    """The ball has come to rest, or the wheel has stopped; the number follows."""
+    """Do nothing: the ball has come to rest, or the wheel has stopped, and the number follows."""
 
 
 def unseen(phase: Phase, turn: WheelTurn, reading: WheelPhase) -> None:
-    """The wheel left out a phase, or a silence hid it."""
+    """Report a phase that the wheel left out, unless a silence may have hidden it."""
     if not turn.state.gap:
         turn.irregular("phase_skipped", reading=reading, detail=phase)
 
 
 def _follow(turn: WheelTurn, spin: int | None, reading: Reading) -> None:
-    """The wheel counts another spin than the round in progress: it never played that one, or its
-    end was not seen.
+    """Follow the wheel to another spin than that of the round in progress, which was never played,
+    or whose end was not seen.
     """
     current = turn.state.current
     if (
@@ -221,7 +221,7 @@ def _follow(turn: WheelTurn, spin: int | None, reading: Reading) -> None:
 
 
 def lost(turn: WheelTurn, reading: Reading) -> None:
-    """The wheel moved on, and the round in progress has no result."""
+    """Leave the round in progress unresolved: the wheel began another spin."""
     current = turn.state.current
     assert current is not None
     if current.landed is None and turn.state.gap:
@@ -234,15 +234,15 @@ def lost(turn: WheelTurn, reading: Reading) -> None:
 
 
 def _moved_after_close(turn: WheelTurn, reading: Reading, detail: str) -> None:
-    """The wheel moves while no session is open, against the decrees that want it locked."""
+    """Report movement while no session is open, if the decree requires a locked wheel."""
     if "movement_after_close" in turn.book.laws:
         turn.irregular("movement_after_close", reading=reading, detail=detail)
         turn.raise_alert("movement_after_close", reading)
 
 
 def _ran(turn: WheelTurn, reading: WheelPhase, spin: int) -> None:
-    """A spin ran and was reported too late. It is a round all the same, unresolved if its number
-    never comes.
+    """Record a spin that was reported late as a round; it is unresolved if its number never
+    comes.
     """
     if turn.over(spin):
         return
@@ -280,8 +280,8 @@ def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
 
 
 def another_number(turn: WheelTurn, entry: WheelEntry, seen: WheelSeen) -> None:
-    """Report a second, other number of a spin whose result was published, once for each. Of a
-    corrected result a person has seen what the wheel showed.
+    """Report, once for each, another number of a spin whose result was published. Not for a
+    corrected result: a person has seen the wheel.
     """
     repeated = turn.state.second == (entry.round, seen.place)
     same_cell = None in (seen.cell, entry.cell) or seen.cell == entry.cell
@@ -303,20 +303,22 @@ def _is_repeat(entry: WheelEntry, current: WheelRound | None, seen: WheelSeen) -
 
 
 def _put_back(turn: WheelTurn, seen: WheelSeen) -> bool:
-    """Whether the ball was put back as the decree wants after a void spin, and not launched yet."""
+    """Whether the ball was put back after a void spin, as the decree requires, and not launched
+    yet.
+    """
     state, current = turn.state, turn.state.current
     unlaunched = _unlaunched(turn, current) if current else turn.put_back and state.relaunch
     return unlaunched and not _gap(turn) and seen.number == state.tally().number
 
 
 def _unlaunched(turn: WheelTurn, current: WheelRound) -> bool:
-    """Whether the ball, for all we know, still rests where it was put after a void spin."""
+    """Whether the ball, as far as is known, still rests where it was put after a void spin."""
     return turn.put_back and current.relaunch and not current.launched
 
 
 def _gap(turn: WheelTurn) -> bool:
-    """Whether a silence may have hidden what came before this number. It hides nothing from a
-    person.
+    """Whether a silence may have hidden events before this number. Not if a person opens and closes
+    the bets.
     """
     return turn.state.gap and turn.settings.phases == "device"
 
@@ -334,7 +336,7 @@ def _hand_for_number(turn: WheelTurn, seen: WheelSeen) -> WheelRound | None:
 
 
 def _live_number(turn: WheelTurn, current: WheelRound, seen: WheelSeen) -> None:
-    """The ball has come to rest in a pocket."""
+    """Handle a live number."""
     reading, number = seen.reading, seen.number
     gap, unlaunched = _gap(turn), _unlaunched(turn, current)
     current = replace(current, frames=current.frames + frames_of(reading))
@@ -361,9 +363,7 @@ def _live_number(turn: WheelTurn, current: WheelRound, seen: WheelSeen) -> None:
 
 
 def _landed(turn: WheelTurn, current: WheelRound, number: Number, cell: int | None) -> None:
-    """The ball rests there for good and bets were closed: publish the result, unless a person must
-    be asked first.
-    """
+    """Publish the final number as the result, or hold it back while a person must decide."""
     if not current.closed:
         turn.close_bets(unobserved=True)
     if current.asks:
@@ -374,7 +374,7 @@ def _landed(turn: WheelTurn, current: WheelRound, number: Number, cell: int | No
 
 
 def _late_number(turn: WheelTurn, seen: WheelSeen) -> None:
-    """A number known only after a silence: a candidate for its spin's round, whose end was not
+    """Make a number known only after a silence the candidate of its round, whose end was not
     seen.
     """
     round_ = _round_of_late(turn, seen)
@@ -385,7 +385,7 @@ def _late_number(turn: WheelTurn, seen: WheelSeen) -> None:
 
 
 def candidate(turn: WheelTurn, round_: WheelRound | WheelEntry, seen: WheelSeen, why: Why) -> None:
-    """Keep a number that may be this round's; a person decides."""
+    """Leave the round unresolved with this number as its candidate; a person decides."""
     round_ = replace(round_, frames=round_.frames + frames_of(seen.reading))
     if not turn.has_number(seen.number):
         _number_invalid(turn, seen)
@@ -397,8 +397,8 @@ def candidate(turn: WheelTurn, round_: WheelRound | WheelEntry, seen: WheelSeen,
 
 
 def _round_of_late(turn: WheelTurn, seen: WheelSeen) -> WheelRound | WheelEntry | None:
-    """The round that a late number belongs to, begun now if it was unknown. None where it already
-    has its number.
+    """The round of a late number, begun now if it was unknown. None if it has its number
+    already.
     """
     reading, current, entry = seen.reading, turn.state.current, turn.over(seen.reading.spin)
     if entry and _is_repeat(entry, current, seen):

@@ -13,7 +13,7 @@ Policy = Literal["warn", "ask", "void"]
 
 
 class WheelSettings(Protocol):
-    """The settings that a wheel's moves read; each breach is a setting of its own name too."""
+    """The settings that a wheel's moves read. Each breach is a setting too, under the same name."""
 
     @property
     def phases(self) -> Literal["device", "person"]:

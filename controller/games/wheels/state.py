@@ -23,9 +23,9 @@ Purpose = Literal["close", "limit"]
 
 class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress. ``frames``: its evidence so far, oldest first. ``said``: breaches and
-    calls already announced, each once. ``asks``: commands that would answer its question.
-    ``landed``: the number held back meanwhile; ``cell``: its place, if the wheel reports places.
-    ``confirmed_by``: who let it continue. ``bets``: those reported.
+    calls announced so far. ``asks``: the commands one of which answers its question. ``landed``:
+    the number held back until then; ``cell``: its place, if the wheel reports places.
+    ``confirmed_by``: the person who let it continue. ``bets``: the reported ones.
     """
 
     round: int
@@ -44,7 +44,7 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def begun(self) -> bool:
-        """Whether, for all we know, its ball was launched or its wheel set going."""
+        """Whether its ball was launched or its wheel set going, as far as is known."""
         return self.launched or self.closed
 
 

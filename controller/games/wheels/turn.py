@@ -76,28 +76,28 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     def offered(self) -> Mapping[str, Bounds]:
         """The available bets and the limits of each."""
 
-    def settled(self, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:  # noqa: ARG002 - what roulette leaves out
-        """What bets do and pay when this number comes; ``bets``: those that were placed."""
+    def settled(self, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:  # noqa: ARG002 - roulette has none
+        """The outcome and payment of bets with this number. ``bets``: the placed ones."""
         return ()
 
-    def concerns(self, fault: str, current: WheelRound) -> bool:  # noqa: ARG002 - at most games all faults alike
+    def concerns(self, fault: str, current: WheelRound) -> bool:  # noqa: ARG002 - in most games all faults alike
         """Whether a fault of the spin concerns the round in progress: its ball was launched, or its
         wheel set going.
         """
         return current.launched
 
-    def may_be_stated(self, current: WheelRound) -> bool:  # noqa: ARG002 - at most games only the ball says where it falls
+    def may_be_stated(self, current: WheelRound) -> bool:  # noqa: ARG002 - in most games only the ball decides
         """Whether a person may give the result of a round in progress that needs a decision, though
         no number was reported.
         """
         return False
 
-    def silence(self, reading: Reading) -> None:  # noqa: ARG002 - which silence, matters to some games only
-        """The device was silent for a while: what it did meanwhile is unknown."""
+    def silence(self, reading: Reading) -> None:  # noqa: ARG002 - the kind of silence matters to some games only
+        """Record a silence of the device: what it did meanwhile is unknown."""
         self.change(gap=True, spent=False)
 
     def forget(self) -> None:
-        """What else this game forgets when a session begins."""
+        """Reset what does not outlast a session."""
 
     # The round in progress
 
@@ -137,7 +137,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         return current
 
     def aside(self, spin: int | None) -> WheelRound:
-        """Record a round that was over before anybody knew of it, while another is in progress."""
+        """A round that ended before it was known, while another is in progress."""
         self.change(round=self.state.round + 1)
         return WheelRound(round=self.state.round, spin=spin)
 
@@ -307,7 +307,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     # Irregularities
 
     def about(self, reading: Reading | None) -> dict[str, Any]:
-        """Report an irregularity of the spin."""
+        """The field ``spin`` of an irregularity."""
         current = self.state.current
         return {"spin": current.spin if current else getattr(reading, "spin", None)}
 
