@@ -28,7 +28,7 @@ from controller.journal.reader import JournalReader
 from controller.journal.schema import Kind, Record
 from controller.journal.setup import Boot, ClockState, DeviceSetup, TableSetup, table_start
 from controller.journal.store import JournalStore
-from controller.proof.checkpoint import keep, key_path, make_key, public, sign
+from controller.proof.checkpoint import key_path, make_key, public, sign, write_checkpoint
 from controller.proof.sealing import DAY_SECONDS, seal
 from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS, ByteTrace
 from controller.tables.table import Table
@@ -185,7 +185,9 @@ def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> 
     month.flush(at)
     _store(store, month.waiting)
     with closing(JournalReader(path)) as reader:
-        keep(sign(key, reader.id(), RUN, format_utc(MONTH_START + at), store.head), path)
+        write_checkpoint(
+            sign(key, reader.id(), RUN, format_utc(MONTH_START + at), store.head), path
+        )
     store.end()
     return public(key)
 

@@ -38,12 +38,12 @@ from controller.journal.reader import JournalReader
 from controller.journal.schema import READ_ERRORS, Entry, connect_reading
 from controller.proof.checkpoint import (
     SigningKeyError,
-    keep,
-    kept,
     key_path,
+    last_checkpoint,
     load_key,
     public,
     sign,
+    write_checkpoint,
 )
 from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import folder as folder_of
@@ -137,7 +137,9 @@ class _Backup:
                 f"{self._source}: there is no journal. A daemon that runs as a service has it in "
                 "another folder: set STATE_DIRECTORY=/var/lib/novamas in the environment"
             )
-        checkpoint = kept(self._source)  # read before the snapshot, so that it is not newer
+        checkpoint = last_checkpoint(
+            self._source
+        )  # read before the snapshot, so that it is not newer
         key = self._key()
         self._copy_journal()
         with closing(JournalReader(self._journal)) as reader:
@@ -150,7 +152,7 @@ class _Backup:
             checkpoint.journal,
             checkpoint.position <= head.position,
         ) == (id_, True):
-            keep(checkpoint, self._journal)
+            write_checkpoint(checkpoint, self._journal)
         self._copy_days(id_, last)
         self._copy_files()
         secrets = self._seal_keys()

@@ -24,7 +24,7 @@ from controller.contract.remedies import message_in
 from controller.people.register import alike, describe_alike, read_unsigned
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.kernel_clock import read_kernel_clock
-from controller.proof.time_bound import stated
+from controller.proof.time_bound import clock_statement
 from controller.service.installed_units import missing_credential
 from controller.service.privacy import exposed, readable_by_all
 from controller.standby.credentials import read_login
@@ -269,7 +269,9 @@ def clock_problems(clock: ClockConfig) -> list[str]:
     """Return whether the clock is unsynchronised, or less accurate than required."""
     if clock.bound is None:
         return []
-    statement = stated(read_kernel_clock(), chrony_reply(clock.chrony) if clock.chrony else None)
+    statement = clock_statement(
+        read_kernel_clock(), chrony_reply(clock.chrony) if clock.chrony else None
+    )
     if statement is None or not statement.synchronised:
         problem = "no time source keeps the clock of this machine"
     elif statement.greatest > clock.bound:
@@ -287,7 +289,7 @@ def chrony_reply(address: str) -> Tracking | None:
     chrony = Chrony(address)
     end = clock.monotonic() + REPLY_TIMEOUT_SECONDS
     try:
-        while (reply := chrony.look()) is None and chrony.asked and clock.monotonic() < end:
+        while (reply := chrony.poll()) is None and chrony.is_waiting and clock.monotonic() < end:
             clock.block(REPLY_TIMEOUT_SECONDS / 20)
     finally:
         chrony.close()

@@ -17,7 +17,7 @@ from devices.suggestions import unknown_word
 if TYPE_CHECKING:
     from controller.journal.schema import Entry
     from controller.proof.evidence import Evidence
-    from controller.proof.references import Lookup
+    from controller.proof.references import ReadingLookup
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,13 +46,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the entries to stdout. Return 1 if a part of the journal was left out."""
     from controller.journal.schema import JournalUnusableError
     from controller.proof.evidence import Evidence
-    from controller.proof.export import COLUMNS, Wanted, as_json, as_row, excerpt
-    from controller.proof.references import Lookup
+    from controller.proof.export import COLUMNS, ExportFilter, as_json, as_row, excerpt
+    from controller.proof.references import ReadingLookup
     from controller.proof.segment import BrokenSegmentError
 
     if arguments.day is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", arguments.day):
         raise CommandLineError(f"--day {arguments.day}: expected a day such as 2026-11-19")
-    wanted = Wanted(arguments.day, arguments.table, arguments.session, arguments.round)
+    wanted = ExportFilter(arguments.day, arguments.table, arguments.session, arguments.round)
     try:
         evidence = Evidence(arguments.journal)
     except JournalUnusableError as error:
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     left_out = [*evidence.unreadable, *evidence.broken]
     for part in left_out:
         print(f"novamas: left out: {part}", file=sys.stderr)
-    count, tables, readings = 0, set[str](), Lookup()
+    count, tables, readings = 0, set[str](), ReadingLookup()
     table = csv.writer(sys.stdout, lineterminator="\n")
     if arguments.format == "csv":
         table.writerow(COLUMNS)
@@ -68,7 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             for entry in excerpt(_with_progress(evidence, percent, tables, readings), wanted):
                 if arguments.format == "jsonl":
-                    evidence_readings = readings.followed(entry) if entry.kind == "event" else None
+                    evidence_readings = (
+                        readings.evidence_of(entry) if entry.kind == "event" else None
+                    )
                     print(as_json(entry, evidence_readings).decode())
                 elif entry.kind == "event":
                     table.writerow(as_row(entry))
@@ -106,7 +108,7 @@ def _no_match(arguments: argparse.Namespace, tables: set[str]) -> str:
 
 
 def _with_progress(
-    evidence: Evidence, percent: Percent, tables: set[str], readings: Lookup
+    evidence: Evidence, percent: Percent, tables: set[str], readings: ReadingLookup
 ) -> Iterator[Entry]:
     """Yield every entry; collect the tables in ``tables`` and the readings in ``readings``."""
     total = evidence.size()

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.other is not None:
         compare(arguments.journal, arguments.other, verdict)
     if witness is not None:
-        witness.testify(verdict)
+        witness.add_evidence(verdict)
     if unreadable is not None:
         verdict.unread.append(unreadable)
     return conclude(

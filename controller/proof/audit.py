@@ -25,6 +25,7 @@ from controller.contract.times import parse_utc
 from controller.games.games import make_game
 from controller.journal.schema import Entry
 from controller.journal.setup import Boot, TableSetup, TableStart
+from controller.proof.content_digest import content_digest
 from controller.proof.findings import (
     LOST,
     NO_BEGINNING,
@@ -35,7 +36,6 @@ from controller.proof.findings import (
     AuditedRun,
     Difference,
 )
-from controller.proof.likeness import likeness
 from controller.proof.live import LiveFile, Saved
 from controller.proof.pieces import Lead
 from controller.proof.references import ReadingRange, named_by, number_in
@@ -226,18 +226,18 @@ class Auditor(EntryListener):
             if room is not None and entry.kind == "state":
                 self._know(room, self._opened(entry))
         self._guessed = frozenset(self._rooms)
-        self.take_findings()
+        self.pop_findings()
 
     def state_digest(self) -> bytes:
         """The present state; not comparable if it is unknown."""
         try:
             rooms = [room.state() for room in self._rooms.values()]
             saved = [self._known(table) for table in self._rooms]
-            return likeness([self._present, rooms, saved, self._unset])
+            return content_digest([self._present, rooms, saved, self._unset])
         except TypeError:
             return randomness.token_bytes(32)
 
-    def take_findings(self) -> AuditFindings:
+    def pop_findings(self) -> AuditFindings:
         """Findings since the last call."""
         told = AuditFindings(self.audit, self._tables, self._spans)
         self.audit = Audit(journal=told.audit.journal, chain=told.audit.chain)

@@ -24,8 +24,8 @@ STEADY_SECONDS = 86_400.0
 
 
 class BelievedTime(msgspec.Struct, frozen=True):
-    """A time that was believed. ``confirmed``: it was synchronised. ``machine``: the machine's
-    clock at that moment; None: of an earlier run, so it cannot be compared.
+    """A time that was believed. ``confirmed``: the clock was synchronised. ``machine``: the
+    machine's clock at that moment; None for an earlier run, with which it cannot be compared.
     """
 
     wall: float
@@ -43,8 +43,8 @@ class Belief(msgspec.Struct, frozen=True):
     since: BelievedTime | None = None
 
 
-def look(before: Belief, now: ClockReading) -> Belief:
-    """The belief after reading the clocks."""
+def update_belief(before: Belief, now: ClockReading) -> Belief:
+    """Return the belief after a reading of the clocks."""
     here = BelievedTime(now.wall, now.synchronised is True, now.machine)
     why = contradiction(now, before.known)
     if why is None:
@@ -57,7 +57,7 @@ def look(before: Belief, now: ClockReading) -> Belief:
 
 
 def contradiction(now: ClockReading, known: BelievedTime | None) -> str | None:
-    """Why the clock cannot be believed, or None."""
+    """Return why the clock cannot be believed, or None."""
     if now.wall < EARLIEST_TIME:
         return f"it says {_spell(now.wall)}, and this software is younger"
     if known is None or (now.synchronised and not known.confirmed):
@@ -81,7 +81,7 @@ def contradiction(now: ClockReading, known: BelievedTime | None) -> str | None:
 
 
 def _off(now: ClockReading, known: BelievedTime) -> float:
-    """By how many seconds the wall clock was set in the meantime; 0 if it ran like the
+    """Return the seconds by which the wall clock was set in the meantime; 0 if it ran like the
     machine's.
     """
     assert known.machine is not None

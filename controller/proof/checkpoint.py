@@ -28,12 +28,12 @@ class SigningKeyError(NovamasError):
 
 
 def key_path(journal: Path) -> Path:
-    """The file of a journal's signing key, if no credential holds it."""
+    """Return the file of a journal's signing key, used if there is no credential."""
     return journal.with_name(f"{journal.name}.key")
 
 
 def load_key(path: Path) -> SigningKey:
-    """The key in a file of 64 hexadecimal digits. Raises :class:`SigningKeyError`."""
+    """Read the key in a file, 64 hexadecimal digits. Raises :class:`SigningKeyError`."""
     try:
         text = path.read_text(encoding="ascii").strip()
         return SigningKey(bytes.fromhex(text))
@@ -48,7 +48,7 @@ def load_key(path: Path) -> SigningKey:
 
 
 def make_key(path: Path) -> SigningKey:
-    """Make a key in a file that only its owner may read. Raises :class:`SigningKeyError`."""
+    """Create a key in a file that only its owner can read. Raises :class:`SigningKeyError`."""
     key = SigningKey(randomness.token_bytes(32))
     try:
         create_private(path, key.encode().hex().encode() + b"\n")
@@ -60,12 +60,12 @@ def make_key(path: Path) -> SigningKey:
 
 
 def public(key: SigningKey) -> str:
-    """The public key, in hexadecimal."""
+    """Return the public key, in hexadecimal."""
     return key.verify_key.encode().hex()
 
 
 def sign(key: SigningKey | None, journal: str, boot: str, time: str, head: ChainHead) -> Checkpoint:
-    """A checkpoint of that head, signed if there is a key."""
+    """Return a checkpoint of that head, signed if there is a key."""
     bare = Checkpoint(
         journal=journal, boot=boot, time=time, position=head.position, hash=head.hash.hex()
     )
@@ -75,15 +75,14 @@ def sign(key: SigningKey | None, journal: str, boot: str, time: str, head: Chain
     return msgspec.structs.replace(named, signature=key.sign(_text(named)).signature.hex())
 
 
-def flaw(checkpoint: Checkpoint, keys: frozenset[str]) -> str | None:
-    """The mistake in the signature; None if one of these public keys made it."""
+def signature_problem(checkpoint: Checkpoint, keys: frozenset[str]) -> str | None:
+    """Return what is wrong with the signature; None if one of these public keys made it."""
     if checkpoint.key is None or checkpoint.signature is None:
         return "it is not signed"
     if checkpoint.key not in keys:
         return (
             f"it is signed with the key {checkpoint.key[:64]}, which is not the one to trust: "
-            "another daemon wrote it, the key was"
-            " replaced, or somebody forged it"
+            "another daemon wrote it, the key was replaced, or it is forged"
         )
     try:
         VerifyKey(bytes.fromhex(checkpoint.key)).verify(
@@ -94,7 +93,7 @@ def flaw(checkpoint: Checkpoint, keys: frozenset[str]) -> str | None:
     return None
 
 
-def keep(checkpoint: Checkpoint, journal: Path) -> None:
+def write_checkpoint(checkpoint: Checkpoint, journal: Path) -> None:
     """Write the file ``<journal>.checkpoint``. Raises ``OSError``."""
     path = checkpoint_path(journal)
     part = path.with_name(f"{path.name}.part")
@@ -103,8 +102,8 @@ def keep(checkpoint: Checkpoint, journal: Path) -> None:
     part.replace(path)
 
 
-def kept(journal: Path) -> Checkpoint | None:
-    """The last checkpoint that :func:`keep` wrote; None if none can be read."""
+def last_checkpoint(journal: Path) -> Checkpoint | None:
+    """Read the checkpoint that :func:`write_checkpoint` wrote last; None if that is impossible."""
     try:
         return read_checkpoint(checkpoint_path(journal).read_bytes())
     except OSError:
@@ -112,7 +111,7 @@ def kept(journal: Path) -> Checkpoint | None:
 
 
 def read_checkpoint(body: bytes) -> Checkpoint | None:
-    """Read a kept checkpoint; None if the body is not one."""
+    """Decode a checkpoint; None if the body is not one."""
     try:
         made = msgspec.json.decode(body, type=Checkpoint)
     except (ValueError, RecursionError):
@@ -121,7 +120,7 @@ def read_checkpoint(body: bytes) -> Checkpoint | None:
 
 
 def checkpoint_path(journal: Path) -> Path:
-    """The file that holds the latest checkpoint."""
+    """Return the file of the latest checkpoint."""
     return journal.with_name(f"{journal.name}.checkpoint")
 
 

@@ -1,5 +1,5 @@
-"""The signer of checkpoints: holds the signing key, and reports what is wrong with it. The tables
-never wait for it.
+"""The signer of checkpoints: holds the signing key, and reports problems with it. The tables never
+wait for it.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from controller.contract.times import format_utc
 from controller.journal.schema import ChainHead
 from controller.proof.checkpoint import (
     SigningKeyError,
-    keep,
-    kept,
     key_path,
+    last_checkpoint,
     load_key,
     make_key,
     public,
     sign,
+    write_checkpoint,
 )
 from devices import clock
 
 
 class CheckpointSigner:
-    """Signs for one journal. ``trouble``: why checkpoints are not signed at present, or None;
-    retried each time.
+    """Signs for one journal. ``trouble``: why checkpoints are not signed at present, or None; it is
+    retried for each.
 
-    ``changed``: the key differs from the one that signed before; stays set while the daemon runs.
-    ``cut``: the journal lacks entries that were signed; stays set too. ``not_kept``: why the latest
-    checkpoint is not in its file.
+    ``changed``: the key differs from the one that signed before. ``cut``: the journal lacks entries
+    that were signed. Both remain while the daemon runs. ``not_kept``: why the latest checkpoint is
+    not in its file.
     """
 
     def __init__(self, journal: Path, boot: str, credential: str | None = None) -> None:
@@ -44,7 +44,7 @@ class CheckpointSigner:
         self._boot = boot
         self._credential = credential
         self._key: SigningKey | None = None
-        before = kept(journal)
+        before = last_checkpoint(journal)
         self._known = before.key if before is not None else None
         self._before = before
         self._load()
@@ -56,14 +56,14 @@ class CheckpointSigner:
 
     @property
     def signer(self) -> SigningKey | None:
-        """The key itself, for sealing days and boxes."""
+        """The secret key, for sealing days and boxes."""
         return self._key
 
-    def look_for_cut(
+    def detect_cut(
         self, journal: str, head: ChainHead, hash_at: Callable[[int], bytes | None]
     ) -> None:
-        """Compare the file as it was opened with the last checkpoint. ``hash_at(position)``: the
-        hash of an entry, if the file has it.
+        """Compare the opened file with the last checkpoint, and set :attr:`cut` if entries are
+        missing or changed. ``hash_at`` returns the hash of an entry, if the file has it.
         """
         before = self._before
         if before is None or before.journal != journal:
@@ -81,11 +81,11 @@ class CheckpointSigner:
             )
 
     def checkpoint(self, journal: str, head: ChainHead) -> Checkpoint:
-        """A checkpoint of that head. It is also kept beside the journal, if possible."""
+        """Return a checkpoint of that head, and write it beside the journal, if possible."""
         self._load()
         made = sign(self._key, journal, self._boot, format_utc(clock.wall()), head)
         try:
-            keep(made, self._journal)
+            write_checkpoint(made, self._journal)
         except OSError as error:
             self.not_kept = (
                 "the latest checkpoint cannot be kept: "
@@ -96,7 +96,7 @@ class CheckpointSigner:
         return made
 
     def path(self) -> Path:
-        """The file of the key. Raises :class:`SigningKeyError`."""
+        """Return the file of the key. Raises :class:`SigningKeyError`."""
         if self._credential is None:
             return key_path(self._journal)
         directory = os.environ.get("CREDENTIALS_DIRECTORY")
@@ -122,6 +122,6 @@ class CheckpointSigner:
         if self._known is not None and self._known != public(self._key):
             self.changed = (
                 f"checkpoints were signed with the key {self._known}, and are now signed with "
-                f"{public(self._key)}: put the old key back as {path}, or tell everybody who "
-                "verifies"
+                f"{public(self._key)}: put the old key back as {path}, or give the new one to all "
+                "who verify"
             )

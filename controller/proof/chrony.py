@@ -1,7 +1,7 @@
-"""What chrony states of the machine's clock: its answer to ``tracking``, in the protocol of its
-command port, version 6 (chrony 2.2 and later), of which this is the part that anybody may ask.
+"""Reads chrony's statement about the machine's clock: its reply to ``tracking``, in version 6 of
+the protocol of its command port (chrony 2.2 and later), a request that needs no privilege.
 
-Nothing here waits: a question goes out, and its answer is there at a later look, or never.
+Nothing here waits: a request is sent, and its reply is read by a later call, or never.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ import msgspec
 VERSION = 6
 REQUEST, REPLY = 1, 2
 TRACKING = 33
-"""The command; 5 is the kind of its answer."""
+"""The command."""
 TRACKING_REPLY = 5
+"""The kind of its reply."""
 RATE_UNCERTAINTY_PPM = 1.0
-"""Millionths that chrony adds to what it knows of the clock's rate, unless its ``maxclockerror``
-says otherwise.
+"""Parts per million by which chrony assumes the clock's rate to be uncertain: the default of its
+``maxclockerror``.
 """
 UNSYNCHRONISED = 3
 """The leap status of an undisciplined clock."""
 _REQUEST_HEAD = struct.Struct("!BBBBHHIII")
 """Version, kind of packet, two reserved, command, attempt, number, two empty."""
 _REPLY_HEAD = struct.Struct("!BBBBHHHHHHIII")
-"""Version, kind of packet, two reserved, command, kind of answer, status, three empty, number, two
+"""Version, kind of packet, two reserved, command, kind of reply, status, three empty, number, two
 empty.
 """
 _REPLY_BODY = struct.Struct("!4s16sHxxHH12s9I")
 """Reference, address and its family, stratum, leap status, time of the reference, nine floats."""
 IPV4, IPV6 = 1, 2
 PACKET_BYTES = _REPLY_HEAD.size + _REPLY_BODY.size
-"""Bytes of the answer. A request is padded to this size, so that it cannot be used to flood a
-forged sender.
+"""Size of the reply. A request is padded to it, so that a forged sender cannot be flooded with
+larger replies.
 """
 
 
 class Tracking(msgspec.Struct, frozen=True):
-    """chrony's answer. Seconds; ``slow``: by which the clock is behind; ``growth``: by which
-    ``dispersion`` grows each second without a source.
-
-    ``correction``: what differs after each correction by the source.
+    """chrony's reply, in seconds. ``slow``: by which the clock is behind; ``growth``: by which
+    ``dispersion`` grows each second without a source; ``correction``: values that change with each
+    correction by the source.
     """
 
     source: str
@@ -57,31 +57,29 @@ class Tracking(msgspec.Struct, frozen=True):
 
     @property
     def greatest(self) -> float:
-        """Seconds by which the clock is wrong at most, if its source is right: chrony's own sum."""
+        """Maximum error of the clock in seconds, if its source is right, as chrony computes it."""
         return abs(self.slow) + self.dispersion + self.delay / 2
 
 
-def question(number: int) -> bytes:
-    """The packet that asks. ``number`` comes back with the answer."""
+def tracking_request(number: int) -> bytes:
+    """Return the packet of a request. The reply has the same ``number``."""
     return _REQUEST_HEAD.pack(VERSION, REQUEST, 0, 0, TRACKING, 0, number, 0, 0).ljust(
         PACKET_BYTES, b"\0"
     )
 
 
-def answer(packet: bytes, number: int) -> Tracking | None:
-    """The content of a packet that answers the request with that number; None if it is no answer to
-    it.
-    """
+def parse_tracking(packet: bytes, number: int) -> Tracking | None:
+    """Parse the reply to the request with that number; None if the packet is not its reply."""
     if len(packet) < PACKET_BYTES:
         return None
     head = _REPLY_HEAD.unpack_from(packet)
-    told = (head[0], head[1], head[4], head[5], head[6], head[10])
-    if told != (VERSION, REPLY, TRACKING, TRACKING_REPLY, 0, number):
+    fields = (head[0], head[1], head[4], head[5], head[6], head[10])
+    if fields != (VERSION, REPLY, TRACKING, TRACKING_REPLY, 0, number):
         return None
     reference, address, family, stratum, leap, _, *words = _REPLY_BODY.unpack_from(
         packet, _REPLY_HEAD.size
     )
-    slow, last, rms, _, residual, skew, delay, dispersion, interval = map(number_of, words)
+    slow, last, rms, _, residual, skew, delay, dispersion, interval = map(decode_float, words)
     return Tracking(
         source=_named(reference, address, family),
         stratum=stratum,
@@ -95,10 +93,10 @@ def answer(packet: bytes, number: int) -> Tracking | None:
     )
 
 
-def number_of(word: int) -> float:
-    """A float as chrony sends it: 7 bits of exponent, 25 of coefficient, both signed.
+def decode_float(word: int) -> float:
+    """Decode a float of chrony: 7 bits of exponent, 25 of coefficient, both signed.
 
-    >>> number_of(0x1AE10000)
+    >>> decode_float(0x1AE10000)
     3600.0
     """
     exponent, coefficient = word >> 25, word & 0x1FFFFFF
@@ -108,7 +106,7 @@ def number_of(word: int) -> float:
 
 
 def _named(reference: bytes, address: bytes, family: int) -> str:
-    """The source: its address, or the four letters of a clock on this machine."""
+    """Return the source: its address, or the four letters of a clock on this machine."""
     if family == IPV4:
         return str(ip_address(address[:4]))
     if family == IPV6:
@@ -118,8 +116,8 @@ def _named(reference: bytes, address: bytes, family: int) -> str:
 
 
 class Chrony:
-    """chrony at ``address``, ``host:port``, which may not be there. ``host`` is an address, no
-    name.
+    """A client of chrony at ``address``: ``host:port``, with the IP address of the host. chrony
+    need not be running.
     """
 
     def __init__(self, address: str) -> None:
@@ -129,41 +127,41 @@ class Chrony:
         self._socket: socket.socket | None = None
 
     @property
-    def asked(self) -> bool:
-        """Whether an answer may come."""
+    def is_waiting(self) -> bool:
+        """Return True if a request was sent, so that a reply may arrive."""
         return self._socket is not None
 
-    def look(self) -> Tracking | None:
-        """The reply to the last request, or None; sends the next request."""
+    def poll(self) -> Tracking | None:
+        """Return the reply to the last request, or None, and send the next request."""
         try:
-            heard = self._heard()
-            self._ask()
+            reply = self._receive()
+            self._request()
         except OSError:  # no chrony is listening, or access is denied
             self.close()
             return None
-        return heard
+        return reply
 
     def close(self) -> None:
-        """Let go of the socket."""
+        """Close the socket."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
 
-    def _heard(self) -> Tracking | None:
-        found = None
+    def _receive(self) -> Tracking | None:
+        reply = None
         while self._socket is not None:
             try:
                 packet = self._socket.recv(PACKET_BYTES + 1)
             except BlockingIOError:
                 break
-            found = answer(packet, self._number) or found
-        return found
+            reply = parse_tracking(packet, self._number) or reply
+        return reply
 
-    def _ask(self) -> None:
+    def _request(self) -> None:
         if self._socket is None:
             kind = socket.AF_INET6 if ":" in self._to[0] else socket.AF_INET
             self._socket = socket.socket(kind, socket.SOCK_DGRAM)
             self._socket.setblocking(False)
             self._socket.connect(self._to)  # packets from other addresses are ignored
         self._number = (self._number + 1) % (1 << 32)
-        self._socket.send(question(self._number))
+        self._socket.send(tracking_request(self._number))

@@ -12,12 +12,12 @@ from devices import clock
 MAX_GAP_SECONDS = 0.001
 """Seconds between which two clocks count as read at one moment."""
 MAX_READ_ATTEMPTS = 5
-"""So often they are read again because the process was held up between the two."""
+"""Maximum attempts to read both clocks without being interrupted in between."""
 
 
 class ClockReading(msgspec.Struct, frozen=True):
-    """``wall``: seconds since 1970. The others cannot be set: ``machine`` runs on while the machine
-    sleeps, ``awake`` does not.
+    """``wall``: seconds since 1970. The others cannot be set: ``machine`` also runs while the
+    machine sleeps, ``awake`` does not.
 
     ``synchronised``: whether the kernel considers the wall clock synchronised; None: unknown.
     """
@@ -29,14 +29,14 @@ class ClockReading(msgspec.Struct, frozen=True):
 
 
 def read_clocks() -> ClockReading:
-    """Every clock, now."""
+    """Read every clock now."""
     wall, machine = wall_and_machine()
     return ClockReading(wall, machine, clock.monotonic(), synchronised())
 
 
 def wall_and_machine() -> tuple[float, float]:
-    """The clock that can be set and the one that cannot, read at one moment: a process that is held
-    up between the two would take its own rest for a step of the clock.
+    """Read the wall clock and the machine's clock at one moment. If the process were interrupted in
+    between, the pause would look like a step of the wall clock.
     """
     found: list[tuple[float, float, float]] = []
     for _ in range(MAX_READ_ATTEMPTS):
@@ -51,8 +51,8 @@ def wall_and_machine() -> tuple[float, float]:
 
 
 def synchronised() -> bool | None:
-    """Whether the kernel considers the wall clock synchronised; None: unknown, or not permitted to
-    ask.
+    """Return whether the kernel considers the wall clock synchronised; None if unknown, or if the
+    process may not ask.
     """
     kernel = read_kernel_clock()
     return None if kernel is None else kernel.synchronised

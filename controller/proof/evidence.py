@@ -1,5 +1,5 @@
-"""Everything kept of a journal, the sealed segments and the live file, in the order it
-was written.
+"""The stored parts of a journal, its sealed segments and its live file, in the order in which they
+were written.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from controller.proof.segment import (
 
 
 class JournalSource:
-    """A segment, or the live file. ``after``: the position before its first entry; ``last``: that
-    of its last; ``previous``: the hash before its first entry; ``base``: the position before the
-    first entry of the whole chain.
+    """A segment, or the live file. ``after``: the position before its first entry; ``last``: the
+    position of its last one; ``previous``: the hash before its first entry; ``base``: the position
+    before the first entry of the whole chain.
     """
 
     def __init__(
@@ -50,8 +50,8 @@ class JournalSource:
         """The checkpoint that ends a segment, once its entries are read."""
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """Its entries after that position. Raises :class:`BrokenSegmentError` if it
-        cannot be read.
+        """Yield its entries after that position. Raises :class:`BrokenSegmentError` if it cannot be
+        read.
         """
         if self.is_segment:
             with closing(Segment(self.path)) as segment:
@@ -63,12 +63,13 @@ class JournalSource:
 
 
 class Evidence:
-    """The sources of one journal, oldest first. Raises ``JournalUnusableError`` without any.
+    """The sources of one journal, oldest first. Raises ``JournalUnusableError`` if there are none.
 
-    ``unreadable``: what the disk or its rights keep from us, and why; ``broken``: parts that were
-    read and are no longer evidence. ``saved``: what each table knew last, by the live file; None if
-    none of it is readable. ``strays``: entries of the live file before the first one. ``withheld``:
-    the segments among the unreadable.
+    ``unreadable``: parts that could not be read, because of the disk or of permissions, each with
+    the reason; ``broken``: parts that were read and are invalid. ``saved``: the latest state of
+    each table in the live file; None if they could not be read. ``strays``: the number of entries
+    of the live file before its first position. ``withheld``: the segments among the unreadable
+    parts.
     """
 
     def __init__(self, journal: Path) -> None:
@@ -108,8 +109,7 @@ class Evidence:
                     self.withheld.append(path)
                 continue
             sealed.append(source)
-        # The chains in the order of their first segments, that of the live file last; each chain in
-        # its own order.
+        # the chains in the order of their first segments, the chain of the live file last
         ids = [
             *dict.fromkeys(
                 source.journal
@@ -128,7 +128,7 @@ class Evidence:
             )
 
     def entries(self) -> Iterator[tuple[JournalSource, Entry]]:
-        """Every entry once, with its source. Raises :class:`BrokenSegmentError`."""
+        """Yield every entry once, with its source. Raises :class:`BrokenSegmentError`."""
         journal, latest = "", 0
         for source in self.sources:
             if source.journal != journal:
@@ -138,7 +138,7 @@ class Evidence:
                 yield source, entry
 
     def size(self) -> int:
-        """The approximate number of entries, for showing progress."""
+        """Return the approximate number of entries, to show the progress."""
         spans: dict[str, tuple[int, int]] = {}
         for source in self.sources:
             first, last = spans.get(source.journal, (source.after, source.after))
@@ -146,9 +146,9 @@ class Evidence:
         return sum(last - first for first, last in spans.values())
 
     def damage(self) -> str | None:
-        """The mistake in the live file apart from its entries, or None."""
+        """Return the damage that SQLite finds in the live file, or None."""
         if not any(not source.is_segment for source in self.sources):
-            return None  # no such file, or one that is said to be unreadable
+            return None  # there is no file, or it is reported as unreadable
         try:
             with closing(LiveFile(self.journal)) as live:
                 return live.damage()
@@ -189,9 +189,8 @@ class Evidence:
             )
             self.strays = live.strays(begins.position)
             try:
-                self.saved = (
-                    live.saved()
-                )  # after the last position: it is never behind it, also while a daemon writes
+                # read after the last position, so that it is not older while a daemon writes
+                self.saved = live.saved()
             except BrokenSegmentError as error:
                 self._note(error)
             return source

@@ -1,5 +1,5 @@
-"""An excerpt of a journal, a day, a table or a round, with its evidence: each input with its bytes
-and its events.
+"""Exports an excerpt of a journal, such as a day, a table or a round, with its evidence: each input
+with its bytes and its events.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COLUMNS = (
 """The columns of the format ``csv``, which contains only events."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class ExportFilter(msgspec.Struct, frozen=True):
     """What to export; None means everything. ``day`` such as ``2026-11-19`` (UTC); ``round`` and
     ``session`` as the events number them.
     """
@@ -39,9 +39,9 @@ class Wanted(msgspec.Struct, frozen=True):
     round: int | None = None
 
 
-def excerpt(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry]:
-    """The wanted entries, in order. The daemon's own (``boot``) are included for every
-    wanted day.
+def excerpt(entries: Iterable[Entry], wanted: ExportFilter) -> Iterator[Entry]:
+    """Yield the wanted entries, in order. Those of the daemon (``boot``) are included if whole days
+    are wanted.
     """
     rounds: dict[str, tuple[int, int]] = {}
     for group in _groups(entries):
@@ -68,8 +68,8 @@ def excerpt(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry]:
 
 
 def as_json(entry: Entry, rests_on: list[dict[str, Any]] | None = None) -> bytes:
-    """An entry as one line, with its body unchanged; a body that is not JSON on one line becomes a
-    string. ``rests_on``: the readings that an event names.
+    """Encode an entry as one line, with its body unchanged; a body that is not JSON on one line
+    becomes a string. ``rests_on``: the readings that an event names.
     """
     try:
         msgspec.json.decode(entry.body)
@@ -95,7 +95,7 @@ def as_json(entry: Entry, rests_on: list[dict[str, Any]] | None = None) -> bytes
 
 
 def as_row(entry: Entry) -> list[Any]:
-    """An event as a row of :data:`COLUMNS`."""
+    """Return an event as a row of :data:`COLUMNS`."""
     event = _event(entry)
     own = [event.get(key, "") for key in ("type", "session", "round", "number")]
     return [
@@ -115,7 +115,7 @@ def _text(entry: Entry) -> str:
 
 
 def _groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
-    """One step of one table as stored: the bytes, the input and the events."""
+    """Group the entries by step of a table: the bytes, the input and its events."""
     group: list[Entry] = []
     for entry in entries:
         if group and not _belongs(entry, group[-1]):
@@ -135,8 +135,8 @@ def _belongs(entry: Entry, before: Entry) -> bool:
 
 
 def _rounds(group: list[Entry], rounds: dict[str, tuple[int, int]]) -> set[tuple[int, int]]:
-    """The session and round of a step: those of its events, or else those in progress
-    at its table.
+    """Return the sessions and rounds of a step: those of its events, or else the one in progress at
+    its table.
     """
     table = group[0].table
     inside: set[tuple[int, int]] = set()

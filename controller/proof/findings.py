@@ -8,7 +8,7 @@ from controller.proof.outcome import ProofOutcome, conclude
 from controller.proof.verdict import Verdict
 
 MAX_LISTED_DIFFERENCES = 20
-"""Differences that are listed; the rest are counted."""
+"""Maximum differences listed; the rest are counted."""
 
 SEALED = "sealed for surveillance"
 OTHER_KEY = "sealed for another key than the one given"
@@ -33,8 +33,8 @@ COUNTS = (
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry that does not follow from those before it. ``derived``: what follows;
-    null: nothing.
+    """An entry that does not follow from those before it. ``derived``: the entry that follows; null
+    if none does.
     """
 
     position: int
@@ -61,7 +61,7 @@ class AuditedRun(msgspec.Struct, kw_only=True):
     differences: int = 0
 
     def add(self, later: AuditedRun) -> None:
-        """Add what was found of it in the entries that follow."""
+        """Add the counts of later entries of this run."""
         self.entries += later.entries
         self.readings += later.readings
         self.commands += later.commands
@@ -72,10 +72,10 @@ class AuditedRun(msgspec.Struct, kw_only=True):
 class Audit(msgspec.Struct, kw_only=True):
     """The findings. ``proved_readings`` follow from bytes, ``proved_events`` from inputs;
     ``signed``: commands with a proved signer, by people files that the ``site_keys`` signed;
-    ``unproved``: why others could not be derived, and how many. ``sealed``: entries that only
-    surveillance can open, still closed. ``named``: readings that events name as their evidence, and
-    ``unkept``: those of them that are not kept. ``unproved_tables``: tables with no derived event.
-    ``chain``: whether the entries are those that were written.
+    ``unproved``: by reason, how many others could not be derived. ``sealed``: entries that only
+    surveillance can open and that remain closed. ``named``: readings that events name as their
+    evidence; ``unkept``: those of them that are not stored. ``unproved_tables``: tables with events
+    of which none was derived. ``chain``: whether the entries are those that were written.
     """
 
     journal: str
@@ -101,7 +101,7 @@ class Audit(msgspec.Struct, kw_only=True):
 
     @property
     def outcome(self) -> ProofOutcome:
-        """The verdict on what was derived, and on the chain that shows that it was written so."""
+        """The verdict on the derivation, and on the chain that proves the entries."""
         lacking = (
             self.chain.outcome is not ProofOutcome.HOLDS
             or self.sealed
@@ -118,16 +118,16 @@ class Audit(msgspec.Struct, kw_only=True):
 
     @property
     def derivable(self) -> int:
-        """How many should be."""
+        """How many entries should be derived."""
         return self.readings + self.events
 
     @property
     def proves(self) -> bool:
-        """Whether nothing differs, and everything derivable was derived."""
+        """True if nothing differs, and everything derivable was derived."""
         return self.outcome is ProofOutcome.HOLDS
 
     def add(self, later: Audit) -> None:
-        """Add what was found in the entries that follow."""
+        """Add the findings of later entries."""
         for count in COUNTS:
             setattr(self, count, getattr(self, count) + getattr(later, count))
         for why, unproved in later.unproved.items():

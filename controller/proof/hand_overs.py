@@ -1,5 +1,5 @@
-"""Hand-overs between the two daemons of a pair: what a journal says of the other one's, and whether
-that one says the same.
+"""Hand-overs between the two daemons of a pair: compares what a journal records of the other
+daemon's journal with that journal.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import msgspec
 from controller.contract.node import Checkpoint
 from controller.journal.schema import JournalUnusableError
 from controller.journal.setup import Boot, HandOver
-from controller.proof.checkpoint import flaw
+from controller.proof.checkpoint import signature_problem
 from controller.proof.evidence import Evidence
 from controller.proof.segment import DECODE_ERRORS, BrokenSegmentError
 from controller.proof.verdict import Verdict
 
 
-def judge(before: HandOver, journal: Path, verdict: Verdict) -> None:
-    """State the hand-over, and whether the other daemon signed for where it ended."""
+def note_hand_over(before: HandOver, journal: Path, verdict: Verdict) -> None:
+    """Add a note about a hand-over, and whether the other daemon signed its last entry."""
     end = before.checkpoint
     if before.forgotten:
         note = (
             f"took the tables over at {before.at[:40]}, and the store of the pair had lost its "
-            "record: what another daemon did before, no journal says"
+            "record: no journal tells what another daemon did before"
         )
     elif end is None:
         note = (
@@ -35,7 +35,7 @@ def judge(before: HandOver, journal: Path, verdict: Verdict) -> None:
         if end.signature is not None and _flaw(end) is not None:
             verdict.wrong(str(journal), None, note)
             return
-    if note not in verdict.notes:  # each start and each day repeats it, until the next one
+    if note not in verdict.notes:  # each start and each day repeats the hand-over
         verdict.notes.append(note)
 
 
@@ -59,7 +59,7 @@ def compare(journal: Path, other: Path, verdict: Verdict) -> None:
         verdict.unread.append(str(error))
         return
     if not wanted:
-        verdict.unread.append(f"no hand-over that the journal tells is from that of {other}")
+        verdict.unread.append(f"the journal records no hand-over from the journal {other}")
     for at, digest in wanted.items():
         if at not in found:
             verdict.unread.append(f"{other}: entry {at[1]}, which was handed over, is not there")
@@ -67,15 +67,15 @@ def compare(journal: Path, other: Path, verdict: Verdict) -> None:
             what = f"entry {at[1]} is not the one that was handed over"
             verdict.wrong(str(other), at[1], what)
         else:
-            verdict.notes.append(f"entry {at[1]}, which was handed over, stands in {other}")
+            verdict.notes.append(f"entry {at[1]}, which was handed over, is in {other}")
 
 
 def _end(body: bytes) -> Checkpoint | None:
     try:
-        told = msgspec.json.decode(body, type=Boot).standby
+        tenure = msgspec.json.decode(body, type=Boot).standby
     except DECODE_ERRORS:
         return None
-    return None if told is None or told.before is None else told.before.checkpoint
+    return None if tenure is None or tenure.before is None else tenure.before.checkpoint
 
 
 def _taken_over(before: HandOver, end: Checkpoint) -> str:
@@ -86,9 +86,9 @@ def _taken_over(before: HandOver, end: Checkpoint) -> str:
 
 
 def _flaw(end: Checkpoint) -> str | None:
-    return flaw(end, frozenset() if end.key is None else frozenset({end.key}))
+    return signature_problem(end, frozenset() if end.key is None else frozenset({end.key}))
 
 
 def _signed(end: Checkpoint) -> str:
     wrong = _flaw(end)
-    return f"signed with the key {end.key}" if wrong is None else f"as it said: {wrong}"
+    return f"signed with the key {end.key}" if wrong is None else f"by its own account: {wrong}"

@@ -1,7 +1,7 @@
-"""The upkeep of the journal, so that it stays provable: stores bytes that led to no reading, starts
+"""The upkeep of the journal, so that it can be proved: stores bytes that led to no reading, starts
 and seals days, signs checkpoints, and reads the file back from the disk.
 
-It works beside the tables, which never wait for it. What fails raises an alert and is tried again.
+The tables never wait for it. A failure raises an alert, and is retried.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ can be stored.
 """
 
 DAY_BATCH_TABLES = 50
-"""Tables that begin their day in one go of the event loop."""
+"""Tables that begin their day in one turn of the event loop."""
 
 END_CHECK_INTERVAL_SECONDS = 30.0
-"""Seconds between two looks at the newest entries: no longer than between two checkpoints."""
+"""Seconds between two checks of the newest entries: at most those between two checkpoints."""
 
 READ_BACK_RETRY_SECONDS = 600.0
 """Seconds until the next try after the journal could not be read back."""
 
 
 class JournalUpkeep:
-    """The upkeep for one daemon. ``alerts``: where its alerts go; ``changed`` is called after each
-    change of them. ``people``: who may act at the start; ``standby``: by which right the daemon of
-    a pair serves.
+    """The upkeep for one daemon. ``alerts``: the dictionary for its alerts; ``changed`` is called
+    after each change of them. ``people``: the people in force at the start; ``standby``: the lease
+    under which a daemon of a pair serves.
     """
 
     def __init__(
@@ -95,19 +95,19 @@ class JournalUpkeep:
         self._today = format_utc(clock.wall())[:10]
         self._read_whole = is_fully_checked(journal.path)
         self.verified: float | None = clock.wall() if self._read_whole else None
-        """When all of the journal was last read and found sound, in seconds since 1970."""
+        """When the whole journal was last read without a finding, in seconds since 1970."""
         self.sealed = clock.wall()
-        """When all days that were over were last found sealed; at first, the start."""
+        """When all days that are over were last sealed; initially the start."""
         self._log = structlog.get_logger()
-        self._checkpoint_signer.look_for_cut(journal.id, journal.checkpoint(), journal.hash_at)
+        self._checkpoint_signer.detect_cut(journal.id, journal.checkpoint(), journal.hash_at)
         self._configuration = configuration
         self._check_clock()
         self._append_boot(continues=False)
         self._update_alerts()
 
     def record_people(self, people: PeopleSetup) -> None:
-        """Store who may act from here on. Raises ``JournalFullError`` and
-        ``JournalUnusableError``: then they may not yet.
+        """Store the people in force from here on. If it raises ``JournalFullError`` or
+        ``JournalUnusableError``, they are not in force.
         """
         before, self._people = self._people, people
         try:
@@ -117,9 +117,7 @@ class JournalUpkeep:
             raise
 
     def record_configuration(self, configuration: Configuration) -> None:
-        """Store which tables are there from here on, and how they are set up. Raises
-        ``JournalUnusableError``.
-        """
+        """Store the tables and their settings from here on. Raises ``JournalUnusableError``."""
         self._configuration = configuration
         self._append_boot(continues=True, reloaded=True)
 
@@ -130,24 +128,24 @@ class JournalUpkeep:
 
     @property
     def doubt(self) -> str | None:
-        """Why the time of day is not believed; None: it is."""
+        """Why the wall clock is not believed, or None."""
         return self._timekeeper.doubt
 
     def checkpoint(self) -> Checkpoint:
-        """The present end of the journal's chain, signed."""
+        """Sign the present end of the journal's chain."""
         self._journal.check_foreign_writes(self._foreign_write.set)
         made = self._checkpoint_signer.checkpoint(self._journal.id, self._journal.checkpoint())
         self._update_alerts()
         return made
 
     def flush(self, runners: Iterable[TableRunner]) -> None:
-        """Store what the devices sent and is not stored yet."""
+        """Store the bytes of devices that are not stored yet."""
         for runner in runners:
             runner.flush()
 
     async def run(self, runners: Sequence[TableRunner], acknowledged: Callable[[], int]) -> None:
-        """Look once a minute, until cancelled. ``runners``: those that there are at each look;
-        ``acknowledged``: the position up to which the journal is published.
+        """Call :meth:`check` once a minute, and seal days, until cancelled. ``runners`` may change
+        meanwhile; ``acknowledged`` returns the position up to which the journal is published.
         """
         try:
             async with asyncio.TaskGroup() as group:
@@ -156,16 +154,16 @@ class JournalUpkeep:
                     if sealing is None or sealing.done():  # a long day takes hours
                         sealing = group.create_task(self._seal(acknowledged()), name="sealing")
                     await clock.sleep(FLUSH_INTERVAL_SECONDS)
-                    self.look(runners)
+                    self.check(runners)
         finally:
             self._pace.end()
 
-    def look(self, runners: Sequence[TableRunner]) -> None:
-        """Check the disk and the clocks, and store what is due."""
-        self.look_at_room(runners)
+    def check(self, runners: Sequence[TableRunner]) -> None:
+        """Check the disk and the clocks, store pending bytes, and begin a new day if it is due."""
+        self.check_room(runners)
         self.flush(runners)
         doubted = self._clock is not None
-        self._timekeeper.look()
+        self._timekeeper.update()
         self._check_clock()
         if (today := format_utc(clock.wall())[:10]) != self._today:
             self._today = today
@@ -176,25 +174,24 @@ class JournalUpkeep:
         self._update_alerts()
 
     def _new_day(self, runners: Sequence[TableRunner]) -> None:
-        """A few tables at a time: between them, the event loop serves all of them."""
+        """Begin a new day at a few tables at a time, so that the others are served in between."""
         for runner in runners[:DAY_BATCH_TABLES]:
             runner.new_day()
         if rest := runners[DAY_BATCH_TABLES:]:
             asyncio.get_running_loop().call_soon(self._new_day, rest)
 
     def _check_clock(self) -> None:
-        """Say why the clock is not believed, worded once, when the doubt begins."""
+        """Set the alert's text when a doubt about the clock begins, and keep it while it lasts."""
         doubt = self._timekeeper.doubt
         if doubt is None or self._clock is None:
             self._clock = doubt and (
                 "the clock is not believed, and no day is sealed or removed until it is: "
-                f"{doubt}. Set it right, and let chrony or"
-                " systemd-timesyncd keep it synchronised; one that has gone for a day without a "
-                "step is believed too"
+                f"{doubt}. Set it right, and let chrony or systemd-timesyncd keep it synchronised; "
+                "after a day without a step it is believed too"
             )
 
-    def look_at_room(self, runners: Iterable[TableRunner]) -> None:
-        """Raise an alert when a device floods the journal, and when the disk is nearly full, naming
+    def check_room(self, runners: Iterable[TableRunner]) -> None:
+        """Raise an alert if a device floods the journal, or if the disk is nearly full; it names
         the device that sends most.
         """
         sent = {
@@ -225,21 +222,21 @@ class JournalUpkeep:
         self._update_alerts()
 
     def _report_floods(self, floods: dict[str, str]) -> None:
-        """Report the devices that flood the journal, and how much each sends; again
-        when others do.
+        """Report the devices that flood the journal and how much each sends; again when the set of
+        devices changes.
         """
         if floods.keys() == self._flooding:
             return
         self._flooding = set(floods)
         flood = (
-            "more bytes arrive than can be kept, and the readings from them cannot be proved "
+            "more bytes arrive than can be stored, and the readings from them cannot be proved "
             "until the next start: "
         )
         self._flood = flood + "; ".join(sorted(floods.values())) if floods else None
 
     async def read_back(self) -> None:
-        """Until cancelled, check at intervals that the disk still holds the journal, and have a
-        damaged file replaced. The first check of a file that the start read in part begins at once.
+        """Read the whole journal back at intervals, until cancelled, and have a damaged file
+        replaced. If it was only partly checked at the start, the first check begins at once.
         """
         reading = ReadBack(self._journal.path)
         every = self._configuration.journal.read_back_every
@@ -257,9 +254,9 @@ class JournalUpkeep:
             reading.stop()
 
     async def watch(self) -> None:
-        """Until cancelled, see at each checkpoint's period whether the newest entries of the
-        journal are still what was written. If another program has written to it, which each
-        checkpoint checks, report it, and read all of it back at once.
+        """Check the newest entries of the journal at intervals, until cancelled. If another program
+        has written to it, which each checkpoint detects, report that, and read all of it back at
+        once.
         """
         reading = ReadBack(self._journal.path)
         whole: asyncio.Task[None] | None = None
@@ -291,7 +288,7 @@ class JournalUpkeep:
         journal = self._journal.id
         try:
             damage = await asyncio.to_thread(reading.broken_end, journal)
-        except Exception:  # the whole of it is read back too, and that says what cannot be read
+        except Exception:  # reported when the whole file is read back
             return
         if damage is not None:
             self._log.error("journal damaged on the disk", reason=damage)
@@ -336,9 +333,9 @@ class JournalUpkeep:
             if done.cut:
                 self._journal.remove_through(done.cut)
             if done.due:
-                told = self._append_boot(continues=True, removed=done.due)
+                recorded = self._append_boot(continues=True, removed=done.due)
                 async with asyncio.timeout(FLUSH_INTERVAL_SECONDS):
-                    await asyncio.shield(told)  # it must be on the disk before anything is removed
+                    await asyncio.shield(recorded)  # on the disk before anything is removed
                 await asyncio.to_thread(remove, self._journal.path, done.due)
                 for each in done.due:
                     self._log.info("sealed day removed", segment=each.segment, sha256=each.sha256)
@@ -346,7 +343,7 @@ class JournalUpkeep:
             return  # the daemon stops
         except TimeoutError:
             return  # the journal cannot be written: reported elsewhere
-        except Exception as error:  # a bug, too: the tables continue, and it is retried
+        except Exception as error:  # also a bug: the tables continue, and sealing is retried
             self._sealing = (
                 "a day of the journal cannot be sealed, and nothing is removed until "
                 f"it can: {_reason(error)}"
@@ -387,7 +384,7 @@ class JournalUpkeep:
         unsigned = (
             signer.trouble and f"checkpoints are not signed, and no day is sealed: {signer.trouble}"
         )
-        stands: dict[str, tuple[str, Literal["warning", "fault"], str | None]] = {
+        conditions: dict[str, tuple[str, Literal["warning", "fault"], str | None]] = {
             "journal-key": ("journal.key", "fault", unsigned),
             "journal-key-changed": ("journal.key_changed", "warning", signer.changed),
             "journal-cut": ("journal.cut", "fault", signer.cut),
@@ -399,11 +396,11 @@ class JournalUpkeep:
             "device-flood": ("device.flood", "warning", self._flood),
             "journal-checkpoint": ("journal.checkpoint", "warning", signer.not_kept),
         }
-        was = {name: alert.detail for name in stands if (alert := self._alerts.get(name))}
-        for name, (what, severity, detail) in stands.items():
+        before = {name: alert.detail for name in conditions if (alert := self._alerts.get(name))}
+        for name, (what, severity, detail) in conditions.items():
             if detail is None:
                 self._alerts.pop(name, None)
-            elif was.get(name) != detail:
+            elif before.get(name) != detail:
                 self._log.error("alert", alert=name, reason=detail)
                 self._alerts[name] = Alert(
                     alert=name,
@@ -412,12 +409,14 @@ class JournalUpkeep:
                     raised=format_utc(clock.wall()),
                     detail=detail,
                 )
-        if was != {name: alert.detail for name in stands if (alert := self._alerts.get(name))}:
+        if before != {
+            name: alert.detail for name in conditions if (alert := self._alerts.get(name))
+        }:
             self._changed()
 
 
 def _reason(error: Exception) -> str:
-    """The text of an expected error; of a defect, its type too."""
+    """Return the text of an expected error, or the representation of a bug."""
     return (
         str(error)
         if isinstance(error, (OSError, sqlite3.Error, JournalUnusableError, BrokenSegmentError))

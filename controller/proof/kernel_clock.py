@@ -11,17 +11,18 @@ TIME_ERROR = 5
 """The return value of adjtimex(2) while the clock is undisciplined, and after it was set.
 """
 STA_NANO = 0x2000
-"""The bit of ``status`` that says that ``offset`` is in nanoseconds, else in microseconds."""
+"""The bit of ``status`` that is set if ``offset`` is in nanoseconds, not microseconds."""
 _TIMEX = struct.Struct("@Illlli")
 """The beginning of ``struct timex``: modes, offset, freq, maxerror, esterror and status."""
 _TIMEX_BYTES = 512
-"""Bytes; more than ``struct timex`` takes on any machine."""
+"""More than the size of ``struct timex`` on any machine."""
 
 
 class KernelClock(msgspec.Struct, frozen=True):
-    """``offset``: seconds by which the clock is still being corrected; ``greatest`` and
-    ``estimated``: seconds by which it is wrong at most, and probably. The kernel adds 500
-    microseconds to ``greatest`` each second, until who keeps the clock says less.
+    """The kernel's statement. ``offset``: seconds by which the clock is still being corrected;
+    ``greatest`` and ``estimated``: its maximum and its probable error in seconds. The kernel raises
+    ``greatest`` by 500 microseconds each second, until the program that controls the clock lowers
+    it.
     """
 
     synchronised: bool
@@ -31,8 +32,8 @@ class KernelClock(msgspec.Struct, frozen=True):
 
 
 def read_kernel_clock() -> KernelClock | None:
-    """The kernel's present statement; None: unknown, or not permitted to ask."""
-    timex = ctypes.create_string_buffer(_TIMEX_BYTES)  # all zero: it only asks
+    """Read the kernel's statement; None if unknown, or if the process may not ask."""
+    timex = ctypes.create_string_buffer(_TIMEX_BYTES)  # all zero: reads, sets nothing
     try:
         state = ctypes.CDLL(None).adjtimex(timex)
     except (OSError, AttributeError):
@@ -41,7 +42,7 @@ def read_kernel_clock() -> KernelClock | None:
 
 
 def kernel_clock(state: int, timex: bytes) -> KernelClock:
-    """The content of a ``struct timex``; ``state``: what the call returned with it."""
+    """Decode a ``struct timex``; ``state``: the return value of the call."""
     _, offset, _, greatest, estimated, status = _TIMEX.unpack_from(timex)
     return KernelClock(
         synchronised=state != TIME_ERROR,

@@ -1,4 +1,4 @@
-"""The live file of a journal, read without trusting its content: a cell of the wrong type is
+"""Reads the live file of a journal without trusting its content: a cell of the wrong type is
 reported.
 """
 
@@ -48,7 +48,7 @@ _ENTRIES = f"SELECT {', '.join(_COLUMNS)} FROM entry WHERE position > ? ORDER BY
 
 
 class Saved(msgspec.Struct, frozen=True):
-    """A row of the table ``saved``: what ``table`` knew after the entry at ``position``."""
+    """A row of the table ``saved``: the state of ``table`` after the entry at ``position``."""
 
     table: str
     state: bytes
@@ -56,12 +56,12 @@ class Saved(msgspec.Struct, frozen=True):
 
 
 class _Text(bytes):
-    """A text cell as it is stored: it may not be UTF-8, and must not pass for a blob."""
+    """A text cell as stored, distinct from a blob. It may not be valid UTF-8."""
 
 
 class LiveFile:
-    """Raises :class:`UnreadableSegmentError` if it cannot be read or is not a journal, and
-    :class:`BrokenSegmentError` if its content is invalid.
+    """An open live file. Raises :class:`UnreadableSegmentError` if it cannot be read or is not a
+    journal, and :class:`BrokenSegmentError` if its content is invalid.
     """
 
     def __init__(self, path: Path) -> None:
@@ -73,7 +73,7 @@ class LiveFile:
         self._connection.close()
 
     def id(self) -> str:
-        """The file's own id."""
+        """Return the id of the file."""
         meta = self._meta()
         if "id" not in meta:
             raise BrokenSegmentError(f"{self.path}: it has no id (table meta)")
@@ -85,11 +85,13 @@ class LiveFile:
         return meta["id"]
 
     def base(self) -> int:
-        """The position before the first entry that the file ever had."""
+        """Return the position before the first entry that the file ever had."""
         return self._position("base", self._meta().get("base", "0"))
 
     def beginning(self) -> ChainHead:
-        """Where its entries begin: at the genesis, or after those that are only in segments."""
+        """Return the point after which it has entries: the genesis, or the last entry that is only
+        in a segment.
+        """
         meta = self._meta()
         if not {"cut", "cut_hash"} <= meta.keys():
             return ChainHead(self.base(), genesis(self.id()))
@@ -102,17 +104,17 @@ class LiveFile:
         return ChainHead(self._position("cut", meta["cut"]), before)
 
     def last(self) -> int:
-        """The position of the last entry; 0 without one."""
+        """Return the position of the last entry; 0 without one."""
         found = self._one("SELECT max(position) FROM entry")
         return found if isinstance(found, int) else 0
 
     def strays(self, through: int) -> int:
-        """The number of entries at or before that position, for a file without any."""
+        """Return the number of entries up to that position, where there should be none."""
         found = self._one("SELECT count(*) FROM entry WHERE position <= ?", through)
         return found if isinstance(found, int) else 0
 
     def saved(self) -> list[Saved]:
-        """The latest state of each table."""
+        """Return the latest state of each table."""
         rows = []
         for number, (table, state, position) in enumerate(
             self._rows("SELECT table_id, state, position FROM saved"), 1
@@ -132,7 +134,7 @@ class LiveFile:
         return sorted(rows, key=lambda row: row.table)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """The entries after that position."""
+        """Yield the entries after that position."""
         for row in self._rows(_ENTRIES, after):
             position, table, boot, kind, seq, time, mono_ns, body, previous, digest = row
             words = [_decoded(each) for each in (table, boot, kind, time)]
@@ -158,21 +160,21 @@ class LiveFile:
                 raise BrokenSegmentError(
                     f"{self.path}: entry {position}: there is no kind {words[2]!r}"
                 )
-            told = cast("tuple[str, str, Kind, str]", tuple(words))
-            yield Entry(position, *told[:3], seq, told[3], mono_ns, body, previous, digest)
+            texts = cast("tuple[str, str, Kind, str]", tuple(words))
+            yield Entry(position, *texts[:3], seq, texts[3], mono_ns, body, previous, digest)
 
     def boots(self, after: int) -> list[int]:
-        """The positions of the entries ``boot`` after that one."""
+        """Return the positions of the ``boot`` entries after that position."""
         rows = self._rows("SELECT position FROM entry WHERE position > ? AND kind = 'boot'", after)
         return [position for (position,) in rows]
 
     def damage(self) -> str | None:
-        """What SQLite reports wrong with the whole file, or None."""
+        """Return what SQLite finds wrong with the whole file, or None."""
         found = self._one("PRAGMA quick_check(1)")
         text = found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
         if unread_page(text) is not None:
             raise UnreadableSegmentError(
-                f"{self.path}: {text}; the disk does not give it: copy the file, and look at the "
+                f"{self.path}: {text}; the disk does not return it: copy the file, and look at the "
                 "disk"
             )
         return None if text == "ok" else text
@@ -200,12 +202,12 @@ class LiveFile:
             )
         return int(text)
 
-    def _one(self, statement: str, *given: int) -> Any:
-        return next(self._rows(statement, *given), (None,))[0]
+    def _one(self, statement: str, *parameters: int) -> Any:
+        return next(self._rows(statement, *parameters), (None,))[0]
 
-    def _rows(self, statement: str, *given: int) -> Iterator[tuple[Any, ...]]:
+    def _rows(self, statement: str, *parameters: int) -> Iterator[tuple[Any, ...]]:
         try:
-            yield from self._connection.execute(statement, given)
+            yield from self._connection.execute(statement, parameters)
         except sqlite3.Error as error:
             kind = (
                 BrokenSegmentError
@@ -216,7 +218,7 @@ class LiveFile:
 
 
 def _decoded(cell: object) -> str | None:
-    """The text of a cell; None if it is not text."""
+    """Return the text of a cell; None if it is not valid text."""
     if type(cell) is not _Text:
         return None
     try:
@@ -226,7 +228,7 @@ def _decoded(cell: object) -> str | None:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """A read-only connection to a file that has the tables of a journal."""
+    """Open a read-only connection to a file that has the tables of a journal."""
     try:
         with path.open("rb") as file:
             head = file.read(len(SQLITE_MAGIC))

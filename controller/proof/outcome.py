@@ -24,7 +24,9 @@ STATUS = {ProofOutcome.HOLDS: 0, ProofOutcome.DOES_NOT_HOLD: 1, ProofOutcome.NOT
 
 
 def conclude(*, against: bool, lacking: bool) -> ProofOutcome:
-    """``against``: something contradicts the journal; this outweighs anything ``lacking``."""
+    """Return the verdict. ``against``: something contradicts the journal, which outweighs
+    ``lacking``: something needed is missing.
+    """
     if against:
         return ProofOutcome.DOES_NOT_HOLD
     return ProofOutcome.NOT_JUDGED if lacking else ProofOutcome.HOLDS

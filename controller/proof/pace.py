@@ -1,5 +1,5 @@
-"""The pace of long work in a thread: it takes a share of the time, and can be ended. Two threads
-of Python cannot work at once, so one that never pauses would hold up the tables.
+"""Throttles long work in a thread to a share of the time, and ends it on request. Two threads of
+Python cannot run at once, so one that never pauses would delay the tables.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from devices import clock
 from devices.errors import NovamasError
 
 MAX_WORK_SHARE = 0.2
-"""Share of the time that the work may take."""
+"""Maximum share of the time that the work uses."""
 MAX_PAUSE_SECONDS = 1.0
 BATCH_ENTRIES = 200
 """Entries between two pauses."""
@@ -21,11 +21,11 @@ _Item = TypeVar("_Item")
 
 
 class EndedError(NovamasError):
-    """The work was to end before it was done."""
+    """The work was ended before it was complete."""
 
 
 class Throttle:
-    """``pause`` and ``paced`` are for the thread that works, ``end`` for any."""
+    """The thread that works calls ``pause`` or ``paced``; any thread may call ``end``."""
 
     def __init__(self) -> None:
         self._ended = Event()
@@ -39,11 +39,11 @@ class Throttle:
         """Let others work. Raises :class:`EndedError`."""
         spent = clock.monotonic() - self._since
         if self._ended.wait(min(spent * (1 / MAX_WORK_SHARE - 1), MAX_PAUSE_SECONDS)):
-            raise EndedError("it was to end")
+            raise EndedError("the work was ended")
         self._since = clock.monotonic()
 
     def paced(self, entries: Iterable[_Item]) -> Iterator[_Item]:
-        """The same entries, with a pause after every ``BATCH_ENTRIES`` of them."""
+        """Yield these entries, with a pause after every ``BATCH_ENTRIES`` of them."""
         self._since = clock.monotonic()
         for number, entry in enumerate(entries, 1):
             yield entry

@@ -1,7 +1,8 @@
 """A journal cut into pieces, so that several processes can prove it at once.
 
-A piece lies within one source. It may be begun without those before it where the daemon stored what
-every table knew, as a day began: there the entry ``boot`` says that the run continues.
+A piece lies within one source. It can be proved without the pieces before it if it begins at a
+seam: where a day began, a ``boot`` entry states that the run continues, and the state of every
+table was stored.
 """
 
 from __future__ import annotations
@@ -20,19 +21,18 @@ from controller.proof.live import LiveFile
 from controller.proof.segment import DECODE_ERRORS, BrokenSegmentError
 
 BOOT_SEARCH_ENTRIES = 5000
-"""Entries at the beginning of a sealed day among which its own ``boot`` is looked for: it comes
-within a minute.
+"""Entries at the beginning of a sealed day that are searched for its ``boot`` entry, which is
+written within a minute.
 """
 LEAD_ENTRIES_PER_TABLE = 300
-"""Entries for each table that lead up to a piece. A device's repetitions are known after a few
-rounds.
+"""Entries per table before a piece that the decoders receive first. A few rounds suffice, since
+devices repeat themselves.
 """
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """The entries after the position ``after`` of the source with this index, to ``through``; None:
-    to its end. ``seam``: it may be begun without those before it; ``previous``: the hash of the
-    entry before it.
+    """The entries after the position ``after`` of the source with this index, up to ``through``;
+    None for its end. ``seam``: it begins at a seam; ``previous``: the hash of the entry before it.
     """
 
     source: int
@@ -43,8 +43,8 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class Lead(msgspec.Struct, frozen=True):
-    """The start of a piece: the last entries ``before`` it, the first ``of`` it, and the
-    ``fragments``, runs whose beginning is not stored.
+    """What is needed to begin with a piece: the last entries ``before`` it, the first entries
+    ``of`` it, and the ``fragments``: runs whose beginning is not stored.
     """
 
     before: list[Entry]
@@ -53,12 +53,12 @@ class Lead(msgspec.Struct, frozen=True):
 
 
 def whole(evidence: Evidence) -> list[Piece]:
-    """Each source in one piece."""
+    """Return one piece for each source."""
     return [Piece(index, source.after) for index, source in enumerate(evidence.sources)]
 
 
 def cut(evidence: Evidence) -> list[Piece]:
-    """Each source in as many pieces as there are places to begin."""
+    """Cut each source at its seams."""
     pieces: list[Piece] = []
     sealed: dict[str, int] = {}
     for index, source in enumerate(evidence.sources):
@@ -78,7 +78,7 @@ def cut(evidence: Evidence) -> list[Piece]:
 
 
 def shares(evidence: Evidence, pieces: list[Piece], jobs: int) -> list[int]:
-    """The first pieces of each process, so that all have about as much to do."""
+    """Return the index of the first piece of each process, so that all have similar work."""
     weights, ends = list[int](), dict[str, int]()
     for piece in pieces:
         source = evidence.sources[piece.source]
@@ -95,7 +95,7 @@ def shares(evidence: Evidence, pieces: list[Piece], jobs: int) -> list[int]:
 
 
 def lead(evidence: Evidence, piece: Piece) -> Lead:
-    """What leads up to a piece. Raises :class:`BrokenSegmentError` and ``ValueError``."""
+    """Read the lead of a piece. Raises :class:`BrokenSegmentError` and ``ValueError``."""
     source = evidence.sources[piece.source]
     tables = len(_boot(next(source.entries(piece.after))).tables)
     since = piece.after - LEAD_ENTRIES_PER_TABLE * tables
@@ -113,7 +113,7 @@ def lead(evidence: Evidence, piece: Piece) -> Lead:
 
 
 def _seams(source: JournalSource, after: int) -> Iterator[tuple[int, bytes]]:
-    """The positions after which a day begins, each with the hash of its entry."""
+    """Yield the positions after which a day begins, each with the hash of its entry."""
     if source.is_segment:
         yield from islice(_days(islice(source.entries(), BOOT_SEARCH_ENTRIES)), 1)
         return
@@ -124,8 +124,8 @@ def _seams(source: JournalSource, after: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _days(entries: Iterable[Entry]) -> Iterator[tuple[int, bytes]]:
-    """Where a boot continues, after another entry and before what a table knew. Where tables were
-    reloaded, only those say what they knew.
+    """Yield each position that is followed by a ``boot`` entry of a continuing run and then by a
+    table's state. A reload is no seam: only the reloaded tables store their state.
     """
     before: deque[Entry] = deque(maxlen=2)
     for entry in entries:
@@ -142,7 +142,7 @@ def _days(entries: Iterable[Entry]) -> Iterator[tuple[int, bytes]]:
 
 
 def _fragments(evidence: Evidence) -> frozenset[str]:
-    """The runs with which a chain begins, but which do not begin there."""
+    """Return the runs in which a chain begins, without their own beginning."""
     firsts = {source.journal: source for source in reversed(evidence.sources)}.values()
     entries = (entry for source in firsts for entry in islice(source.entries(), 1))
     return frozenset(

@@ -1,10 +1,10 @@
-"""Several processes that prove one journal together.
+"""Proves one journal in several processes.
 
-Each but the first begins at a seam with a guess: that all before it is as it was written, that each
-table knew what was stored as the day began, and that each device's decoder knows what it makes of
-the bytes just before. Its findings count only if the process before it has reached the same state.
-Otherwise that one continues, until both agree. So what is found is what one process alone would
-find, in the same order.
+Each but the first begins at a seam with assumptions: that everything before it is intact, that each
+table had the state that was stored as the day began, and that each decoder has the state that the
+preceding bytes lead to. Its findings count only if the previous process reaches the same state.
+Otherwise that one continues until both agree. So the findings, and their order, are those that one
+process alone would have.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 class PieceFindings(msgspec.Struct, frozen=True):
-    """A piece, by its index: a digest of what was known ``before`` and ``after`` it, and what was
-    found in it. Not ``sound``: more would have to be known than is at a seam.
+    """The findings of one piece, with a digest of the verifier's state ``before`` and ``after`` it.
+    ``sound``: False if the piece depends on more than is known at a seam.
     """
 
     index: int
@@ -39,8 +39,8 @@ class PieceFindings(msgspec.Struct, frozen=True):
 
 
 def walk_together(walk: Walk, jobs: int) -> list[PieceFindings] | None:
-    """Process the whole journal in several processes, and yield the findings of each piece, in
-    order. None: one process has to do it.
+    """Walk the whole journal in several processes, and return the findings of each piece, in order;
+    None if one process has to do it.
     """
     pieces = cut(walk.evidence)
     begins = shares(walk.evidence, pieces, jobs)
@@ -56,7 +56,7 @@ def walk_together(walk: Walk, jobs: int) -> list[PieceFindings] | None:
 
 
 def _in_order(together: _ProcessPool, begins: list[int], count: int) -> list[PieceFindings] | None:
-    """Each piece from a process that knew what is true before it."""
+    """Return the findings of each piece from a process that began it in the right state."""
     holder, after, accepted = together.processes[0], b"", list[PieceFindings]()
     for index in range(count):
         owner = together.processes[bisect(begins, index) - 1]
@@ -89,7 +89,7 @@ class _Process:
         self.connection, theirs = multiprocessing.Pipe()
         context = multiprocessing.get_context(
             "fork"
-        )  # the key that unseals is passed on by no pipe
+        )  # so that the secret key is not sent through a pipe
         self._process = context.Process(
             target=_work,
             args=(theirs, [*others, self.connection], walk, pieces, range(begin, end)),
@@ -99,14 +99,14 @@ class _Process:
         theirs.close()
 
     def extend(self) -> None:
-        """Have it take one piece more."""
+        """Let it handle one more piece."""
         try:
             self.connection.send(None)
         except OSError:
             self.left = True
 
     def receive(self) -> None:
-        """Take its next message."""
+        """Receive its next message."""
         try:
             message = self.connection.recv()
         except (EOFError, OSError):
@@ -130,7 +130,7 @@ class _ProcessPool:
         self._total = walk.evidence.size()
 
     def findings(self, process: _Process, index: int) -> PieceFindings | None:
-        """What that process has found in a piece, once it has; None if it is gone."""
+        """Wait for the findings of a process in a piece; None if the process has ended."""
         while index not in process.findings and not process.left:
             ready = wait([each.connection for each in self.processes if not each.left])
             for each in self.processes:
@@ -144,12 +144,12 @@ class _ProcessPool:
 def _work(
     connection: Connection, others: list[Connection], walk: Walk, pieces: list[Piece], share: range
 ) -> None:
-    """The work of one process. It ends when the first one does."""
+    """Do the work of one process. It ends when the first process does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
     for other in others:
         other.close()
     walk.progress = lambda done, _total: connection.send(done)
-    walk.take_findings()  # findings of the evidence as a whole are not repeated
+    walk.pop_findings()  # findings of the evidence as a whole are not repeated
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         if share.start:
             walk.begin(pieces[share.start])
@@ -169,7 +169,7 @@ def _prove_piece(walk: Walk, pieces: list[Piece], index: int) -> PieceFindings:
         index,
         before,
         after,
-        walk.take_findings(),
-        walk.listener.take_findings(),
+        walk.pop_findings(),
+        walk.listener.pop_findings(),
         walk.listener.sound,
     )

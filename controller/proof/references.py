@@ -1,7 +1,7 @@
-"""The readings that events name as their evidence: which entries they are.
+"""Finds the entries of the readings that events name as their evidence.
 
-A table at which cards are dealt counts its readings. The entry of a reading holds its number, also
-in clear beside a sealed box, and the events that rest on it name that number.
+A table at which cards are dealt numbers its readings. The entry of a reading has its number, in
+clear beside the box if it is sealed, and the events that result from it name that number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from controller.journal.schema import Entry
 from controller.proof.segment import DECODE_ERRORS
 
 MAX_LOOKUP_READINGS = 5000
-"""The latest readings of each table in which those of an event are looked up: a hundred rounds."""
+"""Latest readings of each table that are remembered for the lookup: a hundred rounds."""
 
 REASON_NOT_KEPT = (
     "its entry is not kept: the day that held it was removed after keep_days, or could not be read"
@@ -24,7 +24,7 @@ REASON_TOO_FAR = f"its entry lies more than {MAX_LOOKUP_READINGS} readings of th
 
 
 _Found = tuple[int, bytes | None]
-"""The position of a reading, and its content; None: it is sealed."""
+"""The position of a reading, and its content; None if it is sealed."""
 
 
 class _Holds(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class _Names(msgspec.Struct, frozen=True):
 
 
 def number_in(body: bytes) -> int | None:
-    """The number of the reading that an input is, sealed or not; None without one."""
+    """Return the number of the reading in an input, sealed or not; None if it has none."""
     if b'"reading":' not in body:
         return None
     try:
@@ -46,7 +46,7 @@ def number_in(body: bytes) -> int | None:
 
 
 def named_by(body: bytes) -> tuple[int, ...]:
-    """The numbers of the readings that an event names."""
+    """Return the numbers of the readings that an event names."""
     if b'"readings":' not in body:
         return ()
     try:
@@ -55,16 +55,16 @@ def named_by(body: bytes) -> tuple[int, ...]:
         return ()
 
 
-class Lookup:
-    """Takes the entries in order, and finds the readings that an event names among those before it.
-    The numbers of a restarted table start again.
+class ReadingLookup:
+    """Receives the entries in order, and finds the readings that an event names among the earlier
+    ones. The numbers of a table may restart.
     """
 
     def __init__(self) -> None:
         self._tables: dict[str, dict[int, _Found]] = {}
 
     def on_entry(self, entry: Entry) -> None:
-        """Take the next entry."""
+        """Remember the reading of the next entry, if it has one."""
         if entry.kind != "input" or (number := number_in(entry.body)) is None:
             return
         known = self._tables.setdefault(entry.table, {})
@@ -73,9 +73,9 @@ class Lookup:
         if len(known) > MAX_LOOKUP_READINGS:
             del known[next(iter(known))]
 
-    def followed(self, event: Entry) -> list[dict[str, Any]]:
-        """The evidence of an event: of each reading its number and its position, and its content,
-        or that it is sealed; or why it is unknown.
+    def evidence_of(self, event: Entry) -> list[dict[str, Any]]:
+        """Return the evidence of an event: for each reading its number, its position, and its
+        content or that it is sealed; or why it is unknown.
         """
         known = self._tables.get(event.table, {})
         return [_reference(number, known) for number in named_by(event.body)]
@@ -88,28 +88,30 @@ def _reference(number: int, known: dict[int, _Found]) -> dict[str, Any]:
             "missing": REASON_TOO_FAR if len(known) == MAX_LOOKUP_READINGS else REASON_NOT_KEPT,
         }
     position, body = known[number]
-    told = {"reading": number, "position": position}
-    return {**told, "sealed": True} if body is None else {**told, "body": msgspec.Raw(body)}
+    reference = {"reading": number, "position": position}
+    return (
+        {**reference, "sealed": True} if body is None else {**reference, "body": msgspec.Raw(body)}
+    )
 
 
 class ReadingRange(msgspec.Struct):
-    """Of one table: the lowest number of its readings in some entries, and the numbers that events
-    there name below it.
+    """The readings of one table in some entries: their lowest number, and the numbers below it that
+    events name.
     """
 
     first: int | None = None
     below: list[int] = []
 
     def add_reading(self, number: int) -> None:
-        """A reading."""
+        """Add the number of a reading."""
         self.first = number if self.first is None else min(self.first, number)
 
     def add_references(self, numbers: tuple[int, ...]) -> None:
-        """An event names readings."""
+        """Add the numbers that an event names."""
         self.below += [each for each in numbers if self.first is None or each < self.first]
 
     def add(self, later: ReadingRange) -> None:
-        """Add what was found in the entries that follow."""
+        """Add the range of later entries."""
         self.add_references(tuple(later.below))
         if later.first is not None:
             self.add_reading(later.first)

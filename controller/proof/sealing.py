@@ -76,7 +76,7 @@ def seal(
         )
         if reader.last_publishable(cut) > acknowledged:
             cut = min(cut, acknowledged)
-    kept = {
+    in_segments = {
         chain: [path for path in paths if chain != own[:8] or span(path)[3] <= begins]
         for chain, paths in chains.items()
     }
@@ -85,7 +85,7 @@ def seal(
         cut,
         tuple(
             _removed_day(path, pace)
-            for paths in kept.values()
+            for paths in in_segments.values()
             for path in _aged(paths, counted, keep_days)
         ),
     )

@@ -84,11 +84,11 @@ class TimeKept(msgspec.Struct, frozen=True):
     unproved: bool = False
 
 
-def stated(kernel: KernelClock | None, chrony: Tracking | None) -> ClockStatement | None:
+def clock_statement(kernel: KernelClock | None, chrony: Tracking | None) -> ClockStatement | None:
     """Who is asked: chrony where it keeps the clock, else the kernel. None: no reply."""
-    found = []
+    statements = []
     if chrony is not None:
-        found.append(
+        statements.append(
             ClockStatement(
                 by="chrony",
                 source=chrony.source,
@@ -101,7 +101,7 @@ def stated(kernel: KernelClock | None, chrony: Tracking | None) -> ClockStatemen
             )
         )
     if kernel is not None:
-        found.append(
+        statements.append(
             ClockStatement(
                 by="kernel",
                 source=None,
@@ -112,14 +112,16 @@ def stated(kernel: KernelClock | None, chrony: Tracking | None) -> ClockStatemen
                 growth=DRIFT_RATE,
             )
         )
-    return next((each for each in found if each.synchronised), found[0] if found else None)
+    return next(
+        (each for each in statements if each.synchronised), statements[0] if statements else None
+    )
 
 
-def look(
+def update_clock_state(
     before: TimeKept | None,
     wall: float,
     machine: float,
-    said: ClockStatement | None,
+    statement: ClockStatement | None,
     bound: float | None,
 ) -> tuple[TimeKept, float | None]:
     """The present state, and the seconds by which the clock was set since the last reading, if it
@@ -128,19 +130,20 @@ def look(
     first = before is None
     before = before or TimeKept(wall, machine)
     passed = machine - before.machine
-    off = wall - before.wall - passed
+    difference = wall - before.wall - passed
     step = (
-        off
-        if abs(off) > (DEFAULT_STEP_SECONDS if bound is None else bound) + SLEW_RATIO * passed
+        difference
+        if abs(difference)
+        > (DEFAULT_STEP_SECONDS if bound is None else bound) + SLEW_RATIO * passed
         else None
     )
     stepped = before.stepped + abs(step or 0.0)
     corrected = before.corrected
-    if said is not None and said.synchronised:
-        if not first and _corrected(before, said):
+    if statement is not None and statement.synchronised:
+        if not first and _corrected(before, statement):
             stepped, corrected = 0.0, machine
-        error: float | None = said.greatest + stepped
-        growth = said.growth
+        error: float | None = statement.greatest + stepped
+        growth = statement.growth
     else:
         error, growth = None, DRIFT_RATE
         if before.error is not None:
@@ -152,7 +155,7 @@ def look(
         growth=growth,
         stepped=stepped,
         steps=before.steps + (step is not None),
-        stated=said,
+        stated=statement,
         corrected=corrected,
         reported_error=reported_error(before.reported_error, error, growth, bound),
         unproved=_unproved(before.unproved, error, growth, bound),
@@ -160,14 +163,14 @@ def look(
     return now, step
 
 
-def _corrected(before: TimeKept, said: ClockStatement) -> bool:
+def _corrected(before: TimeKept, statement: ClockStatement) -> bool:
     """Whether the source has corrected the clock since the look before, or has come back."""
-    was = before.stated
-    if was is None or not was.synchronised or was.by != said.by:
+    previous = before.stated
+    if previous is None or not previous.synchronised or previous.by != statement.by:
         return True
-    if said.correction is not None:
-        return said.correction != was.correction
-    return said.greatest < was.greatest
+    if statement.correction is not None:
+        return statement.correction != previous.correction
+    return statement.greatest < previous.greatest
 
 
 def reported_error(
@@ -210,7 +213,7 @@ def _unproved(before: bool, error: float | None, growth: float, bound: float | N
     return error is None or error >= (limit * CLEAR_RATIO if before else limit)
 
 
-def crossed(now: TimeKept, bound: float | None) -> float | None:
+def crossing_time(now: TimeKept, bound: float | None) -> float | None:
     """When the site's bound is crossed without a correction, in seconds since 1970; None: it
     already is, or is not required.
     """
@@ -219,11 +222,11 @@ def crossed(now: TimeKept, bound: float | None) -> float | None:
     return now.wall + (bound - now.error) / now.growth
 
 
-def unproved(now: TimeKept, bound: float | None) -> tuple[Stage, str] | None:
+def unproved_alert(now: TimeKept, bound: float | None) -> tuple[Stage, str] | None:
     """How far it has come, and what the alert *time unproved* says; None where it is not raised."""
     if bound is None or not now.unproved:
         return None
-    crossing = crossed(now, bound)
+    crossing = crossing_time(now, bound)
     if now.error is None:
         return "unknown", (
             f"nobody states by how much the clock may be wrong; the site allows {bound:g} s. "

@@ -16,7 +16,7 @@ from controller.contract.mono import elapsed_ns
 from controller.contract.times import format_utc
 from controller.journal.schema import Entry
 from controller.journal.setup import Boot, ClockState
-from controller.proof.belief import Belief, BelievedTime, look
+from controller.proof.belief import Belief, BelievedTime, update_belief
 from controller.proof.clocks import read_clocks
 
 
@@ -29,7 +29,7 @@ class Timekeeper:
         before, belief = _before(boot, last)
         self._counted = max(before, counted)
         self._began = self._now = read_clocks()
-        self._belief = look(belief, self._now)
+        self._belief = update_belief(belief, self._now)
 
     @property
     def doubt(self) -> str | None:
@@ -41,10 +41,10 @@ class Timekeeper:
         """Seconds for which the journal's daemons had run at the last reading."""
         return self._counted + int(self._now.awake - self._began.awake)
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Read the clocks."""
         self._now = read_clocks()
-        self._belief = look(self._belief, self._now)
+        self._belief = update_belief(self._belief, self._now)
 
     def clock(self) -> ClockState:
         """The state of the clocks, for a ``boot`` entry."""

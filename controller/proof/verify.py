@@ -18,11 +18,11 @@ from controller.contract.node import Checkpoint
 from controller.journal.schema import Entry, JournalUnusableError, genesis, has_valid_hash
 from controller.journal.setup import Boot, RemovedDay
 from controller.proof import hand_overs
-from controller.proof.checkpoint import flaw, kept
+from controller.proof.checkpoint import last_checkpoint, signature_problem
 from controller.proof.evidence import Evidence, JournalSource
 from controller.proof.pieces import Lead, Piece, lead, whole
 from controller.proof.processes import walk_together
-from controller.proof.remembered import Remembered
+from controller.proof.saved_states import SavedStateCheck
 from controller.proof.segment import DECODE_ERRORS, BrokenSegmentError, UnreadableSegmentError, span
 from controller.proof.verdict import PositionRange, Verdict
 
@@ -56,7 +56,7 @@ class EntryListener:
         """A digest of what is known now. The verdict on later entries depends on nothing else."""
         return b""
 
-    def take_findings(self) -> Any:
+    def pop_findings(self) -> Any:
         """Findings since the last call, for :meth:`add` of another."""
 
     def add(self, found: Any) -> None:
@@ -136,9 +136,9 @@ def verify(
         )
     alone = each is not None and not isinstance(each, EntryListener)
     listener = each if isinstance(each, EntryListener) else EntryListener(each or (lambda _: None))
-    walk = Walk(evidence, verdict, kept(journal), list(checkpoints), listener, progress)
+    walk = Walk(evidence, verdict, last_checkpoint(journal), list(checkpoints), listener, progress)
     together = jobs > 1 and not alone and evidence.size() >= MIN_PARALLEL_ENTRIES
-    if not (together and walk.take_together(jobs)):
+    if not (together and walk.take_in_parallel(jobs)):
         for piece in whole(evidence):
             walk.take(piece)
         listener.end()
@@ -179,7 +179,7 @@ class Walk:
             if evidence.sources and not evidence.sources[-1].is_segment
             else None
         )
-        self._remembered = Remembered(evidence.saved, live)
+        self._saved_states = SavedStateCheck(evidence.saved, live)
 
     def begin(self, piece: Piece) -> None:
         """Begin with this piece, as if all before it were there and as it was written. Raises
@@ -210,7 +210,7 @@ class Walk:
         known = chain.head, chain.flawed, chain.cut_short, chain.tells is not None
         return repr((journal, here, known)).encode()
 
-    def take_findings(self) -> WalkFindings:
+    def pop_findings(self) -> WalkFindings:
         """Findings since the last call."""
         verdict = self._verdict
         told = WalkFindings(
@@ -220,14 +220,14 @@ class Walk:
             stated=self._stated,
             sealed=self._own,
             begun=self._begun,
-            wrong=self._remembered.mistakes(),
+            wrong=self._saved_states.mistakes(),
             site=self._site,
         )
         self._verdict = Verdict(journal=verdict.journal, trusted=verdict.trusted)
         self._stated, self._own = [], []
         return told
 
-    def take_together(self, jobs: int) -> bool:
+    def take_in_parallel(self, jobs: int) -> bool:
         """Process all in several processes. Return False if they could not."""
         taken = walk_together(self, jobs)
         if taken is None:
@@ -257,7 +257,7 @@ class Walk:
         self._stated += walked.stated
         self._own += walked.sealed
         self._site = walked.site or self._site
-        self._remembered.add(walked.wrong)
+        self._saved_states.add(walked.wrong)
 
     def judge(self) -> None:
         """Say what follows from all that was found."""
@@ -270,7 +270,7 @@ class Walk:
         whole = {
             chain.journal: chain.head for chain in self._chains.values() if not chain.cut_short
         }
-        for position, what in self._remembered.wrong(whole):
+        for position, what in self._saved_states.wrong(whole):
             verdict.wrong(str(self.evidence.journal), position, what)
         for chain in self._chains.values():
             self._tell(chain)
@@ -398,7 +398,7 @@ class Walk:
         verdict.last = entry.time
         if entry.kind == "boot":
             self._on_boot(entry, chain)
-        self._remembered.on_entry(entry, chain.journal)
+        self._saved_states.on_entry(entry, chain.journal)
         self.listener.on_entry(entry)
 
     def _on_boot(self, entry: Entry, chain: _Chain) -> None:
@@ -416,7 +416,7 @@ class Walk:
                 "here: subscribers have it"
             )
         if boot.standby is not None and boot.standby.before is not None:
-            hand_overs.judge(boot.standby.before, self.evidence.journal, self._verdict)
+            hand_overs.note_hand_over(boot.standby.before, self.evidence.journal, self._verdict)
         self._stated += ((chain.journal, entry.position, removal) for removal in boot.removed)
         verdict = self._verdict
         self._site = (
@@ -434,7 +434,7 @@ class Walk:
         told = {msgspec.json.encode(point): point for point in self._told}
         for point in own.values():
             verdict.checkpoints += 1
-            wrong = flaw(point, keys)
+            wrong = signature_problem(point, keys)
             if point.journal not in self._chains:
                 verdict.elsewhere += 1
             elif point.signature is None:
@@ -456,7 +456,7 @@ class Walk:
             if body in own:
                 continue
             verdict.checkpoints += 1
-            wrong = flaw(point, keys)
+            wrong = signature_problem(point, keys)
             if point.journal not in self._chains:
                 verdict.elsewhere += 1
             elif wrong is None:
@@ -473,7 +473,11 @@ class Walk:
         verdict.unsigned += point.signature is None
         if verdict.disbelieved == 1:
             verdict.notes.append(f"{_named(point)}, of the archive is not believed: {why}")
-        if verdict.trusted or point.key is None or flaw(point, frozenset({point.key})) is not None:
+        if (
+            verdict.trusted
+            or point.key is None
+            or signature_problem(point, frozenset({point.key})) is not None
+        ):
             return
         if self._contradiction(point) is not None and not any(
             "--key" in each for each in verdict.unread

@@ -84,7 +84,7 @@ class Witness:
         elif stored.exact != archived.exact:
             self._rounded.add(name)
 
-    def testify(self, verdict: Verdict) -> None:
+    def add_evidence(self, verdict: Verdict) -> None:
         """Add the archive's evidence to the verdict, once all entries were received."""
         if not verdict.entries:
             return  # there is nothing to hold against it
@@ -151,16 +151,16 @@ class Witness:
         try:
             body = json.loads(line)
             if isinstance(body, dict) and ("payload" in body or {"kind", "body"} <= body.keys()):
-                told = body["payload"] if "payload" in body else body["body"]
-                body = json.loads(told) if isinstance(told, str) and told else told
+                content = body["payload"] if "payload" in body else body["body"]
+                body = json.loads(content) if isinstance(content, str) and content else content
         except DECODE_ERRORS:
             return False
         if not isinstance(body, dict):
             return body in (None, "")  # a retained topic that was emptied
         recalled = body.get("events")
         if isinstance(recalled, list):
-            kept = [isinstance(each, dict) and self._keep(each) for each in recalled]
-            return all(kept)
+            known = [isinstance(each, dict) and self._keep(each) for each in recalled]
+            return all(known)
         return self._keep(body)
 
     def _keep(self, body: dict[str, Any]) -> bool:
@@ -192,9 +192,9 @@ class Witness:
 
 def _copy(event: dict[str, Any]) -> _EventDigests:
     """Equal for the same event, whenever it was published."""
-    told = {key: value for key, value in event.items() if key != "historical"}
-    exact = _digest(_numbers(told, MAX_EXACT_INTEGER))
-    rounded = _digest(_numbers(told, None)) if _is_beyond(told) else exact
+    fields = {key: value for key, value in event.items() if key != "historical"}
+    exact = _digest(_numbers(fields, MAX_EXACT_INTEGER))
+    rounded = _digest(_numbers(fields, None)) if _is_beyond(fields) else exact
     return _EventDigests(exact, rounded, str(event.get("time", "")))
 
 

@@ -22,10 +22,10 @@ from controller.proof.kernel_clock import read_kernel_clock
 from controller.proof.time_bound import (
     Stage,
     TimeKept,
-    crossed,
-    look,
-    stated,
-    unproved,
+    clock_statement,
+    crossing_time,
+    unproved_alert,
+    update_clock_state,
 )
 from controller.tables.runner import TableRunner
 from devices import clock
@@ -73,21 +73,21 @@ class TimeWatch:
         try:
             for _ in range(FIRST_REPLY_CHECKS):
                 answered = self._tracking(wall_and_machine()[1]) is not None
-                if answered or self._chrony is None or not self._chrony.asked:
+                if answered or self._chrony is None or not self._chrony.is_waiting:
                     break
                 await clock.sleep(FIRST_REPLY_INTERVAL_SECONDS)
             while True:
-                self.look()
+                self.check()
                 await clock.sleep(CHECK_INTERVAL_SECONDS)
         finally:
             if self._chrony is not None:
                 self._chrony.close()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Check the clock, and report changes."""
         wall, machine = wall_and_machine()
-        statement = stated(read_kernel_clock(), self._tracking(machine))
-        self._now, step = look(self._now, wall, machine, statement, self._bound)
+        statement = clock_statement(read_kernel_clock(), self._tracking(machine))
+        self._now, step = update_clock_state(self._now, wall, machine, statement, self._bound)
         if step is not None:
             self._log.warning("clock was set", by=round(step, 6))
             self._steps.append(round(step, 6))
@@ -98,7 +98,7 @@ class TimeWatch:
         """Return chrony's last reply if it is recent."""
         if self._chrony is None:
             return None
-        if (reply := self._chrony.look()) is not None:
+        if (reply := self._chrony.poll()) is not None:
             self._answer = machine, reply
         if self._answer is None or machine - self._answer[0] > REPLY_VALID_SECONDS:
             return None
@@ -122,7 +122,7 @@ class TimeWatch:
 
     def _update_alert(self, time_kept: TimeKept) -> None:
         """Raise, reword or clear the alert when its stage changes."""
-        reason = unproved(time_kept, self._bound)
+        reason = unproved_alert(time_kept, self._bound)
         stage = reason[0] if reason else None
         if stage == self._stage:
             return
@@ -158,7 +158,7 @@ class TimeWatch:
         """Return the state of the clock. ``doubt``: why the time of day cannot be trusted."""
         now = self._now or TimeKept(*wall_and_machine())
         statement = now.stated
-        crossing = crossed(now, self._bound)
+        crossing = crossing_time(now, self._bound)
         return ClockHealth(
             bound=self._bound,
             stated_by=statement.by if statement else None,

@@ -12,14 +12,14 @@ from controller.contract.node import Checkpoint
 from controller.proof.checkpoint import (
     SigningKeyError,
     checkpoint_path,
-    flaw,
-    keep,
-    kept,
     key_path,
+    last_checkpoint,
     load_key,
     make_key,
     public,
     sign,
+    signature_problem,
+    write_checkpoint,
 )
 from subscribers.carrousel.schema import LedgerError
 from subscribers.carrousel.store import LedgerStore
@@ -29,14 +29,17 @@ def signing_key(ledger: Path, path: Path | None = None) -> SigningKey:
     """Return the key that signs a ledger's checkpoints, from ``path`` or from beside the ledger. It
     is created there unless a checkpoint was signed before. Raises :class:`LedgerError`.
     """
-    last, file = kept(ledger), path or key_path(ledger)
+    last, file = last_checkpoint(ledger), path or key_path(ledger)
     try:
         if path is None and last is None and not file.exists():
             return make_key(file)
         key = load_key(file)
     except SigningKeyError as error:
         raise LedgerError(str(error)) from None
-    if last is not None and (problem := flaw(last, frozenset({public(key)}))) is not None:
+    if (
+        last is not None
+        and (problem := signature_problem(last, frozenset({public(key)}))) is not None
+    ):
         raise LedgerError(
             f"{checkpoint_path(ledger)}: {problem}. Restore the right key as {file}; if it is "
             "lost, verify the ledger with the key of a published checkpoint, then move this "
@@ -51,7 +54,7 @@ def sign_head(store: LedgerStore, key: SigningKey, boot: str, time: str) -> Chec
     """
     checkpoint = sign(key, store.id, boot, time, store.committed)
     try:
-        keep(checkpoint, store.path)
+        write_checkpoint(checkpoint, store.path)
     except OSError as error:
         raise LedgerError(
             f"{checkpoint_path(store.path)}: {error.strerror}; free some space, or check the disk"

@@ -14,7 +14,7 @@ import msgspec
 
 from controller.contract.jackpot import STATE_FIELDS
 from controller.journal.schema import READ_ERRORS, ChainHead
-from controller.proof.checkpoint import kept
+from controller.proof.checkpoint import last_checkpoint
 from subscribers.carrousel.facts import Fact, OrderGiven
 from subscribers.carrousel.schema import (
     LEDGER_FORMAT,
@@ -72,7 +72,7 @@ class LedgerReader:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path, self.kept = path, kept(path)
+        self.path, self.kept = path, last_checkpoint(path)
         try:
             self.connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None

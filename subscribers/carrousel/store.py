@@ -23,7 +23,7 @@ import msgspec
 
 from controller.journal.schema import READ_ERRORS, ChainHead
 from controller.journal.wal_index import WalIndex, check_space
-from controller.proof.checkpoint import checkpoint_path, kept
+from controller.proof.checkpoint import checkpoint_path, last_checkpoint
 from devices import randomness
 from subscribers.carrousel import reading
 from subscribers.carrousel.accounts import Cause, Transaction
@@ -355,7 +355,7 @@ class LedgerStore:
             raise LedgerError(
                 f"{self.path}: the hash chain is broken at position {broken}; {_REPAIR_ADVICE}"
             )
-        last = kept(self.path)
+        last = last_checkpoint(self.path)
         if last is None:
             return
         if last.journal != reading.ledger_id(connection, self.path):

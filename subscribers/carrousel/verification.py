@@ -17,7 +17,7 @@ import msgspec
 
 from controller.contract.node import Checkpoint
 from controller.journal.schema import READ_ERRORS, ChainHead, is_read_failure
-from controller.proof.checkpoint import flaw
+from controller.proof.checkpoint import signature_problem
 from subscribers.carrousel import reading
 from subscribers.carrousel.facts import TermsGiven
 from subscribers.carrousel.ledger_state import JackpotLedgerState
@@ -220,7 +220,7 @@ def _check_checkpoint(
         yield LedgerFinding(
             None, f"a checkpoint belongs to another ledger, {checkpoint.journal[:64]}"
         )
-    elif (problem := flaw(checkpoint, trusted)) is not None:
+    elif (problem := signature_problem(checkpoint, trusted)) is not None:
         yield LedgerFinding(position, f"its checkpoint is not valid: {problem}")
     elif position > file.head.position:
         yield LedgerFinding(

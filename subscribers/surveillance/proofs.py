@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from controller.contract.node import Checkpoint
-from controller.proof.checkpoint import flaw
+from controller.proof.checkpoint import signature_problem
 from subscribers.surveillance.findings import FindingType, RecorderFinding
 
 MAX_MARKS = 64
@@ -64,7 +64,7 @@ def check_checkpoint(
                 said=checkpoint,
             ),
         )
-    if (defect := flaw(checkpoint, frozenset({checkpoint.key}))) is not None:
+    if (defect := signature_problem(checkpoint, frozenset({checkpoint.key}))) is not None:
         return proof, (
             _finding(
                 "checkpoint_forged",

@@ -25,7 +25,7 @@ from controller.contract.node import Checkpoint
 from controller.contract.sealed import Opened, Sealed
 from controller.contract.times import format_utc, parse_utc
 from controller.people.register import Person
-from controller.proof.checkpoint import flaw
+from controller.proof.checkpoint import signature_problem
 from devices import randomness
 from devices.readings import CardDrawn
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Query, RecordArchive
@@ -224,7 +224,7 @@ def _keys(archive: RecordArchive, events: Sequence[ArchiveRecord]) -> frozenset[
             except (ValueError, RecursionError):
                 continue
             key = checkpoint.key
-            if key is not None and flaw(checkpoint, frozenset({key})) is None:
+            if key is not None and signature_problem(checkpoint, frozenset({key})) is None:
                 found.add(key.lower())
     return frozenset(found) - refused_keys(archive, events[0].site)
 

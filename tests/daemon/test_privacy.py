@@ -21,7 +21,13 @@ import pytest
 from controller.confidential.key_file import KeyFileError, write_key_file
 from controller.journal.file import lock
 from controller.journal.schema import ChainHead, Entry, JournalUnusableError, entry_hash
-from controller.proof.checkpoint import SigningKeyError, checkpoint_path, keep, make_key, sign
+from controller.proof.checkpoint import (
+    SigningKeyError,
+    checkpoint_path,
+    make_key,
+    sign,
+    write_checkpoint,
+)
 from controller.proof.segment import FORMAT, SegmentHeader, write_segment
 from controller.service.privacy import exposed
 from devices.recording import RecordingWriter, _compress
@@ -57,7 +63,7 @@ def segment(folder: Path) -> Path:
 
 
 def checkpoint(folder: Path) -> Path:
-    keep(CHECKPOINT, folder / "journal")
+    write_checkpoint(CHECKPOINT, folder / "journal")
     return checkpoint_path(folder / "journal")
 
 

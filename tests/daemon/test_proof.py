@@ -74,7 +74,7 @@ def test_a_journal_of_a_real_evening_holds_and_everything_follows(
     )
     witness = Witness(archive)
     verdict = verify(journal, last["key"], witness.checkpoints.values(), witness.on_entry)
-    witness.testify(verdict)
+    witness.add_evidence(verdict)
     assert verdict.problems == []
     assert verdict.witnessed == len(
         {(event["boot"], event["seq"]) for event in subscriber.events()}

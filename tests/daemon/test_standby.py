@@ -237,7 +237,7 @@ def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
     assert handed.sessions == {"r1": event["next_session"] - 1002}
     other = ["--other", str(north.folder / "journal.sqlite3")]
     assert main(["verify", str(south.folder / "journal.sqlite3"), *other, "--text"]) == 0
-    assert "which was handed over, stands in" in capsys.readouterr().out
+    assert "which was handed over, is in" in capsys.readouterr().out
     other = ["--other", str(south.folder / "journal.sqlite3")]
     assert main(["verify", str(south.folder / "journal.sqlite3"), *other, "--text"]) == 3
     assert "no hand-over that the journal tells" in capsys.readouterr().out

@@ -31,7 +31,7 @@ from controller.contract.orders import (
 from controller.contract.topics import level
 from controller.games.games import make_game
 from controller.journal.setup import Boot, TableStart
-from controller.proof.checkpoint import checkpoint_path, flaw, kept
+from controller.proof.checkpoint import checkpoint_path, last_checkpoint, signature_problem
 from controller.proof.segment import FORMAT, BrokenSegmentError, Segment, SegmentHeader, SegmentLine
 from controller.proof.witness import Witness
 from controller.tables.table import Table, _SavedState
@@ -137,10 +137,10 @@ def test_every_field_of_a_checkpoint(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite3"
     for _, line in spoiled(Checkpoint, key="00", signature="00"):
         checkpoint_path(journal).write_bytes(line)
-        found = kept(journal)
+        found = last_checkpoint(journal)
         if found is not None:
             assert 0 <= found.position < 2**63
-            assert flaw(found, frozenset({found.key or ""}))
+            assert signature_problem(found, frozenset({found.key or ""}))
 
 
 def test_every_line_of_an_archive(tmp_path: Path) -> None:

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.proof import clocks
-from controller.proof.belief import STEADY_SECONDS, Belief, BelievedTime, contradiction, look
+from controller.proof.belief import (
+    STEADY_SECONDS,
+    Belief,
+    BelievedTime,
+    contradiction,
+    update_belief,
+)
 from controller.proof.clocks import ClockReading, read_clocks, synchronised
 from tests.controller.proof.world import DAY, NOON
 from tests.support.for_each import for_each
@@ -109,26 +115,30 @@ def test_what_contradicts_a_clock(
 
 
 def test_a_clock_that_is_set_right_again_is_believed_at_once() -> None:
-    belief = look(Belief(), now(0, 0))
+    belief = update_belief(Belief(), now(0, 0))
     assert belief.doubt is None
     for minute in range(1, 100):
-        belief = look(belief, now(45 * DAY + minute * 60, minute * 60))
+        belief = update_belief(belief, now(45 * DAY + minute * 60, minute * 60))
         assert "was set by +3888000 s" in str(belief.doubt)
-    assert look(belief, now(6000, 6000)).doubt is None
+    assert update_belief(belief, now(6000, 6000)).doubt is None
 
 
 def test_a_clock_that_goes_for_a_day_without_a_step_is_believed() -> None:
-    belief = look(Belief(), now(0, 0))
-    belief = look(belief, now(45 * DAY, 60))
-    assert look(belief, now(45 * DAY + STEADY_SECONDS - 60, STEADY_SECONDS)).doubt is not None
-    assert look(belief, now(45 * DAY + STEADY_SECONDS, STEADY_SECONDS + 60)) == Belief(
+    belief = update_belief(Belief(), now(0, 0))
+    belief = update_belief(belief, now(45 * DAY, 60))
+    assert (
+        update_belief(belief, now(45 * DAY + STEADY_SECONDS - 60, STEADY_SECONDS)).doubt is not None
+    )
+    assert update_belief(belief, now(45 * DAY + STEADY_SECONDS, STEADY_SECONDS + 60)) == Belief(
         known(45 * DAY + STEADY_SECONDS, machine=STEADY_SECONDS + 60)
     )
-    belief = look(belief, now(44 * DAY, STEADY_SECONDS))  # set once more: it has to begin anew
-    assert look(belief, now(45 * DAY, STEADY_SECONDS + DAY - 1)).doubt is not None
-    stopped = look(Belief(), ClockReading(0.0, 0.0, 0.0, None))
+    belief = update_belief(
+        belief, now(44 * DAY, STEADY_SECONDS)
+    )  # set once more: it has to begin anew
+    assert update_belief(belief, now(45 * DAY, STEADY_SECONDS + DAY - 1)).doubt is not None
+    stopped = update_belief(Belief(), ClockReading(0.0, 0.0, 0.0, None))
     assert (
-        look(
+        update_belief(
             stopped, ClockReading(STEADY_SECONDS * 9, STEADY_SECONDS * 9, STEADY_SECONDS * 9, None)
         ).doubt
         is not None
@@ -147,12 +157,12 @@ def test_in_use_only_a_clock_that_goes_on_is_believed(steps: list[tuple[float, f
     """Whatever is set: what was believed last is the truth, unless a wrong clock went on
     for a day.
     """
-    belief, passed, off, undisturbed = look(Belief(), now(0, 0)), 0.0, 0.0, 0.0
+    belief, passed, off, undisturbed = update_belief(Belief(), now(0, 0)), 0.0, 0.0, 0.0
     right = True
     for seconds, jump in steps:
         passed, off = passed + seconds, off + jump
         undisturbed = undisturbed + seconds if jump == 0 else 0.0
-        belief = look(belief, now(passed + off, passed))
+        belief = update_belief(belief, now(passed + off, passed))
         right = right and (off == 0 or undisturbed < STEADY_SECONDS)
         if right:
             assert (belief.doubt is None) == (off == 0)

@@ -66,7 +66,7 @@ async def minute(run: Premises) -> None:
     """What the archivist does once a minute, and everything that the journal's writer was asked
     for.
     """
-    run.upkeep.look([run.runner])
+    run.upkeep.check([run.runner])
     await run.runner.drain()
     await run.upkeep._seal(run.journal.head())
     await run.runner.drain()
@@ -278,7 +278,7 @@ async def test_nothing_is_removed_that_could_not_be_told(
         with monkeypatch.context() as patched:
             patched.setattr(journal_upkeep, "boot", refuse)
             world.goes_on(2 * DAY)
-            run.upkeep._timekeeper.look()
+            run.upkeep._timekeeper.update()
             for _ in range(3):
                 await run.upkeep._seal(run.journal.head())
                 await written(run)

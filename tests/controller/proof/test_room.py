@@ -52,16 +52,16 @@ async def test_what_is_read_of_a_babble_is_proved_and_is_little(tmp_path: Path) 
 async def test_a_flood_names_the_device_until_it_ends(tmp_path: Path) -> None:
     async with run(tmp_path / "journal.sqlite3") as made:
         babble(made, 60)
-        made.upkeep.look_at_room([made.runner])
+        made.upkeep.check_room([made.runner])
         assert "device-flood" not in made.alerts
         babble(made, 60, times=MAX_BUFFERED_BYTES // 300 // len(NOISE))
-        made.upkeep.look_at_room([made.runner])
+        made.upkeep.check_room([made.runner])
         detail = made.alerts["device-flood"].detail
         assert detail is not None
         assert "device wheel of table r1: " in detail
         made.upkeep.flush([made.runner])
         babble(made, 60)
-        made.upkeep.look_at_room([made.runner])
+        made.upkeep.check_room([made.runner])
         assert "device-flood" not in made.alerts
 
 
@@ -73,7 +73,7 @@ async def test_another_device_that_floods_is_named_too(tmp_path: Path) -> None:
                 made.runner.on_bytes(
                     device, BytesReceived(made.now, b"x" * (MAX_BUFFERED_BYTES + 1))
                 )
-            made.upkeep.look_at_room([made.runner])
+            made.upkeep.check_room([made.runner])
             made.upkeep.flush([made.runner])
             return made.alerts["device-flood"].detail
 
@@ -97,7 +97,7 @@ async def test_no_device_is_blamed_for_what_the_disk_does_not_take(
         def minute(failed: str | None) -> bool:
             failing.append(failed)
             made.runner.on_bytes("wheel", BytesReceived(made.now, b"x" * (MAX_BUFFERED_BYTES + 1)))
-            made.upkeep.look_at_room([made.runner])
+            made.upkeep.check_room([made.runner])
             made.upkeep.flush([made.runner])
             return "device-flood" in made.alerts
 
@@ -115,7 +115,7 @@ async def test_a_disk_that_is_nearly_full_is_told_with_the_device_that_sends_mos
         babble(made, 60)  # and the opening of the link, which counts as 64
         free = journal_upkeep.MIN_FREE_BYTES - 1
         monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
-        made.upkeep.look_at_room([made.runner])
+        made.upkeep.check_room([made.runner])
         alert = made.alerts["journal-room"]
         assert alert.detail is not None
         assert (
@@ -123,8 +123,8 @@ async def test_a_disk_that_is_nearly_full_is_told_with_the_device_that_sends_mos
             in alert.detail
         )
         babble(made, 6)
-        made.upkeep.look_at_room([made.runner])
+        made.upkeep.check_room([made.runner])
         assert made.alerts["journal-room"] is alert  # told once
         free = journal_upkeep.MIN_FREE_BYTES
-        made.upkeep.look_at_room([made.runner])
+        made.upkeep.check_room([made.runner])
         assert "journal-room" not in made.alerts

@@ -339,16 +339,16 @@ async def test_what_is_due_each_minute_is_done_while_a_long_day_is_sealed(
 
     monkeypatch.setattr(journal_upkeep, "seal", long_day)
     made = Premises(tmp_path / "journal.sqlite3")
-    looks: list[int] = []
-    look = made.upkeep.look
+    checks: list[int] = []
+    check = made.upkeep.check
 
-    def looking(runners: list[TableRunner]) -> None:
-        look(runners)
-        looks.append(len(begun))
+    def checking(runners: list[TableRunner]) -> None:
+        check(runners)
+        checks.append(len(begun))
 
-    monkeypatch.setattr(made.upkeep, "look", looking)
+    monkeypatch.setattr(made.upkeep, "check", checking)
     upkeep = asyncio.create_task(made.upkeep.run([made.runner], lambda: 0))
-    await until_async(lambda: len(looks) >= 5 and begun)
+    await until_async(lambda: len(checks) >= 5 and begun)
     async with asyncio.timeout(TIMEOUT_SECONDS):
         upkeep.cancel()
         await asyncio.wait([upkeep])
@@ -361,7 +361,7 @@ async def test_a_day_begins_at_every_table_of_many(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     made = Premises(path)
     made.upkeep._today = DAYS[0]
-    made.upkeep.look([made.runner] * 120)
+    made.upkeep.check([made.runner] * 120)
     for _ in range(3):
         await asyncio.sleep(0)
     await made.end()

@@ -9,16 +9,16 @@ import pytest
 from msgspec.structs import replace
 
 from controller.contract.times import parse_utc
-from controller.proof.chrony import Tracking, answer, question
+from controller.proof.chrony import Tracking, parse_tracking, tracking_request
 from controller.proof.kernel_clock import KernelClock, kernel_clock, read_kernel_clock
 from controller.proof.time_bound import (
     DRIFT_RATE,
     ClockStatement,
     TimeKept,
-    crossed,
-    look,
-    stated,
-    unproved,
+    clock_statement,
+    crossing_time,
+    unproved_alert,
+    update_clock_state,
 )
 from tests.support.for_each import for_each
 
@@ -41,7 +41,7 @@ class Watched:
     ) -> TimeKept:
         self.wall += after + step
         self.machine += after
-        self.now, seen = look(self.now, self.wall, self.machine, said, self.bound)
+        self.now, seen = update_clock_state(self.now, self.wall, self.machine, said, self.bound)
         self.steps += [] if seen is None else [seen]
         return self.now
 
@@ -70,7 +70,7 @@ figures.
 
 
 def test_what_chrony_says() -> None:
-    said = answer(TOLD, 77)
+    said = parse_tracking(TOLD, 77)
     assert said is not None
     assert (said.source, said.stratum, said.synchronised, said.slow) == (
         "127.0.0.1",
@@ -82,7 +82,7 @@ def test_what_chrony_says() -> None:
     assert said.dispersion == pytest.approx(5.355e-6, rel=1e-3)
     assert said.growth == pytest.approx((1.7965 + 0.00799 + 1) * 1e-6, rel=1e-3)
     assert said.greatest == pytest.approx(3600.00002, abs=1e-5)
-    assert len(question(77)) == len(TOLD)
+    assert len(tracking_request(77)) == len(TOLD)
 
 
 @for_each(
@@ -94,12 +94,12 @@ def test_what_chrony_says() -> None:
         b"\x05" + TOLD[1:],
         TOLD[:1] + b"\x01" + TOLD[2:],
         TOLD[:9] + b"\x01" + TOLD[10:],
-        question(77),
+        tracking_request(77),
     ],
     ids=["empty", "cut", "another number", "another version", "a question", "refused", "echo"],
 )
 def test_what_is_no_answer_of_chrony(packet: bytes) -> None:
-    assert answer(packet, 77) is None
+    assert parse_tracking(packet, 77) is None
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_is_no_answer_of_chrony(packet: bytes) -> None:
 )
 def test_the_names_of_sources(reference: bytes, address: bytes, family: int, source: str) -> None:
     packet = TOLD[:28] + reference + address + family.to_bytes(2, "big") + TOLD[50:]
-    said = answer(packet, 77)
+    said = parse_tracking(packet, 77)
     assert said is not None
     assert said.source == source
 
@@ -120,23 +120,30 @@ def test_the_names_of_sources(reference: bytes, address: bytes, family: int, sou
 def test_chrony_is_believed_where_it_keeps_the_clock() -> None:
     kernel = KernelClock(True, 0.002, 0.01, 0.001)
     chrony = Tracking("10.0.0.1", 2, True, -0.25, 0.1, 0.002, 0.001, 3e-6, (1.0,))
-    found = stated(kernel, chrony)
+    found = clock_statement(kernel, chrony)
     assert found is not None
     assert (found.by, found.offset, found.greatest) == ("chrony", 0.25, 0.252)
-    found = stated(kernel, replace(chrony, synchronised=False))
+    found = clock_statement(kernel, replace(chrony, synchronised=False))
     assert found is not None
     assert (found.by, found.offset, found.greatest) == ("kernel", -0.002, 0.012)
-    found = stated(replace(kernel, synchronised=False), replace(chrony, synchronised=False))
+    found = clock_statement(
+        replace(kernel, synchronised=False), replace(chrony, synchronised=False)
+    )
     assert found is not None
     assert (found.by, found.synchronised) == ("chrony", False)
-    assert stated(None, None) is None
+    assert clock_statement(None, None) is None
 
 
 def test_a_plain_machine_is_asked_nothing() -> None:
     clock = Watched(bound=None)
     for said in (None, ADRIFT_NOW, KEPT):
         now = clock.look(said)
-        assert (now.reported_error, now.unproved, crossed(now, None), unproved(now, None)) == (
+        assert (
+            now.reported_error,
+            now.unproved,
+            crossing_time(now, None),
+            unproved_alert(now, None),
+        ) == (
             0.0,
             False,
             None,
@@ -148,9 +155,9 @@ def test_without_a_source_nobody_knows() -> None:
     clock = Watched()
     now = clock.look(ADRIFT_NOW)
     assert (now.error, now.reported_error) == (None, None)
-    assert (unproved(now, 0.1) or ("",))[0] == "unknown"
+    assert (unproved_alert(now, 0.1) or ("",))[0] == "unknown"
     now = clock.look(KEPT)
-    assert (now.error, now.reported_error, unproved(now, 0.1)) == (0.001, 0.0, None)
+    assert (now.error, now.reported_error, unproved_alert(now, 0.1)) == (0.001, 0.0, None)
 
 
 @pytest.mark.parametrize("said", [None, ADRIFT_NOW], ids=["silent", "unsynchronised"])
@@ -166,10 +173,10 @@ def test_the_alert_comes_before_the_bound_is_crossed(
     while clock.wall < NOON + 30_000 and first is None:
         now = clock.look(said)
         assert now.error == pytest.approx(0.001 + (clock.wall - NOON - 1) * DRIFT_RATE)
-        found = unproved(now, bound)
+        found = unproved_alert(now, bound)
         if found is not None and raised is None:
             assert found[0] == "ahead"
-            raised, predicted = clock.wall, crossed(now, bound)
+            raised, predicted = clock.wall, crossing_time(now, bound)
         if now.reported_error != 0.0:
             first = clock.wall
             assert (found or ("",))[0] == "crossed"
@@ -187,7 +194,7 @@ def test_the_alert_comes_before_the_bound_is_crossed(
         len(changes) <= 9
     )  # 1, 2 and 5 times a power of ten: seldom, though the error grows each second
     now = clock.look(KEPT)
-    assert (now.reported_error, unproved(now, bound)) == (0.0, None)
+    assert (now.reported_error, unproved_alert(now, bound)) == (0.0, None)
 
 
 def test_the_kernels_own_count_is_taken_over_while_it_is_synchronised() -> None:
@@ -252,4 +259,4 @@ def test_chronys_own_growth_foretells_more_closely() -> None:
     clock = Watched()
     now = clock.look(replace(KEPT, by="chrony", greatest=0.09, growth=4e-6, correction=(1.0,)))
     assert not now.unproved
-    assert crossed(now, 0.1) == pytest.approx(clock.wall + 0.01 / 4e-6)
+    assert crossing_time(now, 0.1) == pytest.approx(clock.wall + 0.01 / 4e-6)

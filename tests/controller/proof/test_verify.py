@@ -15,7 +15,12 @@ import pytest
 
 from controller.cli import main
 from controller.contract.node import Checkpoint
-from controller.proof.checkpoint import checkpoint_path, flaw, kept, key_path
+from controller.proof.checkpoint import (
+    checkpoint_path,
+    key_path,
+    last_checkpoint,
+    signature_problem,
+)
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
 from controller.proof.witness import Witness
@@ -54,7 +59,7 @@ def archive(path: Path, *extra: object) -> Path:
 def witnessed(path: Path, archived: Path, key: str | None = None) -> Verdict:
     witness = Witness(archived)
     verdict = verify(path, key, witness.checkpoints.values(), witness.on_entry)
-    witness.testify(verdict)
+    witness.add_evidence(verdict)
     return verdict
 
 
@@ -225,7 +230,7 @@ async def test_keys_are_made_once_kept_private_and_missed_aloud(tmp_path: Path) 
     first = await run.end()
     key = key_path(path)
     assert key.stat().st_mode & 0o777 == 0o600
-    assert flaw(first, frozenset({str(first.key)})) is None
+    assert signature_problem(first, frozenset({str(first.key)})) is None
     again = Premises(path)
     assert again.alerts == {}
     assert (await again.end()).key == first.key
@@ -258,7 +263,7 @@ async def test_a_journal_that_was_cut_is_known_at_the_start(tmp_path: Path) -> N
     run = Premises(path)
     assert "entries are missing" in str(run.alerts["journal-cut"].detail)
     await run.end()
-    assert isinstance(kept(path), Checkpoint)
+    assert isinstance(last_checkpoint(path), Checkpoint)
     shutil.rmtree(tmp_path)
 
 

@@ -68,7 +68,7 @@ class Floor:
     def passes(self, watch: TimeWatch, seconds: float = 1.0, step: float = 0.0) -> None:
         self.machine += seconds
         self.wall += seconds + step
-        watch.look()
+        watch.check()
 
     def stored(self, kind: str, table: str) -> list[dict[str, Any]]:
         return [
@@ -198,18 +198,18 @@ def test_chrony_may_be_absent_late_or_foreign() -> None:
         there.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{there.getsockname()[1]}"
         chrony = Chrony(address)
-        assert chrony.look() is None
-        assert chrony.look() is None  # it did not wait
-        assert chrony.asked
+        assert chrony.poll() is None
+        assert chrony.poll() is None  # it did not wait
+        assert chrony.is_waiting
         asker = there.recvfrom(200)[1]
         asked = there.recvfrom(200)[0]
         number = asked[8:12]
         there.sendto(TOLD, asker)  # of another question
         there.sendto(b"rubbish", asker)
         there.sendto(TOLD[:16] + number + TOLD[20:], asker)
-        found = until("the answer", chrony.look)
+        found = until("the answer", chrony.poll)
         assert found.slow == 3600.0
-    until("nobody is there", lambda: chrony.look() is None and not chrony.asked)
+    until("nobody is there", lambda: chrony.poll() is None and not chrony.is_waiting)
     chrony.close()
 
 

@@ -315,7 +315,7 @@ def test_a_ledger_that_is_older_than_its_checkpoint_is_not_opened(
     put(store, 2)
     head = store.commit()
     key = SigningKey.generate()
-    checkpoint.keep(checkpoint.sign(key, store.id, "b", format_utc(BEGIN), head), path)
+    checkpoint.write_checkpoint(checkpoint.sign(key, store.id, "b", format_utc(BEGIN), head), path)
     store.close()
     LedgerStore(path).close()
     path.write_bytes(older[0])

@@ -169,7 +169,7 @@ def test_a_missing_entry_is_named(path: Path) -> None:
 
 
 def test_a_checkpoint_counts_with_the_key_to_trust(path: Path) -> None:
-    published = checkpoint.kept(path)
+    published = checkpoint.last_checkpoint(path)
     assert published is not None
     assert published.key is not None
     assert verify(path, [published], published.key).status == 0

@@ -17,7 +17,7 @@ from controller.proof.live import Saved
 from controller.proof.segment import DECODE_ERRORS
 
 
-class Remembered:
+class SavedStateCheck:
     """Receives the entries in order. ``rows``: None if they could not be read."""
 
     def __init__(self, rows: list[Saved] | None, live: JournalSource | None) -> None:
