@@ -1,4 +1,4 @@
-"""The benchmarks run to their end and count right. What they measure is not asserted."""
+"""The benchmarks run to their end and count right. The measured values are not asserted."""
 
 from __future__ import annotations
 

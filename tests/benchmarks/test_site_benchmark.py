@@ -1,5 +1,5 @@
-"""The benchmark of a whole site lays out what the programs take, and counts right. What it measures
-is not asserted.
+"""The benchmark of a whole site lays out what the programs take, and counts right. The measured
+values are not asserted.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def engine(
 def floor(
     programs: None, engine: Engine, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Floor]:
-    """Two tables at which wheels play, and an archive that hears them."""
+    """Two tables with wheels in play, and an archive subscribed to them."""
     with ExitStack() as stack:
         made = Floor(
             tmp_path_factory.mktemp("floor"),

@@ -1,5 +1,5 @@
-"""What is done to a node of a cluster, and when: drawn from a seed, so that a run can be had again.
-Each waits for something that can be seen.
+"""Schedules of faults for the nodes of a cluster, drawn from a seed and so reproducible. Each waits
+for something that can be seen.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 
 class Strike(msgspec.Struct, frozen=True):
-    """After ``events`` more that the archive has heard, and ``offset`` seconds, a node gets into
-    trouble, until the tables have stored ``lasts`` more. ``node``: its number, or who it serves.
+    """Start when the archive has received ``events`` more events, after ``offset`` seconds; end
+    when the tables have stored ``lasts`` more. ``node``: its number, or who it serves.
     """
 
     fault: Fault
@@ -26,8 +26,8 @@ class Strike(msgspec.Struct, frozen=True):
 
 
 def strikes(seed: int, count: int, nodes: int) -> list[Strike]:
-    """So many faults, of each kind in turn: at the node that the daemon has, at that of the archive
-    and at any.
+    """A schedule of ``count`` faults, each kind in turn: at the daemon's node, at the archive's
+    node and at any.
     """
     random = Random(seed)
     return [

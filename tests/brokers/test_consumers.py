@@ -92,7 +92,7 @@ def test_the_web_server(floor: Floor, engine: Engine, tmp_path: Path) -> None:
 
 
 def test_the_recorder_keeps_everything(floor: Floor) -> None:
-    """Also what was said while it was away, and before it came."""
+    """Including messages published while it was away and before its first connection."""
     with ExitStack() as stack:
         recorder = Recorder(floor.daemon.file)
         stack.callback(recorder.kill)
@@ -112,8 +112,8 @@ def test_the_recorder_keeps_everything(floor: Floor) -> None:
 def test_what_they_retain_reaches_who_comes_later(
     engine: Engine, listen: Callable[..., Subscriber], tmp_path: Path
 ) -> None:
-    """The recorder and the controller of jackpots: their alerts and whether they are there, by
-    wildcards; where the broker keeps retained messages from those, when they are said again.
+    """The recorder and the jackpot controller: alerts and status by wildcards; where the broker
+    stores their retained messages, when they are republished.
     """
     wanted = [f"{TOPICS.root}/node/+/status", f"{TOPICS.root}/+/+/alert/+"]
     subscriber = listen(*wanted, f"{TOPICS.root}/jackpot/+/state")

@@ -1,4 +1,4 @@
-"""What a subscriber may rely on, at each engine: docs/integrator/brokers.md."""
+"""What docs/integrator/brokers.md promises to subscribers, on each engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LARGE = 60_000
 
 
 def held(subscriber: Subscriber) -> Holding:
-    """The events that it heard, and whether they came in order."""
+    """The received events, and whether they arrived in order."""
     holding = Holding()
     for message in subscriber.on("/event"):
         holding.take(message.body)
@@ -34,7 +34,9 @@ def held(subscriber: Subscriber) -> Holding:
 
 
 def has_all_of(floor: Floor, table: str, since: int, subscriber: Subscriber) -> bool:
-    """Whether it heard what the archive did of a table from the first event after ``since`` on."""
+    """Whether it received everything the archive received of a table, starting with the first event
+    after ``since``.
+    """
     assert floor.archive is not None
     floor.archive.take()
     wanted = [key for key in floor.archive.held if key[0] == table and key[2] > since]
@@ -96,7 +98,7 @@ def test_birth_and_last_will(floor: Floor, engine: Engine, listen: Listen) -> No
         "born again", lambda: there.latest("/status") == {"status": "online", "boot": boot(floor)}
     )
     assert floor.archive is not None
-    for table in floor.tables:  # what is retained was said before `online`
+    for table in floor.tables:  # retained messages precede `online`
         told = partial(floor.archive.latest, f"{table}/state")
         until(f"the state of {table}", lambda told=told: told()["boot"] == boot(floor))  # type: ignore[misc]
 
@@ -106,7 +108,7 @@ def boot(floor: Floor) -> str | None:
 
 
 def test_a_session_over_an_absence(floor: Floor, listen: Listen) -> None:
-    """Nothing is asked for anew: the broker kept it."""
+    """The broker stored it: no recall is needed."""
     topic, name = f"{floor.root}/r1/event", "absent"
     here = listen(topic, session=name)
     here.close()
@@ -121,7 +123,7 @@ def test_a_session_over_an_absence(floor: Floor, listen: Listen) -> None:
 
 
 def test_a_recall_and_its_reply(floor: Floor, listen: Listen) -> None:
-    """The answer comes to who asked, and to nobody else."""
+    """The reply reaches the requester and no other client."""
     assert floor.archive is not None
     until("an event of this run", lambda: any(k[1] == boot(floor) for k in keys(floor)))
     asked, other = (listen(f"{floor.root}/r1/reply/{name}") for name in ("Asks_1", "other-2"))
@@ -143,7 +145,7 @@ def keys(floor: Floor) -> set[Any]:
 
 
 def test_large_packets(floor: Floor, listen: Listen) -> None:
-    """What a daemon may say passes; what is too large for it harms nobody."""
+    """Everything a daemon may publish passes; an oversized message causes no harm."""
     topic = "elsewhere/large"
     there = listen(topic)
     there.publish(topic, b"x" * LARGE)
@@ -182,8 +184,8 @@ def test_who_takes_a_client_id(floor: Floor, engine: Engine, listen: Listen) -> 
 
 
 def test_a_large_backlog(floor: Floor, engine: Engine) -> None:
-    """The broker stands still, and the tables do not; when it is back all of it comes, in order,
-    and says that it is late.
+    """The broker freezes while the tables play on; afterwards all events arrive in order, marked
+    late.
     """
     assert floor.archive is not None
     wanted = cases(20, 300)
@@ -201,7 +203,7 @@ def test_a_large_backlog(floor: Floor, engine: Engine) -> None:
 
 
 def late(floor: Floor) -> list[Any]:
-    """What came too late to be acted on, and says so."""
+    """The events marked as too late to act on."""
     assert floor.archive is not None
     floor.archive.take()
     return [event for event in floor.archive.held.values() if event.get("historical")]

@@ -28,7 +28,7 @@ UNDO: dict[Fault, str] = {"kill": "launch", "freeze": "thaw", "partition": "heal
 KEEPALIVE = 4
 """Seconds after which a daemon gives a node up. An election of NATS takes four to nine."""
 LONGEST = 180.0
-"""Seconds that a cluster may take to be one again, and everybody to have what was said."""
+"""Upper bound in seconds for a cluster to heal and all clients to catch up."""
 
 
 class Trial:
@@ -73,7 +73,7 @@ class Trial:
         return next(has, 0)
 
     def suffer(self, strike: Strike) -> None:
-        """One fault, from its beginning until nobody knows of it any more."""
+        """One fault, from its beginning until the cluster has recovered completely."""
         cluster, wanted = self.engine.cluster, self.heard() + strike.events
         until("events", lambda: self.heard() >= wanted, self.told, LONGEST)
         time.sleep(strike.offset)
@@ -124,7 +124,7 @@ def test_faults_of_a_cluster(tmp_path: Path, seed: int, request: pytest.FixtureR
 
 
 def truth_is_retained(trial: Trial) -> None:
-    """What a node that came back still had in its hands has not replaced the truth."""
+    """Stale messages of a node that came back have not replaced newer retained ones."""
     floor = trial.floor
     assert floor.archive is not None
     for number in range(len(trial.engine.nodes)):

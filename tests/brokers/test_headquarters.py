@@ -1,5 +1,5 @@
-"""The configurations of docs/integrator/scale.md that take a floor's messages to headquarters, also
-what was said while the line was away.
+"""The configurations in docs/integrator/scale.md that forward a floor's messages to headquarters,
+including messages published while the line was down.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from tests.support.waiting import until
 KINDS = FOR_OUR_OWN
 DECREE = "BAL05"
 LONGEST = 180.0
-"""Seconds that a cluster may take to be one again, and the controller to have heard every table."""
+"""Upper bound in seconds for a cluster to heal and the controller to catch up with every table."""
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def until_paid(floor: LinkedFloor) -> None:
 
 
 def until_staked(floor: LinkedFloor) -> None:
-    """Wait until more coins have fallen at each table, whoever hears of it."""
+    """Wait until more coins have fallen at each table, by the tables' own journals."""
     for pit in floor.pits:
         known = fallen(pit)
         until(f"coins at {pit.name}", partial(_beyond, pit, known), floor.told, LONGEST)

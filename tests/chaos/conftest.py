@@ -24,8 +24,8 @@ def seed() -> int:
 def floor(
     programs: None, tmp_path: Path, seed: int, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Floor]]:
-    """``floor(tables=2)``: not yet started. If the test fails, what the daemon and its wheels said
-    is shown.
+    """``floor(tables=2)``: not yet started. If the test fails, print the log of the daemon and its
+    wheels.
     """
     with ExitStack() as stack:
 

@@ -23,7 +23,7 @@ from tests.support.waiting import TIMEOUT_SECONDS, until
 FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono-Bold.ttf"
 SIZE = "400x48"
 SHOWN, CLOCK = "crop=180:48:0:0", "crop=220:48:180:0"
-"""Where in a picture stands what the wheel shows, and where the time."""
+"""Positions of the wheel's display and of the clock in a picture."""
 AT_ONCE = 40
 """Pictures that are read together."""
 DIGITS = 6
@@ -33,7 +33,7 @@ NOTHING = "99"
 
 
 class Picture(msgspec.Struct, frozen=True):
-    """What is read in a picture: what the wheel showed."""
+    """The display as read from a picture."""
 
     at: float
     """Its timestamp: seconds since 1970."""
@@ -43,7 +43,7 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 class Camera:
-    """It films what :meth:`show` says, so many pictures a second, until :meth:`close`."""
+    """It records the display set by :meth:`show` at a fixed frame rate until :meth:`close`."""
 
     def __init__(self, folder: Path, rate: int, seconds: int = 4) -> None:
         self.folder, self.rate = folder, rate
@@ -122,7 +122,7 @@ def about(film: Sequence[Picture], at: float) -> list[Picture]:
 
 
 def read(path: Path) -> list[Picture]:
-    """What the wheel shows in each picture of a file. Every one must be readable."""
+    """Read the display in each picture of a file. Every one must be readable."""
     found: list[Picture] = []
     times = [at for at, _ in picture_times(path)]
     for first in range(0, len(times), AT_ONCE):

@@ -50,7 +50,7 @@ def take_back(page: Page, table: str, who: str) -> str | None:
 
 
 def answer(page: Page) -> str | None:
-    """What the dialog says: None when it is closed, else the refusal, and the person goes back."""
+    """The refusal in the dialog, from which the person goes back; None when it is closed."""
     told = page.locator("dialog[open] .told:not(.sent)")
 
     def over() -> bool:
@@ -84,7 +84,7 @@ def touch(button: Locator, done: Callable[[], bool]) -> None:
 
 
 def fill(field: Locator, value: Any) -> None:
-    """One field, whatever it is made of."""
+    """Fill in one field of any type."""
     field.first.wait_for(state="attached", timeout=SOON)
     if field.evaluate("each => each.tagName === 'DETAILS' && !each.open"):
         field.locator("summary").first.click(timeout=SOON)
@@ -108,7 +108,7 @@ def fill(field: Locator, value: Any) -> None:
         for button in field.locator("[data-value]").all():
             number = str(button.get_attribute("data-value"))
             if (button.get_attribute("aria-pressed") == "true") != (number in map(str, value)):
-                # its row is drawn anew at each touch
+                # its row is redrawn at each touch
                 field.locator(f"[data-value='{number}']").click(timeout=SOON)
     else:
         _press(field, value)

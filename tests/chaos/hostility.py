@@ -80,8 +80,8 @@ class Hostile(msgspec.Struct, frozen=True):
 
 
 class Hostility:
-    """Draws messages against the tables and the node below ``root``. ``clients``: the names under
-    which they are said.
+    """Draws messages against the tables and the node below ``root``. ``clients``: the client ids
+    under which they are published.
     """
 
     def __init__(self, chance: Random, root: str, node: str, clients: Sequence[str]) -> None:
@@ -138,5 +138,5 @@ class Hostility:
 
 
 def last(client: str, number: int) -> bytes:
-    """What is sent behind the others under a name: it is refused, with that number."""
+    """Sent last under a name; it is refused with that number."""
     return json.dumps({"client": client, "id": number}).encode()

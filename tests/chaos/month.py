@@ -2,8 +2,8 @@
 ROUNDS``.
 
 All of the daemon is at work, but for the link: a simulated wheel's bytes are handed to its watch
-and its table with the model's own times. What memory and files the process holds is told at eighths
-of the way, one JSON object a line.
+and its table with the model's own times. Memory and open files of the process are printed at each
+eighth of the run, one JSON object per line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LOOKS = 20
 
 
 def calls(wheel: SlingshotSS2, rounds: int) -> Iterator[AnyCall | None]:
-    """What the supervisor would tell its watch; None after each round."""
+    """The watchdog notifications to the supervisor; None after each round."""
     yield LinkOpened(0.0)
     now = 0.0
     played = 0
@@ -94,7 +94,7 @@ async def _told(daemon: Daemon, running: asyncio.Task[None]) -> None:
 def memory() -> int:
     """What this process holds: resident memory in kB."""
     gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)  # what the C library keeps for later is no growth
+    ctypes.CDLL(None).malloc_trim(0)  # memory cached by the C library is not growth
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4
 

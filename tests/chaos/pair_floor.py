@@ -1,5 +1,5 @@
-"""A pair of daemons, each on a host of its own, a NATS cluster of three that is their broker and
-keeps their lease, a wheel on the network, and subscribers at every node that keep what they hear.
+"""A pair of daemons on separate hosts, a NATS cluster of three nodes as broker and lease store, a
+wheel on the network, and recording subscribers at every node.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PROGRAM = ("-c", "import sys; from controller.cli import main; sys.exit(main())"
 STEP = 0.2
 """Seconds that the wheel shows each of its states."""
 WRAPS = 250
-"""Spins after which the wheel counts from 1 again; its own count has no more than 255."""
+"""Spins until the wheel's counter wraps to 1; it has eight bits."""
 AGAIN = 0.3
 """Seconds after which a daemon that ended is started again, unless a machine is away for longer."""
 
@@ -46,7 +46,7 @@ def shown(spin: int) -> int:
 
 
 class Said(NamedTuple):
-    """A message as a subscriber heard it. ``again``: the broker says that it delivers it anew."""
+    """A message as received by a subscriber. ``again``: the broker's flag for a redelivery."""
 
     topic: str
     body: bytes
@@ -75,7 +75,7 @@ class Listener:
         self.said.append(Said(message.topic, bytes(message.payload), message.dup, time.time()))
 
     def state(self) -> dict[str, Any]:
-        """Of the table, as it was last heard."""
+        """The table's latest state."""
         bodies = (said.body for said in reversed(list(self.said)) if said.topic.endswith("/state"))
         body = next(bodies, b"")
         found: dict[str, Any] = json.loads(body) if body else {}
@@ -200,7 +200,7 @@ class PairFloor:
         return found
 
     def until_played(self, since: float, timeout: float = 120.0) -> None:
-        """Wait until a result that happened after that time was heard."""
+        """Wait until a result has arrived that happened after that time."""
 
         def arrived() -> bool:
             return any(

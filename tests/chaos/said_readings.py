@@ -24,17 +24,17 @@ _KINDS = {
 
 
 HELLO = b"here\r\n"
-"""What it says at first, so that it is known to be there."""
+"""Its first report, which proves that it is connected."""
 
 
 def content(given: Reading) -> dict[str, Any]:
-    """What a reading says, without when and where."""
+    """The fields of a reading, without source and time."""
     told: dict[str, Any] = msgspec.to_builtins(given)
     return {name: value for name, value in told.items() if name not in ("at", "device", "frame")}
 
 
 def line(said: Sequence[dict[str, Any]], given: Reading) -> str:
-    """What the device sends for one of the readings that it can say."""
+    """The bytes that the device sends for a reading."""
     return f"reading {said.index(content(given))}\r\n"
 
 

@@ -32,7 +32,9 @@ def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(
     made.kill_broker_in_step()
     known = stored(made)
     until(
-        "hundreds of events that nobody hears", lambda: stored(made) > known + 150, made.daemon.log
+        "hundreds of events without a subscriber",
+        lambda: stored(made) > known + 150,
+        made.daemon.log,
     )
     made.daemon.signal(signal.SIGSTOP)  # the archive is to be there before the daemon
     archive.line.subscribed.clear()
@@ -47,15 +49,15 @@ def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(
 
 
 def test_a_broker_that_acknowledges_and_forgets(floor: Callable[..., Floor]) -> None:
-    """Nobody listened, the broker has acknowledged and is gone: for the daemon all is told, and
-    only a recall brings it back.
+    """No subscriber was connected, and the broker acknowledged before it died: the daemon considers
+    everything delivered, and only a recall restores it.
     """
     made = floor()
     archive = made.start()
     made.until_results(1)
     archive.close()
     known = stored(made)
-    for _ in range(2):  # the second time in a boot of which the archive never hears
+    for _ in range(2):  # the second time in a boot from which the archive receives nothing
         wanted = stored(made) + 3
         until(
             "the broker has acknowledged them",
@@ -74,7 +76,7 @@ def test_a_broker_that_acknowledges_and_forgets(floor: Callable[..., Floor]) -> 
 
 
 def _acknowledged(floor: Floor, events: int) -> bool:
-    """Whether so many events are stored, and the broker has acknowledged them."""
+    """Whether that number of events is stored, and acknowledged by the broker."""
     with closing(JournalReader(floor.journal)) as journal:
         found = journal.events_after(0, events)
         return len(found) == events and journal.cursor("mqtt") >= found[-1].position
@@ -102,7 +104,7 @@ def test_a_broker_that_refuses_us_for_a_while(floor: Callable[..., Floor]) -> No
         return [line["reason"] for line in made.daemon.logged("broker not reached")]
 
     until("it is refused", lambda: "Not authorized" in str(why_not_reached()), made.daemon.log)
-    until("the table goes on", lambda: stored(made) > known + 3, made.daemon.log)
+    until("the table plays on", lambda: stored(made) > known + 3, made.daemon.log)
     let_in = made.logged("broker connected")
     (made.folder / "secret").write_text("another")
     until(
@@ -120,7 +122,9 @@ def test_a_broker_that_refuses_us_for_a_while(floor: Callable[..., Floor]) -> No
 
 
 def test_two_daemons_with_one_client_id(floor: Callable[..., Floor]) -> None:
-    """Each throws the other out. Nothing is lost, both say so, and the broker is not flooded."""
+    """Each throws the other out. Nothing is lost, both health reports show it, and the broker is
+    not flooded.
+    """
     made = [floor()]
     made.append(floor("twin", site="twin", broker=made[0].broker))
     for each in made:  # a command to one of those who share an id may come to the other

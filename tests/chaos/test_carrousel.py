@@ -78,8 +78,8 @@ def test_the_ledger_is_what_the_gazettes_say(
 def test_a_clock_beyond_the_bound_takes_its_tables_out_of_play(
     linked: Callable[..., LinkedFloor], seed: int, long: bool
 ) -> None:
-    """While nobody wins, the clock of a daemon is set forward and back by more than the bound: what
-    falls meanwhile counts, as its tables wrote it down.
+    """While there is no hit, the clock of a daemon jumps forward and back by more than the bound:
+    coins of that time count as its tables recorded them.
     """
     if not long:
         pytest.skip("in the long form")

@@ -46,7 +46,7 @@ def test_the_wall_clock_is_set_back_and_forward_by_an_hour(
         wheel = found["tables"]["r1"]["devices"]["wheel"]
         return found if wheel.get("reconnects") and wheel["state"] == "up" else None
 
-    made.wheels["r1"].fault("unplug 3")  # so that health is told after the jumps
+    made.wheels["r1"].fault("unplug 3")  # so that health is published after the jumps
     health = until("health", told, made.daemon.log)
     assert health["uptime"] < 600
     assert health["tables"]["r1"]["devices"]["wheel"]["age"] < 600
@@ -57,13 +57,13 @@ def test_the_wall_clock_is_set_back_and_forward_by_an_hour(
     set_by = [event["step"] for event in events if event["type"] == "clock.stepped"]
     assert [round(by, -1) for by in set_by] == [-3600, 7200]  # each once
     assert not any("time_bound" in event for event in events)  # the site asks nothing
-    assert min(steps) < -3000  # the time of day is told as it was
+    assert min(steps) < -3000  # the time of day is published unchanged
     assert max(steps) > 3000
     assert [event["mono_ns"] for event in events] == sorted(event["mono_ns"] for event in events)
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert "stale" not in {
         event.get("state") for event in events
-    }  # a jump of the wall clock makes nobody look silent
+    }  # a jump of the wall clock makes no device stale
 
 
 def _noticed(made: Floor, steps: int) -> bool:
@@ -73,9 +73,7 @@ def _noticed(made: Floor, steps: int) -> bool:
 def test_the_monotonic_clock_leaps_forward_by_an_hour(
     floor: Callable[..., Floor], tmp_path: Path
 ) -> None:
-    """As after a suspend on some machines: the wheel was not heard for an hour, whatever it may
-    have done.
-    """
+    """As after a suspend on some machines: nothing was received from the wheel for an hour."""
     clock = Clock(tmp_path, monotonic=True)
     made = floor()
     made.start(**clock.environment)
@@ -94,7 +92,7 @@ def test_a_daemon_that_sleeps_over_part_of_a_round(floor: Callable[..., Floor], 
         known = len(wheel.states)
         until(f"state {state}", partial(reached, wheel, state, known))
         made.daemon.signal(signal.SIGSTOP)
-        until("the wheel went on", partial(reached, wheel, 5, len(wheel.states)))
+        until("the wheel played on", partial(reached, wheel, 5, len(wheel.states)))
         made.daemon.signal(signal.SIGCONT)
         made.until_results(1)
     events, _ = sound(made)
@@ -106,7 +104,7 @@ def test_a_daemon_that_sleeps_over_part_of_a_round(floor: Callable[..., Floor], 
 
 
 def reached(wheel: Wheel, state: int, known: int) -> bool:
-    """Whether the wheel has come to that state after so many that were seen."""
+    """Whether the wheel has entered that state since ``known`` states."""
     return state in wheel.states[known:]
 
 
@@ -118,8 +116,8 @@ journal_upkeep.FLUSH_INTERVAL_SECONDS = 0.3
 clocks.synchronised = lambda: False
 sys.exit(main())
 """
-"""The daemon, whose archivist looks at the clocks and at the days three times a second. What the
-kernel says of its own clock says nothing of one that a test sets.
+"""The daemon, whose archivist looks at the clocks and at the days three times a second. The
+kernel's clock status says nothing about a clock faked by a test.
 """
 DAY = 86_400
 STEPS = [days * DAY for days in (-45, -2, -1, 1, 2, 45, 400)]
@@ -202,7 +200,7 @@ def test_the_clock_is_set_again_and_again_while_days_are_sealed(
     step = 0
     for turn in range(24 if long else 2):
         # Never the same again: back and forward between two looks is no step. Nor forward before a
-        # start, which cannot tell such a clock from a machine that was off.
+        # start, which cannot distinguish such a clock from a machine that was off.
         steps = [each for each in STEPS if each < 0 or not turn % 2]
         step = chance.choice([each for each in steps if each != step])
         clock.set(step)

@@ -201,7 +201,7 @@ class Play:
             self.said(table, "session.opened")
 
     def said(self, table: str, kind: str, count: int = 1) -> None:
-        """Wait until the table has said so since this round began."""
+        """Wait until the table has published the event since this round began."""
 
         def enough() -> bool:
             events = self.floor.subscriber.events(kind)
@@ -249,7 +249,7 @@ class Play:
         for key in keys:
             pad.locator(f"[data-key='{key}']").click()
 
-    # What is played
+    # Rounds played
 
     def play(self, given: Round) -> None:
         """One round, to its end."""
@@ -262,7 +262,7 @@ class Play:
             self._coup(given)
         items = self.page.locator(".item")
         until(
-            "nothing waits any more",
+            "no alert or question is left",
             lambda: items.count() == 0,
             lambda: f"{given}\n{items.all_inner_texts()}\n{self.floor.subscriber.transcript()}",
         )
@@ -298,8 +298,8 @@ class Play:
             self.correct("r1", "number", str(given.other))
 
     def _lose_wheel(self) -> None:
-        """The wheel is unplugged while the ball falls, and has finished when it is back: nobody
-        knows the number.
+        """The wheel is unplugged while the ball falls and is back after its end: the number is
+        unknown.
         """
         wheel = self.floor.wheel
         wheel.unplug()
@@ -365,7 +365,7 @@ class Play:
         self.said("b1", "round.void")
         if not told:
             self.floor.scanner.plug()
-            self.said("b1", "alert.raised", 2)  # it is there, and has read nothing yet
+            self.said("b1", "alert.raised", 2)  # it is connected, and has read nothing yet
             self.answer("b1", "alert.acknowledge")
             self.give()
 
@@ -396,7 +396,7 @@ def expected(rounds: list[Round]) -> dict[tuple[str, int], Outcome]:
 
 
 def came_to(events: list[dict[str, Any]]) -> dict[tuple[str, int], Outcome]:
-    """What they came to, by the journal."""
+    """The outcomes in the journal."""
     found: dict[tuple[str, int], Outcome] = {}
     for event in events:
         place = str(event["table"]), int(event.get("round") or 0)

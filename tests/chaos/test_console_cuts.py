@@ -30,8 +30,8 @@ from tests.support.web.floor import ROULETTE, Floor
 from tests.support.web.pit import PINS, Client
 
 BOUND = 25.0
-"""Seconds after which a number is not shown as current any more when nothing is heard of the
-broker: docs/technician/web.md says so.
+"""Seconds without the broker after which a number is no longer shown as current
+(docs/technician/web.md).
 """
 What = Literal["line", "away", "mute", "broker", "server", "silent"]
 """The line is cut around the touch, or before it, or swallows the answer; the broker is killed and
@@ -41,9 +41,9 @@ SHARES: dict[What, int] = {"line": 70, "away": 8, "mute": 8, "broker": 7, "serve
 LONGEST = 125
 """Cuts of one part of the long form."""
 SILENT = 125
-"""Of so many cuts in the long form one is silent: it takes nearly as long as the bound."""
+"""One of this number of cuts in the long form is silent: it takes nearly as long as the bound."""
 PARTS = 8 if LONG in os.environ else 1
-"""Floors on which the long form is played, each with a schedule of its own."""
+"""Floors of the long form, each with its own schedule."""
 AROUND = 0.1
 """Seconds after the touch within which the cut comes."""
 EVENT = {"staff.on": "staff.arrived", "staff.off": "staff.left"}
@@ -53,7 +53,7 @@ class Cut(msgspec.Struct, frozen=True):
     what: What
     after: float
     number: int
-    """What the wheel shows while nothing is heard."""
+    """The wheel's displays during the cut."""
 
 
 def cuts(seed: int, count: int, silent: bool) -> list[Cut]:
@@ -79,7 +79,9 @@ class Touched(msgspec.Struct, frozen=True):
 
 
 class Play:
-    """A floor whose web server has a line of its own, a person at it, and a display."""
+    """A floor whose web server has a separate line to the broker, with a signed-in person and a
+    display.
+    """
 
     def __init__(self, folder: Path, ending: ExitStack) -> None:
         self.floor = Floor(folder, ending, idle=86_400.0, longest=86_400.0)
@@ -115,7 +117,7 @@ class Play:
         return Client(self.floor.web.address).ask("GET", "/health")[0] == 200
 
     def harvest(self) -> Counter[str]:
-        """Count the commands that came to the broker, by number, and forget what was heard."""
+        """Count the commands received by the broker, by number, and clear the received messages."""
         subscriber = self.floor.subscriber.messages
         taken = len(subscriber)
         for each in subscriber[:taken]:
@@ -127,14 +129,14 @@ class Play:
         return self.sent
 
     def spin(self, number: int) -> None:
-        """The wheel plays a round, whatever the web server hears of it."""
+        """The wheel plays a round, with or without the web server's connection."""
         results = len(self.floor.subscriber.events("round.result"))
         self._round += 1
         self.floor.spin(f"{number:>2}", self._round % 1000)
         until("the result", lambda: len(self.floor.subscriber.events("round.result")) > results)
 
     def touch(self, number: str, command: str, person: str) -> str:
-        """What the console answers."""
+        """The console's answers."""
         fields = {"person": person, "duty": "croupier"}
         try:
             status, body = self.client.command(number, "r1", command, fields=fields)
@@ -214,7 +216,7 @@ class Play:
             until(
                 "the table is back", lambda: self.floor.subscriber.on(state), self.floor.daemon.log
             )
-            until("the server hears it", self._healthy, self.floor.web.log)
+            until("the server is subscribed", self._healthy, self.floor.web.log)
         elif what == "server":
             self.serve()
         else:
@@ -243,7 +245,7 @@ class Play:
     def learn(
         self, number: str, command: str, person: str, how: str, before: tuple[str, int]
     ) -> None:
-        """What a person finds out about the touch, ``before`` which there was that event. It is
+        """Check what the person learns about the touch; the event was absent ``before`` it. It is
         asked for again, and sent no second time.
         """
         assert how in ("followed", "refused", "unsent", "unknown", "lost")

@@ -40,7 +40,7 @@ pytestmark = pytest.mark.usefixtures("programs")
 __all__ = ["browser"]  # the fixture
 
 TIMED = frozenset({"late", "link.stale"})
-"""What depends on how long something takes, which nobody touches."""
+"""Timers, which are not touched on a screen."""
 SHORT = ("chemin-de-fer/card-face-up",)
 Outcome = tuple[str, Any]
 
@@ -58,7 +58,7 @@ def _tag(given: msgspec.Struct) -> str:
 
 
 def floors() -> list[tuple[str, ...]]:
-    """The scripts that are played, each group on a floor of its own."""
+    """The scripts in play, one floor per group."""
     if LONG not in os.environ:
         return [SHORT]
     found = sorted(filter(playable, scripts()))
@@ -74,8 +74,8 @@ class Step(msgspec.Struct, frozen=True):
 
 
 def steps(script: Script) -> list[Step]:
-    """What the game of a script says to each of its inputs, but for those that it refuses: they are
-    not touched.
+    """The events that the script's game produces for each input, except for refused inputs: those
+    are not touched.
     """
     game = make_game(script.game, script.decree, script.settings)
     state, found, count = game.begin(), [], 0
@@ -105,7 +105,7 @@ def came_to(events: list[dict[str, Any]]) -> dict[tuple[int, int], Outcome]:
 
 
 class Table:
-    """A table of a script, its devices and what was heard of it so far."""
+    """A table of a script, its devices and its received events."""
 
     def __init__(self, name: str, folder: Path, ending: ExitStack) -> None:
         self.name, self.id = name, name.partition("/")[2]
@@ -118,7 +118,7 @@ class Table:
                 told = self._says.setdefault(each.device, [])
                 if said_readings.content(each) not in told:
                     told.append(said_readings.content(each))
-        if not self._says:  # people tell everything: a table has a device all the same
+        if not self._says:  # all input comes from people; a table still needs a device
             self._says["silent"] = []
         self.ports: dict[str, Pty] = {}
         self._folder = folder / self.id
@@ -267,7 +267,7 @@ HEAD, CROUPIER, SECOND = "m-lasa", "a-riera", "t-vidal"
 
 
 def said(given: Command) -> dict[str, Any]:
-    """What a command says besides who says it."""
+    """A command without its sender."""
     told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(given))
     left_out = {"type", "at", "by", "role", "note", "signed"}
     defaults = {

@@ -19,8 +19,8 @@ from tests.support.waiting import until
 
 
 class Pty:
-    """A port whose other side is ours. ``babble``: what it says, again and again, at the pace of
-    115200 baud.
+    """A port whose other end is in this process. ``babble``: what it says, again and again, at the
+    pace of 115200 baud.
     """
 
     def __init__(self, link: Path, babble: bytes = b"") -> None:
@@ -39,7 +39,7 @@ class Pty:
         piece = 115  # each hundredth of a second
         whole = babble * (2 + piece // max(1, len(babble)))
         while babble and not self._end.wait(0.01):
-            with suppress(OSError):  # full, or nobody listens
+            with suppress(OSError):  # full, or without a reader
                 at = self.said % len(babble)
                 self.said += os.write(self._master, whole[at : at + piece])
 
@@ -52,7 +52,7 @@ class Pty:
 
 
 def changes(archive: Archive, state: str) -> int:
-    """How often the table has said that its wheel's link is in that state."""
+    """How often the table has published that state of its wheel's link."""
     archive.take()
     return sum(
         event["type"] == "device.state" and event["state"] == state
@@ -74,7 +74,9 @@ def test_unplugged_and_replugged_at_each_phase_of_a_round(floor: Callable[..., F
         lost, up = changes(archive, "lost"), changes(archive, "up")
         wheel.fault("unplug 3")
         until(
-            "the table says that it is lost", partial(more, archive, "lost", lost), made.daemon.log
+            "the table reports the wheel as lost",
+            partial(more, archive, "lost", lost),
+            made.daemon.log,
         )
         until("and that it is back", partial(more, archive, "up", up), made.daemon.log)
     made.until_results(1)
@@ -83,7 +85,7 @@ def test_unplugged_and_replugged_at_each_phase_of_a_round(floor: Callable[..., F
 
 
 def reached(wheel: Wheel, state: int, known: int) -> bool:
-    """Whether the wheel has come to that state after so many that were seen."""
+    """Whether the wheel has entered that state since ``known`` states."""
     return state in wheel.states[known:]
 
 
@@ -98,7 +100,7 @@ def test_one_says_nothing_and_one_never_stops_and_the_third_plays_on(
     try:
         archive = made.start(sessions=("r1",))
         until(
-            "the silent one is told",
+            "the silent wheel is reported",
             partial(archive.latest, "r2/alert/wheel-link"),
             made.daemon.log,
         )

@@ -1,5 +1,5 @@
-"""The disk takes nothing, or gives back something else: no result is published that is not stored,
-and somebody is told.
+"""The disk refuses writes or returns other bytes: no result is published that is not stored, and an
+alert is raised.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def test_a_disk_that_takes_nothing(
     spins = len(played)
     until(
         "another spin", lambda: len(played) > spins
-    )  # what was stored before the end may have been on its way
+    )  # entries stored before the end may have been in flight
     known = archive.take()
     until("one more", lambda: len(played) > spins + 1)
     assert archive.take() == known
@@ -72,9 +72,7 @@ def test_a_disk_that_takes_nothing(
 def test_a_disk_that_is_read_only_when_the_daemon_starts(
     floor: Callable[..., Floor], tmp_path: Path
 ) -> None:
-    """It does not start, and says why; the node stays offline for everybody. Then it goes on where
-    it was.
-    """
+    """It does not start, and says why; the node stays offline for everybody. Then it resumes."""
     room = tmp_path / "room"
     room.mkdir()
     made = floor(state=room)
@@ -93,8 +91,8 @@ def test_a_disk_that_is_read_only_when_the_daemon_starts(
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[None]:
-    """A folder in which nothing can be written: by its rights; for root, who has them all, by a
-    mount; and where root may not mount, by something that stands where the daemon has to write.
+    """A folder that cannot be written: by its rights; for root, which has them all, by a mount;
+    where root may not mount, by obstacles at the daemon's paths.
     """
     rights = {path: path.stat().st_mode for path in (*folder.iterdir(), folder)}
     for path, mode in rights.items():
@@ -136,7 +134,7 @@ def test_a_journal_that_was_damaged_while_nobody_used_it(floor: Callable[..., Fl
     made.open_sessions()
     made.until_results(1)
     verdict = made.settle()
-    assert set(verdict.unstored) == before  # what was told before is in the file that was set aside
+    assert set(verdict.unstored) == before  # earlier entries are in the file that was set aside
     assert verdict.altered == verdict.misordered == ()
     assert made.daemon.stop() == 0
     proved(made)
@@ -144,8 +142,8 @@ def test_a_journal_that_was_damaged_while_nobody_used_it(floor: Callable[..., Fl
 
 
 def spoil_in_use(floor: Floor) -> None:
-    """Spoil the journal at a moment at which all that it holds was heard: what only the disk knew,
-    no daemon brings back.
+    """Damage the journal at a moment when all its entries were received: no daemon restores entries
+    that only the disk held.
     """
 
     def all_received() -> bool:
@@ -159,13 +157,12 @@ def spoil_in_use(floor: Floor) -> None:
         floor.daemon.signal(signal.SIGCONT)
         return True
 
-    until("all that is stored was heard", all_received, floor.daemon.log)
+    until("all that is stored was received", all_received, floor.daemon.log)
 
 
 def right_as_far_as_heard(floor: Floor, boot: str) -> None:
-    """What was stored between the damage and its finding may be read by nobody any more: the
-    archive lacks its numbers then, and rounds that were begun before the new file may lack their
-    outcome there.
+    """Entries stored between the damage and its detection may be unreadable: the archive then lacks
+    their numbers, and rounds begun before the new file may lack their outcome.
     """
     assert floor.archive is not None
     told = list(floor.archive.held.values())
@@ -178,8 +175,8 @@ def right_as_far_as_heard(floor: Floor, boot: str) -> None:
 
 
 def test_a_journal_that_is_damaged_while_the_daemon_runs(floor: Callable[..., Floor]) -> None:
-    """It is found when something old is asked for that has to be read from the disk; the table goes
-    on in another file, in the same session.
+    """The damage is detected when old entries are read from the disk; the table continues in a new
+    file, in the same session.
     """
     made = floor()
     archive = made.start()
@@ -205,8 +202,8 @@ def test_a_journal_that_is_damaged_while_the_daemon_runs(floor: Callable[..., Fl
 def test_a_journal_that_rots_while_the_daemon_runs_is_read_back_and_left_behind(
     floor: Callable[..., Floor],
 ) -> None:
-    """Nobody asks for anything old: the daemon finds it by itself, and the table goes on in the
-    same session.
+    """No client requests old entries: the daemon detects the damage itself, and the table continues
+    in the same session.
     """
     made = floor(read_back_every=1.0)
     archive = made.start()
@@ -230,7 +227,7 @@ def test_a_journal_that_rots_while_the_daemon_runs_is_read_back_and_left_behind(
 
 
 RECORDS, HEARD = 1500, 3000
-"""Of which so many entries were heard."""
+"""Of these, that number of entries was received."""
 
 
 @pytest.fixture
@@ -247,7 +244,7 @@ def unread(programs: None, tmp_path: Path, ending: ExitStack) -> Unread:
 
 
 async def stored(folder: Path) -> Path:
-    """A journal of which the last third was not heard."""
+    """A journal whose last third was not received."""
     path = folder / "journal.sqlite3"
     with closing(Journal(path)) as journal:
         for future in [

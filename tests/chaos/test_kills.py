@@ -70,6 +70,6 @@ def _report(
         "misordered"
     )
     tell(
-        f"on the way {tally.doubled} doubles were dropped; {tally.filled} came late and said so, "
+        f"on the way {tally.doubled} doubles were dropped; {tally.filled} arrived marked as late, "
         f"{tally.recalled} by a recall"
     )

@@ -1,5 +1,5 @@
-"""The log cannot be written: its reader is gone or stands still, its disk is full. The tables play
-on; health counts the lines.
+"""The log cannot be written: its reader is gone or frozen, its disk is full. The tables play on;
+health counts the lines.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ LINE = 400
 
 
 class Reader:
-    """Who reads the daemon's log: a program of its own behind a pipe of the smallest size, which
-    can be ended and stopped.
+    """The reader of the daemon's log: a process behind a pipe of the smallest size, which can be
+    killed and stopped.
     """
 
     def __init__(self, floor: Floor) -> None:
@@ -66,14 +66,14 @@ class Reader:
 
 
 def health(floor: Floor) -> dict[str, Any]:
-    """What the daemon says of its log."""
+    """The daemon's health report on its log."""
     assert floor.archive is not None
     found: dict[str, Any] = floor.archive.latest("node/pit-1/health")["log"]
     return found
 
 
 def told_again(floor: Floor, told: int) -> bool:
-    """Have a line logged. Whether the loss of lines was told meanwhile."""
+    """Have a line logged. Whether the loss of lines has been reported since."""
     assert floor.archive is not None
     floor.archive.command("r1", "bets.close", note="again")
     return len(floor.daemon.logged("log lines were lost")) > told
@@ -102,7 +102,7 @@ def test_logs(floor: Callable[..., Floor], seed: int, long: bool) -> None:
                 told = len(made.daemon.logged("log lines were lost"))
                 reader.come_back()
                 # the reader may not have opened the pipe yet when the next line is written
-                until("the loss is told", partial(told_again, made, told))
+                until("the loss is reported", partial(told_again, made, told))
             else:
                 assert health(made) == {"lost": lost, "trouble": None}  # they wait
                 refused = len(made.daemon.logged("command refused"))

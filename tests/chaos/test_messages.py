@@ -22,7 +22,7 @@ SHORT, LONG, BEFORE = 1_000, 100_000, 2
 
 
 def answered(speaker: Subscriber, floor: Floor, number: int) -> bool:
-    """Whether every client of every table was told that its last command was refused."""
+    """Whether every client of every table got a refusal of its last command."""
     wanted = {
         f"{floor.root}/{table}/reply/{client}" for table in floor.tables for client in CLIENTS
     }

@@ -43,7 +43,7 @@ AWAY = "NOVAMAS_BROKER_AWAY"
 """Seconds for which the broker is away in the long form."""
 ENDS = ("round.result", "round.void", "round.unresolved")
 STATES = {"round.opened": 2, "bets.closed": 4, "round.result": 5}
-"""What the wheel shows when these happen."""
+"""The wheel's display at each kind of event."""
 
 
 class Croupier:
@@ -153,7 +153,7 @@ def test_the_picture_of_each_bookmark_shows_what_it_says(
     )
 
     fallen = [(each.spin, int(each.number)) for each in changes(film) if each.state == 5][1:]
-    # what was recalled after the outage is archived behind what was said meanwhile
+    # events recalled after the outage are archived behind later ones
     by_number = sorted(kept, key=lambda each: each.seq)
     ends = [json.loads(each.body) for each in by_number if each.type in ENDS]
     assert {spin for spin, _ in fallen} == {each["spin"] for each in ends}

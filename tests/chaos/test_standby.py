@@ -113,8 +113,8 @@ def test_one_writer_always(tmp_path: Path, seed: int, long: bool) -> None:
 
 
 def befall(floor: PairFloor, what: str, number: int) -> float | None:
-    """The fault, on whoever serves while the other waits. Gives the seconds after which the tables
-    were taken over, where the store could be reached all the while.
+    """Apply the fault to the serving daemon while the other waits. Return the seconds until the
+    takeover if the store was reachable throughout.
     """
     _, _, serving = floor.until_both()
     terms, begun = len(floor.taken()), time.time()
@@ -138,8 +138,8 @@ def befall(floor: PairFloor, what: str, number: int) -> float | None:
 
 
 def judged(floor: PairFloor, chosen: list[str], times: list[float | None]) -> str:
-    """All that was heard, against both journals and what the wheel showed."""
-    received = {  # before the journals are read, which go on
+    """All received events, against both journals and the wheel's display."""
+    received = {  # before the journals are read, which keep growing
         (event["table"], event["boot"], event["seq"]): event
         for listener in floor.listeners
         for _, event in listener.events()
@@ -167,7 +167,7 @@ def judged(floor: PairFloor, chosen: list[str], times: list[float | None]) -> st
     within = sum(each <= 2 * floor.lease for each in ordered)
     return (
         f"{len(chosen)} faults ({kinds}), lease {floor.lease:g} s: {len(floor.taken())} terms, "
-        f"{len(received)} events heard of {len(stored)} stored, {results} results of {floor.spins} "
+        f"{len(received)} events of {len(stored)} stored, {results} results of {floor.spins} "
         f"spins; {len(late)} live events of an older term after a newer one; taken over "
         f"{len(ordered)} times, {within} within two leases, median {median:.2f} s"
         f", longest {ordered[-1]:.2f} s; exit statuses {dict(statuses)}"
@@ -175,8 +175,8 @@ def judged(floor: PairFloor, chosen: list[str], times: list[float | None]) -> st
 
 
 def out_of_order(listener: Listener, terms: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Live events that were first heard after one of a newer term, unless the broker says that it
-    delivers them anew.
+    """Live events first received after one of a newer term, except those the broker flags as
+    redelivered.
     """
     newest, found, known = 0, [], set()
     for said, event in listener.events():

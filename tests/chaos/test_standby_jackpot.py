@@ -1,5 +1,5 @@
-"""Linked tables of a pair of daemons are taken over while coins fall: the meter has every coin that
-was told, persons settle those that were not, and nothing is counted twice when they come after all.
+"""Linked tables of a pair of daemons are taken over while coins fall: the meter has every reported
+coin, persons settle the unreported ones, and nothing is counted twice when those arrive later.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from tests.support.waiting import until
 
 DECREE, TABLES = "BAL05", ("bal05-1", "bal05-2")
 RISE = (9, 10)
-"""What the meter takes of each coin."""
+"""The meter's share of each coin."""
 COINS = 40
-"""Of a box in a round, at most."""
+"""Maximum coins of a box in a round."""
 SOME = 20 * STAKE
-"""What is staked at each table before something happens."""
+"""Coins staked at each table before a fault."""
 KEEPALIVE = 20.0
-"""Seconds. A statement holds for three of them: so long coins fall while the broker stands still.
+"""Seconds. Coins per table while the broker is frozen: a statement is valid for three of them.
 """
 LONGEST = 180.0
 """Seconds that a takeover may take on a busy machine."""
@@ -98,7 +98,7 @@ class PairOfPits(LinkedFloor):
         return found
 
     def until_staked(self, pit: Pit, more: int = SOME) -> None:
-        """Wait until so much more was staked at each table of a daemon."""
+        """Wait until that number of further coins was staked at each table of a daemon."""
         for table in TABLES:
             wanted = staked_at(tables_of(pit.journal)[table]) + more
             until(f"coins at {table}", partial(_reached, pit, table, wanted), self.told, LONGEST)
@@ -127,7 +127,7 @@ class PairOfPits(LinkedFloor):
         return found
 
     def settle(self, table: str, amount: int) -> None:
-        """Two persons say what was staked and not told."""
+        """Two persons enter the stakes that were not published."""
 
         def settled() -> bool:
             assert self.persons is not None
@@ -145,13 +145,13 @@ class PairOfPits(LinkedFloor):
         return why
 
     def events(self, boot: str) -> list[bytes]:
-        """What was heard of a run, each event once."""
+        """The received events of a run, without duplicates."""
         assert self.subscriber is not None
         every = once(each.body for each in self.subscriber.on("/event"))
         return [msgspec.json.encode(each) for each in every if each["boot"] == boot]
 
     def in_ledger(self, table: str) -> int:
-        """What the ledger has of a table that was staked."""
+        """The stakes of a table in the ledger."""
         with closing(sqlite3.connect(f"file:{self.controller.ledger}?mode=ro", uri=True)) as file:
             words = "SELECT -sum(amount) FROM posting WHERE account = 'stakes' AND part = ?"
             (amount,) = file.execute(words, (table,)).fetchone()
@@ -173,15 +173,15 @@ def stored(pit: Pit, boot: str) -> list[tuple[str, int, bytes]]:
 
 
 def untold(pit: Pit, table: str, last: tuple[str, int]) -> int:
-    """What a daemon has of a table that was staked after an event of a run, to the run's end."""
+    """The stakes that a daemon stored for a table after an event of a run, to the run's end."""
     every = [(seq, body) for of, seq, body in stored(pit, last[0]) if of == table]
     told = happened(body for seq, body in every if seq <= last[1])
     return staked_at(happened(body for _, body in every)[table]) - staked_at(told[table])
 
 
 def without_void(seed: int) -> int:
-    """The first seed from this one on by which no early round is void: of coins that were told
-    nobody can say that they were not staked after all.
+    """The first seed from this one on without an early void round: otherwise reported coins might
+    turn out not to be staked.
     """
 
     def void(seed: int, table: str, number: int) -> bool:
@@ -215,7 +215,7 @@ def test_linked_tables_that_are_taken_over(floor: PairOfPits) -> None:
     [second] = [pit for pit in floor.pits if pit is not first]
     floor.until_staked(first)
 
-    # killed, with coins that were told to nobody
+    # killed, with coins that no client received
     floor.broker.signal(signal.SIGSTOP)
     floor.until_staked(first, 2 * SOME)
     first.kill()
@@ -233,12 +233,12 @@ def test_linked_tables_that_are_taken_over(floor: PairOfPits) -> None:
     floor.until_in_play(LONGEST)
     floor.until_staked(second)
 
-    # given back, with what the first one had not told
+    # handed back, with the events that the first one had not published
     first.start()
     assert second.stop() == 0
     _, again = floor.serving(other)
     late = partial(_all_heard, floor, first, run)
-    until("what was not told comes after all", late, floor.told, LONGEST)
+    until("the unpublished events arrive after all", late, floor.told, LONGEST)
     for table, last in floor.until_gaps().items():
         assert last[0] == other
         floor.settle(table, untold(second, table, last))
@@ -255,7 +255,7 @@ def test_linked_tables_that_are_taken_over(floor: PairOfPits) -> None:
     floor.serving(away)
     floor.controller.start()
     for table, last in floor.until_gaps().items():
-        assert last[0] == again, "what the second one told is not missed"
+        assert last[0] == again, "nothing of the second daemon is missing"
         floor.settle(table, untold(second, table, (away, 0)))
     floor.until_in_play(LONGEST)
     floor.until_staked(first)
@@ -265,17 +265,19 @@ def test_linked_tables_that_are_taken_over(floor: PairOfPits) -> None:
 
 
 def _all_heard(floor: PairOfPits, pit: Pit, run: str) -> bool:
-    """Whether the last that a run stored of each table was heard by now."""
+    """Whether the last stored event of a run was received from each table."""
     last = {table: seq for table, seq, _ in stored(pit, run)}
     events = [msgspec.json.decode(body) for body in floor.events(run)]
     return {*last.items()} <= {(each["table"], each["seq"]) for each in events}
 
 
 def at_rest(floor: PairOfPits, serving: Pit) -> None:
-    """No more rounds; everything is told."""
+    """Play stops; everything is published."""
     floor.plays(msgspec.structs.replace(floor.play, on=False))
     until("all rounds are ended", lambda: not _plays(serving), floor.told, LONGEST)
-    until("all coins are told", lambda: staked(floor) == told_staked(floor), floor.told, LONGEST)
+    until(
+        "all coins are published", lambda: staked(floor) == told_staked(floor), floor.told, LONGEST
+    )
     assert floor.controller.stop() == 0
     assert serving.stop() == 0
     assert "Traceback" not in floor.controller.log()

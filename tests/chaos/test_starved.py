@@ -41,7 +41,9 @@ def nice(daemon: Daemon, niceness: int) -> None:
 
 @contextmanager
 def starved(daemon: Daemon, programs: int) -> Iterator[None]:
-    """Anybody who wants to run does so before it, and so many programs want all of the machine."""
+    """Idle priority: every other process runs before it, and that number of programs wants all of
+    the machine.
+    """
     nice(daemon, LOWEST)
     with ExitStack() as ending:
         for _ in range(programs):
@@ -83,7 +85,7 @@ def play(
 ) -> None:
     made.start()
     made.until_logged("device up", WHEELS)
-    made.until_logged("broker connected", 1)  # before that nobody hears a command
+    made.until_logged("broker connected", 1)  # no command is received before that
     for table in tables:
         assert command(subscriber, "session.open", f"{ROOT}/{table}")["ok"]
     with starved(made, programs):

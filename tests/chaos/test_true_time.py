@@ -1,5 +1,5 @@
-"""A daemon that asks chrony, and a source that lies, drifts and falls silent: what is known of the
-time stands in health, in the alert and in the events, and the journal proves those.
+"""A daemon that reads its time bound from chrony, with a source that lies, drifts and falls silent:
+the bound is in health, in the alert and in the events, and the journal proves those.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from controller.service import daemon
 daemon.REPORT_INTERVAL_SECONDS = 0.5
 sys.exit(main())
 """
-"""The daemon, which tells its health twice a second."""
+"""The daemon, with a health report twice a second."""
 AWAY, DRIFTING = 2.0, 120.0
 """Seconds by which a drifting source is away at first, and that it may take."""
 ALERT = "r1/alert/time-unproved"
@@ -60,11 +60,11 @@ class Room:
         )
 
     def alert(self) -> str:
-        """What the alert says; empty where it is not raised."""
+        """The text of the alert; empty if it is not raised."""
         return str((self.archive.latest(ALERT) or {}).get("detail", ""))
 
     def bounds(self) -> list[Any]:
-        """What the events in the journal carry, each change once."""
+        """The time bounds in the journal's events, each change once."""
         found: list[Any] = []
         for event in events_of(self.floor.journal):
             bound = event.get("time_bound", 0.0)
@@ -98,7 +98,7 @@ def test_a_source_that_goes_an_hour_wrong_and_falls_silent(
         assert clock["source"] == room.source.source
         assert abs(clock["offset"]) <= clock["error"]
         until("no alert", lambda: not room.alert(), room.alert)
-        room.source.unplug()  # chrony goes on, and what it knows grows old
+        room.source.unplug()  # chrony runs on with an ageing estimate
         silent = room.until("nothing is corrected", lambda found: (found["corrected"] or 0) > 2.0)
         older = room.until(
             "it grows older", lambda found: found["corrected"] > silent["corrected"] + 0.5
@@ -123,8 +123,8 @@ def test_a_source_that_goes_an_hour_wrong_and_falls_silent(
 
 
 def test_a_source_that_is_gone(floor: Callable[..., Floor], tmp_path: Path, long: bool) -> None:
-    """Nobody keeps the clock any more: the alert comes before the bound is crossed, and the bound
-    in the events after it.
+    """The clock has no source left: the alert precedes the crossing of the bound, and the events
+    after it carry the bound.
     """
     if not long:
         pytest.skip("in the long form")
@@ -141,9 +141,9 @@ def test_a_source_that_is_gone(floor: Callable[..., Floor], tmp_path: Path, long
 
 
 def test_a_source_that_drifts(floor: Callable[..., Floor], tmp_path: Path, long: bool) -> None:
-    """500 millionths: 0.02 s in forty seconds, of a clock that nothing sets. It begins two seconds
-    away from ours: chrony takes nothing closer from a faked clock, since the kernel stamps its
-    packets with the true time.
+    """500 millionths: 0.02 s in forty seconds, of a clock that nothing sets. It starts two seconds
+    from this machine's time: chrony accepts nothing closer from a faked clock, since the kernel
+    stamps its packets with the true time.
     """
     if not long:
         pytest.skip("in the long form")

@@ -1,5 +1,5 @@
-"""A year of one table: what is held and what lies on the disk after the first weeks is what does at
-its end, and a witness in JavaScript that heard all of it agrees with the journal.
+"""A year of one table: memory and disk use at its end equal those after the first weeks, and a
+witness in JavaScript that received everything agrees with the journal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.support.chaos.report import tell
 from tests.support.programs import running
 
 KEPT_DAYS = 30
-"""What a daemon keeps where its configuration says nothing."""
+"""The daemon's default retention in days."""
 WITNESS = """
 const lines = require('readline').createInterface({ input: process.stdin })
 lines.on('line', line => console.log(JSON.stringify(JSON.parse(line))))

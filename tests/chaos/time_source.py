@@ -1,4 +1,4 @@
-"""A time source in a network namespace of its own: Debian's chrony, whose time can be shifted and
+"""A time source in a separate network namespace: Debian's chrony, whose time can be shifted and
 whose cable can be pulled, and the chrony that asks it, as it runs beside the daemon. Neither sets
 the clock of this machine.
 """
@@ -84,8 +84,8 @@ class TimeSource:
 
     @contextmanager
     def drifting(self, rate: float, away: float) -> Iterator[None]:
-        """The source's time, ``away`` seconds from ours, runs fast by so many seconds in one, a
-        little at a time.
+        """Start the source's time ``away`` seconds from this machine's and let it gain ``drift``
+        seconds per second, in small steps.
         """
         end, begun = threading.Event(), time.monotonic()
 

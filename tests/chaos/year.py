@@ -1,8 +1,8 @@
 """A year of one table in one process: ``python -m tests.chaos.year CONFIG DAYS ROUNDS``.
 
 A day is as many rounds, and as many steps of every clock that the daemon reads, but for that of its
-event loop, which knows no days. Each day is sealed, and removed when it is older than is kept. What
-memory and files the process holds, and what lies in its folder, is told at eighths of the way.
+event loop, which knows no days. Each day is sealed, and removed when it is older than is kept.
+Memory, open files and disk use are printed at each eighth of the run.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ from tests.support.brokers.network import Network
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
 SILENCE = 1.0
-"""Seconds for which we listen to one that is away. What it was told comes in when it is back, for
-no connection was reset: it is then too late.
+"""Seconds for which we listen to one that is away. Messages sent to it arrive when it is back, for
+no connection was reset: they are then too late.
 """
 
 
@@ -66,7 +66,7 @@ async def store(js: JetStreamContext, name: str) -> KeyValue:
 
 
 async def held(js: JetStreamContext, name: str) -> KeyValue.Entry:
-    """What a node that is back has. While it finds its leader it says that it cannot answer."""
+    """Read the value at a node that is back. While it has no leader it answers with an error."""
     end = time.monotonic() + TIMEOUT_SECONDS
     while True:
         try:

@@ -17,11 +17,11 @@ Tell = Callable[[str, Callable[[], str]], None]
 
 
 HEARD = ("+/+", "+/reply/#", "+/alert/+", "node/#")
-"""All that is said, but for the commands: hostile ones a client's own library may not survive."""
+"""All topics but the commands: the subscriber's own library may not survive hostile ones."""
 
 
 class Shared(NamedTuple):
-    """A daemon with a wheel, and who hears it, but for the commands."""
+    """A daemon with a wheel, and a subscriber to everything but the commands."""
 
     subscriber: Subscriber
     running: Daemon
@@ -58,13 +58,13 @@ def mosquitto(programs: None, tmp_path: Path, ending: ExitStack) -> Mosquitto:
 
 @pytest.fixture
 def tell(request: pytest.FixtureRequest) -> Tell:
-    """``tell(what, text)``: show this text with the test's failure, if it fails."""
+    """``tell(title, text)``: show this text with the test's failure, if it fails."""
     return lambda what, text: request.node.add_report_section("teardown", what, text())
 
 
 @pytest.fixture
 def subscribe(ending: ExitStack, tell: Tell) -> Callable[..., Subscriber]:
-    """``subscribe(port)``: a client that hears everything."""
+    """``subscribe(port)``: a client that is subscribed to everything."""
 
     def make(port: int, *topics: str, **credentials: Any) -> Subscriber:
         subscriber = Subscriber(port, *topics, **credentials)

@@ -40,7 +40,7 @@ TASKS: dict[str, tuple[type, str]] = {
     "journal upkeep": (JournalUpkeep, "run"),
     "read back": (JournalUpkeep, "read_back"),
 }
-"""What the daemon cannot be without, and where it is done."""
+"""The daemon's essential tasks, and where each is implemented."""
 
 
 async def struck() -> None:

@@ -1,5 +1,5 @@
-"""The example at a real Home Assistant, which discovers the table and tells what it makes of it.
-`make integrations`: it needs an environment of its own.
+"""The example at a real Home Assistant, which discovers the table and reports its entities. `make
+integrations`: it needs a separate environment.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The example flow in a real Node-RED at a real broker: its addresses tell what the daemon says,
-and it publishes nothing. `make integrations`: Node-RED is in a folder of its own.
+"""The example flow in a real Node-RED at a real broker: its addresses report the daemon's values,
+and it publishes nothing. `make integrations`: Node-RED is in a separate folder.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class NodeRed:
             self.process = subprocess.Popen(words, stdout=log, stderr=log)
 
     def get(self, path: str) -> Any:
-        """What an address of the flow tells; None while nobody is there."""
+        """The reply of an address of the flow; None while it does not respond."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/{path}") as answer:
                 return json.loads(answer.read())

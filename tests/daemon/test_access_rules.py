@@ -57,4 +57,4 @@ def test_the_rules_of_the_document(
     until("the next answer", lambda: display.on("/reply/display-4")[1:], running.log)
     assert display.on("/reply/console-1") == [], "it was published before"
     assert display.latest("/status")["status"] == "online"
-    until("the display hears of it", lambda: display.events("session.opened"), running.log)
+    until("the display receives it", lambda: display.events("session.opened"), running.log)

@@ -166,13 +166,13 @@ def scan(scanner: Scanner, *cards: str) -> None:
 
 
 def health(subscriber: Subscriber) -> dict[str, Any]:
-    """That of the scanner, as the daemon tells it."""
+    """The scanner's alert, as published by the daemon."""
     report: dict[str, Any] = subscriber.latest("/health")["tables"]["b1"]["devices"]["shoe"]
     return report
 
 
 def standing(subscriber: Subscriber) -> dict[str, Any]:
-    """How the scanner stands, as its table tells it."""
+    """The scanner's state, as published by its table."""
     told: dict[str, Any] = subscriber.latest(f"{TABLE}/state")["devices"]["shoe"]
     return told
 
@@ -236,7 +236,7 @@ def test_a_scanner_that_is_plugged_in_again_is_open_until_it_reads_something(
     scanner.plug()
     until("the opening", lambda: alert(subscriber)["what"] == "link.open")
     assert alert(subscriber)["severity"] == "warning"
-    until("its table says so", lambda: standing(subscriber)["state"] == "open")
+    until("its table reports it", lambda: standing(subscriber)["state"] == "open")
     assert standing(subscriber)["detail"] == "nothing heard yet"
     assert subscriber.latest(f"{TABLE}/state")["status"] == "stale"
     scanner.ready(subscriber)

@@ -81,8 +81,8 @@ class Written:
         self._number, self._ms = self._number + 1, self._ms + 1000
 
     def jam(self, subscriber: Subscriber) -> dict[str, Any]:
-        """Say that a card is stuck until the table has heard it: a state is not taken in the first
-        second after connecting.
+        """Report that a card is stuck until the table has received it: a state is ignored in the
+        first second after connecting.
         """
 
         def said() -> list[dict[str, Any]]:
@@ -102,7 +102,7 @@ class Written:
 
 
 class Floor:
-    """A table with its boards, by their driver; the daemon, and who hears it."""
+    """A table with its boards, by their driver; the daemon, and a subscriber."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Floor:
         self.boards[driver].say("start")
 
     def prove(self) -> None:
-        """End the daemon, and derive all that it read and said from the bytes once more."""
+        """End the daemon, and derive everything it read and published from the bytes again."""
         assert self.run.stop() == 0
         proved = audit(
             self.run.folder / "journal.sqlite3", lambda body: bytes(open_sealed(body, KEY).body)
@@ -277,7 +277,9 @@ def test_coins_and_packets(play: Play) -> None:
     shuffler.say("boot", 1, "by hand")
     raised = shuffler.jam(subscriber)
     assert raised["device"] == "shuffler"
-    assert "feed" not in str(raised), "a shuffler knows its cards: its own words are not told"
+    assert "feed" not in str(raised), (
+        "a shuffler knows its cards: its own reports are not published"
+    )
     shuffler.say("state", "shuffling", 0)
     until_said(subscriber, "alert.cleared", 1)
     floor.say("bets.open")
@@ -319,13 +321,13 @@ def test_a_shuffler_that_tells_cards_in_order_is_not_listened_to(play: Play) -> 
     for word in (
         "order",
         "packet",
-    ):  # it was heard: surveillance is told of it, and not even there with its cards
+    ):  # it was received: surveillance gets it, and even there without its cards
         assert f'"report":"cards_refused","value":"{word}"' in everything
     assert not re.search(r"7h.{1,3}Ks", everything)
 
 
 def told(topic: str, payload: bytes) -> bytes:
-    """What stands in a message, opened where it is sealed: what it looks like sealed is chance, and
-    names any card some day.
+    """The text of a message, opened where it is sealed: sealed bytes are random, and contain the
+    name of any card some day.
     """
     return bytes(open_sealed(payload, KEY).body) if topic.endswith("/sealed") else payload

@@ -41,7 +41,7 @@ SEALED = {f"{TABLE}/sealed"}
 COMMANDS = {f"{TABLE}/command/round-void", f"{TABLE}/command/device-command"}
 RECALL = {f"{TABLE}/command/recall"}
 STATUS = {f"{SITE}/node/node-1/status"}
-SHOWN = STATUS | {f"{SITE}/node/node-1/checkpoint"}  # it stands on a permanency
+SHOWN = STATUS | {f"{SITE}/node/node-1/checkpoint"}  # it is on a permanency
 NODE = STATUS | {f"{SITE}/node/node-1/{leaf}" for leaf in ("claim", "health", "checkpoint")}
 TRIAL_CLAIM = {"novamas-sim/v1/casino-mayor/node/node-1/claim"}
 FOREIGN_CLAIM = {f"{SITE}/node/node-2/claim"}
@@ -278,7 +278,7 @@ def test_nobody_reads_or_writes_beyond_the_table(
         ending.callback(made.close)
         return made
 
-    # Written: whatever arrives at somebody who hears everything.
+    # Written: anything that arrives at a client that is subscribed to everything.
     admin = connect("admin", "#")
     for kind, user in USERS.items():
         client = connect(user, f"{SITE}/node/node-1/status")

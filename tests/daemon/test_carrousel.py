@@ -83,7 +83,7 @@ options = {{ late_after = 1000.0 }}
 
 
 class Floor:
-    """A table, its slots and shuffler, the controller of its jackpot, and who hears both."""
+    """A table, its slots and shuffler, the controller of its jackpot, and a subscriber to both."""
 
     def __init__(
         self, folder: Path, subscriber: Subscriber, slots: Written, shuffler: Written
@@ -180,7 +180,7 @@ def floor(
     made.shuffler.say("boot", 1, "by hand")
     made.shuffler.say("state", "shuffling", 0)
     made.shuffler.say("verdict", 1, 52, 1, 1, "-", "-")
-    made.coin(1)  # the first one may come of a silence
+    made.coin(1)  # the first one may follow a silence
     time.sleep(0.2)
     made.say("session.open", minimum=500, currency="EUR")
     return made

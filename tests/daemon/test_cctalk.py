@@ -23,9 +23,7 @@ SPEED = 2
 
 
 def words(subscriber: Subscriber) -> str:
-    """Everything that was said; what an acceptor reports is for surveillance where cards are face
-    down.
-    """
+    """Everything published; where cards are face down, an acceptor's reports are sealed."""
     return str([told(one.topic, one.payload) for one in subscriber.messages])
 
 
@@ -36,8 +34,8 @@ def test_coins_of_six_boxes(
     tmp_path: Path,
     ending: ExitStack,
 ) -> None:
-    """Each box takes part with its coin; a counter that jumped is told, and its coins beyond the
-    last five are not made up; a table without an acceptor's answer plays on.
+    """Each box takes part with its coin; a counter that jumped is reported, and its coins beyond
+    the last five are not made up; a table without an acceptor's answer plays on.
     """
     link = tmp_path / "bus"
     bus = Simulated(

@@ -58,7 +58,7 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
         for card in cards:
             port.say(f"{card_code(card)}\r\n".encode())
 
-    # A reader that speaks only when it reads is heard before the game; else its first cards are
+    # A reader that reports only when it reads must be up before the game; else its first cards are
     # in doubt.
     scan("8s")
     until_said(subscriber, "irregularity", 1)

@@ -79,7 +79,7 @@ def test_a_bad_command_is_answered_and_everything_goes_on(
     subscriber, running = shared_daemon
     refused, said = len(running.logged("command refused")) + 1, len(subscriber.on("/reply/t"))
     subscriber.publish(f"{TABLE}/command/{level(name)}", {**body, "client": "t", "id": "x"})
-    if told is None:  # too long to be read, so nobody knows whom to answer
+    if told is None:  # too long to be read, so the sender is unknown
         assert "at most" in running.until_logged("command refused", refused)["reason"]
     else:
         reply = until("a reply", lambda: subscriber.on("/reply/t")[said:], running.log)[0].body

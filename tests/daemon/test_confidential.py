@@ -32,7 +32,7 @@ SUITS = {suit: code for code, suit in frames.SUITS.items()}
 
 
 class Shoe:
-    """An Angel Eye on a pseudo-terminal, by hand. Everything is said once."""
+    """An Angel Eye on a pseudo-terminal, by hand. Everything is published once."""
 
     def __init__(self, link: Path) -> None:
         self._master, slave = os.openpty()
@@ -171,7 +171,7 @@ min_draw = 0.0
         b'novamas_device_frames_total{device="shoe",simulated="false",table="bacara-1"}' in metrics
     )
     assert b'damaged_bytes_total{device="wheel"' in metrics
-    assert b'damaged_bytes_total{device="shoe"' not in metrics  # their number may tell a card
+    assert b'damaged_bytes_total{device="shoe"' not in metrics  # their number may identify a card
     assert not told(metrics)
     stored = [path for path in tmp_path.iterdir() if path.is_file() and path != key]
     names = [rb'[\[{:,]"%b"[\]},:]' % card.encode() for card in cards] + [

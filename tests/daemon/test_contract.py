@@ -1,4 +1,4 @@
-"""Whatever the daemon says is what the AsyncAPI document and the schemas say that it says."""
+"""Everything the daemon publishes conforms to the AsyncAPI document and the schemas."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def channel_of(topic: str) -> tuple[str, dict[str, Any]]:
 def check(message: ReceivedMessage) -> str:
     """Hold one message against its channel; gives the channel's name."""
     name, channel = channel_of(message.topic)
-    if name == "command":  # ours
+    if name == "command":  # from this project
         return name
     body = message.body
     if body is None:
@@ -76,4 +76,4 @@ def test_every_message_of_a_session_fits(
     ) - others - {
         "sealed",
         "shoe",
-    }, "a wheel has no cards; a jackpot's controller tells of the jackpot"
+    }, "a wheel has no cards; a jackpot's controller publishes the jackpot"

@@ -35,7 +35,7 @@ def play(
     tmp_path: Path,
     ending: ExitStack,
 ) -> Play:
-    """``play(*words)``: a table where the moving dice close the bets; gives who hears it, and the
+    """``play(*words)``: a table where the moving dice close the bets; returns a subscriber and the
     daemon.
     """
 

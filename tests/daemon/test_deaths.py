@@ -1,5 +1,5 @@
-"""However the daemon ends, it ends within seconds, with a status that has it started again, and
-everybody is told ``offline``.
+"""However the daemon ends, it ends within seconds, with a status that has it restarted, and every
+client receives ``offline``.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ DEADLY = [
 def faulty(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> Callable[..., tuple[Daemon, Subscriber]]:
-    """``faulty(fault)``: a daemon that is up and on line, and has that fault in it; and who hears
-    it.
-    """
+    """``faulty(fault)``: a connected daemon with that fault injected, and a subscriber."""
 
     def make(fault: str, broker: str = "") -> tuple[Daemon, Subscriber]:
         subscriber = subscribe(mosquitto.port)
@@ -58,7 +56,7 @@ def faulty(
 def is_offline(
     mosquitto: Mosquitto, made: Daemon, subscriber: Subscriber, subscribe: Subscribe
 ) -> bool:
-    """Whether everybody is told so, and who comes later too."""
+    """Whether every client has received it, including one that connects later."""
     until("it is offline", lambda: subscriber.latest("/status")["status"] == "offline", made.log)
     late = subscribe(mosquitto.port, "novamas/v1/palma/node/#")
     until("the status is retained", lambda: late.latest("/status"))

@@ -72,7 +72,7 @@ link = "serial://{link}?baud=19200"
         state = subscriber.latest("novamas/v1/palma/p1/state") or {}
         return bool(state.get("devices", {}).get("shuffler", {}).get("state") == "up")
 
-    until("the shuffler is heard", up, made.log)
+    until("the shuffler is up", up, made.log)
     assert made.stop() == 0
     proved = audit(made.folder / "journal.sqlite3", lambda body: bytes(open_sealed(body, KEY).body))
     assert proved.differences == []

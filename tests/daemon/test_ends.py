@@ -1,4 +1,4 @@
-"""Every service ends at SIGTERM, whatever state it is in and whatever it waits for."""
+"""Every service ends at SIGTERM, in any state and while waiting for anything."""
 
 from __future__ import annotations
 

@@ -64,8 +64,8 @@ def test_a_subscriber_drops_doubles_and_fills_a_gap(
         table.publish(f"{TABLE}/event", event(seq))
 
     table.publish(f"{TABLE}/state", state(0), retain=True)
-    # The subscriber may not listen yet: the first event is said until it is heard, and each double
-    # is dropped.
+    # The subscriber may not be subscribed yet: the first event is repeated until it is received,
+    # and each double is dropped.
     first = next_line(listening, lambda: say(1))
     assert first.rstrip("\n") == f"r1 {BOOT} 1 data.late"
     say(1)

@@ -59,7 +59,7 @@ class Guarded(NamedTuple):
     file: Path
 
     def forbid(self, *, write: Iterable[str] = (), read: Iterable[str] = ()) -> None:
-        """What the daemon may do except this, from now on."""
+        """The daemon's permissions, except for these topics, from this moment."""
         lines = [
             "user admin",
             "topic readwrite #",
@@ -120,7 +120,7 @@ def test_each_kind_of_topic_that_is_forbidden_is_told(
         found = forbidden(subscriber)
         return bool(found) and {*found} == {*expected}
 
-    until("all kinds are told", all_told, made.log)
+    until("all kinds are reported", all_told, made.log)
 
     def named(kind: str) -> bool:
         return f"no-{kind}/{kind}" in told(subscriber)
@@ -249,7 +249,7 @@ def test_the_embedded_broker_gives_everything_back(
     subscriber = subscribe(port, v5=False)
     until_up(subscriber, made)
     assert command(subscriber, "session.open")["ok"]
-    wheel.unplug()  # health is told
+    wheel.unplug()  # health is published
 
     def delivered() -> bool:
         health = subscriber.latest("/health")

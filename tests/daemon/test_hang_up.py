@@ -1,5 +1,5 @@
-"""The terminal of a program is closed: a real pseudo-terminal, without anybody who told the program
-before. What runs for long ends as at SIGTERM.
+"""The terminal of a program is closed: a real pseudo-terminal, without prior notice to the program.
+What runs for long ends as at SIGTERM.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def test_a_closed_terminal_ends_the_daemon(
 def test_a_shell_whose_terminal_is_closed_ends_its_daemon(
     configured: Daemon, mosquitto: Mosquitto, subscribe: Subscribe, tmp_path: Path, behind: str
 ) -> None:
-    """The kernel tells the shell, and the shell tells its jobs."""
+    """The kernel notifies the shell, and the shell its jobs."""
     subscriber, code = subscribe(mosquitto.port), tmp_path / "code"
     run = shlex.join([*NOVAMAS, "run", str(configured.file)])
     kept = shlex.join(["/bin/sh", "-c", f"trap : HUP; {run}; echo $? > {code}"])
@@ -131,7 +131,7 @@ def test_with_nohup_a_closed_terminal_ends_nothing(
 def test_while_the_terminal_is_open_a_hangup_reloads(
     configured: Daemon, mosquitto: Mosquitto, subscribe: Subscribe
 ) -> None:
-    """So ``novamas reload`` works also for a daemon that somebody watches."""
+    """So ``novamas reload`` also works for a daemon in a terminal."""
     subscriber = subscribe(mosquitto.port)
     with Terminal([*NOVAMAS, "run", str(configured.file)]) as terminal:
         until("it is up", lambda: online(subscriber), lambda: terminal.text)

@@ -25,7 +25,7 @@ DEALT = ("Ah", "2c", "Th", "3c", "9h", "4c", "8h", "5c", "7h", "6c")
 
 
 def poker_table(link: str) -> str:
-    """A poker table, whose cards a reader tells."""
+    """A poker table with a card reader."""
     return f"""
 [[table]]
 id = "p1"
@@ -64,7 +64,7 @@ def test_a_hand_of_poker_with_everything_going_wrong(
         return len(subscriber.on(f"{TABLE}/sealed"))
 
     def speak(line: str) -> None:
-        """The shoe says a line, which surveillance is told of."""
+        """The shoe sends a line, which is published to surveillance."""
         known = sealed()
         port.say(line.encode() + b"\r\n")
         until(f"sealed: {line}", lambda: sealed() > known, run.log)

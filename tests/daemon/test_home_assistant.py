@@ -1,5 +1,5 @@
-"""What Home Assistant is told of the tables: each value is derived as it would derive it, and
-compared with what the daemon says.
+"""Home Assistant's view of the tables: each value is derived as it would derive it, and compared
+with the daemon's.
 """
 
 from __future__ import annotations
@@ -164,7 +164,8 @@ def test_every_entity_says_what_the_daemon_says(
     until_up(floor, made)
     shows(problem="off", result="0")
 
-    # read-only: what a display may read is all that it asks for, and no topic of ours was written
+    # read-only: it subscribes only to topics that a display may read, and no topic of the daemon
+    # was written
     assert process.poll() is None
     assert "Denied" not in guarded.log()
     said = {each.topic for each in floor.messages}

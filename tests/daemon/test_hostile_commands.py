@@ -1,6 +1,4 @@
-"""Messages that mean no good, through a real broker: the daemon answers what it can, and goes on as
-if nothing had come.
-"""
+"""Hostile messages through a real broker: the daemon answers what it can, and continues."""
 
 from __future__ import annotations
 
@@ -53,7 +51,7 @@ TOPICS = (
         f"{TABLE}/reply/\u200b",
     ),
 )
-"""Where an answer is wanted, and none is given. What is no text, a broker refuses itself."""
+"""Where an answer is wanted, and none is given. Invalid text is refused by the broker."""
 
 
 @pytest.fixture
@@ -122,7 +120,7 @@ def recall(subscriber: Subscriber, **fields: Any) -> Any:
 
 
 def counted(subscriber: Subscriber, running: Daemon, wheel: Wheel) -> dict[str, int]:
-    """The counters of ``health``, which is told at once when a wheel is gone."""
+    """The counters of ``health``, which is published at once when a wheel is gone."""
     known = len(subscriber.on("/health"))
     wheel.unplug()
     until("health is told", lambda: subscriber.on("/health")[known:], running.log)

@@ -1,4 +1,4 @@
-"""Which devices are at a table of a running daemon: what is configured and told of them, and the
+"""The devices at a table of a running daemon: configured and reported identities, and the
 maintenance log.
 """
 
@@ -82,7 +82,7 @@ def test_a_wheel_that_was_replaced_without_a_word(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The wheel tells its own serial number; a person who signs says what was done to it."""
+    """The wheel reports its own serial number; a person who signs records the maintenance."""
     text = (FOLDER / "acme-rota.toml").read_text().replace("period = 0.5", "period = 60.0")
     before, mark, after = text.partition(
         '\n[[message]]\nname = "whatever else has a right check"\n'
@@ -158,7 +158,7 @@ def test_another_scanner_in_the_same_socket(
     subscribe: Callable[..., Subscriber],
     tmp_path: Path,
 ) -> None:
-    """USB tells the serial number of a reader; at this table cards lie face down."""
+    """USB reports the serial number of a reader; at this table cards lie face down."""
     scanner = Usb(tmp_path)
     table = """
 [[table]]

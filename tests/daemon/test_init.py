@@ -59,7 +59,7 @@ def plugged(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def novamas(*words: str) -> list[str]:
-    """What the program prints, as a process of its own."""
+    """The output of the program, run as a separate process."""
     program = [sys.executable, "-m", "controller.cli", *words]
     ran = subprocess.run(program, capture_output=True, text=True, check=True)
     return ran.stdout.splitlines()
@@ -220,7 +220,7 @@ def test_a_pair_is_written_for_what_both_machines_reach(
     text = file.read_text()
     begun = text.index("[standby]")
     remarks = [line for line in text[begun:].split("\n\n")[0].splitlines() if line[0] == "#"]
-    for line in remarks:  # each is sound as it stands there
+    for line in remarks:  # each is valid without changes
         file.write_text(text.replace(line, line.removeprefix("# ")))
         assert main(["check", str(file)]) == 0, line
 

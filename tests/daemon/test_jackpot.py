@@ -35,11 +35,11 @@ IN_PLAY: Standing = (True, None)
 UNHEARD: Standing = (False, "unheard")
 CHECKING: Standing = (False, "not_verified")
 LATE: Standing = (False, "clock")
-"""What was stated reached the daemon after the time that it names."""
+"""The statement reached the daemon after the end of its validity."""
 
 
 def statement(seconds: float = 60.0, **fields: Any) -> dict[str, Any]:
-    """What the controller says now, for so many seconds."""
+    """A statement of the controller, valid for that number of seconds."""
     now = time.time()
     said = JackpotState(
         site="palma",
@@ -73,7 +73,7 @@ class Table:
         self.subscriber.publish(TOPIC, body, retain=retain)
 
     def standings(self) -> list[Standing]:
-        """What the table has said of its jackpot, oldest first."""
+        """The table's jackpot statuses, oldest first."""
         events = self.subscriber.events("jackpot.in_play")
         return [(event["in_play"], event.get("why")) for event in events]
 
@@ -86,8 +86,8 @@ class Table:
         until(f"{wanted}", there, lambda: f"{self.standings()}\n{self.run.log()[-3000:]}")
 
     def until_in_play(self, seconds: float) -> None:
-        """State that it is in play for so long, until the table has read that in time: a starved
-        daemon reads a statement when its time is over.
+        """State that it is in play for that time, until the table has read it in time: a starved
+        daemon reads a statement after it has expired.
         """
         while True:
             self.state(statement(seconds))
@@ -97,7 +97,7 @@ class Table:
             self.until_standing(UNHEARD)
 
     def until_ended(self, seconds: float) -> None:
-        """State that it is in play for so long, and wait for the end of that time. Likewise."""
+        """State that it is in play for that time, and wait for its end. Likewise."""
         while True:
             self.state(statement(seconds))
             if self._until_one_of(UNHEARD, LATE) == UNHEARD:
@@ -122,14 +122,14 @@ class Table:
         return reply
 
     def coin(self, box: int) -> dict[str, Any]:
-        """What the table says to a coin."""
+        """The table's reply to a coin."""
         known = len(self.placed())
         self.coins += 1
         self.slots.say("coin", self.coins, box, 100)
         return self.next_placed(known)
 
     def next_placed(self, known: int) -> dict[str, Any]:
-        """The event that follows so many."""
+        """The event after that number of events."""
         found: list[dict[str, Any]] = until(
             "the event", lambda: self.placed()[known:], self.subscriber.transcript
         )
@@ -143,7 +143,7 @@ class Table:
         return self.subscriber.latest(f"{TABLE}/state")["shown"]["jackpot_standing"]
 
     def prove(self) -> None:
-        """End the daemon, and derive what it said from what it heard once more."""
+        """End the daemon, and derive its messages from its input again."""
         assert self.run.stop() == 0
         proved = audit(
             self.run.folder / "journal.sqlite3", lambda body: bytes(open_sealed(body, KEY).body)
@@ -177,7 +177,7 @@ def table(
         until("the table", lambda: subscriber.latest("/status"), run.log)
         until_open(subscriber, run, "b1", "slot")
         made = Table(subscriber, slots, run)
-        assert made.coin(1)["what"] == "bet_late"  # the first one may come of a silence
+        assert made.coin(1)["what"] == "bet_late"  # the first one may follow a silence
         time.sleep(0.2)  # of the board, seconds
         for name, fields in (
             ("session.open", {"minimum": 500, "currency": "EUR"}),
@@ -226,7 +226,7 @@ def test_bets_are_taken_while_the_controller_says_so(table: Callable[..., Table]
     assert play.bet(1)["ok"]
     assert play.coin(2)["amount"] == 100
     until("it is shown", lambda: play.shown() == {"jackpot": "carrousel-1", "in_play": True})
-    play.until_ended(5.0)  # nobody said so: its time was over
+    play.until_ended(5.0)  # no statement: it has expired
     play.until_standing(IN_PLAY, UNHEARD)
     assert play.coin(3)["what"] == "jackpot_not_in_play"
     assert play.subscriber.latest(f"{TABLE}/info")["about"]["jackpot"] == "carrousel-1"
@@ -255,7 +255,7 @@ FOREIGN: list[tuple[str, Any, str]] = [
 
 
 def test_what_counts_for_the_table(table: Callable[..., Table]) -> None:
-    """Whatever is said instead of a statement for this table ends it, and the next one begins it
+    """Any other message than a statement for this table ends it, and the next statement begins it
     again.
     """
     play = table()
@@ -330,7 +330,9 @@ def test_a_restart_hears_anew_and_a_table_may_be_unlinked(
     play.run.kill()
     play.run.start()
     until_open(play.subscriber, play.run, "b1", "slot")
-    assert play.bet(2)["refusal"]["fields"] == {"why": "unheard"}  # what the broker holds is old
+    assert play.bet(2)["refusal"]["fields"] == {
+        "why": "unheard"
+    }  # the broker's retained statement is old
     assert play.run.stop() == 0
     file = play.run.folder / "novamas.toml"
     assert 'jackpot = "carrousel-1"' in file.read_text()
@@ -363,7 +365,8 @@ def test_a_controller_that_is_killed_ends_it(
     play = table()
     authorised = terms("b1", jackpot="carrousel-1", decree="ARA02", stake=None, seed=0)
     authorised["authorisation"]["percentage"] = [1, 1]
-    # what it states holds for fifteen seconds: a controller that is starved for three is in play
+    # its statements are valid for fifteen seconds: a controller that is starved for three is in
+    # play
     controller = Controller(tmp_path / "carrousel", mosquitto.port, authorised, keepalive=5.0)
     controller.given["site"] = "palma"
     controller.given["jackpots"][0]["simulated"] = True

@@ -1,5 +1,5 @@
-"""What a device server stored while nobody was connected is not played live by a daemon that was
-started again. After a takeover: ``test_standby.py``.
+"""Data that a device server stored while no client was connected is not played live by a restarted
+daemon. After a takeover: ``test_standby.py``.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ def test_spins_that_a_device_server_kept_are_no_results(
     wheel.kept, wheel.line = kept, b"*X;2;007;36;0;200;0"
     assert made.stop() == 0
     made.start()
-    until("what was kept is delivered", lambda: not wheel.kept, made.log)
+    until("the stored data is delivered", lambda: not wheel.kept, made.log)
     until_up(subscriber, made)
 
     def after(kind: str) -> list[dict[str, Any]]:
         return [each for each in subscriber.events()[before:] if each["type"] == kind]
 
-    # the wheel goes on at its own pace, and what it says is live again
+    # the wheel continues at its own pace, and its lines are live again
     until("late lines are reported", lambda: after("data.late"), made.log)
     until("bets are open", lambda: after("round.opened")[-1:], made.log)
     waiting = {each["round"]: each for each in after("round.unresolved")}
@@ -85,7 +85,7 @@ def test_spins_that_a_device_server_kept_are_no_results(
 
 
 class Scanner:
-    """A scanner behind a device server, which delivers what it kept to whoever connects."""
+    """A scanner behind a device server, which delivers stored data to any client that connects."""
 
     def __init__(self) -> None:
         self.kept = b""
@@ -154,7 +154,7 @@ options = {{ min_draw = 10.0 }}
     before = len(subscriber.events())
     scanner.kept = b"D2\r\n"
     made.start()
-    until("what was kept is delivered", lambda: not scanner.kept, made.log)
+    until("the stored data is delivered", lambda: not scanner.kept, made.log)
 
     def after() -> list[str]:
         return [each["type"] for each in subscriber.events()[before:]]

@@ -1,4 +1,4 @@
-"""A log that cannot be written ends nothing and changes no exit status; health says so."""
+"""A log that cannot be written ends nothing and changes no exit status; health reports it."""
 
 from __future__ import annotations
 

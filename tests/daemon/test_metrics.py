@@ -1,4 +1,4 @@
-"""``novamas run`` tells Prometheus how it is, and loads nothing of it where nobody asks."""
+"""``novamas run`` serves Prometheus metrics, and loads no module for them unless configured."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What goes wrong between the daemon and its broker, or its disk: nothing is lost, and somebody is
-told.
-"""
+"""Faults between the daemon and its broker, or its disk: nothing is lost, and each is reported."""
 
 from __future__ import annotations
 
@@ -40,9 +38,9 @@ def test_a_broker_that_was_killed_and_has_forgotten_everything(
     mosquitto.kill()
     made.until_logged("broker lost")
     subscriber.subscribed.clear()
-    wheel.unplug()  # lost, and back: two events while nobody can hear
+    wheel.unplug()  # lost, and back: two events while no client can receive them
     made.until_logged("device down")
-    wheel.PERIOD = 0.5  # its own pace, by which what comes late is told from what is live
+    wheel.PERIOD = 0.5  # its own pace, which distinguishes late from live
     wheel.plug()
     with closing(JournalReader(tmp_path / "journal.sqlite3")) as journal:
         until(
@@ -89,7 +87,7 @@ def test_a_frozen_broker_is_noticed(
     made = daemon(configuration(mosquitto.port, table("r1", wheel), keepalive=2))
     made.start()
     until_up(subscriber, made)
-    made.until_logged("broker connected")  # said last: the broker has everything
+    made.until_logged("broker connected")  # published last: the broker has everything
     mosquitto.signal(signal.SIGSTOP)
     made.until_logged("broker lost")
     mosquitto.signal(signal.SIGCONT)
@@ -216,7 +214,7 @@ def test_a_message_that_the_broker_refuses_does_not_keep_back_the_rest(
     made.start()
     until_up(subscriber, made)
     until(
-        "the refusal is told",
+        "the refusal is reported",
         lambda: f"{TABLE}/info" in {line["topic"] for line in made.logged(REFUSED)},
         made.log,
     )

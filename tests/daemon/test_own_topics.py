@@ -1,5 +1,5 @@
-"""Somebody else says something on the daemon's own retained topics, by mistake or not: what holds
-is said again.
+"""Another client writes to the daemon's own retained topics, by mistake or not: the daemon restores
+them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def since(subscriber: Subscriber, topic: str, known: int) -> list[ReceivedMessag
 
 
 def after(subscriber: Subscriber, topic: str, forged: bytes) -> list[ReceivedMessage]:
-    """What was said on a topic after somebody else said this."""
+    """The messages on a topic after the forged one."""
     said = subscriber.on(topic)
     last = max((at for at, each in enumerate(said) if each.payload == forged), default=len(said))
     return said[last + 1 :]

@@ -1,5 +1,5 @@
-"""A round of pai gow through the started daemon: dice and packets from their boards, the rest said
-by people.
+"""A round of pai gow through a real daemon: dice and packets from their boards, the rest entered by
+people.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def cast(dice: Written, throw_: int, *faces: str) -> None:
 
 
 def blink(dice: Written, subscriber: Subscriber) -> None:
-    """The reader says that it is broken until the table has heard it: nothing is taken in the first
-    second after connecting.
+    """The reader reports that it is broken until the table has received it: reports are ignored in
+    the first second after connecting.
     """
 
     def said() -> list[dict[str, Any]]:

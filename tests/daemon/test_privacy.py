@@ -1,6 +1,4 @@
-"""What the daemon writes is its own user's alone, and never goes through a link that
-somebody laid.
-"""
+"""The daemon's files belong to its own user alone, and it never writes through a planted link."""
 
 from __future__ import annotations
 
@@ -106,7 +104,7 @@ WRITTEN: dict[str, tuple[Callable[[Path], Path], type[Exception] | None]] = {
     "secret": (secret, KeyFileError),
     "key": (signing_key, SigningKeyError),
 }
-"""Where a link may lie: what is written there, and what becomes of it; None: it is written all the
+"""Where a link may be planted: the file written there, and the outcome; None: it is written all the
 same, and the link is gone.
 """
 
@@ -183,7 +181,7 @@ def test_files_that_others_may_read_are_named(reachable: Path) -> None:
     recordings.chmod(0o755)
     assert exposed(journal, recordings) == [reachable / "journal-wal", recordings]
     reachable.chmod(0o700)
-    assert exposed(journal, recordings) == []  # nobody gets there
+    assert exposed(journal, recordings) == []  # unreachable
     assert exposed(reachable / "none", reachable / "none") == []
 
 

@@ -23,9 +23,7 @@ from tests.support.waiting import until
 
 
 class Rota:
-    """An Acme Rota on a pseudo-terminal: it repeats its state, and says a result when it is told
-    to.
-    """
+    """An Acme Rota on a pseudo-terminal: it repeats its state, and reports a result on request."""
 
     PERIOD = 0.2
 

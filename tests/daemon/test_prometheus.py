@@ -103,7 +103,7 @@ class Prometheus:
 
 
 def panels() -> Iterator[tuple[str, str]]:
-    """Where each expression of the dashboards stands, and it, as Grafana asks it."""
+    """Each expression of the dashboards with its place, as Grafana queries it."""
     for path in sorted(MONITORING.glob("dashboard-*.json")):
         for panel in json.loads(path.read_text())["panels"]:
             for target in panel["targets"]:
@@ -152,7 +152,7 @@ def test_a_real_prometheus_is_answered(
     ending.callback(made.kill)
     until_up(subscriber, run)
     command(subscriber, "session.open")
-    command(subscriber, "round.confirm")  # refused: there is none
+    command(subscriber, "round.confirm")  # refused: the port has no listener
     spin(wheel, subscriber, "17", 2)
 
     def found(expression: str) -> list[Any]:

@@ -1,5 +1,5 @@
-"""What a daemon stored, through a kill, an unplugged wheel and a clean stop, is verified with a
-witness and derived again.
+"""A daemon's journal, after a kill, an unplugged wheel and a clean stop, is verified with a witness
+and derived again.
 """
 
 from __future__ import annotations

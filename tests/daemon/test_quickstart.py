@@ -40,7 +40,7 @@ class Reader:
         self._commands = [block.rstrip("\n") for block in blocks("sh")]
 
     def text(self, found: str) -> str:
-        """A text of the page, with the free ports in place of its own."""
+        """A text of the page, with free ports in place of its fixed ones."""
         return re.sub(r"\b(1883|4001)\b", lambda port: self._ports[port[0]], found)
 
     def words(self, beginning: str) -> list[str]:

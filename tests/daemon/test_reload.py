@@ -119,7 +119,7 @@ def assert_contiguous(subscriber: Subscriber, table: str) -> None:
 
 
 class Player(threading.Thread):
-    """Spins the wheel of one table until it is told to end."""
+    """Spins the wheel of one table until it is stopped."""
 
     def __init__(self, floor: Floor, table: str, subscriber: Subscriber) -> None:
         super().__init__()
@@ -316,7 +316,7 @@ def test_what_needs_a_restart_is_said_and_a_device_is_removed(
     assert len(floor.entries("boot")) == 1, "no table was touched"
     simulated = hidden.replace(game, f"{game}\nsimulated = true")
     floor.daemon.file.write_text(floor.text("r1", "r2", "r3", "r4") + simulated)
-    assert main(["reload", str(floor.daemon.file)]) == 0, "a key of its own is made"
+    assert main(["reload", str(floor.daemon.file)]) == 0, "a separate key is made"
     assert capsys.readouterr().out == "r6: added\n"
     shown = "novamas-sim/v1/palma/r6/state"
     until("r6 is there", lambda: floor.subscriber.latest(shown), floor.log)
@@ -379,7 +379,7 @@ def test_commands_are_answered_once_while_their_table_changes(
 
 
 def proved_after_each_reload(journal: Path, table: str) -> bool:
-    """Whether what a device sent is derived again from a reload on, if it could not be before."""
+    """Whether a device's bytes can be derived again from a reload on, if they could not before."""
     auditor = Auditor(journal)
     with closing(JournalReader(journal)) as reader:
         for entry in reader.entries():

@@ -71,7 +71,7 @@ def test_what_is_retained_of_a_removed_table_is_cleared_at_the_next_start(
     second.until_logged("broker connected")
     until("r4 is told", lambda: "r4" in tables(subscriber, LIVE), second.log)
     second.stop()
-    # alerts that nobody cleared, at the removed table and at that of the other daemon
+    # uncleared alerts, at the removed table and at that of the other daemon
     for where in ("r2", "r3"):
         subscriber.publish(f"{LIVE}/{where}/alert/wheel", {"alert": "wheel"}, retain=True)
     again = made("pit-1", r1)

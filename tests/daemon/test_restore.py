@@ -1,5 +1,5 @@
-"""A backup of a daemon that plays, restored after more was played: what every subscriber is told,
-and that nothing is numbered twice.
+"""A backup of a daemon in play, restored after more was played: every subscriber is notified, and
+no number is used twice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.support.waiting import until
 
 
 class Floor(NamedTuple):
-    """A daemon, who hears it, its wheel, and a key file."""
+    """A daemon, a subscriber, its wheel, and a key file."""
 
     running: Daemon
     subscriber: Subscriber
@@ -62,7 +62,7 @@ def floor(
 ) -> Floor:
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
     key_file = tmp_path / "recovery"
-    key_file.write_text("six words that nobody else knows\n")
+    key_file.write_text("a secret passphrase of six words\n")
     key_file.chmod(0o600)
     running = daemon(configuration(mosquitto.port, table("r1", wheel)))
     running.start()

@@ -1,5 +1,5 @@
-"""Every program of ours at a real Mosquitto with exactly the rules of ``novamas acl``: the broker
-denies none of them anything. It throws out a client that publishes what it may not.
+"""Every program of the project at a real Mosquitto with exactly the rules of ``novamas acl``: the
+broker denies none of them anything. It throws out a client that publishes what it may not.
 """
 
 from __future__ import annotations

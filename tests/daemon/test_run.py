@@ -158,7 +158,7 @@ def test_spins_of_which_only_late_lines_were_heard_are_told_as_unresolved(
     until_up(subscriber, made)
     command(subscriber, "session.open")
     spin(wheel, subscriber, "17", 2)
-    wheel.PERIOD = 0.5  # its own pace, by which what comes late is told from what is live
+    wheel.PERIOD = 0.5  # its own pace, which distinguishes late from live
     wheel.line = b""  # a line end alone is no frame
     until(
         "the table is stale",

@@ -1,4 +1,6 @@
-"""Two real daemons with one table at one real broker: one has it, both say so."""
+"""Two real daemons configured with the same table at one real broker: one serves it, both report
+it.
+"""
 
 from __future__ import annotations
 
@@ -200,7 +202,7 @@ def test_a_session_and_round_name_one_result_whoever_has_the_table(
     until_up(subscriber, pair.first)
     assert pair.first.boot() != boot
     state = subscriber.latest(f"{TABLE}/state")
-    assert state["shown"]["session"] == again["next_session"], "its own numbers go on"
+    assert state["shown"]["session"] == again["next_session"], "its own numbers continue"
     assert len(subscriber.events("journal.restored")) == 2
     for daemon in (pair.first, pair.second):
         daemon.kill()

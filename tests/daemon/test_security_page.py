@@ -1,4 +1,4 @@
-"""What a newcomer reads in docs/inspector/people.md, done line by line."""
+"""The steps of docs/inspector/people.md for a newcomer, line by line."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_way_to_the_first_signed_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    # what it costs to try a passphrase is held in tests/controller/people/test_private_key.py
+    # the cost of guessing a passphrase is tested in tests/controller/people/test_private_key.py
     monkeypatch.setattr(make_private_key, "__defaults__", LEAST)
     newcomer = Newcomer(tmp_path, capsys)
     keys, enrolments, check, commands, proofs = blocks("From nothing to the first signed command")
@@ -94,7 +94,7 @@ def test_the_way_to_the_first_signed_command(
     (quoted,) = re.findall(r"exits with 3:\s+`(.*?)`", PAGE)
     assert quoted in told
     export, audit = proofs
-    # who is refused is told at once, and it is stored soon after
+    # a refusal is published at once, and stored soon after
     until("the refusal is stored", lambda: "command.refused" in newcomer.types(export)[0])
     running.kill()
     running.start()

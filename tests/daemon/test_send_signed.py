@@ -72,7 +72,7 @@ class Floor:
         self._client.loop_stop()
 
     def _answer(self, client: paho.Client, _: Any, message: paho.MQTTMessage) -> None:
-        """What a daemon does with a signed command."""
+        """A daemon's handling of a signed command."""
         import msgspec
 
         token = bytes(message.payload)

@@ -69,7 +69,7 @@ def play(
     ending: ExitStack,
 ) -> Play:
     """``play(protocol, *words)``: a small table without keys, cards face up, that deals from the
-    shoe; gives who hears it.
+    shoe; returns a subscriber.
     """
 
     def begin(protocol: str, *words: str) -> Subscriber:

@@ -1,4 +1,4 @@
-"""A dice shaker behind a broker of its own: link, driver and daemon against a real Mosquitto."""
+"""A dice shaker behind a separate broker: link, driver and daemon against a real Mosquitto."""
 
 from __future__ import annotations
 

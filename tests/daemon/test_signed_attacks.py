@@ -1,6 +1,6 @@
 """What people try who may not, at a running daemon with a real broker, while the wheel turns:
-nothing is followed, everything is answered and counted, and every result comes in its order. The
-same is tried ten thousand times each without a broker in ``tests/controller/people``.
+nothing is followed, everything is answered and counted, and every result comes in its order. Each
+attack is tried ten thousand times without a broker in ``tests/controller/people``.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def voids(who: str = LASA, role: str = "table_head", key: str | None = None, **c
 
 
 def earlier(seconds: int) -> list[bytes]:
-    """The same, signed so many seconds ago."""
+    """An order signed that number of seconds ago."""
     made = [claims(LASA, "round.void", reason="ball_out") for _ in range(EACH)]
     return [token(replace(each, iat=each.iat - seconds, exp=each.exp - seconds)) for each in made]
 
@@ -154,7 +154,7 @@ def test_nobody_is_followed_who_may_not(floor: Floor) -> None:
         [doubled(claims(LASA, "round.void", reason="ball_out")) for _ in range(EACH)],
     )
     floor.attack("signed_too_long", [b"A" * size for size in (16_385, 16_500, 17_000)])
-    for size in (300_000, 3_000_000, 30_000_000):  # nobody reads that
+    for size in (300_000, 3_000_000, 30_000_000):  # unreadable
         subscriber.publish(f"{TABLE}/command/round-void", b"A" * size)
     floor.attack("signed_form", [b'{"by":"M. Lasa","role":"table_head","reason":"ball_out"}'])
 
@@ -169,7 +169,7 @@ def test_nobody_is_followed_who_may_not(floor: Floor) -> None:
     revoked = voids()
 
     def health(number: int) -> Any:
-        """What the daemon tells of itself when it has taken over these people."""
+        """The daemon's health once it has loaded these people."""
 
         def told() -> Any:
             found = subscriber.latest(f"{NODE}/health")

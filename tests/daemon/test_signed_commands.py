@@ -1,4 +1,4 @@
-"""A daemon that follows only people whom it knows: who is followed, what is kept, what is told."""
+"""A daemon that follows only enrolled people: what it follows, stores and publishes."""
 
 from __future__ import annotations
 

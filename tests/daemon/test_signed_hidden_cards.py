@@ -67,7 +67,7 @@ options = {{ min_draw = 0.0 }}
         port.say(f"[Game]<Card:{card.upper()}>\r\n".encode())
         until(f"{card} is dealt", lambda: len(subscriber.events("card.dealt")) > known, run.log)
 
-    port.say(b"[Game]<Shown 9H>\r\n")  # so that the reader is heard
+    port.say(b"[Game]<Shown 9H>\r\n")  # so that the reader is up
     until("sealed", lambda: subscriber.on(f"{TABLE}/sealed"), run.log)
     for name, fields in (
         ("session.open", {}),

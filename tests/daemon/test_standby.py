@@ -57,7 +57,7 @@ LONG = 60.0
 
 
 class Floor(NamedTuple):
-    """Two daemons of which the first serves, what they share, and who hears them."""
+    """Two daemons of which the first serves, their shared parts, and a subscriber."""
 
     north: Daemon
     south: Daemon
@@ -118,7 +118,7 @@ def opened(subscriber: Subscriber) -> int:
 
 
 def taken_over(floor: Floor, by: Daemon, count: int = 0) -> dict[str, Any]:
-    """The first event of whoever has taken over."""
+    """The first event of the daemon that has taken over."""
     event: dict[str, Any] = until_more(floor.subscriber, "journal.restored", count)[0]
     until_up(floor.subscriber, by)
     assert event["boot"] == by.boot()
@@ -277,7 +277,7 @@ def test_one_that_was_frozen_for_longer_than_its_lease_writes_nothing_and_ends(
     north.signal(signal.SIGSTOP)
     taken_over(floor, south)
     session = opened(subscriber)
-    wheel.show(2, 1, "  ")  # both are told
+    wheel.show(2, 1, "  ")  # both are reported
     until_more(subscriber, "round.opened", 0)
     told = len(subscriber.events())
     north.signal(signal.SIGCONT)
@@ -379,7 +379,7 @@ def test_a_configuration_that_one_machine_alone_can_serve_is_refused(
 def test_a_restore_on_one_machine_is_reported_as_a_restore(
     floor: Floor, tmp_path: Path, capsys: pytest.CaptureFixture[str], meanwhile: bool
 ) -> None:
-    """Also where the other daemon had the tables ``meanwhile``, which is told too."""
+    """Also where the other daemon had the tables ``meanwhile``, which is reported too."""
     north, south, wheel, subscriber = floor[:4]
     key = tmp_path / "surveillance.key"
     assert main(["keygen", str(key)]) == 0
@@ -432,8 +432,8 @@ def test_a_restore_on_one_machine_is_reported_as_a_restore(
 def test_what_somebody_else_writes_into_the_store_enters_no_journal(
     floor: Floor, mosquitto: Mosquitto, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Numbers that no journal holds, a record that nobody signed, or one that was changed: nobody
-    takes it, and once it is deleted play goes on.
+    """Numbers that no journal holds, an unsigned record, or an altered one: no daemon accepts it,
+    and once it is deleted play continues.
     """
     north, south, _, subscriber = floor[:4]
     assert opened(subscriber) == 1
@@ -495,7 +495,7 @@ def test_a_clock_that_was_ahead_is_said_to_be(floor: Floor, mosquitto: Mosquitto
 
 
 async def stored(url: str, bucket: str, body: bytes | None = None) -> bytes:
-    """What the store has as the lease; ``body``: put in its place."""
+    """The lease in the store; ``body``: put in its place."""
     client = await nats_client.connect(url)
     try:
         values = await client.jetstream().key_value(bucket)

@@ -1,6 +1,5 @@
-"""The daemon is not scheduled for a while, at every phase of a round. What lay on its lines
-meanwhile waited for nobody but the daemon: it gives the results that the devices showed, and none
-that they did not show.
+"""The daemon is not scheduled for a while, at every phase of a round. Bytes that arrived while the
+daemon was stopped are read late: they give exactly the results that the devices showed.
 
 One stop meets eight wheels, each in another phase, and two shoes that deal. Devices never stop.
 """
@@ -34,7 +33,7 @@ WHEELS = 8
 ROOT = "novamas/v1/palma"
 SHOES = "novamas-sim/v1/palma"
 STOPS = (0.1, 0.3, 1.0, 2.5, 3.5)
-"""Seconds. What is longer than five is judged as if the wire had been silent."""
+"""Seconds. A stop longer than five seconds is treated as a silent wire."""
 BETWEEN = 0.7
 SPEED = 4
 COUP_STOPS = (0.15, 0.3, 0.6, 0.9, 0.9)

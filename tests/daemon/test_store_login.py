@@ -27,7 +27,7 @@ from tests.support.daemon.process import Daemon
 pytestmark = pytest.mark.usefixtures("programs")
 
 LEASE = 60.0
-"""So that an answer may take ten seconds, and nobody takes the lease."""
+"""So that an answer may take ten seconds, and no daemon takes the lease."""
 IN = "STATUS=waits; nobody has had the lease yet"
 SILENT = "the store of the lease does not answer"
 ENDED = "the server ended the connection: "
@@ -173,7 +173,7 @@ def test_why_there_is_no_tls_is_told_once_until_it_is_mended(place: Place, what:
     server.start()
     place.told.until(IN)
     reasons = [line["reason"] for line in made.logged(SILENT)]
-    if ENDED in said:  # with its reason or without: each is told when it is another
+    if ENDED in said:  # with its reason or without: each change is reported
         assert all(words in reason for reason in reasons)
         assert not any(one == another for one, another in pairwise(reasons))
     else:

@@ -171,9 +171,7 @@ def outcomes(told: Iterable[AnyReading]) -> list[Outcome]:
 
 
 def played(recording: Recording, begin: int, *, kept: bool) -> list[AnyReading]:
-    """The readings of a device from that chunk on, a second after opening if it has no pace of its
-    own.
-    """
+    """The readings of a device from that chunk, a second after opening if it has no fixed pace."""
     codec, watch = watch_of(recording)
     live = chunks(recording)[begin:]
     paced = isinstance(codec, KeptBytesAware) and codec.opening is None

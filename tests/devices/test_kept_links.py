@@ -104,7 +104,7 @@ class Mqtt:
 
 
 class Usb:
-    """A USB device. It sends reports of its own size, or a stream of bytes."""
+    """A USB device. It sends reports of a fixed size, or a stream of bytes."""
 
     def __init__(self, bus: VirtualBus, device: UsbDevice, size: int, url: str) -> None:
         self._plugged = bus.plug(device)

@@ -57,7 +57,7 @@ match = "(?P<text>[ -~]+)"
 reading = "device.report"
 with = { report = "words", value = "{text}" }
 """
-"""The same, where frames are searched in a line."""
+"""The proof where frames are searched in a line."""
 
 
 def built_in(name: str) -> Callable[[], Codec]:

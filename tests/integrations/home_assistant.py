@@ -1,5 +1,5 @@
 """Home Assistant's own core and MQTT integration, without its user interface: every state of every
-entity as a JSON line. Run by the Python in which Home Assistant is installed, not by ours:
+entity as a JSON line. Run by the Python in which Home Assistant is installed, not by the project's:
 ``python home_assistant.py FOLDER BROKERPORT WEBPORT``.
 """
 

@@ -1,5 +1,5 @@
-"""What the Debian package leaves out is needed by nothing: everything is imported, a PDF and a
-screen are made, without it.
+"""Nothing needs the modules that the Debian package leaves out: everything is imported, a PDF and a
+screen are made, without them.
 """
 
 from __future__ import annotations

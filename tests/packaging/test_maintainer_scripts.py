@@ -1,5 +1,5 @@
-"""What dpkg runs before and after an installation and at a purge, in a folder that stands for the
-root of a machine, with stand-ins for debconf and systemd.
+"""The scripts that dpkg runs before and after an installation and at a purge, in a folder that
+serves as the root of a machine, with stand-ins for debconf and systemd.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ esac
 
 
 class Machine:
-    """``before`` runs as root in a namespace of mounts of its own, before the script."""
+    """``before`` runs as root in a separate mount namespace, before the script."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -127,7 +127,7 @@ DISK = "mount -t tmpfs disk var/lib/novamas/recordings/2026 && echo more >{}/mor
 
 
 def test_disks_in_the_state_are_emptied_at_any_depth(machine: Machine) -> None:
-    """And told to stay."""
+    """And answered "no"."""
     folder = "var/lib/novamas/recordings/2026"
     keeping = f"mkdir kept && {DISK.format(folder)} && mount --bind {folder} kept"
     code, said = machine.purge(f"{keeping} && mkdir {folder}/a && ln -s nowhere {folder}/a/link")
@@ -144,7 +144,9 @@ def test_what_cannot_be_deleted_is_named_and_the_next_purge_goes_on(machine: Mac
     assert f"NOT deleted: {machine.root}/{folder}/more" in said
     assert "not all is deleted" in said
     assert "is emptied" not in said
-    assert machine.left() == [DATA[3]]  # what is beneath the disk, which only the script had
+    assert machine.left() == [
+        DATA[3]
+    ]  # files beneath the mount point, which only the script could reach
     assert machine.purge() == (0, "")
     assert machine.left() == []
 

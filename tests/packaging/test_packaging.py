@@ -1,6 +1,6 @@
-"""What the Debian package is made of: a page of the manual and a completion for everything that the
-command line takes, a version that Debian sorts, units that systemd takes. The package itself is
-tried by `make deb-test`.
+"""The contents of the Debian package: a page of the manual and a completion for every command and
+option, a version that Debian sorts, units that systemd accepts. The package itself is tried by
+`make deb-test`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def completions(scripts: None, tmp_path_factory: pytest.TempPathFactory) -> dict
 
 
 def options(parser: argparse.ArgumentParser) -> set[str]:
-    """The long options that people are told of."""
+    """The documented long options."""
     return {
         word
         for action in parser._actions

@@ -77,7 +77,7 @@ def test_burst_gives_everything_at_once() -> None:
     line.fault("burst", 2.1, 0.2)
     assert line.advance(2.2) == []
     assert [data for _, data in line.advance(2.4)] == [LINE * 4]
-    assert sent(line.advance(2.9)) == LINE  # and goes on
+    assert sent(line.advance(2.9)) == LINE  # and continues
 
 
 def test_burst_of_nothing() -> None:

@@ -1,5 +1,5 @@
 """A floor with a jackpot for the console's tests: real broker, controller and web server; tables as
-their daemon tells them.
+published by their daemon.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def staff(director: tuple[str, ...] = ("*",)) -> bytes:
 
 
 class PayingFloor(Floor):
-    """All of it, in play, and a console that hears it."""
+    """Everything in play, and a subscribed console."""
 
     def __init__(
         self,

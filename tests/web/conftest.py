@@ -61,8 +61,8 @@ def serve(tmp_path: Path, broker: Mosquitto, ending: ExitStack) -> Serve:
 
 
 class House:
-    """A broker with one who tells it things, for all tests of a module: each has tables of its own
-    in it, or tells anew what it looks at.
+    """A broker with a publisher, for all tests of a module: each has its own tables in it, or
+    publishes its state again.
     """
 
     def __init__(self, folder: Path, ending: ExitStack) -> None:
@@ -88,8 +88,8 @@ def house(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="module")
 def browser(programs: None) -> Iterator[Browser]:
-    """Debian's Chromium. It ends with the module: as long as Playwright runs, no test of the same
-    process can have an event loop of its own.
+    """Debian's Chromium. It ends with the module: while Playwright runs, no test of the same
+    process can have an event loop.
     """
     with sync_playwright() as playwright:
         made = launch(playwright)
@@ -99,8 +99,8 @@ def browser(programs: None) -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page in HD on which any error of a script or of the policy fails the test; that the browser
-    ended its connections is none.
+    """A page in HD on which any error of a script or of the policy fails the test, except
+    connections that the browser ended.
     """
     errors: list[str] = []
     made = browser.new_page(viewport={"width": 1280, "height": 720})

@@ -1,4 +1,4 @@
-"""What a subscriber heard, as the recorder keeps it."""
+"""A subscriber's messages as the recorder stores them."""
 
 from __future__ import annotations
 

@@ -62,8 +62,8 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Looks:
-    """What the routes look at in their requests: parameters of the address, headers, and the types
-    of bodies, by the path of the route.
+    """Where the routes read their requests: parameters of the address, headers, and the types of
+    bodies, by the path of the route.
     """
 
     def __init__(self) -> None:
@@ -141,7 +141,7 @@ class InProcess:
         self.hear()
 
     def hear(self) -> None:
-        """The table is heard."""
+        """Mark the table as received."""
         self.floor.on_message(False, ConnectionChange(True))
         self.floor.on_message(False, FeedMessage("node/node-1/status", NODE))
         for leaf, body in self._table.table.retained().items():
@@ -242,7 +242,7 @@ class InProcess:
 
 
 def own_headers(cookie: str, session: Session | None) -> list[tuple[str, str]]:
-    """The headers of a page of ours; of that of the sign-in where there is no session."""
+    """The headers of a page of this server; of the sign-in page where there is no session."""
     return [
         ("cookie", f"novamas={cookie}"),
         ("origin", "http://127.0.0.1"),

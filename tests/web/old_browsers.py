@@ -142,13 +142,13 @@ UNITS = {
     },
     **{f"cq{axis}": "container_query_length_units" for axis in ("w", "h", "i", "b", "min", "max")},
 }
-"""Unit of length -> where MDN tells of it; all others are old."""
+"""Unit of length -> its entry in MDN; all others are old."""
 
 
 def sheet_features(text: str) -> Iterator[tuple[str, Any]]:
-    """What a style sheet uses: a name for a person, and what MDN says of it. Nothing is said of
-    what only those browsers get that know it: what stands in ``@supports``, and a second
-    declaration of a property in a rule, unless it has a variable: then it would count, as nothing.
+    """The features of a style sheet: a name for a person, and the entry in MDN. Features that only
+    supporting browsers read are skipped: blocks in ``@supports``, and a second declaration of a
+    property in a rule, unless it has a variable: then it would apply, with an invalid value.
     """
     css = data()["css"]
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
@@ -186,7 +186,7 @@ def _selectors(text: str) -> str:
 
 
 def _nests(text: str) -> bool:
-    """Whether a rule stands within a rule that is no at-rule."""
+    """Whether a rule is within a rule that is no at-rule."""
     open_rules: list[bool] = []
     for head, mark in re.findall(r"([^{};]*)([{};])", text):
         if mark == "{":

@@ -86,7 +86,7 @@ class Proxy:
         self.asked.append(path)
         how, away = self._fails.pop(path, None), self._away
         if how == "away" or (how is not None and self._leaves):
-            self._away = True  # whoever asks at the same time does not bring it back
+            self._away = True  # a concurrent request does not bring it back
         if how == "refused":
             asked.send_error(502)
         elif how == "silent":

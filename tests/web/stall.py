@@ -34,7 +34,7 @@ class Stall:
         self._answers.clear()
 
     def go(self) -> None:
-        """What was held passes, in order."""
+        """Release the held bytes, in order."""
         self._flows.set()
         self._answers.set()
 

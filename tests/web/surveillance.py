@@ -1,5 +1,5 @@
 """A room of surveillance for a test: a real broker and daemon, a roulette that is fed by hand, a
-table of poker with hidden cards, and an archive of all that was said.
+table of poker with hidden cards, and an archive of all messages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.web.heard import kept
 
 SITE = "palma"
 HIDDEN = ("Ah", "2c", "Th", "3c", "9h", "4c", "8h", "5c", "7h")
-"""What is dealt face down at ``p1``, to the box and the bank in turn."""
+"""The cards dealt face down at ``p1``, to the box and the bank in turn."""
 LAST = "6c"
 """The last card, which lies face up."""
 
@@ -104,7 +104,7 @@ class Room:
 
     def deal(self) -> None:
         """A round of poker, as far as all cards are dealt."""
-        self.reader.say(b"[Game]<Alarm:E9 AH misread>\r\n")  # so that the reader is heard
+        self.reader.say(b"[Game]<Alarm:E9 AH misread>\r\n")  # so that the reader is up
         until("sealed", lambda: self.subscriber.on("/p1/sealed"), self.daemon.log)
         for command, fields in (
             ("session.open", {}),
@@ -119,7 +119,7 @@ class Room:
             self.until_said("card.dealt", count)
 
     def keep(self) -> None:
-        """Put all that was heard until now into the archive."""
+        """Store all messages so far in the archive."""
         until("a checkpoint", lambda: self.subscriber.on("/checkpoint"), self.daemon.log)
         with closing(open_archive(str(self.archive))) as archive:
             archive.store(kept(self.subscriber.messages))

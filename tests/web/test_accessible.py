@@ -89,7 +89,7 @@ def test_the_displays(serve: Serve, teller: Teller, examined: Page) -> None:
         told = (OnBroker(teller, table),)
         play = Play(script.game, script.decree, script.settings, "b1", table, told)
         list(steps(play, script.inputs[: len(script.inputs) * 4 // 5]))
-    until("the tables are heard", lambda: ask(server, "/health")[0] == 200)
+    until("the tables are shown", lambda: ask(server, "/health")[0] == 200)
     found = []
     for number, table in enumerate(("ruleta", *PLAYED)):
         language = LANGUAGES[number % len(LANGUAGES)]
@@ -146,7 +146,7 @@ def test_the_keypad(tmp_path: Path, ending: ExitStack, examined: Page) -> None:
     enter = examined.locator("[data-key=enter]")
     expect(enter).to_contain_text("apustuak itxi")
     found += faults(examined, HD, PHONE)
-    examined.wait_for_timeout(800)  # a meaning must have stood before it is acted on
+    examined.wait_for_timeout(800)  # a meaning takes effect after a while
     enter.click()
     expect(examined.locator(".told.done")).to_be_visible()
     found += faults(examined, HD)

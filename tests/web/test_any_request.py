@@ -41,7 +41,7 @@ USUAL: Mapping[str, Any] = {
     "what": "notable",
     "fields": {},
 }
-"""What a page sends under these names, in an address or a body; under any other, ``1``."""
+"""The values of a page for these names, in an address or a body; for any other, ``1``."""
 TIMES = (
     "2026-03-20T02:10:16.215319Z",
     "0001-01-01T00:00:00Z",
@@ -109,7 +109,7 @@ class Route:
         self.bodies = sorted(looks.bodies[named.path], key=str)
 
     def usual(self, who: str | None, method: str | None = None) -> Asked:
-        """As a page of this person sends it; None: of somebody who has not signed in."""
+        """As a page of this person sends it; None: without a session."""
         headers = {"host": "127.0.0.1"}
         own = {**USUAL, "who": who or "m-lasa", "pin": PINS[who or "m-lasa"]}
         if self._server.settings.pit is not None:

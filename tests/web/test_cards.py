@@ -1,4 +1,4 @@
-"""Card games in a real browser: what is drawn is what the table told, at every size."""
+"""Card games in a real browser: the drawn cards are those the table published, at every size."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SCRIPTS = {
 
 
 class OnBroker:
-    """Tells a broker what a daemon publishes of a table."""
+    """Publishes to a broker as the daemon of a table."""
 
     def __init__(self, teller: Teller, table: str) -> None:
         self._teller, self._table = teller, table
@@ -84,14 +84,12 @@ def cards_of(play: Play, language: str) -> list[str]:
 
 
 def until_drawn(page: Page, cards: list[str]) -> None:
-    """Wait until the page shows these cards and no others: what it was told before may still be on
-    it.
-    """
+    """Wait until the page shows these cards and no others: earlier ones may still be on it."""
     until(f"the cards {cards}", lambda: drawn(page) == cards, lambda: str(drawn(page)))
 
 
 def overflowing(page: Page) -> list[str]:
-    """What stands further right than the screen goes."""
+    """The elements beyond the right edge of the screen."""
     until_it_looks(page)
     found: list[str] = page.evaluate(
         """() => [...document.querySelectorAll("main *")]

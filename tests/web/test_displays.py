@@ -22,7 +22,7 @@ from tests.web.conftest import Serve
 from tests.web.raw import ask
 
 SIZES = ((390, 844), (1280, 720), (1920, 1080), (3840, 2160), (1080, 1920))
-"""A phone, HD, Full HD, 4K, and a marquee that stands upright."""
+"""A phone, HD, Full HD, 4K, and an upright marquee."""
 FITS = """() => {
   const page = document.documentElement;
   return [page.scrollHeight - innerHeight, page.scrollWidth - innerWidth];
@@ -36,14 +36,14 @@ NUMBERS = """() => [...document.querySelectorAll(".number")]
 
 
 def say(teller: Teller, table: RealTable, inputs: Iterable[Input]) -> None:
-    """The table says at the broker what comes of these."""
+    """Publish the table's messages after these inputs."""
     for given in inputs:
         for leaf, body in table.hear(given):
             teller.tell(table.table.id, leaf, body or b"")
 
 
 def retain(teller: Teller, table: RealTable, name: str) -> None:
-    """What is retained of a table, under this name."""
+    """Publish the retained topics of a table, under this name."""
     for leaf, body in table.table.retained().items():
         told = json.loads(body or b"null")
         if told is not None:
@@ -51,8 +51,8 @@ def retain(teller: Teller, table: RealTable, name: str) -> None:
 
 
 def open_(page: Page, server: WebServer, path: str) -> None:
-    """Open a page whose tables were heard."""
-    until("the tables are heard", lambda: ask(server, "/health")[0] == 200)
+    """Open a page whose tables are received."""
+    until("the tables are shown", lambda: ask(server, "/health")[0] == 200)
     go(page, server.address + path)
     expect(page.locator("article").first).to_be_visible()
 
@@ -154,7 +154,7 @@ def test_a_wall_fills_its_screen_and_a_table_fits_it(
     for name in names:
         retain(teller, long, name)
     server = serve([(name, False) for name in names])
-    until("the tables are heard", lambda: ask(server, "/health")[0] == 200)
+    until("the tables are shown", lambda: ask(server, "/health")[0] == 200)
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         go(page, f"{server.address}/table/ruleta-1")

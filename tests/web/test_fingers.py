@@ -1,5 +1,5 @@
-"""The console under fingers: a touch screen keeps a finger's target pressed for longer than a mouse
-does, and tables go on talking meanwhile.
+"""The console under fingers: a touch screen holds a finger's target pressed for longer than a mouse
+does, while tables keep publishing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEARD = """(round) => {
     if (JSON.parse(data).round === round) setTimeout(() => done(own.close()), 300);
   }));
 }"""
-"""Waits until this round was said to this browser, and drawn."""
+"""Waits until this round was sent to this browser, and drawn."""
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def tablet(browser: Browser, house: House, server: WebServer) -> Iterator[Page]:
 
 
 def tell(house: House, table: str, number: int, **fields: Any) -> None:
-    """The table stands at this round."""
+    """Publish the table at this round."""
     told: dict[str, Any] = {**state(17), "table": table, **fields}
     house.teller.tell(table, "state", {**told, "shown": {**told["shown"], "round": number}})
 

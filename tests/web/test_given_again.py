@@ -1,5 +1,5 @@
-"""A touch that is sent again to a web server that has started anew: its session ended with the
-server that it was given to, so nothing is signed a second time.
+"""A touch that is sent again to a web server that was restarted: its session ended with the first
+server, so nothing is signed a second time.
 """
 
 from __future__ import annotations

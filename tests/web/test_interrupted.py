@@ -1,4 +1,4 @@
-"""Every page comes to life by itself, whichever of its requests fails, and says so meanwhile."""
+"""Every page recovers by itself from the failure of any of its requests, and shows it meanwhile."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SCRIPTS = {
     "/keypad/r1": "/keypad/static/keypad.js",
     "/surveillance": "/surveillance/static/surveillance.js",
 }
-"""Page -> its script; /wheels has none."""
+"""Page -> its script; /wheels has no script."""
 STREAMS = {
     "/floor": "/stream",
     "/table/r1": "/stream",
@@ -57,13 +57,13 @@ def proxy(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         room.spin(1, "17")
         room.keep()
         server = room.serve()
-        until("the tables are heard", lambda: ask(server, "/health")[0] == 200)
+        until("the tables are shown", lambda: ask(server, "/health")[0] == 200)
         yield Proxy(server, ending)
 
 
 @pytest.fixture
 def person(browser: Browser, proxy: Proxy) -> Iterator[Page]:
-    """The browser of somebody who has signed in."""
+    """The browser of a signed-in person."""
     context = browser.new_context(viewport={"width": 1280, "height": 720})
     page = context.new_page()
     go(page, f"{proxy.address}/pit?lang=en")
@@ -86,7 +86,7 @@ def lives(page: Page, path: str) -> None:
 
 
 def requests(proxy: Proxy, page: Page, path: str) -> list[str]:
-    """What a page asks for, in order, after itself."""
+    """The requests of a page, in order, after its own."""
     proxy.asked.clear()
     go(page, f"{proxy.address}{path}?lang=en")
     lives(page, path)
@@ -124,7 +124,7 @@ def test_each_request_may_fail_once(proxy: Proxy, person: Page, path: str) -> No
 @pytest.mark.parametrize("path", SOME)
 @pytest.mark.parametrize("of", ["script", "stream"])
 def test_a_server_that_goes_away_meanwhile(proxy: Proxy, person: Page, path: str, of: str) -> None:
-    """The page stays: in its place the browser would show one of its own, for ever."""
+    """The page stays: the browser would replace it by an error page, for ever."""
     proxy.asked.clear()
     proxy.fail("away", (SCRIPTS if of == "script" else STREAMS)[path])
     go(person, f"{proxy.address}{path}?lang=en")
@@ -149,13 +149,13 @@ def test_a_stream_without_an_answer(proxy: Proxy, person: Page, path: str) -> No
 def test_a_script_that_never_comes_and_a_page_of_which_a_part_comes(
     proxy: Proxy, person: Page, path: str, how: How
 ) -> None:
-    """The server is away until the page has said so: it would be loaded anew before one looks."""
+    """The server is away until the page shows it: it would be reloaded before the test looks."""
     person.clock.install()
     proxy.fail(how, SCRIPTS[path] if how == "silent" else path, leave=True, hold=True)
     person.goto(f"{proxy.address}{path}?lang=en", wait_until="commit")
     until("it has failed", lambda: proxy.failed)
     # A connection that ends before the browser has parsed anything leaves an empty document, which
-    # no script of ours can reload.
+    # no script of the project can reload.
     until("our script has run", lambda: person.evaluate("'loadAgain' in window"))
     proxy.cut()
     person.clock.fast_forward(6_000)

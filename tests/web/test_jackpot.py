@@ -1,4 +1,4 @@
-"""The meter of a jackpot in a real browser, told through a real broker."""
+"""The meter of a jackpot in a real browser, fed through a real broker."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OVER = """() => [
   ...[...document.querySelectorAll(".jackpot")]
     .filter(each => each.scrollHeight > each.clientHeight + 1).map(() => "cut below"),
 ]"""
-"""What is wider than its place, or cut below."""
+"""Elements wider than their place, or cut below."""
 DRAWN = """() => new Promise(
   done => requestAnimationFrame(() => requestAnimationFrame(done))
 )"""
@@ -59,7 +59,7 @@ ALL_TOLD = """address => new Promise(done => {
   const stream = new EventSource(address);
   stream.addEventListener("beat", () => done(stream.close()));
 })"""
-"""A stream like that of the page has told all: the beat comes after the pictures."""
+"""A second stream like the page's has sent everything: the beat comes after the pictures."""
 SITUATIONS: dict[str, dict[str, Any]] = {
     "in play": {"last": tuple(award(each, status="paid", paid=1_250_000) for each in range(1, 26))},
     "out": {
@@ -109,7 +109,7 @@ def say(teller: Teller, state: JackpotState, jackpot: str = "gran") -> None:
 
 @pytest.fixture
 def still(browser: Browser) -> Iterator[Page]:
-    """A page of somebody who wants nothing to move."""
+    """A page of a person who prefers reduced motion."""
     context = browser.new_context(reduced_motion="reduce", bypass_csp=True)
     yield context.new_page()
     context.close()
@@ -159,7 +159,7 @@ def test_the_page_alone_greys_a_value_whose_server_has_stopped(
     meters: WebServer, house: House, page: Page
 ) -> None:
     """Before six seconds without the server are over, the statement itself has ended. The page's
-    time passes when the test says so.
+    clock is driven by the test.
     """
     page.clock.install(time=0)
     page.clock.pause_at(1)

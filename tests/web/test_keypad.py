@@ -1,5 +1,5 @@
 """The croupier's keypad in a real browser, with the real daemon: nothing is sent twice, and nothing
-is lost without being told.
+is lost without a message.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from tests.web.raw import read_all, stream
 
 WHO = "a-riera"
 BY_HAND = 'settings.phases = "person"\n'
-"""The croupier opens and closes the bets, the wheel tells the number alone."""
+"""The croupier opens and closes the bets, the wheel reports only the number."""
 SLOW = 5.0
-"""Seconds for which a meaning must have stood before it is acted on, where a key has to come sooner
-on a starved machine too.
+"""Seconds for which a meaning must have been shown before it is acted on, where a key must be
+accepted sooner on a starved machine too.
 """
 SLOW_KEYS = f"""
 import runpy
@@ -44,8 +44,8 @@ AGAIN = """() => {
     childList: true, subtree: true, characterData: true,
   });
 }"""
-"""Presses Enter a second time as soon as the first one is sent, and keeps what the keypad tells. It
-waits a few seconds for an answer; a browser that gets no processor may come later.
+"""Presses Enter a second time as soon as the first one is sent, and records the keypad's messages.
+It waits a few seconds for an answer; a browser that gets no processor may come later.
 """
 
 
@@ -77,7 +77,7 @@ def test_a_key_says_no_more_bets_and_its_answer_is_seen(
     expect(enter).to_be_disabled()
     bets_open(floor)
     expect(enter).to_contain_text("cerrar las apuestas")
-    page.wait_for_timeout(800)  # a meaning must have stood before it is acted on
+    page.wait_for_timeout(800)  # a meaning takes effect after a while
     page.keyboard.press("Enter")
     expect(page.locator(".told")).to_have_text("hecho")
     expect(enter).to_be_disabled()  # so the keys are those of the state that followed
@@ -164,7 +164,7 @@ def test_only_who_has_it_presses_and_a_key_that_comes_twice_is_one(
     floor.serve(program=("-c", SLOW_KEYS))
     floor.until_up("r1")
     bets_open(floor)
-    with closing(stream(floor.web, "?table=r1")) as shown:  # it heard it, so the keys mean it
+    with closing(stream(floor.web, "?table=r1")) as shown:  # so the keys have their meaning
         assert read_all([shown], lambda told: b'"phase":{"id":"bets_open"' in told) == 0
     croupier, head = Client(floor.web.address), Client(floor.web.address)
     for client, who in ((croupier, WHO), (head, "m-lasa")):
@@ -185,7 +185,7 @@ def test_only_who_has_it_presses_and_a_key_that_comes_twice_is_one(
     assert croupier.ask("GET", "/keypad/nowhere")[0] == 404
     for _ in range(20):
         assert ask(croupier, "press", key) == 200
-    # all twenty are one key, and its meaning had not stood long enough
+    # all twenty are one key, and its meaning had not been shown long enough
     assert "bets-close" not in floor.sent()
     time.sleep(SLOW)
     for _ in range(20):

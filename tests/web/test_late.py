@@ -1,5 +1,5 @@
-"""A touch is now: whatever held its request, on the way or in the browser, one that comes late does
-nothing, and the person is told.
+"""A touch counts at its own time: a request that was delayed on the way or in the browser does
+nothing when it arrives late, and the person is informed.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tests.web.stall import Stall
 from tests.web.test_any_request import Route
 
 AT_ANY_TIME = {"/sign-out", "/pit/truth"}
-"""What is done whenever it comes: it only takes away; it only reads."""
+"""Routes that are safe at any time: they only take away, or only read."""
 ANSWERED = """() => {
   const told = document.querySelector("dialog[open] .told");
   return told === null || (told.textContent !== "" && !told.classList.contains("sent"));
 }"""
 LATE = 5.0
-"""Seconds, as the console has them if it is not told otherwise."""
+"""Seconds; the console's defaults."""
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def server(tmp_path: Path) -> Iterator[InProcess]:
 
 
 def of(seconds: float) -> str:
-    """What says that a touch was so long ago."""
+    """The header of a touch that long ago."""
     text, _ = json.loads(beat())
     return f"{text} {round(-seconds * 1000)}"
 
@@ -104,7 +104,7 @@ class Console:
         self.page = context.new_page()
 
     def sign_in(self, path: str, who: str, there: str) -> None:
-        """However long a starved machine takes: who is told that it was late tries again."""
+        """On a slow machine a touch may be too late: a person who is informed of it tries again."""
         page = self.page
         go(page, f"{self.network.address}{path}?lang=en")
         page.locator("#who").fill(BADGES[who])
@@ -130,7 +130,7 @@ class Console:
         self.page.locator(".panel [data-command='session.open']").click()
 
     def until_late(self) -> None:
-        """Wait until no server would act on a touch of now any more."""
+        """Wait until no server would accept a touch of this moment."""
         time.sleep(LATE + 1)
 
 
@@ -142,7 +142,7 @@ def console(tmp_path: Path, ending: ExitStack, browser: Browser) -> Console:
 
 
 def gives_it_again(console: Console) -> None:
-    """What was refused can be given again, and is done once."""
+    """A refused touch can be repeated, and is done once."""
     page = console.page
     page.locator(".notice button").click()
     expect(page.locator(".notice")).to_have_count(0)
@@ -212,7 +212,7 @@ def test_a_command_that_waits_in_the_browser_is_withdrawn(console: Console) -> N
     )
     confirm(page)
     expect(page.locator("dialog .told")).to_have_text("being sent …")
-    notice = page.locator(".notice")  # nobody touches anything
+    notice = page.locator(".notice")  # no touch
     expect(notice).to_contain_text("it is not known whether it was done")
     console.until_late()
     page.evaluate("others.forEach((each) => each.close())")
@@ -232,7 +232,7 @@ def test_signing_out_works_or_says_that_it_did_not(
     page = console.page
     console.network.hold()
     page.locator(".out").click()
-    expect(page.locator(".bar")).to_have_count(0)  # whoever walks away leaves nothing open
+    expect(page.locator(".bar")).to_have_count(0)  # a person who walks away leaves nothing open
     expect(page.locator(".told")).to_contain_text("You are not signed out yet")
     assert "signed out" not in console.floor.web.log()
     console.network.go()
@@ -278,7 +278,7 @@ def test_a_key_that_comes_late_is_not_pressed(
     until("unlocked", unlocked)
     divide = page.locator("[data-key=divide]")
     expect(divide).to_be_enabled()
-    page.wait_for_timeout(800)  # a meaning must have stood before it is acted on
+    page.wait_for_timeout(800)  # a meaning takes effect after a while
     console.network.hold()
     divide.click()
     console.until_late()

@@ -33,13 +33,13 @@ from tests.web.raw import ask
 from tests.web.surveillance import Room
 
 GUARDED = {
-    "SharedWorker": "connection.js: each page has a stream of its own then",
+    "SharedWorker": "connection.js: each page then has a separate stream",
     "wakeLock": "page.js: the screen goes dark as its machine wants",
     "showModal": "dialog.js: the page behind is made unreachable instead",
 }
 """Newer features that a script may name, since it does without them where they are missing."""
 LOOKS = {
-    ":focus-visible": "what has the focus is framed as the browser does it",
+    ":focus-visible": "the focused element is framed as the browser does it",
     ":backdrop": "the page behind a dialog is not dimmed",
     "align-content: start": "of blocks, which are aligned so anyway",
     "cursor": "of a pointer that a tablet has not",
@@ -152,7 +152,7 @@ def old(browser: Browser) -> Iterator[Page]:
 
 def test_every_page_works_in_a_browser_of_five_years_ago(room: Room, old: Page) -> None:
     server = room.serve()
-    until("the tables are heard", lambda: ask(server, "/health")[0] == 200)
+    until("the tables are shown", lambda: ask(server, "/health")[0] == 200)
     go(old, f"{server.address}/table/r1?lang=en")
     gone = "['groupBy' in Map, 'at' in [], typeof structuredClone, typeof SharedWorker]"
     assert old.evaluate(gone) == [False, False, "undefined", "undefined"]

@@ -31,7 +31,7 @@ def other(browser: Browser) -> Iterator[Page]:
 
 
 def waits(page: Page, text: str) -> Any:
-    """What stands in the list of work."""
+    """The entries of the work list."""
     return page.locator(".work .item", has_text=text)
 
 

@@ -33,12 +33,12 @@ def people(number: int, revoked: str | None = None) -> bytes:
 
 
 def signs_in(web: WebServer, who: str) -> Any:
-    """What the console answers to the right PIN."""
+    """The console's answer to the right PIN."""
     return Client(web.address).sign_in(who, PINS[who])[1]
 
 
 def orders(floor: PayingFloor, who: str, role: Any) -> Any:
-    """What the controller answers to an order, by the key of its refusal; None: it followed it."""
+    """The controller's reply to an order, by the key of its refusal; None: it followed it."""
     now, number = int(time.time()), secrets.token_hex(12)
     state = floor.state()
     claims = Claims(
@@ -92,5 +92,5 @@ def test_who_was_revoked_is_let_in_nowhere_by_an_older_file(
         assert signs_in(web, "t-vidal")["denied"] == "not_enrolled"
         assert signs_in(web, "a-riera")["ok"], "all others do"
         assert "it is an old copy" in web.log()
-        until("the controller says so", lambda: "it is an old copy" in floor.controller.log())
+        until("the controller reports it", lambda: "it is an old copy" in floor.controller.log())
         assert revoked()

@@ -1,4 +1,4 @@
-"""A day's rounds over the wire: heard, kept over a restart, filled from ``history``, printed."""
+"""Rounds of a day over the wire: received, kept over a restart, filled from ``history``."""
 
 from __future__ import annotations
 

@@ -21,7 +21,9 @@ from tests.web.test_web import LEAF, state
 
 BURN, COUP = ("2h", "Kc", "Kd"), ("9h", "2c")
 LONGER = "import controller.people.signed_command as signed; signed.TOLERANCE = 20.0; "
-"""So long a daemon that has just started takes no signed command: a starved browser is in time."""
+"""Seconds in which a daemon that has just started accepts no signed command: enough for a starved
+browser.
+"""
 
 
 @pytest.fixture
@@ -155,7 +157,7 @@ def test_after_a_restart_the_round_waits_and_the_console_counts_down(
     assert (result["round"], result["outcome"]["number"]) == (2, 22)
     assert result["confirmed_by"].startswith("M. Lasa")
     expect(page.locator(".item")).to_have_count(0)
-    assert floor.sent().count("round-confirm") == 2  # the first was refused, and said so
+    assert floor.sent().count("round-confirm") == 2  # the first was refused, and shows it
 
 
 def test_what_the_table_says_meanwhile_takes_no_button_from_under_the_finger(

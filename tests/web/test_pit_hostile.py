@@ -1,5 +1,5 @@
-"""The console against those who mean ill, and against bad luck: nothing is done twice, nothing is
-lost unnoticed, and nobody acts who has not signed in here.
+"""The console against attackers and bad luck: nothing is done twice, nothing is lost unnoticed, and
+only a person who has signed in here acts.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def test_the_server_dies_in_mid_touch_and_the_person_is_told(
     port = int(floor.web.address.rpartition(":")[2])
     sign_in(page, floor.web.address, "m-lasa")
     page.locator(".tile").click()
-    floor.daemon.signal(signal.SIGSTOP)  # nobody answers
+    floor.daemon.signal(signal.SIGSTOP)  # no answer
     page.locator(f".panel [data-command='{LAST}']").click()
     confirm(page)
     until("it is sent", lambda: floor.sent()[1:] == ["last-rounds-announce"])
@@ -207,7 +207,7 @@ def test_the_server_dies_in_mid_touch_and_the_person_is_told(
     floor.until_up("r1")
     sign_in(page, floor.web.address, "m-lasa")
     expect(notice).to_contain_text("since then")
-    # the broker may have given the daemon up while it stood still
+    # the broker may have disconnected the daemon while it was frozen
     followed = int("signed by you: last_rounds" in notice.inner_text())
     assert len(floor.subscriber.events("last_rounds")) == followed
     notice.locator("button").click()
@@ -279,7 +279,7 @@ def test_displays_for_those_who_have_signed_in(serve: Serve, tmp_path: Path) -> 
     stream = line.getresponse()
     assert stream.readline() == b"retry: 1000\n"
     client.ask("POST", "/sign-out", {}, {"X-Novamas-Token": client.page["token"]})
-    assert b"ruleta-1" in stream.read()  # what was on its way, and then the end
+    assert b"ruleta-1" in stream.read()  # the bytes in flight, and then the end
     line.close()
 
 

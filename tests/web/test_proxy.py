@@ -40,7 +40,7 @@ class Behind:
         self.room.spin(1, "17")
         self.room.keep()
         self.server = self.room.serve(**BEHIND)
-        until("the tables are heard", lambda: ask(self.server, f"{BASE}/health")[0] == 200)
+        until("the tables are shown", lambda: ask(self.server, f"{BASE}/health")[0] == 200)
         self.nginx = Nginx(folder / "nginx", documented(self.server.port), ending)
 
 
@@ -78,7 +78,7 @@ def test_every_page_works_below_a_prefix_behind_nginx(behind: Behind, person: Pa
     person.locator("nav a").first.click()
     person.wait_for_url("**/days?lang=en")
     until_it_looks(person)
-    # and whoever signs out comes to the sign-in of the same place
+    # and signing out leads to the sign-in of the same place
     go(person, f"{behind.nginx.address}{BASE}/pit")
     person.locator("button.out").click()
     expect(person.locator("#who")).to_be_visible()
@@ -128,7 +128,7 @@ def test_nothing_answers_beside_the_prefix(behind: Behind) -> None:
         assert status == 404
         assert f"answers below {BASE}/".encode() in answer
     assert ask(behind.server, BASE)[0] == 307
-    status, answer = ask(behind.server, f"{BASE}/floor")  # nobody has signed in
+    status, answer = ask(behind.server, f"{BASE}/floor")  # no person has signed in
     assert (status, f"location: {BASE}/pit\r\n".encode() in answer) == (303, True)
     assert behind.server.address.endswith(BASE)
 
@@ -216,7 +216,7 @@ def test_half_requests_through_a_proxy_count_for_the_browser(serve: Serve) -> No
         first.setblocking(False)
 
         def is_ended() -> bool:
-            """Go on until the oldest of the flood has to go."""
+            """Continue until the oldest of the flood is dropped."""
             flood.append(ending.enter_context(closing(half("203.0.113.9"))))
             if len(flood) <= MAX_INCOMPLETE:
                 return False

@@ -64,7 +64,7 @@ def tell(teller: Teller, name: str, *numbers: int) -> None:
 def served(serve: Serve, teller: Teller, **settings: object) -> WebServer:
     tell(teller, "ruleta-1", 17)
     server = serve([("ruleta-1", False)], **settings)
-    until("the table is heard", lambda: ask(server, "/health")[0] == 200)
+    until("the table is shown", lambda: ask(server, "/health")[0] == 200)
     return server
 
 
@@ -94,7 +94,7 @@ def test_only_pages_are_served(server: WebServer) -> None:
 
 
 def test_another_host_is_refused(serve: Serve, teller: Teller) -> None:
-    """A page of somebody else whose name was pointed here reads nothing."""
+    """A foreign page whose name resolves to this server reads nothing."""
     server = served(serve, teller, names=["pantallas.casino.example"])
     for host in ("evil.example", "127.0.0.1.evil.example", "", "localhost@evil.example", "[::2]"):
         for path in ("/floor", "/stream", "/health", "/metrics", "/static/table.js"):
@@ -190,7 +190,7 @@ def test_who_never_reads_is_left_behind_and_holds_nobody(
     for name in names:
         tell(teller, name, *range(20))
     server = serve([(name, False) for name in names], send_timeout=3.0)
-    until("all tables are heard", lambda: ask(server, "/health")[0] == 200)
+    until("all tables are shown", lambda: ask(server, "/health")[0] == 200)
     deaf = [ending.enter_context(stream(server, buffer=4096)) for _ in range(10)]
     until("they are served", lambda: server.metric("streams") == len(deaf))
     reader = Reader(stream(server))
@@ -314,7 +314,7 @@ def test_a_table_is_shown_though_the_broker_was_never_there(
 def test_what_the_store_cannot_take_is_shown_all_the_same(
     case: str, serve: Serve, teller: Teller, tmp_path: Path
 ) -> None:
-    """It had deafened the server, which said on and on that what it showed was current."""
+    """It had stopped the server's reader, which kept showing its picture as current."""
     server = served(serve, teller)
     table = spun([5]).table.retained()
     history = json.loads(table["history"] or b"")

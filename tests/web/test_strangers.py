@@ -1,5 +1,5 @@
-"""Strangers at a real server: what they guess locks nobody out who is not at their address, and a
-connection that never finishes its handshake ends.
+"""Strangers at a real server: their guesses lock out nobody at another address, and a connection
+that never finishes its handshake ends.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def test_strangers_lock_no_one_out(tmp_path: Path, serve: Serve) -> None:
         typed = ("m-lasa", BADGES["m-lasa"], "M. Lasa")[number % 3]
         assert stranger.sign_in(typed, "000000")[1]["denied"] == "wrong"
     assert stranger.sign_in("m-lasa", PIN)[1]["denied"] == "wrong"
-    # a browser that nobody has used yet, at another address
+    # an unknown browser, at another address
     assert Client(server.address).sign_in("m-lasa", PIN)[1] == {"ok": True}
     # one that is known, at the address of the stranger
     stranger.browser = at_the_pit.browser

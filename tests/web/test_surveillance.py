@@ -388,7 +388,7 @@ def test_who_may_not_look_is_told_so(room: Room, web: WebServer) -> None:
 
 
 def test_tables_of_two_sites_with_the_same_ids_do_not_mix(room: Room, tmp_path: Path) -> None:
-    """Another site in the archive, at which the same was said at the same time."""
+    """Another site in the archive, with identical messages at the same time."""
     both = tmp_path / "archive.sqlite3"
     with closing(open_archive(str(room.archive), read_only=True)) as archive:
         rows = [row.record for row in archive.find(Query(order="number"))]
@@ -439,7 +439,7 @@ def test_tables_of_two_sites_with_the_same_ids_do_not_mix(room: Room, tmp_path: 
 
 
 def test_nothing_is_shown_where_the_look_cannot_be_kept(room: Room, tmp_path: Path) -> None:
-    """An archive in which nobody may write, and a client that may."""
+    """An archive that cannot be written, and a client that can."""
     copy = tmp_path / "archive.sqlite3"
     with closing(open_archive(str(room.archive), read_only=True)) as archive:
         rows = [row.record for row in archive.find(Query(order="number"))]

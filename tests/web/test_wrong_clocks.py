@@ -25,7 +25,7 @@ WRONG = """(ahead) => {
     static now() { return Right.now() + ahead * 1000; }
   };
 }"""
-"""A clock that is so many seconds ahead."""
+"""A clock that number of seconds ahead."""
 SCRIPTS = sorted(Path(subscribers.__file__).parent.glob("*/static/**/*.js"))
 CLOCKS = re.compile(r"\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)|\btimeOrigin\b|\bTemporal\b")
 """What asks a machine's own clock."""
@@ -68,7 +68,7 @@ def test_a_second_person_is_called_at_a_screen_whose_clock_is_wrong(
     confirm(other, "t-vidal")
     until_said(floor.subscriber, "result.corrected", 1)
     expect(other.locator(".item")).to_have_count(0)
-    # what waited is done, and does not say any more that it waits
+    # the pending order is done, and no longer shown as pending
     first = page.locator(".done li").first
     expect(first).to_contain_text("done and stored")
     assert first.inner_text().rstrip().endswith("done and stored")

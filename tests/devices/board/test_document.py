@@ -101,7 +101,7 @@ def test_the_program_for_the_check_is_right(tmp_path: Path) -> None:
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     (program,) = re.findall(r"```c\n(.*?)```", TEXT, re.DOTALL)
     bodies = [line[1:-5] for line in EXAMPLES] + [b"123456789", b"NB,\xff"]
-    if compiler is None:  # the same function, word for word, in a language that is always there
+    if compiler is None:  # the identical function in a language that is always there
         assert [_as_written(program, body) for body in bodies] == [check(body) for body in bodies]
         return
     main = (

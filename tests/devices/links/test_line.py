@@ -95,7 +95,7 @@ def test_the_second_opening_is_like_the_first(pty: Pty) -> None:
 def test_with_a_parity_damaged_bytes_are_looked_for(
     pty: Pty, parity: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only the flags: a pseudo-terminal has no parity, so it is told that it has."""
+    """Only the flags: a pseudo-terminal has no parity, so it is made to report one."""
     wanted: list[int] = []
     real_set, real_get = termios.tcsetattr, termios.tcgetattr
 

@@ -267,7 +267,7 @@ def test_a_remote_port_is_set_and_carries_every_byte(server: Rfc2217Peer) -> Non
 def test_a_remote_port_that_does_not_apply_its_settings_is_refused(
     server: Rfc2217Peer, setting: str, kept: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It says so in its answer."""
+    """The answer contains it."""
     stubborn = property(lambda _: kept, lambda _, value: None)  # noqa: ARG005
     monkeypatch.setattr(type(server.behind), setting, stubborn)
     with pytest.raises(LinkFailedError, match="cannot open the port"):
@@ -281,7 +281,7 @@ def test_a_flood_from_a_remote_port_is_not_gathered_up(server: Rfc2217Peer) -> N
     server.write(data[:200_000])  # more than may wait: the rest stays with the system
     assert read_some(link, 200_000) == data[:200_000]
     server.write(data[:100_000])
-    link.close()  # with bytes nobody read
+    link.close()  # with unread bytes
 
 
 def test_a_port_without_rfc2217_is_a_failure() -> None:

@@ -55,7 +55,7 @@ def said(kind: str, text: str) -> bytes:
 
 
 def typed(kind: str, text: str) -> bytes:
-    """The same of any printable text."""
+    """Any printable text."""
     if kind != "keyboard":
         return said(kind, text)
     places = {

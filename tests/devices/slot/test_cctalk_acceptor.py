@@ -148,7 +148,7 @@ class Bus:
 
 
 def _with_crc(frame: bytes) -> bytes:
-    """The same answer with the other checksum."""
+    """The answer with the other checksum."""
     return frames.write_frame(frame[0], frame[2], frame[3], frame[4:-1], crc=True)
 
 
@@ -506,9 +506,7 @@ class TestLate:
 
 
 class TestAnotherAcceptor:
-    """An acceptor that answers after a silence may be another one, with earlier coins of its
-    own.
-    """
+    """An acceptor that answers after a silence may be a different one, with earlier coins."""
 
     def test_its_coins_are_not_ours(self) -> None:
         bus = ready()

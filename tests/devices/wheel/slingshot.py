@@ -22,8 +22,8 @@ def status(
 
 
 class WheelFeed:
-    """A codec and the time. Every ``say`` gives the readings of that chunk; ``heard`` keeps them
-    all.
+    """A codec and the time. Every ``say`` gives the readings of that chunk; ``readings`` stores
+    them all.
 
     Without ``options`` each line is believed by itself, so that a test says what matters once;
     ``test_cammegh_ss2_heard_twice`` shows that saying it twice comes to the same where two lines

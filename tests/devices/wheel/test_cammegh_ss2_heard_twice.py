@@ -317,5 +317,5 @@ def test_two_lines_are_decoded_as_each_line_by_itself(
 
 
 def bared(told: list[AnyReading]) -> list[AnyReading]:
-    """Without the lines that they stand on, and how many came late."""
+    """Without their lines, and the number of late ones."""
     return [replace(each, frame=None) for each in told if not isinstance(each, LinkLate)]

@@ -204,7 +204,7 @@ class Books:
         persons = signed or ((INSPECTOR, DIRECTOR) if two else (INSPECTOR,))
         return self.take(OrderGiven(time=at(seconds), order=order, signed=persons))
 
-    # What the ledger says
+    # The ledger's entries
 
     @property
     def meter(self) -> int:

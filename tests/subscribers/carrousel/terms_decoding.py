@@ -10,5 +10,5 @@ from subscribers.carrousel.terms import Terms
 
 
 def read(given: dict[str, Any]) -> Terms:
-    """The same as a struct."""
+    """The table as a struct."""
     return msgspec.convert(given, Terms)

@@ -34,7 +34,7 @@ def restart(floor: Floor) -> None:
     before = floor.state()["boot"]
     floor.controller.start()
     floor.until("another run", lambda state: state["boot"] != before and state["in_play"])
-    time.sleep(1.0 - time.time() % 1.0)  # what was signed in the second of the start is not
+    time.sleep(1.0 - time.time() % 1.0)  # orders signed in the second of the start are not
 
 
 def test_an_alert_stays_open_through_restarts_until_a_person_clears_it(floor: Floor) -> None:

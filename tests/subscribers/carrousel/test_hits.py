@@ -220,9 +220,7 @@ def test_late_events_of_one_table_stay_in_its_own_order() -> None:
 
 
 def test_a_hand_taken_back_before_a_payment_goes_back_to_the_meter_from_then_on() -> None:
-    """A hit between the award and its correction keeps its share of the meter as of its
-    own time.
-    """
+    """A hit between the award and its correction keeps its share of the meter of its own time."""
     books = apart()
     books.win("a", 20, (1, 10))
     books.end("a", 20, 1_000)
@@ -354,7 +352,7 @@ def test_the_last_25_awards_are_remembered_newest_first() -> None:
 @pytest.mark.rule("EUS96-185")
 def test_a_hand_that_is_put_right_after_many_plays_keeps_its_right() -> None:
     """A table corrects its latest twenty rounds, and the coins of each are remembered as long
-    (EUS96 L1661-1671). The hand's share is of the meter as of its own play.
+    (EUS96 L1661-1671). The hand's share is of the meter at its own play.
     """
     for later in range(HISTORY_ROUNDS):
         books = Books(terms("EUS96", stake=100, percentage=(1, 1), seed=100_000))

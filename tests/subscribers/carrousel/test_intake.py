@@ -259,7 +259,7 @@ def test_events_of_another_daemon_in_between_are_a_gap_until_persons_settle_it(
     assert [notice.alert for notice in taker.notices] == ["gap"]
     at = taker.intake.memory.at
     assert at is not None
-    assert (at.boot, at.seq) == ("boot-0", len(journal)), "what it knows is taken first"
+    assert (at.boot, at.seq) == ("boot-0", len(journal)), "earlier knowledge is applied first"
     assert f"from the other daemon of its pair at {LATER}" in taker.notices[0].detail
     facts = list(taker.facts)
     assert facts == orderly(journal)

@@ -71,7 +71,7 @@ def test_a_running_controller_serves_its_metrics(make: Make, port: int) -> None:
 
     floor.in_play("poker-1", "poker-2")
     with closing(socket.create_connection(("127.0.0.1", port))) as rude:
-        rude.sendall(b"x" * (MAX_REQUEST_BYTES + 1))  # holds nobody
+        rude.sendall(b"x" * (MAX_REQUEST_BYTES + 1))  # blocks no client
         floor.dealer.coin("poker-1")
         floor.dealer.coin("poker-2", box=3)
         floor.until("the meter", lambda state: state["value"] == SEED + 2 * RISE)

@@ -210,7 +210,7 @@ def test_a_first_signature_ends_with_the_state_that_it_is_about(
     assert key(floor.reply_to("linked", command, token, number)) == "second_person_wanted"
     meanwhile(floor, award)
     until(
-        "the first is told",
+        "the first is reported",
         lambda: (
             [key(each) for each in floor._replies("linked", number)][1:] == ["second_person_over"]
         ),

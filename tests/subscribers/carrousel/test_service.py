@@ -295,7 +295,7 @@ def test_a_killed_controller_is_announced_and_resumes(floor: Floor) -> None:
     )
     floor.controller.start()
     floor.dealer.coin("poker-1", box=2)
-    floor.until("the ledger goes on", lambda state: state["value"] == SEED + 2 * RISE)
+    floor.until("the ledger continues", lambda state: state["value"] == SEED + 2 * RISE)
 
 
 def test_parameters_wait_until_the_jackpot_is_won(floor: Floor) -> None:

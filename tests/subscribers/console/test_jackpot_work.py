@@ -25,7 +25,7 @@ BOTH = LASA  # table head and inspector
 
 
 def at(person: Person = VIDAL, language: str = "en", **told: Any) -> ConsoleView:
-    """What a person sees of a jackpot that tells this."""
+    """A person's view of a jackpot in this state."""
     return jackpot_view(seen(person, language, **told))
 
 
@@ -144,7 +144,7 @@ def test_the_second_person_is_one_whose_role_the_first_one_lacks() -> None:
     roles = ("table_head", "inspector", "director")
     first = SecondPersonWait(touch=touch(role="table_head"), roles=roles, until=2e9)
     second = next(item for item in at(waits=(first,)).items if item.what == "second")
-    assert not second.answers  # the same person
+    assert not second.answers  # signed by one person
     head = Person(id="x", name="X. Head", roles=("table_head",), tables=("*",), keys=())
     second = next(item for item in at(head, waits=(first,)).items if item.what == "second")
     assert (second.answers, second.others) == ((), "gaming inspector, gaming director")

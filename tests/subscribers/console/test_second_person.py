@@ -32,7 +32,7 @@ def given(answer: AnswerButton, at: float) -> Command:
 
 
 def seen(table: RealTable, evidence: TableEvidence, script: Any) -> TableContext:
-    """What the head of this table sees, whose site has marked all that it can."""
+    """The view of the head of this table, whose site has marked everything markable."""
     assert table.known.info is not None
     of = command_rights(script.game, script.decree)
     commands = allowed_commands(script.game, script.decree, script.settings, of, MARKED_BY_DEFAULT)

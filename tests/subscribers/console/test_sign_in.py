@@ -270,7 +270,7 @@ def test_a_session_ends_untouched_or_at_last_and_its_key_with_it() -> None:
         clock.now += 250
         assert sessions.find(cookie) is session
         sessions.touch(session)
-    assert sessions.find(other) is None  # nobody touched it
+    assert sessions.find(other) is None  # without a touch
     clock.now += 50  # 1800 in all
     assert sessions.find(cookie) is None
     assert (session.alive, session.key) == (False, b"")

@@ -69,7 +69,7 @@ def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Door:
 
 
 async def test_a_name_that_strangers_locked_opens_where_they_did_not_guess(door: Door) -> None:
-    """At an address from which nobody guessed, and in a browser that is known, also at theirs."""
+    """At an address without guesses, and in a known browser, also at the strangers' address."""
     known = Caller(STRANGER.address, await door.remembers())
     await door.guess(MAX_WRONG_PINS)
     assert not await door.opens(STRANGER)
@@ -101,7 +101,7 @@ async def _five_guesses(door: Door, first: int, second: int) -> None:
 
 
 async def test_no_answer_tells_which_names_exist(door: Door) -> None:
-    """Of somebody's three names and of three that nobody has, the answers are the same."""
+    """Three names of a person and three unknown names get identical answers."""
     nobody = ("x-nobody", "X. Nobody", "9999")
     order = [*[0] * (MAX_WRONG_PINS + 1), 1, 2, 1, 1, 0, 1, 1, 2, 2]
     answers, judged = [], []

@@ -218,7 +218,7 @@ def test_the_second_person_is_another_one_who_may() -> None:
     (called,) = console_view(seen(table, VIDAL, waits=(waits,))).items
     assert called.answers[0].fields == {"round": 2, "number": 12}
     assert [each.text for each in called.says] == ["2", "12"]
-    for person in (LASA, RIERA):  # who said it first, and who may not
+    for person in (LASA, RIERA):  # the first signer, and the role that is missing
         (told,) = console_view(seen(table, person, waits=(waits,))).items
         assert told.answers == ()
         assert told.others

@@ -21,7 +21,7 @@ OF_CARDS = [
 ]
 STEPS = 160
 EACH = cases(4, 1)
-"""One in so many of them whose picture is looked at in every language."""
+"""One in this number of pictures is checked in every language."""
 
 
 def turns_a_card(name: str) -> bool:
@@ -60,7 +60,7 @@ def face_up(play: Play) -> set[str]:
 
 
 def raw(text: str) -> bool:
-    """Whether it is a word on the wire that nobody translated."""
+    """Whether it is an untranslated word on the wire."""
     return "_" in text or ":" in text.split(" ")[0].rstrip(":")
 
 

@@ -1,5 +1,5 @@
-"""What the picture of a card table says when something happens to a result: it is the last, it is
-corrected, void, not known, of another shoe.
+"""The picture of a card table after a change of a result: it is the last, it is corrected, void,
+not known, of another shoe.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def test_an_unresolved_round_is_no_result_until_a_person_gives_it(punto: Play) -
     told = body(punto)
     assert beads(told) == [*old, "banker"]
     assert told["finish"]["ended"]["text"] == "gana banca"
-    assert not any(hand["cards"] for hand in told["hands"]), "nobody told its cards"
+    assert not any(hand["cards"] for hand in told["hands"]), "no event has its cards"
 
 
 def test_a_round_that_the_closing_left_undecided_has_no_result(punto: Play) -> None:
@@ -209,7 +209,7 @@ def test_who_takes_each_pot() -> None:
 
 
 class Ear:
-    """Notes every card that an event tells."""
+    """Records every card in the events."""
 
     def __init__(self) -> None:
         self.cards: set[str] = set()

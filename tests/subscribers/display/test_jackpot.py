@@ -20,18 +20,18 @@ from subscribers.money import day, money
 from tests.support.jackpot import BEGAN, TITLE, award, statement, table
 
 SAID = 1_774_000_000.0
-"""When the statements of these tests were said."""
+"""Time of the statements in these tests."""
 
 
 def told(state: JackpotState, at: float = SAID) -> Meter:
-    """What is known of a jackpot that said this."""
+    """The meter after this statement."""
     return on_state(Meter(jackpot="gran"), msgspec.json.encode(state), format_utc(at))
 
 
 def drawn(
     state: JackpotState, after: float = 0.0, language: str | None = "es", broker: bool = True
 ) -> JackpotPicture:
-    """Its picture so many seconds after it was said and heard."""
+    """The meter's picture that number of seconds after the statement was made and received."""
     no_broker = None if broker else format_utc(SAID - 1)
     return jackpot_picture(told(state), no_broker, format_utc(SAID + after), language)
 
@@ -87,8 +87,8 @@ def test_it_is_greyed_if_and_only_if_its_statement_has_ended_or_nobody_is_heard(
     broker: bool,
     language: str | None,
 ) -> None:
-    """``heard``: when, seconds after it was said by the controller's clock, which need not be
-    ours.
+    """``heard``: seconds after the statement by the controller's clock, which may differ from this
+    machine's.
     """
     why = None if in_play else "suspended"
     state = statement(value, seconds, SAID, in_play=in_play, why=why)

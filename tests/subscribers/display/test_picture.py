@@ -129,7 +129,7 @@ def test_void_and_corrected_rounds_are_notes_with_their_number() -> None:
 
 
 def test_a_correction_that_nobody_heard_is_in_the_history(store: RoundStore) -> None:
-    """The display was not there when it was told, but had heard the result."""
+    """The display connected later, but has received the result."""
     table = after("roulette/correction")
     corrected = next(each for each in table.rounds if each.corrected)
     floor = Floor({table.table.id: False}, lambda: NOW)

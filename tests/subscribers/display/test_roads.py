@@ -177,8 +177,8 @@ def test_marks_of_the_derived_roads(letters: str, big_eye: str, small: str, cock
 
 
 def by_the_grid(letters: str, left: int) -> str:
-    """The same by the other way in which it is published: by looking at the cell to the left, and
-    the one above that.
+    """The derived roads by the other published method: by looking at the cell to the left, and the
+    one above that.
     """
     runs = [list(run) for _, run in groupby(letters.replace("T", ""))]
     there = {(column, row) for column, run in enumerate(runs) for row in range(len(run))}

@@ -16,7 +16,7 @@ from subscribers.display.rounds import PlayedRound
 
 TABLE, FILE = "ruleta-1", "rounds.sqlite3"
 FILES = (FILE, f"{FILE}-wal")
-"""What is on the disk. The third file, ``-shm``, is memory that its processes share."""
+"""The stored rounds. The third file, ``-shm``, is memory that its processes share."""
 BEGIN, END = "2026-03-20T00:00:00Z", "2026-03-21T00:00:00Z"
 
 

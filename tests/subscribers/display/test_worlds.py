@@ -1,4 +1,4 @@
-"""Two worlds that differ in one card which nobody has seen: a browser gets the same bytes."""
+"""Two worlds that differ in one unseen card: a browser gets the same bytes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ScreenWorld(World):
         self._screen.daemon(self.table.boot)
 
     def take(self, given: Input | None) -> tuple[list[bytes], set[str]]:
-        """What is sent after a step, in every language, and the cards that the step tells."""
+        """The bytes sent after a step, in every language, and the cards in the step's events."""
         lines, told = super().take(given)
         self._screen.daemon(self.table.boot)
         for line in lines:

@@ -1,4 +1,4 @@
-"""What the keys mean at each game: only commands of that game, in every language."""
+"""The meaning of the keys at each game: only commands of that game, in every language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A USB keypad. No test can plug one in, so what the kernel tells is given as the library's own
+"""A USB keypad. No test can plug one in, so the kernel's reports are given as the library's own
 events.
 """
 
@@ -35,7 +35,7 @@ def test_only_a_key_that_goes_down_is_pressed() -> None:
 
 
 class Plugged:
-    """A keypad that tells what it is given, and is then unplugged. ``grabbed``: taken, and left."""
+    """A keypad that reports these events, and is then unplugged. ``grabbed``: taken, and left."""
 
     def __init__(self, *events: InputEvent) -> None:
         self.events, self.grabbed = events, [0, 0]

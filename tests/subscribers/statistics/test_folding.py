@@ -269,7 +269,7 @@ def test_novamas_wheel_starts_it(archive: Path) -> None:
 
 
 OTHER = [*range(36, -1, -1)]
-"""The numbers around a wheel that is none of those that are sold."""
+"""A pocket order that no manufacturer sells."""
 
 
 def told(order: object, boot: str = "b1", table: str = "R1") -> ArchiveRecord:

@@ -23,7 +23,7 @@ def postgres(programs: None) -> Iterator[Postgres]:
         server.close()
 
 
-# A parameter has no fixtures of its own: the mark stands for that of `postgres`.
+# A parameter has no fixtures: the mark has the effect of that of `postgres`.
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.process)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where an archive may be begun, as ``open_archive`` takes it."""

@@ -292,7 +292,7 @@ def test_a_reader_changes_nothing(place: str) -> None:
 
 
 def test_two_writers_take_turns(place: str) -> None:
-    """The recorder keeps events while a search keeps that somebody was shown cards."""
+    """The recorder stores events while a search stores that cards were shown."""
     archives = [open_archive(place) for _ in range(2)]
 
     def write(archive: RecordArchive, table: str) -> None:

@@ -88,7 +88,7 @@ def test_a_server_that_ends_and_comes_back(postgres: Postgres) -> None:
 def test_a_server_that_hangs_and_goes_on(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch, records: int
 ) -> None:
-    """It is waited for so long and no longer, and what was given is there once afterwards."""
+    """The wait is bounded, and the pending records are stored once afterwards."""
     monkeypatch.setitem(CONNECTION_DEFAULTS, "connect_timeout", 2)
     archive = PostgresArchive(postgres.database(), recorder=True)
     archive.store([event(1)])
@@ -107,7 +107,7 @@ def test_a_server_that_hangs_and_goes_on(
     def kept() -> bool:
         try:
             archive.store(given)
-        except ArchiveError:  # the session before has not seen yet that nobody listens
+        except ArchiveError:  # the earlier session has not noticed yet that its client is gone
             return False
         return True
 

@@ -50,7 +50,7 @@ def test_what_is_there_is_never_changed(path: Path, change: str) -> None:
 
 
 def test_a_recorder_that_could_not_open_its_archive_can_try_again(path: Path) -> None:
-    """What it had taken so that no other recorder comes is given back."""
+    """The lock against other recorders is released."""
     path.write_bytes(b"something else, longer than the head of a database" * 4)
     with pytest.raises(ArchiveError, match="file is not a database"):
         SQLiteArchive(path, recorder=True)

@@ -1,4 +1,4 @@
-"""What leaves the archive as a file is whole, as it was said, and harmless to who opens it."""
+"""An export of the archive is complete, verbatim, and harmless to its reader."""
 
 from __future__ import annotations
 

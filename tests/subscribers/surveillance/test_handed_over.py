@@ -1,5 +1,5 @@
-"""Two daemons of a pair hand a table over, there and back: the recorder keeps what both told, and
-that is no finding.
+"""Two daemons of a pair hand a table over, there and back: the recorder stores the events of both,
+and that is no finding.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def test_both_journals_are_kept_and_neither_is_a_finding(
         both = {**told(journals[0]), **told(journals[1])}
         return f"{both.keys() ^ recorder.events().keys()}\n{recorder.log()}"
 
-    until("what both told is kept", kept, missing, RECORDER_TIMEOUT_SECONDS)
+    until("the events of both are stored", kept, missing, RECORDER_TIMEOUT_SECONDS)
     until("both journals signed", lambda: _journals(recorder) == 2, recorder.log)
     assert recorder.findings() == []
 

@@ -1,4 +1,4 @@
-"""What a record says, in words; and what a person asks for."""
+"""Records in words, and searches by a person."""
 
 from __future__ import annotations
 

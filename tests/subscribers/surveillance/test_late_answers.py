@@ -78,7 +78,7 @@ class Floor:
         )
 
     def say_all(self) -> None:
-        """What each table tells, without a gap."""
+        """The events of each table, without a gap."""
         for table in TABLES:
             self.say_state(table)
             for seq in range(1, EVENTS + 1):
@@ -159,7 +159,7 @@ def test_what_is_missing_at_many_tables_comes(
 
 
 def test_a_table_is_asked_alone(archive: SQLiteArchive, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is missing at one is no reason to ask the others."""
+    """A gap at one table does not cause recalls at the others."""
     floor = Floor(archive, 100.0, monkeypatch)
     floor.say_all()
     list(floor.go_on(5.0))

@@ -51,7 +51,7 @@ def until_stalled(room: Room, why: str) -> None:
 
 
 def until_well(room: Room) -> None:
-    """Wait until it says that it goes on, and has everything."""
+    """Wait until it logs that it has resumed, and has everything."""
     room.until_kept()
     until("its alert is gone", lambda: room.alert(STALLED) is None, room.recorder.log)
     until("its health is well", lambda: room.health()["trouble"] is None, room.recorder.log)
@@ -63,7 +63,7 @@ def until_well(room: Room) -> None:
 def test_postgres_is_stopped_while_events_flow(
     postgres: Postgres, rooms: Callable[..., Room], long: bool
 ) -> None:
-    """Also while nothing is said: the recorder finds out by itself, and goes on by itself."""
+    """Also while no messages arrive: the recorder detects it by itself, and resumes by itself."""
     where = postgres.database()
     room = rooms(f'database = "{where}"', where)
     subscriber, recorder = room.subscriber, room.recorder
@@ -91,7 +91,7 @@ def test_postgres_is_stopped_while_events_flow(
 def test_postgres_hangs_while_events_flow(
     postgres: Postgres, rooms: Callable[..., Room], ending: ExitStack
 ) -> None:
-    """Its processes are stopped and keep their connections; then they go on."""
+    """Its processes are stopped and keep their connections; then they resume."""
     where = postgres.database()
     room = rooms(f'database = "{where}"', where)
     subscriber, recorder = room.subscriber, room.recorder
@@ -131,7 +131,7 @@ def test_a_recorder_that_starts_before_its_database(
 async def test_an_archive_that_does_not_answer_is_told_and_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whatever it is that it waits for; also where nothing is said."""
+    """In any wait; also while no messages arrive."""
     monkeypatch.setattr(service, "REPLY_TIMEOUT_SECONDS", 0.05)
     own = SiteSettings(id="palma", broker=BrokerLogin(url="mqtt://127.0.0.1:1"))
     recorder = SurveillanceRecorder(
@@ -174,7 +174,9 @@ async def test_a_side_task_that_fails_is_reported_once(
 def test_an_archive_that_another_recorder_has_is_no_trouble_of_the_tables(
     tmp_path: Path, rooms: Callable[..., Room], ending: ExitStack
 ) -> None:
-    """The other one goes on undisturbed: who waits for the archive says so in the log alone."""
+    """The other one continues undisturbed: the recorder that waits for the archive reports it only
+    in the log.
+    """
     room = rooms()
     room.recorder.start()
     room.recorder.until_logged("connected")
@@ -198,8 +200,8 @@ def test_an_archive_that_another_recorder_has_is_no_trouble_of_the_tables(
 def test_a_full_disk_under_the_archive(
     tmp_path: Path, ending: ExitStack, rooms: Callable[..., Room]
 ) -> None:
-    """What is kept stays and can be read; what is not is not acknowledged, also by a recorder that
-    is killed meanwhile.
+    """Stored messages stay readable; others are not acknowledged, even if the recorder is killed
+    meanwhile.
     """
     full = disk(Full, tmp_path / "disk")
     ending.callback(full.close)

@@ -1,4 +1,4 @@
-"""Checkpoints against each other and against the chain, as a list of what was said."""
+"""Checkpoints against each other and against the chain, given as a list of messages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def links(*checkpoints: Checkpoint) -> tuple[JournalHash, ...]:
 def told(
     *checkpoints: Checkpoint, proof: JournalProof | None = None
 ) -> tuple[JournalProof, list[RecorderFinding]]:
-    """What is known after these, and what was found."""
+    """The state after these, and the findings."""
     known, found = proof or JournalProof(), list[RecorderFinding]()
     for each in checkpoints:
         known, more = check_checkpoint(known, each, "pit-1")
@@ -69,7 +69,7 @@ def test_the_first_key_is_believed_and_no_other() -> None:
     assert (known.key, known.vouched) == (public(KEY), False)
     after, found = told(said(9, key=OTHER), said(12, key=OTHER), proof=known)
     assert names(found) == ["checkpoint_key_changed"] * 2
-    assert len({each.name for each in found}) == 1  # told once
+    assert len({each.name for each in found}) == 1  # reported once
     assert after == known
     assert told(said(10), proof=after)[1] == []
 
@@ -84,7 +84,7 @@ def test_a_key_for_which_somebody_vouches() -> None:
     replaced = trust_key(known, public(OTHER))
     known, found = told(said(9, key=OTHER), proof=replaced)
     assert found == []
-    assert [each.position for each in known.marks] == [3, 9]  # what was signed stays signed
+    assert [each.position for each in known.marks] == [3, 9]  # a signed day stays signed
     again, found = told(said(12), proof=known)
     assert names(found) == ["checkpoint_key_changed"]
     assert again == known
@@ -114,7 +114,7 @@ def test_a_journal_that_is_shorter_was_rolled_back() -> None:
     known, found = told(said(3), said(9), said(5, at=20, fill=77))
     assert names(found) == ["journal_rolled_back"]
     assert [each.position for each in known.marks] == [3, 5]
-    assert told(said(6, at=21, fill=78), proof=known)[1] == []  # told once
+    assert told(said(6, at=21, fill=78), proof=known)[1] == []  # reported once
 
 
 def test_a_checkpoint_that_is_late_is_no_roll_back() -> None:

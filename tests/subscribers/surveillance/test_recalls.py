@@ -1,4 +1,4 @@
-"""What a table is asked, and what follows from its answer, as values."""
+"""Recall requests to a table, and their replies, as values."""
 
 from __future__ import annotations
 

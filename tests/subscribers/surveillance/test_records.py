@@ -1,4 +1,4 @@
-"""What a message is in the archive, as values."""
+"""The archive record of a message, as values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A daemon whose journal was restored from a backup: the recorder keeps what was told before and
-after, and names it as what it is.
+"""A daemon whose journal was restored from a backup: the recorder stores the events before and
+after, and names the restore.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is old leaves the archive, and nothing else does."""
+"""Old records leave the archive, and no others."""
 
 from __future__ import annotations
 

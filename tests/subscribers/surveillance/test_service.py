@@ -1,4 +1,4 @@
-"""The recorder with a real daemon and a real broker: what is said is kept, once, as it was said."""
+"""The recorder with a real daemon and a real broker: every message is stored, once, verbatim."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.support.waiting import until
 
 @pytest.mark.essential
 def test_everything_that_is_said_is_kept(room: Room) -> None:
-    """Also what was said before the recorder came, and while it was away."""
+    """Also messages from before the recorder's first start, and while it was away."""
     subscriber, recorder = room.subscriber, room.recorder
     recorder.start()
     recorder.until_logged("connected")
@@ -133,7 +133,7 @@ def test_the_chain_of_a_journal_is_known_from_its_beginning(room: Room) -> None:
 
 @pytest.mark.essential
 def test_a_gap_is_recalled_and_what_differs_is_found(room: Room) -> None:
-    """Somebody else speaks for the table: what was kept first stays, and what differs is shown."""
+    """Another client publishes for the table: the first record stays, the difference is shown."""
     subscriber, recorder = room.subscriber, room.recorder
     recorder.start()
     recorder.until_logged("connected")
@@ -157,8 +157,8 @@ def test_a_gap_is_recalled_and_what_differs_is_found(room: Room) -> None:
 
 
 def test_an_edit_while_the_daemon_runs_is_an_alarm(room: Room) -> None:
-    """The daemon sees that another program wrote, sets the file aside and says so; and so does the
-    recorder, which holds what is told now against what was told.
+    """The daemon detects that another program wrote, sets the file aside and reports it; so does
+    the recorder, which compares new events with its records.
     """
     recorder = room.recorder
     recorder.start()
@@ -216,8 +216,8 @@ def test_an_older_copy_in_place_of_a_stopped_journal_is_found(room: Room, tmp_pa
 
 
 def test_a_journal_with_every_hash_reckoned_anew_is_found(room: Room) -> None:
-    """By somebody who owns the daemon's machine, its signing key too, and not the recorder's. Then
-    its end is cut.
+    """By an attacker who owns the daemon's machine, with its signing key, but not the recorder's.
+    Then its end is cut.
     """
     subscriber, recorder, daemon = room.subscriber, room.recorder, room.daemon
     recorder.start()
@@ -279,7 +279,7 @@ def test_a_journal_with_every_hash_reckoned_anew_is_found(room: Room) -> None:
     )
     unknown = recorder.found(kinds=("finding",), types=("event_unknown",))
     assert {each.table for each in unknown} == {"r1"}
-    assert ("r1", run, seq) in recorder.events()  # what was told stays
+    assert ("r1", run, seq) in recorder.events()  # stored events stay
 
 
 def of_result(journal: Path, number: int) -> tuple[int, str, int]:
@@ -294,7 +294,7 @@ def of_result(journal: Path, number: int) -> tuple[int, str, int]:
 
 
 def test_a_changed_key_is_not_believed_until_somebody_vouches_for_it(room: Room) -> None:
-    """Who signs in and settles it, or the configuration; nobody else."""
+    """A signed-in person settles it, or the configuration; no one else."""
     recorder, daemon = room.recorder, room.daemon
     recorder.start()
     until("it knows a key", lambda: signed(recorder), recorder.log)

@@ -1,4 +1,4 @@
-"""What a person may settle, and what it changes."""
+"""Findings that a person may settle, and the effect."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_wrong_pins_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 async def test_what_is_settled_while_the_archive_recovers_is_shown_no_more(tmp_path: Path) -> None:
-    """What was open is read first, and shown after what was settled since was taken back."""
+    """Open findings are read first, and shown after those settled since were removed."""
     settings = SiteSettings(id=SITE, broker=BrokerLogin(url="mqtt://127.0.0.1:1"))
     site = RecordedSite(settings, "surveillance", "b", lambda: None, None, None)
     with closing(SQLiteArchive(tmp_path / "archive.sqlite3")) as archive:

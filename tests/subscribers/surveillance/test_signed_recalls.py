@@ -56,7 +56,7 @@ def test_a_gap_is_filled_by_who_may_read(rooms: Callable[..., Room], tmp_path: P
     recalls = [
         each.payload for each in subscriber.messages if each.topic.endswith("/command/recall")
     ]
-    assert [each[:1] for each in recalls[:1]] == [b"{"]  # as it was said, and refused
+    assert [each[:1] for each in recalls[:1]] == [b"{"]  # verbatim, and refused
     assert recalls[-1].startswith(b"ey")  # a token with a signature
     assert len(recorder.events()) > kept
     assert recorder.findings() == []

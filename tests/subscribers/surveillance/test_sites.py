@@ -1,5 +1,5 @@
 """Several sites in one archive, whose tables, nodes and runs have the same names: what is missing,
-asked for, found and exported is of one site and never of another. One of them is not heard for a
+asked for, found and exported is of one site and never of another. One of them is unreachable for a
 while.
 """
 
@@ -54,11 +54,11 @@ class Site:
         return told(self.daemon.folder / "journal.sqlite3")
 
     def recalls(self) -> list[dict[str, Any]]:
-        """What the recorder asked here."""
+        """The recorder's recalls here."""
         return [each.body for each in self.subscriber.on("/command/recall")]
 
     def alerts(self) -> dict[str, Any]:
-        """The recorder's alerts that stand here."""
+        """The recorder's active alerts here."""
         found = [
             each for each in self.subscriber.messages if "/node/surveillance/alert/" in each.topic
         ]
@@ -105,7 +105,7 @@ def kept(recorder: Recorder, site: str) -> dict[tuple[str, str, int], bytes]:
 
 
 def exported(recorder: Recorder, file: Path, *options: str) -> tuple[list[dict[str, Any]], str]:
-    """The records of an export, and what the command said."""
+    """The records of an export, and the command's output."""
     ended = surveilled(
         recorder, "export", "--form", "jsonl", "--kind", "event", *options, "--replace", str(file)
     )
@@ -118,7 +118,7 @@ def test_what_is_of_one_site_is_of_no_other(
 ) -> None:
     one, two = sites
     two.spin("32")
-    two.broker.kill()  # it is not heard, and what was said there is forgotten
+    two.broker.kill()  # it is unreachable, and its messages are gone
     recorder.start()
     one.spin("17")
     until("all of one", lambda: kept(recorder, "palma") == one.told(), recorder.log)
@@ -136,11 +136,11 @@ def test_what_is_of_one_site_is_of_no_other(
     assert {each["boot"] for each in one.recalls()} == {one.daemon.boot()}
     assert recorder.findings() == []
 
-    # somebody says there what was said here, of the same table and run, and less of it
+    # a client at the other site repeats messages of this table and run, and fewer of them
     [result] = recorder.found(sites=("palma",), types=("round.result",))
     stolen = {**json.loads(result.body), "site": "palma-2", "round": 9}
     two.subscriber.publish(f"{two.table}/event", stolen)
-    until("what is missing there", lambda: recorder.findings(), recorder.log)
+    until("the missing events there", lambda: recorder.findings(), recorder.log)
     [missing] = recorder.found(kinds=("finding",))
     assert (missing.site, missing.table, missing.boot) == ("palma-2", "r1", result.boot)
     assert (missing.type, missing.seq) == ("events_missing", 1)

@@ -1,4 +1,4 @@
-"""What a subscriber makes of a card table's messages."""
+"""A subscriber's view of a card table's messages."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_each_round_has_one_bead_in_order(events: list[dict[str, Any]]) -> None:
 
 
 def test_a_split_hand_begins_with_the_card_that_it_was_given() -> None:
-    """Nobody turns it over: the hands are those of the state at every step."""
+    """No turn is published: the hands are those of the state at every step."""
     told, cards, split = scripts.read("blackjack/evening"), Cards(), 0
     game = make_game(told.game, told.decree, told.settings)
     state = game.begin()

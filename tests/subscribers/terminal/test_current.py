@@ -1,4 +1,4 @@
-"""What is not current is grey at once and says since when; tables and parts share the terminal."""
+"""Outdated values are grey at once and show since when; tables and parts share the terminal."""
 
 from __future__ import annotations
 

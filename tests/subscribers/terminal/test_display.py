@@ -121,7 +121,7 @@ def test_a_picture_on_a_terminal_and_its_end(
             f"{ROOT}/node/node-1/status", {"status": "offline", "boot": "b1"}, retain=True
         )
         terminal.wait_for("THE DAEMON IS OFFLINE")
-        known = terminal.drawn  # at its start it said so too
+        known = terminal.drawn  # it was reported at the start too
         broker.kill()
         terminal.wait_for("NO CONNECTION TO THE BROKER", since=known)
         terminal.press_ctrl_c()

@@ -51,12 +51,12 @@ def drawn(
     assert all(len(line) <= size[0] for line in lines)
     assert "…" not in "".join(
         lines[1:]
-    )  # the title of a game may be cut, and stands in the decree's words
+    )  # the title of a game may be cut, and is in the decree's words
     return found
 
 
 def words(found: str) -> str:
-    """What stands in the panel at the left, or below, as one line: a sentence may go on in the next
+    """The text in the panel at the left, or below, as one line: a sentence may continue in the next
     one.
     """
     return re.sub(
@@ -65,7 +65,7 @@ def words(found: str) -> str:
 
 
 def beside(found: str) -> str:
-    """What stands in the panel at the right."""
+    """The text in the panel at the right."""
     return re.sub(
         r"[│─╭╮\s]+", " ", "\n".join(re.split("││|╮╭", line)[-1] for line in found.splitlines())
     )
@@ -132,9 +132,7 @@ def boxes(*asks: str) -> TableView:
 
 
 class Picture(NamedTuple):
-    """What is drawn, and the texts that stand in it: in the panel at the left or below, and in the
-    one at the right.
-    """
+    """The picture and its texts: in the panel at the left or below, and in the one at the right."""
 
     view: Callable[[], TableView]
     left: str
@@ -211,7 +209,7 @@ def test_a_picture_has_its_labels_whole(name: str, size: tuple[int, int], langua
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != ENGLISH])
 @pytest.mark.parametrize("name", PICTURES)
 def test_nothing_of_a_picture_stays_in_english(name: str, language: str) -> None:
-    """No English text of some length stands in it, unless it is one of that language too; names of
+    """No English text of some length is in it, unless it is one of that language too; names of
     commands aside.
     """
     drawing = drawn(PICTURES[name].view(), language)

@@ -17,7 +17,7 @@ from tests.support.subscribers.table import BLACK, played, state
 
 
 def halves(text: str) -> str:
-    """The left half of a picture in which the latest spins stand at the right."""
+    """The left half of a picture with the latest spins at the right."""
     return "\n".join(line.partition("││")[0] for line in text.splitlines())
 
 

@@ -1,4 +1,4 @@
-"""What a subscriber makes of a table's messages."""
+"""A subscriber's view of a table's messages."""
 
 from __future__ import annotations
 

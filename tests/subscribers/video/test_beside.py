@@ -65,7 +65,7 @@ folder = "recordings"
     assert command(subscriber, "session.open")["ok"]
 
     def numbers() -> list[int]:
-        """What the receiver was told, each once."""
+        """The receiver's requests, without duplicates."""
         told = {each.headers["webhook-id"]: each.told for each in receiver.requests}
         return [int(each["text"].split(": ")[1].split()[0]) for each in told.values()]
 

@@ -67,7 +67,9 @@ def test_no_receiver_gets_a_card_before_it_is_face_up(
         known = len(subscriber.on("/sealed"))
         port.say(line.encode() + b"\r\n")
         until(
-            f"surveillance is told: {line}", lambda: len(subscriber.on("/sealed")) > known, run.log
+            f"sealed: {line}",
+            lambda: len(subscriber.on("/sealed")) > known,
+            run.log,
         )
 
     say("session.open")
@@ -80,9 +82,7 @@ def test_no_receiver_gets_a_card_before_it_is_face_up(
         draw(card)
     speak("[Game]<Alarm:E8 10H twice>")  # it speaks of a card that lies face down
     until("all is sent", all_sent, run.log)
-    assert (
-        len(subscriber.on("/sealed")) >= len(DEALT) - 1
-    )  # the archive has them; nobody reads them
+    assert len(subscriber.on("/sealed")) >= len(DEALT) - 1  # the archive has them, unread
     hidden = {*DEALT} - {subscriber.events("card.dealt")[-1]["card"]}
     assert named(receivers, hidden) == set()
     assert receivers.webhook.requests

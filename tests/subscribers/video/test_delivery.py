@@ -203,7 +203,7 @@ def test_an_export_of_what_is_not_written_yet_is_tried_again_and_an_old_one_is_n
     sender.now -= 86_400
     sender.happens()
     sender.now += 86_400
-    until("what is a day old is refused", lambda: delivery.progress.refused == 1)
+    until("a day-old request is refused", lambda: delivery.progress.refused == 1)
     sender.now -= 20
     sender.happens()
     sender.now += 20

@@ -19,8 +19,8 @@ REPEATED = 10.0
 
 
 class Engine:
-    """A broker that runs. ``nodes``: host and port of each door; ``settings``: what the daemon has
-    to be told of it.
+    """A broker that runs. ``nodes``: host and port of each door; ``settings``: the daemon's
+    configuration for it.
     """
 
     settings = ""
@@ -95,7 +95,7 @@ class OfMosquitto(Engine):
 
 
 class OfNats(Engine):
-    """Three nodes of NATS. With ``apart`` each is a host of its own, and can be cut off."""
+    """Three nodes of NATS. With ``apart`` each node is a separate host and can be cut off."""
 
     settings = 'protocol = "3.1.1"'
     refuses_spaces = True
@@ -195,6 +195,6 @@ ENGINES: Mapping[str, Callable[[Path, ExitStack], Engine]] = {
     "rabbitmq": OfRabbit,
 }
 FOR_OUR_OWN = {**ENGINES, "nats": of_nats_for_many}
-"""For consumers of ours."""
+"""For the project's consumers."""
 LONG_ALONE = ("rabbitmq",)
 """Those that take long to start."""

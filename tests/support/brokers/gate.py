@@ -44,7 +44,7 @@ class Gate:
             self._state = "held"
 
     def open(self) -> None:
-        """What was held is lost with its connection."""
+        """Messages held back are lost with their connection."""
         with self._change:
             if self._state == "held":
                 self.shut()

@@ -1,4 +1,4 @@
-"""A real Mosquitto on a free loopback port, and a subscriber that remembers what it heard."""
+"""A real Mosquitto on a free loopback port, and a recording subscriber."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from tests.support.waiting import TIMEOUT_SECONDS, until
 
 
 def free_port() -> int:
-    """A port on which nobody listens, kept for us as long as this process lives: only who asks for
-    it by its number gets it.
+    """Return a free port and reserve it for the life of this process: only a process that binds it
+    by number gets it.
     """
     holder = socket.socket()
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -90,8 +90,8 @@ class Mosquitto:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def log(self) -> str:
-        """What it said in all its lives: who came and went, and whether it dropped messages for
-        one that was too slow.
+        """Its whole log over all starts: connections, disconnections and messages dropped for slow
+        clients.
         """
         return self.log_file.read_text() if self.log_file.exists() else ""
 
@@ -123,7 +123,7 @@ _MARKS = count()
 
 
 class Subscriber:
-    """A client that hears everything on a port, and may speak.
+    """A client that records every message on a port and may publish.
 
     ``nodes``: host and port of each node of a broker, in place of ``port``; where one is lost the
     next is tried. ``session``: the client id under which the broker keeps what comes while we are
@@ -143,7 +143,7 @@ class Subscriber:
         self.messages: list[ReceivedMessage] = []
         self.subscribed = threading.Event()
         self.refused: list[int] = []
-        """What the broker answered to subscriptions that it does not grant."""
+        """Reason codes of refused subscriptions."""
         self._client = paho.Client(
             CallbackAPIVersion.VERSION2,
             client_id=session,
@@ -204,12 +204,13 @@ class Subscriber:
         until("the mark comes back", lambda: self.on(mark), self.transcript)
 
     def on(self, ending: str) -> list[ReceivedMessage]:
-        """What was heard on topics that end so."""
+        """The messages on topics with that ending."""
         return [message for message in list(self.messages) if message.topic.endswith(ending)]
 
     def events(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """The events heard, of one type or all, in order of arrival, without doubles: a daemon that
-        was killed, or lost its broker, says again what it does not know to have been heard.
+        """The received events of one type or of all, in order of arrival, without duplicates: a
+        daemon that was killed or lost its broker republishes events whose receipt is not
+        acknowledged.
         """
         return [
             event
@@ -218,7 +219,7 @@ class Subscriber:
         ]
 
     def latest(self, ending: str) -> Any:
-        """The last body on a topic that ends so; None if there is none."""
+        """The last body on a topic that ends so; None if no message has arrived."""
         found = self.on(ending)
         return found[-1].body if found else None
 
@@ -228,12 +229,12 @@ class Subscriber:
         return result["outcome"]["number"] if result else None
 
     def is_cleared(self, ending: str) -> bool:
-        """Whether a topic that ends so held something, and holds nothing any more."""
+        """Whether the retained message of a topic with that ending was cleared."""
         found = self.on(ending)
         return bool(found) and found[-1].payload == b""
 
     def transcript(self) -> str:
-        """What was heard last, for a person who wonders why a test failed."""
+        """The last 100 messages, for diagnosis of a failed test."""
         return "\n".join(
             f"{message.topic} {message.payload[:300]!r}" for message in self.messages[-100:]
         )

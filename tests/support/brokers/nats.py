@@ -35,11 +35,11 @@ CONNACK = bytes.fromhex("20 02 00 00")
 
 
 ALERT = ('ping_interval: "2s"', "ping_max: 2")
-"""Of each node: a connection on which nothing answers any more is closed after some seconds."""
+"""Of each node: an unresponsive connection is closed after some seconds."""
 ALWAYS = "sync_interval: always"
 """Of JetStream: what is acknowledged is on the disk."""
 ORDERED = "max_ack_pending: 1, ack_wait: 2s"
-"""Of the MQTT door: a session hears its next message when it has acknowledged the one before, so
+"""Of the MQTT gateway: a session gets its next message after acknowledging the previous one, so
 that none overtakes another when its connection is lost. For sessions of one subscription alone:
 what comes on another meanwhile waits for ``ack_wait``.
 """
@@ -83,9 +83,9 @@ class Node:
 class Cluster:
     """``start()`` starts all nodes and waits until they are one. A node has a number from 0.
 
-    ``network``: where each node is a host of its own, and can be cut off; without one they are on
-    the loopback of this machine. ``settings``: more lines of each node's configuration; ``mqtt``:
-    more of its MQTT door's, ``jetstream`` of that.
+    ``network``: each node is a separate host and can be cut off; without it all are on the
+    loopback. ``settings``: more lines of each node's configuration; ``mqtt``: more of its MQTT
+    door's, ``jetstream`` of that.
     """
 
     def __init__(
@@ -121,8 +121,8 @@ class Cluster:
         return [node.mqtt for node in self.nodes]
 
     def configure(self, lines: Sequence[str], addresses: Mapping[str, str]) -> None:
-        """Take these lines too, with other addresses; a block ``jetstream`` of theirs gets the
-        node's store as well.
+        """Append these lines, with other addresses; a block ``jetstream`` in them gets the node's
+        store.
         """
         for ours in lines:
             line = ours
@@ -155,7 +155,7 @@ class Cluster:
             node.program = None
 
     def freeze(self, number: int) -> None:
-        """The node stands still; its connections stay open."""
+        """Freeze the node; its connections stay open."""
         self._signal(number, signal.SIGSTOP)
 
     def thaw(self, number: int) -> None:
@@ -163,7 +163,7 @@ class Cluster:
 
     def partition(self, *numbers: int) -> None:
         """These nodes are cut off from the others and from every client, in silence. Needs a
-        network; they go on hearing each other.
+        network; the other nodes stay connected to each other.
         """
         assert self._network is not None, "a cluster on the loopback cannot be cut: give a network"
         self._network.cut_off(*(self.nodes[number].name for number in numbers))
@@ -185,8 +185,8 @@ class Cluster:
             until(f"{node.name} lets MQTT in", node.lets_mqtt_in, self.log, ELECTION)
 
     def leader(self) -> int | None:
-        """The number of the node that leads the cluster, as most nodes say; None if there is
-        none.
+        """The number of the node that leads the cluster, as most nodes say; None if there is no
+        leader.
         """
         return self._numbered(self._most(self._told("jsz", "meta_cluster")))
 
@@ -206,7 +206,7 @@ class Cluster:
         return self._numbered(self._most(list(named)))
 
     def log(self) -> str:
-        """What all nodes said."""
+        """The log of all nodes."""
         return "\n".join(
             f"{node.name}\n{said.read_text(errors='replace')}"
             for node in self.nodes

@@ -1,6 +1,6 @@
-"""Hosts on a switch, each a network namespace of its own: what is cut off falls silent in both
-directions, as when a cable is pulled beyond the switch that it can see. Nobody is told: no
-connection is reset, no link goes down.
+"""Hosts on a switch, each a network namespace: a host that is cut off falls silent in both
+directions, as when a cable is pulled beyond a switch. No party is notified: no connection is reset,
+no link goes down.
 
 All of it ends with the processes that hold it, so a test that is killed leaves nothing behind.
 """
@@ -33,12 +33,12 @@ LINK = "novamas"
 """How our links begin."""
 AS_US = (f"--setuid={os.getuid()}", f"--setgid={os.getgid()}")
 START = 'echo $$ >"$0.new" && mv "$0.new" "$0" && exec "$@"'
-"""Says under which number the program runs, whoever started it for us."""
+"""Print the pid of the program, also if it is started through sudo."""
 
 
 class Host(msgspec.Struct, frozen=True):
-    """A machine of its own, as far as its network goes. ``holder``: the process that is there as
-    long as the host is.
+    """A separate machine as far as its network is concerned. ``holder``: the process that is there
+    as long as the host is.
     """
 
     name: str
@@ -55,8 +55,8 @@ class Host(msgspec.Struct, frozen=True):
 
 
 class Program:
-    """A program on a host, or beside us, with whatever it starts: signals go to all of them. It
-    runs in its folder, so that what it leaves behind when it crashes is not in the checkout.
+    """A program on a host, or on this machine, and its children: signals reach all of them. It runs
+    in its folder, so that what it leaves behind when it crashes is not in the checkout.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Program:
         assert pid.exists(), self.log()
 
     def log(self) -> str:
-        """What it, and those before it in this folder, said."""
+        """Its log, including earlier runs in this folder."""
         return self._said.read_text(errors="replace")
 
     def pids(self) -> list[int]:
@@ -111,8 +111,8 @@ class Network:
     """A switch that this process can reach; ``here``: our own address there. Skips the test where
     the kernel lets us make none.
 
-    No address comes or goes on our side, where there is one that can serve: a browser ends all its
-    connections when an address of its machine changes, also those of the tests beside us.
+    Change no address of this machine if one is usable: a browser ends all its connections when an
+    address of its machine changes, also those of other tests.
     """
 
     def __init__(self, stack: ExitStack) -> None:
@@ -148,7 +148,7 @@ class Network:
         return made
 
     def cut_off(self, *names: str) -> None:
-        """Those hosts, and whoever is cut off already, hear only each other from now on."""
+        """Connect these hosts, and those already cut off, only to each other."""
         for name in names:
             self._there(self._switch, f"link set {self._hosts[name]} master apart")
 
@@ -172,7 +172,7 @@ class Network:
         return int(number)
 
     def _plug_in(self) -> int:
-        """The number of a network that nobody else has: who made the link first has it."""
+        """The number of an unused network: the process that created the link first owns it."""
         for number in range(os.getpid(), os.getpid() + NETWORKS):
             words = f"link add {self._name(number % NETWORKS)} type veth peer name uplink netns"
             made = ip(f"{words} {self._switch}")
@@ -205,7 +205,7 @@ def ip(words: str, *within: str) -> subprocess.CompletedProcess[str]:
 
 @cache
 def ours() -> str | None:
-    """An address that this machine has for others; None: it has none."""
+    """An address that this machine has for others; Always None."""
     found = ip("-json -4 addr show scope global up")
     if found.returncode != 0:
         return None

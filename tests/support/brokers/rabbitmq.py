@@ -44,7 +44,7 @@ class Rabbit:
 
 
 def answers(port: int) -> bool:
-    """Whether somebody listens on a port of the loopback."""
+    """Whether a port of the loopback has a listener."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
@@ -62,7 +62,7 @@ class RabbitCluster:
         self.nodes = [
             Rabbit(f"rabbit{number}", folder / f"rabbit{number}") for number in range(size)
         ]
-        # one of ours, before a node starts one that outlives the test
+        # started here, before a node starts one that outlives the test
         names = ["epmd", "-port", str(self._names)]
         epmd = subprocess.Popen(names, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         stack.callback(epmd.wait)
@@ -111,7 +111,7 @@ class RabbitCluster:
         self._signal(number, signal.SIGCONT)
 
     def log(self) -> str:
-        """What all nodes said."""
+        """The log of all nodes."""
         return "\n".join(
             said.read_text(errors="replace")[-4000:]
             for node in self.nodes

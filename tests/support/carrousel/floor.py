@@ -1,5 +1,5 @@
 """A broker, linked tables as published by their daemon, persons with keys, and the controller as a
-process of its own.
+separate process.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Dealer:
         self.node, self.boot = node, boot
         self.journals: dict[str, list[bytes]] = {}
         self.said: dict[str, int] = {}
-        """How many of a table's events were told."""
+        """How many of a table's events were published."""
         self.answers = True
         self.latency = 0.0
         """Seconds after which it answers."""
@@ -283,7 +283,7 @@ class Controller:
 
 
 class Floor:
-    """Everything together. ``heard``: all messages at the broker."""
+    """Everything together. ``subscriber``: receives all messages at the broker."""
 
     def __init__(
         self, broker: Mosquitto, subscriber: Subscriber, dealer: Dealer, controller: Controller

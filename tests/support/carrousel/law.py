@@ -1,9 +1,9 @@
-"""What the gazettes make of coins and hands, reckoned a second time: written from their words, with
-nothing of the controller or of the games in it.
+"""Coins and hands by the rules of the gazettes, computed independently: written from their text,
+with nothing of the controller or of the games in it.
 
-BAL05 L2447-2458, ARA02 L1394-1400, EUS96 L1655-1673 (game 11) and L1812-1870 (game 12).
-Money is in cents and each prize is rounded down once; exact fractions stand in between. What the
-words leave open is left open here: then persons decide what a box gets.
+BAL05 L2447-2458, ARA02 L1394-1400, EUS96 L1655-1673 (game 11) and L1812-1870 (game 12). Money is in
+cents and each prize is rounded down once; exact fractions in between. Cases that the text leaves
+open are open here: then persons decide the prize of a box.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Law:
     """Of hands made by discarding, where the casino pays them (L1839-1843)."""
     several: Literal["next_of_rest", "highest_alone", "not_said"] = "not_said"
     seed: int = 0
-    """What the meter begins with, and again after the whole was won."""
+    """The meter's initial value, also after the whole was won."""
 
 
 def balears(seed: int = 0) -> Law:
@@ -45,8 +45,8 @@ def balears(seed: int = 0) -> Law:
 
 def aragon(seed: int = 0) -> Law:
     """«la totalidad de las monedas introducidas»; several royal flushes «por partes iguales»; of
-    straight flushes «el jugador que obtuviese la de mayor valor», and nobody else. Equal ones are
-    not mentioned, nor one beside a royal flush that has taken all.
+    straight flushes «el jugador que obtuviese la de mayor valor», and no other. Equal ones are not
+    mentioned, nor one beside a royal flush that has taken all.
     """
     return Law(
         Fraction(1),
@@ -100,8 +100,8 @@ class Coin:
 @dataclass(frozen=True)
 class Play:
     """One play at one table. ``ends``: when its prizes are due, in the time of all tables; of a
-    play that is void, when its coins go back. ``corrected``: when it was said, before a prize was
-    paid, that the hands were the ``right`` ones.
+    play that is void, when its coins go back. ``corrected``: time of the correction, before a prize
+    was paid, to the ``right`` hands.
     """
 
     table: str
@@ -149,7 +149,7 @@ def shares(law: Law, made: tuple[Made, ...]) -> dict[str, Fraction | None]:
         part = (law.discarded if discarded else law.prizes)[hand]
         each_gets: Fraction | None
         if rest == 0:
-            each_gets = None  # nothing is left of which it would be a part
+            each_gets = None  # nothing is left to take a share of
         elif law.several == "highest_alone" and place > 0:
             each_gets = Fraction(0)  # «el jugador que obtuviese la de mayor valor»
         elif part == 1:
@@ -170,8 +170,8 @@ def reckon(law: Law, plays: list[Play], decided: dict[tuple[str, int, str], int]
     """The meter at the end and every prize. ``decided``: what persons gave where the decree does
     not say, by table, ``ends`` and box.
 
-    The decrees are silent on a hand that was read wrong: what it took is back in the meter from
-    when that was said, and what is due instead is of the meter as of the play
+    The decrees are silent on a misread hand: its prize returns to the meter at the time of the
+    correction, and the correct prize is of the meter at the play
     (docs/integrator/carrousel-money.md).
     """
     sums = _Reckoning(law, decided, Reckoned(meter=law.seed, seeded=law.seed))

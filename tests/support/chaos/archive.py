@@ -27,8 +27,8 @@ Body = dict[str, Any]
 
 
 class Tally(msgspec.Struct):
-    """What came in. ``filled``: came later than its successors, marked historical; ``misordered``:
-    the same, not marked.
+    """Counts of received messages. ``filled``: came later than its successors, marked historical;
+    ``misordered``: the same, not marked.
     """
 
     events: int = 0
@@ -52,7 +52,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class Holding:
-    """The events that were heard, without doubles, and whether they came in order."""
+    """The received events without duplicates, and whether they arrived in order."""
 
     def __init__(self) -> None:
         self.held: dict[Key, Body] = {}
@@ -128,12 +128,12 @@ class Archive:
         )
 
     def latest(self, topic: str) -> Any:
-        """The last body of a topic below the root; None if there is none."""
+        """The last body of a topic below the root; None if there is no message."""
         return self.line.latest(f"{self.root}/{topic}")
 
     def command(self, table: str, name: str, **fields: Any) -> Body:
-        """Say a command and give the reply. One that must not be followed twice is followed once at
-        most: it is said once.
+        """Say a command and give the reply. A command that must not be followed twice is sent only
+        once.
         """
         return self._ask(
             table, name, {"by": "M. Lasa", "role": "table_head", **fields}, again=False
@@ -190,7 +190,7 @@ class Archive:
 
         def answered() -> Body | None:
             due = time.monotonic() + (ANSWER if again else TIMEOUT_SECONDS)
-            with suppress(RuntimeError):  # not connected: it was not said
+            with suppress(RuntimeError):  # not connected: it was not sent
                 self.line.publish(topic, body)
             while (found := reply()) is None and time.monotonic() < due:
                 time.sleep(0.01)

@@ -32,7 +32,7 @@ class Clock:
         }
 
     def set(self, seconds: float) -> None:
-        """So many seconds from now on before or after the true time."""
+        """Seconds by which the clock is ahead of the true time, or behind it."""
         fresh = self._file.with_suffix(".new")
         fresh.write_text(f"{seconds:+.6f}\n")
         fresh.replace(self._file)

@@ -1,5 +1,5 @@
 """The floor: simulated wheels on pseudo-terminals, the daemon, a real broker and an archive, each a
-program of its own.
+separate program.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from tests.support.daemon.process import Daemon
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
 SPEED, GAMES_PER_HOUR = 30.0, 80
-"""A spin takes a second and a half. Faster, and a busy machine cannot tell what is live from what
-is late.
+"""A spin takes a second and a half. At a higher speed a busy machine cannot distinguish live from
+late.
 """
 _STATUS = re.compile(r"\*X;(?P<state>\d);(?P<spin>\d{3});(?P<number>[ 0-9]{2});")
 
@@ -43,8 +43,8 @@ class Spin(msgspec.Struct, frozen=True):
 
 
 class Wheel:
-    """``python -m simulators wheel``: it tells each line that it says, whoever listens. ``played``
-    is the truth.
+    """``python -m simulators wheel``: it prints each line that it sends, with or without a reader.
+    ``played`` is the truth.
     """
 
     def __init__(self, link: Path, seed: int, speed: float) -> None:
@@ -70,7 +70,7 @@ class Wheel:
 
     @property
     def state(self) -> int:
-        """What it last said to be in; 0 before it said anything."""
+        """Its latest reported state; 0 before the first report."""
         return self.states[-1] if self.states else 0
 
     def fault(self, switch: str) -> None:
@@ -104,7 +104,7 @@ class Wheel:
 
 
 class Broker(Protocol):
-    """What a floor publishes to."""
+    """The broker of a floor."""
 
     port: int
 
@@ -119,11 +119,11 @@ class Broker(Protocol):
 
 class Floor:
     """Everything that a run needs. ``state`` is where the daemon keeps its journal; ``broker`` one
-    that another floor has; ``heard``: topics below the root that the archive listens to, where it
-    is not to hear everything; ``clock``: lines of that section.
+    that another floor has; ``heard``: topics below the root to which the archive subscribes, if not
+    all; ``clock``: lines of that section.
 
-    ``url`` and ``settings``: the broker's address and other lines of its section; ``hears``: how
-    the archive connects.
+    ``url`` and ``settings``: the broker's address and other lines of its section; ``hears``:
+    options of the archive's connection.
     """
 
     def __init__(
@@ -233,7 +233,7 @@ stale_after = {self.stale_after}
     def plug_in(self) -> None:
         """Start the wheels."""
         for number, table in enumerate(self.tables):
-            if not (self.folder / table).is_symlink():  # a test has put something of its own there
+            if not (self.folder / table).is_symlink():  # a test has put its own device there
                 self.wheels[table] = Wheel(self.folder / table, self.seed + number, self.speed)
         for wheel in self.wheels.values():
             until("the wheel's port", wheel.link.is_symlink)
@@ -243,7 +243,7 @@ stale_after = {self.stale_after}
         self.daemon.start(**environment)
 
     def logged(self, event: str) -> int:
-        """How often this life of the daemon has said that."""
+        """How often the daemon has logged that since its start."""
         return sum(
             f'"event": "{event}"' in line for line in self.daemon.log().splitlines()[self._since :]
         )
@@ -300,13 +300,13 @@ stale_after = {self.stale_after}
         return self.results(table) >= wanted
 
     def kill_broker_in_step(self) -> None:
-        """Kill the broker when the archive has all that it has acknowledged, while the daemon
-        has more to tell.
+        """Kill the broker when the archive has everything the broker acknowledged, while the daemon
+        has more to publish.
 
-        What a broker has acknowledged, and not yet handed on, dies with it, and only a recall
-        brings it back. So the daemon is held still until the archive has heard words of its own
-        come back behind everything else, more often than the daemon has messages on the way: at
-        each turn Mosquitto takes one message of each client.
+        Messages that a broker has acknowledged but not forwarded die with it, and only a recall
+        restores them. So the daemon is stopped until the archive has received more marks behind
+        everything else than the daemon has messages in flight: at each turn Mosquitto forwards one
+        message of each client.
         """
         assert self.archive is not None
         self.daemon.signal(signal.SIGSTOP)
@@ -391,8 +391,8 @@ stale_after = {self.stale_after}
         return found
 
     def _lacking(self) -> str:
-        """Which events the archive lacks, and what broker and daemon said: for a person who wonders
-        why a test failed.
+        """The events that the archive lacks, and the logs of broker and daemon, for diagnosis of a
+        failed test.
         """
         assert self.archive is not None
         self.archive.take()

@@ -31,9 +31,9 @@ from tests.support.chaos.poker_script import BOXES, DEALER, Script, script
 from tests.support.games.play import said
 
 CHUNK = 12
-"""Coins that a board tells at once."""
+"""Coins in one report of a board."""
 FULL = 400
-"""Inputs that wait for the disk, at which nobody plays on."""
+"""Inputs pending on the disk at which play pauses."""
 STAKE = 100
 LOOK = 0.1
 """Seconds between two looks at the file."""
@@ -42,7 +42,7 @@ LOOK = 0.1
 class Play(msgspec.Struct, frozen=True):
     """How it is played. ``hits``: the part of the rounds in which something is won; ``coins``: the
     most of a box; ``pause``: seconds between two chunks of a table; ``ahead``: by how many seconds
-    the clock of this daemon is ahead; ``on``: a new round may begin; ``calm``: nobody wins.
+    the clock of this daemon is ahead; ``on``: a new round may begin; ``calm``: no hits.
     """
 
     seed: int
@@ -181,8 +181,8 @@ class Croupier:
             await self._void(shown["round"])
 
     async def _end(self, shown: dict[str, Any], dealt: Script) -> None:
-        """The hands are shown; where one was told wrongly, the head of the table says it at once,
-        before the next thing happens in this process.
+        """The hands are shown; if one was reported wrongly, the head of the table corrects it
+        before any other input of this process.
         """
         unseen = next((who for who in dealt.first if None in shown["hands"][who]["cards"]), None)
         if unseen is not None and "cards.show" in shown["asks"]:

@@ -1,6 +1,6 @@
-"""Twenty linked tables of three decrees over four daemons, the controller of their jackpots, a
-broker, persons who pay, and somebody who says everything twice: each a program of its own, or a
-client at the broker.
+"""Twenty linked tables of three decrees on four daemons, the controller of their jackpots, a
+broker, persons who pay, and a client that duplicates messages: each a separate program, or a client
+of the broker.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from tests.support.chaos.linked_daemon import STAKE, Play
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
 BOUND = 0.1
-"""Seconds by which the clocks of the daemons may differ, as the controller is told."""
+"""Seconds by which the clocks of the daemons may differ, as configured at the controller."""
 ANSWER = 3.0
-"""Seconds after which persons look anew what is to be done."""
+"""Seconds between two looks of the persons at their work list."""
 SEEDS = {"BAL05": 50_000, "ARA02": 30_000, "EUS96": 1000 * STAKE}
 """Of one table."""
 GAMES = {
@@ -191,7 +191,7 @@ class Client:
 
 
 class Parrot(Client):
-    """Says some of what it hears once more, at once or many seconds later, in disorder."""
+    """Republishes some of the messages, at once or many seconds later, out of order."""
 
     def __init__(self, nodes: Nodes, seed: int, tables: list[str]) -> None:
         self._chance = Random(seed)
@@ -271,7 +271,7 @@ class Persons(Client):
                 self.give(jackpot, [*self._due(state)][:6])
 
     def _due(self, state: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-        """What the statement asks of them."""
+        """The statement's open questions."""
         awards = state.get("awards", ())
         if "hits.order" in state.get("asks", ()):
             return [("hits.order", {"hits": state["unordered"][0]})]
@@ -309,7 +309,7 @@ class Persons(Client):
             if reply is not None and not reply["ok"]:
                 self.refused[reply["error"][:90]] += 1
         if orders:
-            time.sleep(0.05)  # what they see next is of after it
+            time.sleep(0.05)  # the next statement is a later one
 
     def _sign(self, jackpot: str, who: str, command: str, fields: dict[str, Any]) -> str:
         number, now = secrets.token_urlsafe(18), int(time.time())
@@ -330,7 +330,7 @@ class Persons(Client):
 
 
 def decided(round: int, box: str, *, shared: bool) -> int:  # noqa: A002
-    """What persons give where the decree does not say: nothing beside a hand of which it does."""
+    """Awards by persons where the decree is silent: nothing beside a hand that it regulates."""
     return 0 if shared else 1000 * int(box[4:]) + round % 97
 
 

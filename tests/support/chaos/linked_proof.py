@@ -1,5 +1,5 @@
-"""Whether a floor of linked tables goes on, how it comes to rest, and whether its ledger is then,
-to the cent, what the gazettes make of what the tables wrote down.
+"""Whether a floor of linked tables keeps playing, how it is brought to rest, and whether its ledger
+then equals, to the cent, what the gazettes make of the tables' journals.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tests.support.waiting import until
 
 
 def goes_on(floor: LinkedFloor, since: float) -> bool:
-    """Whether the controller has said something since, and most tables are in play."""
+    """Whether the controller has published since, and most tables are in play."""
     states = [floor.state(decree) for decree in floor.decrees]
     tables = [table["in_play"] for state in states for table in state.get("tables", {}).values()]
     fresh = all(state.get("time", "") > format_utc(since) for state in states)
@@ -45,10 +45,10 @@ def goes_on(floor: LinkedFloor, since: float) -> bool:
 
 
 def rest(floor: LinkedFloor) -> None:
-    """No more rounds; everything is told, paid, and at rest."""
+    """Play stops; everything is published, paid, and at rest."""
     floor.plays(msgspec.structs.replace(floor.play, on=False))
     until("all rounds are ended", lambda: not _rounds_open(floor), floor.told, 600.0)
-    until("all coins are told", lambda: staked(floor) == told_staked(floor), floor.told, 600.0)
+    until("all coins are published", lambda: staked(floor) == told_staked(floor), floor.told, 600.0)
     assert floor.persons is not None
     until("all is paid", lambda: floor.persons and floor.persons.idle, floor.told, 600.0)
     assert floor.controller.stop() == 0
@@ -62,7 +62,7 @@ def _rounds_open(floor: LinkedFloor) -> bool:
 
 
 def staked(floor: LinkedFloor) -> dict[str, int]:
-    """What the tables wrote down that was staked, less what was void, by decree."""
+    """The stakes in the tables' journals, less the void ones, by decree."""
     found: Counter[str] = Counter()
     for pit in floor.pits:
         for name, table in tables_of(pit.journal).items():
@@ -71,13 +71,13 @@ def staked(floor: LinkedFloor) -> dict[str, int]:
 
 
 def staked_at(table: TableOfJournal) -> int:
-    """What was staked at a table, less what was void."""
+    """The stakes of a table, less the void ones."""
     standing = (each for each in table.rounds.values() if each.void is None)
     return sum(sum(each.amounts.values()) for each in standing)
 
 
 def told_staked(floor: LinkedFloor) -> dict[str, int]:
-    """The same, as the ledger has it."""
+    """The stakes of a table in the ledger."""
     with closing(sqlite3.connect(f"file:{floor.controller.ledger}?mode=ro", uri=True)) as ledger:
         rows = ledger.execute(
             "SELECT jackpot, -sum(amount) FROM posting WHERE account = 'stakes' GROUP BY jackpot"
@@ -85,7 +85,7 @@ def told_staked(floor: LinkedFloor) -> dict[str, int]:
     return {jackpot.upper(): amount for jackpot, amount in rows}
 
 
-# What the tables wrote down
+# Counts from the tables' journals
 
 
 class Happened(msgspec.Struct):
@@ -94,7 +94,7 @@ class Happened(msgspec.Struct):
     coins: list[Coin] = []
     amounts: dict[str, int] = {}
     won: int | None = None
-    """When the first award was told."""
+    """The time of the first award."""
     ended: int | None = None
     void: int | None = None
     corrected: int | None = None
@@ -131,15 +131,15 @@ ENDS = ("round.result", "round.void", "round.unresolved")
 
 
 def tables_of(journal: Path) -> dict[str, TableOfJournal]:
-    """What happened at the tables of a daemon. What a table says later happened later, whatever its
-    clock said.
+    """What happened at the tables of a daemon. A later event of a table happened later, regardless
+    of its clock.
     """
     with closing(JournalReader(journal)) as reader:
         return happened(entry.body for entry in reader.entries() if entry.kind == "event")
 
 
 def happened(events: Iterable[bytes]) -> dict[str, TableOfJournal]:
-    """The same of these events."""
+    """The times of these events."""
     tables: dict[str, TableOfJournal] = defaultdict(TableOfJournal)
     for body in events:
         if any(kind in body[:40] for kind in KINDS):
@@ -194,7 +194,7 @@ def prove(floor: LinkedFloor, play: Play, kills: Counter[str]) -> None:
         paid, receipts = _payments(ledger)
     tell(
         f"{coins} coins, {hits} hits, {paid} payments; {kills.total()} kills {dict(kills)}; "
-        f"{floor.parrot.said['event']} events and {floor.parrot.said['order']} orders said again"
+        f"{floor.parrot.said['event']} events and {floor.parrot.said['order']} orders repeated"
     )
     tell(f"orders {dict(persons.orders)}, refused {dict(persons.refused)}")
     tell(f"difference {cents} cents, {paid - receipts} payments twice")

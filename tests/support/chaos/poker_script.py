@@ -1,7 +1,7 @@
-"""What is dealt at a table of house poker, round by round, from a seed: hands that take part of a
-meter and hands that do not, and what they are, said without the project's games.
+"""The cards of a table of house poker, round by round, from a seed: hands that win a share of a
+meter and hands that do not, with their ranks, computed without the project's games.
 
-A round is known by table, session and number: whoever knows the seed knows its cards.
+A round is identified by table, session and number: the seed determines its cards.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Script(msgspec.Struct, frozen=True):
         return self.first.get(who, self.hands[who])
 
     def made(self, staked: set[str], *, corrected: bool) -> tuple[Made, ...]:
-        """What the boxes with a stake made."""
+        """The hands of the boxes with a stake."""
         shown = {**self.hands, **(self.right if corrected else {})}
         return tuple(
             found
@@ -164,7 +164,7 @@ def _run(top: int, suit: str) -> list[str]:
 
 
 def _plain(chance: Random, free: list[str]) -> list[str]:
-    """Five cards that take nothing, and with which nobody would stop a round."""
+    """Five cards that win nothing and give no reason to stop a round."""
     while True:
         cards = chance.sample(free, 5)
         if made("", cards, discarded=False) is None:

@@ -1,5 +1,5 @@
-"""The end of a run: everything that is stored was heard, nothing else was, it follows from the
-bytes, and the wheel did it.
+"""The end of a run: everything stored was received, nothing else was, it follows from the bytes,
+and the wheel did it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What a run tells on standard output: pytest shows it where a test fails, and always in the long
-form.
+"""The report of a run on standard output: pytest shows it where a test fails, and always in the
+long form.
 """
 
 from __future__ import annotations

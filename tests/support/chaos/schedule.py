@@ -1,5 +1,4 @@
-"""What is done to the floor, and when: a list drawn from a seed, so that every run can be had
-again.
+"""Schedules of faults for the floor, drawn from a seed and so reproducible.
 
 Nothing is done at a time of day: each step waits for something that the parts show.
 """
@@ -48,8 +47,8 @@ of opening the journal too.
 
 
 def schedule(seed: int, kills: int, *, broker: bool) -> list[Step]:
-    """So many kills of the daemon; with ``broker``, that one is killed and comes back empty, or is
-    frozen, in between.
+    """A schedule of ``kills`` kills of the daemon; with ``broker``, the broker is killed and comes
+    back empty, or is frozen, in between.
     """
     random = Random(seed)
     steps: list[Step] = []

@@ -1,5 +1,5 @@
-"""What the wheels really did, against what the tables said: never a wrong result, and no spin that
-is silently lost.
+"""What the wheels really did, against the tables' events: no wrong result, and no spin lost
+silently.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def open_rounds(events: Iterable[dict[str, Any]]) -> list[tuple[int, int]]:
 
 
 def lost_spins(journal: Path, table: str) -> list[int]:
-    """Spins that the table saw running, or ended, in an open session, and whose outcome it never
-    told.
+    """Spins that the table saw running, or ended, in an open session, but never reported an outcome
+    for.
 
-    The spin that ran when the session was opened is none of its spins; the last one is on its way.
+    The spin in progress when the session was opened does not count; the last one may be in flight.
     """
     seen: list[int] = []
     told: list[int] = []
@@ -82,7 +82,7 @@ def lost_spins(journal: Path, table: str) -> list[int]:
 
 
 def missing(seen: list[int], told: list[int]) -> list[int]:
-    """Which of the seen are not among the told, in this order."""
+    """The spins missing from the reports, in this order."""
     lost = []
     at = 0
     for spin in seen:

@@ -54,7 +54,7 @@ id = "reader"
 driver = "bee-tek"
 link = "tcp://127.0.0.1:9"
 """
-"""A table for whose cards the daemon needs a key; nobody deals there."""
+"""A table whose cards require a key; no cards are dealt there."""
 
 
 def shown(spin: int) -> int:
@@ -63,8 +63,8 @@ def shown(spin: int) -> int:
 
 
 class Listener:
-    """Hears the table, and opens a session there. ``events``: in order of arrival, doubles too;
-    ``state``: the last one.
+    """Subscribe to the table, and open a session there. ``events``: in order of arrival, doubles
+    too; ``state``: the last one.
     """
 
     def __init__(self, port: int) -> None:
@@ -125,7 +125,7 @@ class Machine(Daemon):
             self._ending.wait(self.away)
 
     def end(self, away: float) -> None:
-        """Kill it; it is back after so many seconds."""
+        """Kill it; it is back after that number of seconds."""
         self.away = away
         assert self.process is not None
         self.process.kill()
@@ -246,7 +246,7 @@ class ImpairedPair:
         return last == ABILITY[0]
 
     def until_taken(self, by: Machine, terms: int) -> Term:
-        """Wait until that machine has taken the tables over, after so many terms."""
+        """Wait until that machine has taken the tables over, after that number of terms."""
 
         def taken() -> Term | None:
             return next((each for each in self.terms()[terms:] if each.by is by), None)
@@ -279,8 +279,8 @@ ABILITY = ("this daemon could serve", "this daemon could not serve")
 
 
 class Fault(Protocol):
-    """What is done to a pair that plays, of which ``one`` serves. ``begin``: gives the machine that
-    must play, and from when on it could; ``end`` heals it.
+    """A fault of a pair in play, of which ``one`` serves. ``begin``: gives the machine that must
+    play, and from when on it could; ``end`` heals it.
     """
 
     def begin(self, one: Machine, other: Machine, /) -> tuple[Machine, float]: ...

@@ -43,8 +43,8 @@ def befall(pair: ImpairedPair, what: str) -> Outcome:
 
 
 def judged(pair: ImpairedPair) -> str:
-    """All that was heard, against both journals and what the wheel showed."""
-    events = list(pair.subscriber.events)  # before the journals are read, which go on
+    """All received events, against both journals and the wheel's display."""
+    events = list(pair.subscriber.events)  # before the journals are read, which keep growing
     received: dict[tuple[str, str, int], dict[str, Any]] = {}
     order = []
     for event in events:
@@ -82,6 +82,6 @@ def judged(pair: ImpairedPair) -> str:
     numbers = [term.number for term in pair.terms()]
     assert len(numbers) == len(set(numbers))
     return (
-        f"{len(numbers)} terms, {len(received)} events heard of {len(stored)} stored, {results} "
+        f"{len(numbers)} terms, {len(received)} events of {len(stored)} stored, {results} "
         f"results of {pair.spins} spins, at {time.strftime('%H:%M')}"
     )

@@ -19,7 +19,7 @@ _CONNECTED = '"event": "broker connected"'
 
 
 def announced(daemon: Daemon) -> Daemon:
-    """The same daemon, which announces its modules."""
+    """The daemon, with a log of the modules it loads."""
     daemon.program = ("-c", PROGRAM)
     return daemon
 

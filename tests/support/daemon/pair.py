@@ -21,7 +21,7 @@ NAMES = ("north", "south")
 
 
 class NetworkWheel(Wheel):
-    """A wheel behind a device server, which tells whoever connects. ``kept``: what it stored, and
+    """A wheel behind a device server, which sends to every client. ``kept``: what it stored, and
     delivers first to the next client.
     """
 
@@ -52,7 +52,7 @@ class NetworkWheel(Wheel):
             for client in list(self._clients):
                 try:
                     client.send(line + b"\r\n", socket.MSG_DONTWAIT)
-                except BlockingIOError:  # whoever is frozen has what came before
+                except BlockingIOError:  # a frozen client has received the bytes before
                     continue
                 except OSError:
                     self._clients.remove(client)
@@ -82,7 +82,7 @@ class NetworkWheel(Wheel):
 
 
 def spins(first: int, before: str, numbers: Sequence[str]) -> bytes:
-    """What a wheel sends of some spins in a row, from the first open bets on."""
+    """The bytes of a wheel for several spins in a row, starting with open bets."""
     said = b""
     for spin, number in enumerate(numbers, first):
         lines = [(2, before)] * 8 + [(3, before)] * 12 + [(4, before)] * 8 + [(5, number)] * 6
@@ -95,7 +95,7 @@ def spins(first: int, before: str, numbers: Sequence[str]) -> bytes:
 
 
 class Manager:
-    """A service manager, as far as it is told."""
+    """A service manager that receives notifications."""
 
     def __init__(self, place: Path) -> None:
         self.place, self._said = place, ""
@@ -109,7 +109,7 @@ class Manager:
         self._socket.close()
 
     def until(self, *words: str) -> str:
-        """All that was said, once the last message but those of the watchdog has these words."""
+        """All notifications, once the last one but the watchdog's contains these words."""
         until(f"{words} is said", lambda: self._has(words), lambda: self._said)
         return self._said
 

@@ -28,7 +28,7 @@ def until_more(subscriber: Subscriber, kind: str, count: int) -> list[dict[str, 
 
 
 def until_said(subscriber: Subscriber, kind: str, count: int) -> list[dict[str, Any]]:
-    """Wait until so many events of a kind were heard, and give them."""
+    """Wait until that number of events of a kind has arrived, and return them."""
 
     def enough() -> list[dict[str, Any]]:
         return subscriber.events(kind)[:count] if len(subscriber.events(kind)) >= count else []
@@ -56,8 +56,8 @@ def until_up(subscriber: Subscriber, daemon: Daemon, table: str = TABLE) -> None
 
 
 def until_open(subscriber: Subscriber, daemon: Daemon, table: str, device: str) -> None:
-    """Wait until this life of the daemon has the device's port open. What is written to a port
-    before is thrown away there.
+    """Wait until this life of the daemon has the device's port open. Bytes written to a port before
+    that are discarded.
     """
 
     def is_open() -> bool:

@@ -1,4 +1,4 @@
-"""The daemon as a process of its own, and a wheel on a pseudo-terminal that is fed by hand."""
+"""The daemon as a separate process, and a wheel on a pseudo-terminal that is fed by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.waiting import TIMEOUT_SECONDS, until
 
 
 class Wheel:
-    """A wheel that repeats its status line, as an SS2 does, until it is told to show another."""
+    """A wheel that repeats its status line, as an SS2 does, until it is set to show another."""
 
     PERIOD = 0.1
 
@@ -81,11 +81,11 @@ class Wheel:
                 return
             try:
                 os.write(self._master, line + b"\r\n")
-            except OSError:  # nobody reads: a pseudo-terminal is full, or its other side is closed
+            except OSError:  # no reader: a pseudo-terminal is full, or its other side is closed
                 return
 
     def received(self) -> bytes:
-        """What was sent to the wheel so far."""
+        """The bytes sent to the wheel so far."""
         with self._plug, suppress(OSError):
             if self._master is not None:
                 self._received += os.read(self._master, 4096)
@@ -119,8 +119,7 @@ class Daemon:
         )
         self.process: subprocess.Popen[bytes] | None = None
         self.stderr = subprocess.STDOUT
-        """Where it writes its log. Another descriptor is not listened to here: whoever does hands
-        it to :meth:`listen`.
+        """Where it writes its log. Another descriptor is not read here: hand it to :meth:`listen`.
         """
         self._lines: list[str] = []
         self._since = 0
@@ -170,7 +169,7 @@ class Daemon:
         return "\n".join(self._lines)
 
     def boot(self) -> str | None:
-        """What this life of the daemon calls itself, once it has said so."""
+        """The boot id of this run of the daemon, once it is logged."""
         up = [
             json.loads(line)
             for line in self._lines[self._since :]
@@ -211,9 +210,9 @@ def table(
     period: float | None = 60.0,
     settings: str = "",
 ) -> str:
-    """The ``[[table]]`` of a roulette with one Cammegh wheel. ``settings``: lines of TOML. A wheel
-    of ours that a busy machine keeps from speaking for some seconds is not stale, nor late: one
-    that is plugged in again is, until it has spoken at the pace of its ``period``.
+    """The ``[[table]]`` of a roulette with one Cammegh wheel. ``settings``: lines of TOML. A test
+    wheel that a busy machine keeps silent for some seconds is neither stale nor late: one that is
+    plugged in again is late until it has sent at the pace of its ``period``.
     """
     text = f'\n[[table]]\nid = "{id}"\ngame = "{game}"\ndecree = "{decree}"\n'
     if simulated:
@@ -238,8 +237,8 @@ def configuration(
     people: str = UNSIGNED,
     keepalive: int = 60,
 ) -> str:
-    """A whole configuration file. Without ``people`` of its own, commands need no signature. A
-    broker that is starved for longer than ``keepalive`` looks gone to the daemon.
+    """A whole configuration file. Without ``people``, commands need no signature. A broker that is
+    starved for longer than ``keepalive`` looks gone to the daemon.
     """
     return f"""[site]
 id = "palma"

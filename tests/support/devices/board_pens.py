@@ -1,4 +1,4 @@
-"""A pen to write what sensor boards say, with their number and clock; and who hears it."""
+"""A pen that writes the reports of sensor boards, with their number and clock, and their reader."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def make(name: str, **options: Any) -> Codec:
 
 
 class Board:
-    """A board and its codec, both clocks alike. ``say`` gives the readings of a report; ``heard``
-    keeps them all.
+    """A board and its codec, both clocks alike. ``say`` gives the readings of a report;
+    ``readings`` stores them all.
 
     ``state``: the word and the fields that it says each second; set by ``show``.
     """
@@ -38,7 +38,7 @@ class Board:
         self.state: tuple[Any, ...] = ()
 
     def line(self, word: str, *fields: Any) -> bytes:
-        """The next report, said now but not sent."""
+        """The next report, with the present clock, but not sent."""
         self.number += 1
         return write_report(
             self.number - 1, round((self.now - self.started) * 1000), self.kind, word, *fields
@@ -54,13 +54,13 @@ class Board:
         return self.raw(self.line(word, *fields))
 
     def show(self, *state: Any, seconds: float = 0.0) -> list[AnyReading]:
-        """Say a state at once, and then once a second for so many seconds."""
+        """Report a state at once, and then once a second for that number of seconds."""
         self.state = state
         readings = self.say(*state, after=0.05)
         return readings + self.wait(seconds)
 
     def wait(self, seconds: float) -> list[AnyReading]:
-        """Go on saying the state."""
+        """Continue to report the state."""
         readings: list[AnyReading] = []
         while seconds > 0:
             step = min(1.0, seconds)
@@ -69,11 +69,11 @@ class Board:
         return readings
 
     def lose(self, reports: int = 1) -> None:
-        """Reports that were said and never came."""
+        """Reports that were made and never arrived."""
         self.number += reports
 
     def restart(self) -> None:
-        """The power was gone: number and clock begin anew."""
+        """The power was cut: number and clock restart."""
         self.now += 1.0
         self.number, self.started = 0, self.now - 0.1
 

@@ -20,7 +20,7 @@ source = "a test"
 
 
 def profile(text: str) -> Profile:
-    """A profile of what stands behind the head."""
+    """A profile with this text after the head."""
     return parse_profile(HEAD + text)
 
 
@@ -40,7 +40,7 @@ def proof(name: str, device: str = "device") -> ProfileCodec:
 
 
 def mistakes(text: str) -> list[str]:
-    """What is wrong with a profile of that text; lines are counted without the head."""
+    """The mistakes in a profile of that text; lines are counted without the head."""
     try:
         profile(text)
     except ProfileError as mistaken:

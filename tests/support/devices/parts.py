@@ -24,7 +24,7 @@ from tests.support.waiting import TIMEOUT_SECONDS
 
 
 def read_some(link: Link, wanted: int) -> bytes:
-    """Read until so many bytes are there."""
+    """Read that number of bytes."""
     data = b""
     give_up = time.monotonic() + TIMEOUT_SECONDS
     while len(data) < wanted and time.monotonic() < give_up:
@@ -115,24 +115,24 @@ class Pty:
         os.write(self._master, data)
 
     def hears(self, within: float = 0.2) -> bool:
-        """Whether the other side writes, in so many seconds."""
+        """Whether the other side writes, in that number of seconds."""
         return self._master is not None and bool(select.select([self._master], [], [], within)[0])
 
     def hear(self, wanted: int) -> bytes:
-        """What the other side wrote, waiting for so many bytes."""
+        """Read that number of bytes from the other side."""
         assert self._master is not None
         data = b""
         give_up = time.monotonic() + TIMEOUT_SECONDS
         while len(data) < wanted and time.monotonic() < give_up:
             if select.select([self._master], [], [], 0.05)[0]:
-                with suppress(OSError):  # nobody has the port open yet
+                with suppress(OSError):  # the port is not open yet
                     data += os.read(self._master, 4096)
         return data
 
 
 @contextmanager
 def nobody() -> Iterator[int]:
-    """A port of this machine on which nobody listens, and which nobody else can take meanwhile."""
+    """A port of this machine without a listener, reserved for this process."""
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))
         yield holder.getsockname()[1]

@@ -80,7 +80,7 @@ class Ser2net:
 
 
 def _is_refused(client: socket.socket) -> bool:
-    """Whether the server has said so to this client, or hung up."""
+    """Whether the server has sent it to this client, or hung up."""
     try:
         said = client.recv(1000, socket.MSG_DONTWAIT)
     except BlockingIOError:
@@ -99,7 +99,7 @@ def _answers(port: int) -> bool:
 
 
 def _said(port: int) -> bytes:
-    """What a server says that hangs up at once; empty if it does not."""
+    """The words of a server that hangs up at once; empty if it does not."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
         connection.settimeout(0.5)
         try:

@@ -31,8 +31,8 @@ def card(name: str, to: str = "player", index: int = 1, code: bytes = b"D") -> b
 
 
 class ShoeFeed:
-    """A codec and the time. Every ``say`` gives the readings of that chunk; ``heard`` keeps them
-    all.
+    """A codec and the time. Every ``say`` gives the readings of that chunk; ``readings`` stores
+    them all.
     """
 
     def __init__(self, codec: Codec) -> None:

@@ -41,7 +41,7 @@ def record(
     table: str = "R1",
     boot: str = "b1",
 ) -> ArchiveRecord:
-    """An event in its envelope, so many seconds after the first."""
+    """An event in its envelope, that number of seconds after the first."""
     told: dict[str, Any] = msgspec.json.decode(
         event if isinstance(event, bytes) else msgspec.json.encode(event)
     )
@@ -64,7 +64,7 @@ def record(
 
 
 def outcome(number: int) -> RouletteOutcome:
-    """What a number comes to, as far as it matters here."""
+    """The outcome of a number, as far as the test needs it."""
     return RouletteOutcome(
         number=number,
         colour=None,

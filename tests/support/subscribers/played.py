@@ -1,4 +1,4 @@
-"""Tables that are really played, and what a browser is told of them at every step."""
+"""Tables in real play, and the bytes a browser gets at every step."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BY = {"by": "M. Lasa", "role": "table_head"}
 
 
 class Hears(Protocol):
-    """Whoever is told what a daemon publishes of a table."""
+    """A consumer of a daemon's messages about a table."""
 
     def daemon(self, boot: str) -> None: ...
 
@@ -77,7 +77,7 @@ class Screen:
 
 
 class Play:
-    """A table, and a screen that is told of it; ``others`` are told as well."""
+    """A table, and a screen that gets its messages; ``others`` get them as well."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ def every_language(play: Play) -> dict[str, Any]:
 
 
 def coups(play: Play, count: int, chance: random.Random) -> None:
-    """So many coups of punto y banca; a table that was never open is opened first."""
+    """That number of coups of punto y banca; a table that was never open is opened first."""
     say = play.say
     if not msgspec.json.decode(play.table.retained()["state"] or b"")["shown"]["session"]:
         say("session.open", minimum=1000, currency="EUR", **BY)

@@ -1,4 +1,4 @@
-"""A real table, and what it says at the broker: what a display hears, game by game."""
+"""A real table with its messages at the broker, as received by a display, game by game."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Message = tuple[str, bytes | None]
 
 
 class RealTable:
-    """A table of a game, and everything that was said of it. ``known`` and ``rounds``: what a
-    display has made of that.
+    """A table of a game, and its retained messages. ``known`` and ``rounds``: what a display has
+    made of that.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class RealTable:
         return messages
 
     def tell(self, leaf: str, body: bytes) -> None:
-        """A display hears this of the table."""
+        """Deliver this to a display of the table."""
         self.known = fold(self.known, leaf, body, "2026-03-20T02:10:16.215319Z")
         if leaf == "event":
             with contextlib.suppress(msgspec.ValidationError):
@@ -104,7 +104,7 @@ def spun(numbers: Iterable[int], decree: str = "ARA02") -> RealTable:
 
 
 def spins(numbers: Iterable[int]) -> Iterator[Input]:
-    """What is done and read for these numbers."""
+    """The inputs and readings for these numbers."""
     who: dict[str, Any] = {"by": "M. Lasa", "role": "table_head"}
     yield SessionOpen(at=0.0, minimum=500, currency="EUR", **who)
     for spin, number in enumerate(numbers, 1):

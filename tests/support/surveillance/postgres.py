@@ -1,4 +1,4 @@
-"""A real server of PostgreSQL at a socket of its own."""
+"""A real PostgreSQL server at a separate socket."""
 
 from __future__ import annotations
 

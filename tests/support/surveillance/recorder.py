@@ -1,4 +1,4 @@
-"""The recorder as a process of its own."""
+"""The recorder as a separate process."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Recorder(Daemon):
 
     @contextmanager
     def archive(self) -> Iterator[RecordArchive]:
-        """What it has kept, to read."""
+        """Its archive, to read."""
         opened = open_archive(self.where, read_only=True)
         yield opened
         opened.close()
 
     def found(self, **query: Any) -> list[ArchiveRecord]:
-        """What it has kept, as it was kept; nothing before there is an archive."""
+        """Its records, as stored; empty before there is an archive."""
         try:
             with self.archive() as archive:
                 return [row.record for row in archive.find(Query(**{"order": "number", **query}))]
@@ -59,5 +59,5 @@ class Recorder(Daemon):
         }
 
     def findings(self) -> list[str]:
-        """What it found wrong."""
+        """Its findings."""
         return [each.type for each in self.found(kinds=("finding",))]

@@ -59,7 +59,7 @@ def until_kept(daemon: Daemon, recorder: Recorder) -> None:
 
 
 def edit(journal: Path, change: str) -> None:
-    """What somebody does to a journal."""
+    """An edit of a journal."""
     with closing(sqlite3.connect(journal)) as file:
         file.execute(change)
         file.commit()
@@ -111,12 +111,12 @@ class Room:
         return surveilled(self.recorder, action, *options)
 
     def open_findings(self) -> list[tuple[int, ArchiveRecord]]:
-        """The findings that nobody has settled, with their numbers."""
+        """The open findings, with their numbers."""
         with self.recorder.archive() as archive:
             return open_findings(archive)
 
     def health(self) -> dict[str, Any]:
-        """What the recorder says of itself when it is asked, once it can be."""
+        """The recorder's health, once it responds."""
         until("it can be asked", self._listens, self.recorder.log)
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health") as answer:
@@ -131,7 +131,7 @@ class Room:
             return tried.connect_ex(("127.0.0.1", self.port)) == 0
 
     def alert(self, name: str) -> dict[str, Any] | None:
-        """The recorder's alert whose id begins so, if it stands."""
+        """The recorder's active alert with that prefix."""
         topic = "novamas/v1/palma/node/surveillance/alert/"
         stands: dict[str, Any] = {}
         for each in list(self.subscriber.messages):

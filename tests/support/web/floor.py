@@ -111,7 +111,7 @@ class Floor:
 
     def until_answers(self) -> None:
         """Wait until the daemon has dealt with what it was given before: it refuses what a croupier
-        may not say. A daemon that stood still may be cut off, and not hear the first ones.
+        may not say. A frozen daemon may be disconnected and miss the first ones.
         """
         known = len(self.subscriber.on(f"/reply/{RIERA}"))
 

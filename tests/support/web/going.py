@@ -9,7 +9,7 @@ from tests.support.waiting import until
 ENDED = "net::ERR_NETWORK_CHANGED"
 """Chromium ends all its connections when an address of its machine comes or goes."""
 INTERRUPTED = "is interrupted by another navigation"
-"""By the page that it then shows instead, or by ours, which loads itself again."""
+"""By the page that it then shows instead, or by the project's page, which reloads itself."""
 LEFT = "Execution context was destroyed"
 """By a page that came in the place of the one that was asked."""
 LOOKS = """[...document.querySelectorAll("link[rel=stylesheet]")].every(each => {
@@ -23,8 +23,8 @@ read.
 
 
 def go(page: Page, address: str) -> None:
-    """Open a page. Where the page itself is lost, nothing of ours runs, so it is opened again; what
-    it loses later, it asks for again by itself.
+    """Open a page. Where the page itself is lost, no script runs, so it is opened again; later
+    losses are requested again by the page.
     """
     while True:
         try:

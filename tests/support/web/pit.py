@@ -97,7 +97,7 @@ class Client:
         self.host, self.origin = at.netloc, address
         self.cookie = ""
         self.browser = ""
-        """What a browser remembers of those who signed in with it."""
+        """The browser's storage for the persons who signed in with it."""
         self._tls, self._source = tls, (source, 0)
 
     def ask(
@@ -107,7 +107,7 @@ class Client:
         body: Any = None,
         headers: Mapping[str, str | None] | None = None,
     ) -> tuple[int, Any, http.client.HTTPMessage]:
-        """The status, body and headers of an answer. A header that is None is left out."""
+        """The status, body and headers of an answer. A header with the value None is omitted."""
         given: dict[str, str | None] = {"Origin": self.origin, "Content-Type": "application/json"}
         if cookies := "; ".join(filter(None, (self.cookie, self.browser))):
             given["Cookie"] = cookies

@@ -1,4 +1,4 @@
-"""A web server of its own over a broker of its own, for the time of a test."""
+"""A web server with its own broker for the duration of a test."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ class WebServer:
         return int(held) * 1024
 
     def metric(self, name: str) -> int:
-        """One of its own counts."""
+        """One of its metrics."""
         lines = self.get("/metrics").splitlines()
         [value] = [line.split()[1] for line in lines if line.startswith(f"novamas_web_{name} ")]
         return int(float(value))
 
     def hears(self) -> None:
-        """Wait until it hears the broker: what is told before and not retained, it never hears."""
-        until("the broker is heard", lambda: "} 1.0\n" in self.get("/metrics"))
+        """Wait until it is subscribed: earlier messages that are not retained never reach it."""
+        until("the server is subscribed", lambda: "} 1.0\n" in self.get("/metrics"))
 
     def signal(self, number: signal.Signals) -> None:
         self._program.send_signal(number)
@@ -116,7 +116,7 @@ class Teller:
         self._client.publish(self._topics.table(table, leaf), body, retain=leaf != "event")
 
     def tell_soon(self, table: str, leaf: str, body: bytes) -> None:
-        """The same without waiting until the broker has it, as it is."""
+        """Publish without waiting until the broker has it, without encoding."""
         self._client.publish_nowait(self._topics.table(table, leaf), body, retain=leaf != "event")
 
     def say(self, topic: str, body: Any) -> None:
