@@ -97,11 +97,7 @@ class PublishWindow:
         """Handle a PUBACK. "No matching subscribers" counts as success (3.4.2.1)."""
         acknowledged, _ = self._in_flight.pop(packet_id, (None, 0.0))
         if acknowledged is not None:
-            acknowledged(
-                str(ReasonCode(PacketTypes.PUBACK, identifier=reason))
-                if reason >= _FAILURE
-                else None
-            )
+            acknowledged(_reason_name(reason) if reason >= _FAILURE else None)
 
     def forget(self) -> None:
         """Drop all pending messages without calling back: the connection is lost."""
@@ -132,6 +128,18 @@ def publish_packet(message: OutgoingMessage, packet_id: int, *, v5: bool) -> byt
     return b"".join(
         (bytes((kind,)), _length(len(head) + len(message.payload)), head, message.payload)
     )
+
+
+def _reason_name(reason: int) -> str:
+    """Return the name of a reason code. Brokers also send codes that MQTT does not allow in PUBACK:
+    Mosquitto sends "packet too large" for a message above its ``message_size_limit``.
+    """
+    for packet in (PacketTypes.PUBACK, PacketTypes.DISCONNECT):
+        try:
+            return str(ReasonCode(packet, identifier=reason))
+        except (KeyError, ValueError):  # not a code of this packet
+            continue
+    return f"reason code {reason:#04x}"
 
 
 @lru_cache(maxsize=16_384)

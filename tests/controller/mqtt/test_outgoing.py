@@ -133,3 +133,23 @@ def test_packet_identifiers_begin_again() -> None:
         outgoing.acknowledge(FIRST_ID + number % (LAST_ID - FIRST_ID + 1), 0)
     assert outgoing.pending == 0
     assert written[0] == written[-1]
+
+
+@pytest.mark.parametrize(
+    ("reason", "name"),
+    [
+        (0x00, None),
+        (0x10, None),
+        (0x87, "Not authorized"),
+        (0x95, "Packet too large"),  # Mosquitto, though MQTT does not allow it in PUBACK
+        (0xFE, "reason code 0xfe"),
+    ],
+)
+def test_any_reason_of_a_broker_is_a_refusal_in_words(reason: int, name: str | None) -> None:
+    answers: list[str | None] = []
+    window = PublishWindow(lambda _packets: None)
+    window.v5 = True
+    window.post(OutgoingMessage("topic", b"1"), answers.append)
+    window.flush()
+    window.acknowledge(FIRST_ID, reason)
+    assert answers == [name]
