@@ -13,6 +13,8 @@ from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.brokers.nats import ALERT, MANY, ORDERED, Cluster
 from tests.support.brokers.network import Network
 from tests.support.brokers.rabbitmq import RabbitCluster
+from tests.world.broker.broker import Broker, Limits
+from tests.world.broker.served import ServedBroker
 
 REPEATED = 10.0
 """Seconds after which the daemon says its retained topics again, for wildcards at RabbitMQ."""
@@ -184,6 +186,31 @@ class OfRabbit(Engine):
         return [pid for node in self.cluster.nodes if node.program for pid in node.program.pids()]
 
 
+class OfWorld(Engine):
+    """The broker of the simulated world, in a thread of this process: as the Mosquitto above."""
+
+    def __init__(self, _folder: Path, stack: ExitStack) -> None:
+        self.broker = ServedBroker(Broker(Limits(max_queued=0)))
+        stack.callback(self.broker.close)
+        self.broker.start()
+        super().__init__([f"mqtt://127.0.0.1:{self.broker.port}"])
+
+    def start(self) -> None:
+        self.broker.start()
+
+    def kill(self) -> None:
+        self.broker.kill()
+
+    def signal(self, number: signal.Signals) -> None:
+        (self.broker.freeze if number == signal.SIGSTOP else self.broker.thaw)()
+
+    def log(self) -> str:
+        return "the broker of the simulated world logs nothing"
+
+    def processes(self) -> list[int]:
+        return []
+
+
 def of_nats_for_many(folder: Path, stack: ExitStack) -> OfNats:
     """For sessions of many subscriptions."""
     return OfNats(folder, stack, door=MANY)
@@ -193,6 +220,7 @@ ENGINES: Mapping[str, Callable[[Path, ExitStack], Engine]] = {
     "mosquitto": OfMosquitto,
     "nats": OfNats,
     "rabbitmq": OfRabbit,
+    "world": OfWorld,
 }
 FOR_OUR_OWN = {**ENGINES, "nats": of_nats_for_many}
 """For the project's consumers."""
