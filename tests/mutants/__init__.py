@@ -1,6 +1,5 @@
-"""Every claim is proved: for each rule that is called enforced, a mutation under which a test that
-claims the rule fails.
+"""Every claim is proved: for each enforced rule, a mutation under which a test that claims the rule
+fails. A file per family of games holds the mutants.
 
-A file per family of games holds the mutants. ``python -m tests.mutants`` (``make rules-proof``)
-runs them.
+``python -m tests.mutants`` (``make rules-proof``) runs them.
 """

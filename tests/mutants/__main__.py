@@ -1,5 +1,5 @@
-"""``python -m tests.mutants [FAMILY...]``: run the mutants, show what survives, and write down what
-each rule was proved by.
+"""``python -m tests.mutants [FAMILY...]``: run the mutants, print survivors, and write the proofs
+of each rule.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from tests.mutants.table import enforced, families
 
 
 def main() -> int:
-    """0: every rule of these mutants was proved, and with all families every enforced rule."""
+    """Return 0 if every rule of these mutants was proved, and with all families every enforced
+    rule.
+    """
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument(
         "families",
@@ -69,7 +71,7 @@ def main() -> int:
 
 
 def _tell(total: int) -> Callable[[Proof], None]:
-    """Progress on a terminal."""
+    """Show progress on a terminal."""
     count = 0
 
     def tell(_: Proof) -> None:

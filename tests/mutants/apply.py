@@ -1,5 +1,5 @@
-"""Make a mutant in this process, before our packages are imported. No file is changed and no
-bytecode is written.
+"""Make a mutant in this process, before the project's packages are imported. No file is changed and
+no bytecode is written.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.mutants.table import Mutant
 
 
 def apply(mutant: Mutant) -> None:
-    """From now on the module is imported, or the rulebook is read, with the change."""
+    """Import the module, or read the rulebook, with the change from now on."""
     loaded = [name for name in sys.modules if name.partition(".")[0] in ("controller", "devices")]
     if loaded:
         raise RuntimeError(f"{loaded[0]} was imported before the mutant was made")
@@ -28,7 +28,7 @@ def apply(mutant: Mutant) -> None:
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Loads one module from another source than its file's."""
+    """Loads one module from other source than its file's."""
 
     def __init__(self, name: str, path: str, source: str) -> None:
         super().__init__(name, path)

@@ -1,5 +1,5 @@
-"""Run tests in a process that was forked for it, with one mutant or with none, and write down how
-each test ended.
+"""Run tests in a forked process, with one mutant or with none, and record the outcome of
+each test.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from tests.mutants.apply import apply
 from tests.mutants.table import ROOT, Mutant
 
 LIMIT = 300
-"""Seconds after which a run is given up: a mutant under which nothing ends is not killed
+"""Seconds after which a run is aborted: a mutant under which nothing ends is not killed
 by a test.
 """
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """How the tests ended. ``failed``: in the test itself, not in what is made ready for it.
-    ``broken``: no test was run.
+    """Outcomes of the tests. ``failed``: in the test itself, not in its set-up. ``broken``: no test
+    was run.
     """
 
     failed: tuple[str, ...] = ()
@@ -64,8 +64,8 @@ class Claims:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """What can prove nothing more is passed over. Not in `pytest_runtest_protocol`: the test
-        before it leaves its module open for it, and then one of another module cannot begin.
+        """Skip tests that can prove nothing more. Not in `pytest_runtest_protocol`: the test before
+        it leaves its module open for it, and then one of another module cannot begin.
         """
         if not self.wanted[item.nodeid] & self.open:
             pytest.skip("its rules are proved")
@@ -108,7 +108,7 @@ def run(mutant: Mutant | None, wanted: dict[str, set[str]]) -> Ran:
 
 
 def fork(mutant: Mutant | None, wanted: dict[str, set[str]], out: Path) -> int:
-    """Start a run that writes what came of it to a file; its process id."""
+    """Start a run that writes its outcome to a file; return its process id."""
     child = os.fork()
     if child:
         return child
@@ -121,9 +121,7 @@ def fork(mutant: Mutant | None, wanted: dict[str, set[str]], out: Path) -> int:
     try:
         out.write_bytes(msgspec.json.encode(run(mutant, wanted)))
         status = 0
-    except (
-        BaseException
-    ) as error:  # whatever it is, it must not go on in a second copy of the parent
+    except BaseException as error:  # never continue in a second copy of the parent
         sys.stdout.write(repr(error))
         sys.stdout.flush()
     finally:

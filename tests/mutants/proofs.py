@@ -14,7 +14,7 @@ HEAD = ("id", "test", "mutant")
 
 
 class Row(NamedTuple):
-    """A test that claims a rule, and the mutant under which it fails. Only what is enforced has a
+    """A test that claims a rule, and the mutant under which it fails. Only enforced rules have a
     mutant.
     """
 
@@ -30,8 +30,8 @@ def read() -> list[Row]:
 
 
 def renewed(old: list[Row], proofs: list[Proof], claimed: Claims) -> list[Row]:
-    """The rows after a run: what was proved anew, what stands from before, and who claims what is
-    not enforced.
+    """Return the rows after a run: new proofs, earlier ones that remain valid, and claims of rules
+    that are not enforced.
     """
     tried = {(rule, proof.mutant.what) for proof in proofs for rule in proof.mutant.rules}
     there = {
@@ -53,5 +53,5 @@ def renewed(old: list[Row], proofs: list[Proof], claimed: Claims) -> list[Row]:
 
 
 def write(rows: list[Row]) -> None:
-    """Put the rows down."""
+    """Write the rows."""
     FILE.write_text("".join("\t".join(row) + "\n" for row in (HEAD, *rows)), encoding="utf-8")

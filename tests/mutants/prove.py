@@ -1,5 +1,5 @@
-"""Run mutants against the tests that claim their rules, several at a time, and remember what came
-of each.
+"""Run mutants against the tests that claim their rules, several at a time, and store the outcome of
+each.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from tests.mutants.table import ROOT, Mutant
 CACHE = ROOT / ".mutants"
 SEED = 11
 TOGETHER = 8
-"""Files whose tests are run in one process where nothing is mutated.
-
-To begin a run takes longer than most of them.
+"""Files whose tests run in one process if nothing is mutated. Starting a run takes longer than most
+of them.
 """
 DECREES = ("BAL05", "BAL09", "ARA02", "EUS96", "GAL07")
 
@@ -33,7 +32,7 @@ Claims = dict[str, tuple[str, ...]]
 
 
 class Proof(NamedTuple):
-    """What came of a mutant. ``by``: for each rule that was proved, the test that failed."""
+    """The outcome of a mutant. ``by``: for each rule that was proved, the test that failed."""
 
     mutant: Mutant
     by: dict[str, str]
@@ -46,20 +45,20 @@ class Proof(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Tests to be run in a process of their own, each with what it may prove."""
+    """Tests to run in a process of their own, each with the rules that it may prove."""
 
     mutant: Mutant | None
     wanted: dict[str, set[str]]
 
 
 def sample(mutants: tuple[Mutant, ...], one_in: int) -> tuple[Mutant, ...]:
-    """One in so many, the same ones each time."""
+    """Return one in ``one_in`` mutants, the same ones each time."""
     return tuple(random.Random(SEED).sample(mutants, max(1, len(mutants) // one_in)))
 
 
 def content() -> str:
-    """A hash of everything that a test may read: our packages and the tests; not the mutants, nor
-    what is told of them.
+    """Hash of every file that a test may read: the packages and the tests; not the mutants, nor
+    their records.
     """
     told, own = hashlib.sha256(), Path(__file__).parent
     for folder in ("controller", "devices", "simulators", "subscribers", "benchmarks", "tests"):
@@ -78,7 +77,7 @@ def content() -> str:
 
 
 def claims(known: str) -> Claims:
-    """What every test claims, collected once for each content of the project."""
+    """The claims of every test, collected once for each content of the project."""
     file = _remembered("claims", known)
     if not file.exists():
         part = file.with_name("claims.part")
@@ -113,7 +112,7 @@ def claims(known: str) -> Claims:
 
 
 def concerns(test: str, rule: str) -> bool:
-    """Whether the test is about the rule's decree: the case for another decree proves nothing of
+    """True if the test is about the rule's decree: the case for another decree proves nothing of
     it.
     """
     named = {decree for decree in DECREES if decree in test}
@@ -121,9 +120,7 @@ def concerns(test: str, rule: str) -> bool:
 
 
 def _remembered(what: str, known: str) -> Path:
-    """The file that remembers something of this content of the project; one of another content is
-    of no use any more.
-    """
+    """The cache file for this content of the project; files of other contents are removed."""
     CACHE.mkdir(exist_ok=True)
     file = CACHE / f"{what}-{known}"
     for old in CACHE.glob(f"{what}-*"):
@@ -133,9 +130,7 @@ def _remembered(what: str, known: str) -> Path:
 
 
 class Memory:
-    """What came of earlier runs, one line each, for as long as neither the project nor the mutant
-    changes.
-    """
+    """Outcomes of earlier runs, one line each, valid until the project or the mutant changes."""
 
     def __init__(self, known: str) -> None:
         self.file = _remembered("results", known)
@@ -148,14 +143,14 @@ class Memory:
         )
 
     def key(self, task: Task) -> str:
-        """The task in short."""
+        """The task's key."""
         told = msgspec.json.encode(
             (task.mutant, sorted((test, sorted(rules)) for test, rules in task.wanted.items()))
         )
         return hashlib.sha256(told).hexdigest()
 
     def store(self, task: Task, ran: Ran) -> None:
-        """Written at once: a run that is cut off goes on from here."""
+        """Written at once: an interrupted run continues from here."""
         self.found[self.key(task)] = ran
         with self.file.open("ab") as lines:
             lines.write(msgspec.json.encode((self.key(task), ran)) + b"\n")
@@ -168,7 +163,7 @@ def prove(
     jobs: int,
     tell: Callable[[Proof], None] = lambda _: None,
 ) -> list[Proof]:
-    """Run the mutants. A failure counts where the same test passes without the mutant."""
+    """Run the mutants. A failure counts if the same test passes without the mutant."""
     proofs = []
     for task, ran in _run_all([_task(mutant, claimed) for mutant in mutants], memory, jobs):
         assert task.mutant is not None
@@ -191,7 +186,7 @@ def _task(mutant: Mutant, claimed: Claims) -> Task:
 
 
 def _pass_unchanged(tests: set[str], memory: Memory, jobs: int) -> set[str]:
-    """Those of the tests that pass without any mutant."""
+    """The tests that pass without any mutant."""
     files: dict[str, set[str]] = {}
     for test in tests:
         files.setdefault(test.partition("::")[0], set()).add(test)
@@ -204,7 +199,7 @@ def _pass_unchanged(tests: set[str], memory: Memory, jobs: int) -> set[str]:
 
 
 def _run_all(tasks: list[Task], memory: Memory, jobs: int) -> Iterator[tuple[Task, Ran]]:
-    """Run what is not known yet, ``jobs`` at a time."""
+    """Run the tasks without a stored outcome, ``jobs`` at a time."""
     waiting = []
     for task in tasks:
         known = memory.found.get(memory.key(task))
@@ -226,7 +221,7 @@ def _run_all(tasks: list[Task], memory: Memory, jobs: int) -> Iterator[tuple[Tas
 
 
 def _ended(running: dict[int, tuple[Task, Path]], memory: Memory) -> tuple[Task, Ran]:
-    """Wait until one of the processes ends; what came of it."""
+    """Wait until one of the processes ends; return its outcome."""
     child, status = os.wait()
     task, out = running.pop(child)
     if status:

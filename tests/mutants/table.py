@@ -1,4 +1,4 @@
-"""The mutants as data: which rules each breaks, and what it changes."""
+"""The mutants as data: the rules that each breaks, and the change."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ BOOKS = ROOT / "controller" / "rulebooks"
 
 
 class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One change under which the rules are no longer kept: another value in a rulebook, or other
-    words in a module.
+    """One change under which the rules are broken: another value in a rulebook, or other words in a
+    module.
     """
 
     rules: tuple[str, ...]
     what: str
-    """One line: which guard is off, which value is changed."""
+    """One line: the guard that is off, or the value that is changed."""
     rulebook: str | None = None
     """The file, ``EUS96/blackjack.toml``."""
     key: str | None = None
-    """Where the value stands, ``dealer.stand`` or ``pays.0``."""
+    """Path of the value, ``dealer.stand`` or ``pays.0``."""
     value: Any = None
     module: str | None = None
     find: str | None = None
-    """What stands once in the module's source."""
+    """Text that occurs once in the module's source."""
     replace: str | None = None
 
     def __post_init__(self) -> None:
@@ -43,9 +43,8 @@ class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             raise ValueError("a mutant names its rules, and says in one line what it changes")
 
     def changed_source(self) -> str:
-        """The module's source with the change, wherever its lines break.
-
-        Raises ``ValueError`` unless ``find`` stands in it exactly once.
+        """The module's source with the change, wherever its lines break. Raises ``ValueError``
+        unless ``find`` occurs in it exactly once.
         """
         assert self.find is not None
         assert self.replace is not None
@@ -105,8 +104,8 @@ def families() -> dict[str, tuple[Mutant, ...]]:
 
 
 def enforced() -> tuple[str, ...]:
-    """The rules that are called enforced, in order. Read as text: who runs the mutants must not
-    load what they change.
+    """The enforced rules, in order. Read as text: the process that runs the mutants must not load
+    the code that they change.
     """
     lines = (BOOKS / "dispositions.tsv").read_text(encoding="utf-8").splitlines()[1:]
     return tuple(

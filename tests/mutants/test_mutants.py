@@ -1,5 +1,5 @@
-"""The table of mutants is sound, agrees with what is written down of it, and a sample of it is run
-each time.
+"""The table of mutants is sound, agrees with the recorded proofs, and a sample of it is run each
+time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def test_every_enforced_rule_has_a_mutant() -> None:
 
 
 @for_each("mutant", MUTANTS)
-def test_a_mutant_changes_what_is_there(mutant: Mutant) -> None:
+def test_a_mutant_changes_existing_code(mutant: Mutant) -> None:
     if mutant.rulebook is not None:
         mutant.change_page(msgspec.toml.decode(mutant.path().read_text(encoding="utf-8")))
     else:
@@ -45,8 +45,8 @@ def test_a_mutant_breaks_enforced_rules_alone(mutant: Mutant) -> None:
     assert set(mutant.rules) <= set(enforced())
 
 
-def test_what_is_written_down_is_what_the_mutants_say() -> None:
-    """Else: run ``make rules-proof`` and commit what it writes."""
+def test_the_recorded_proofs_match_the_mutants() -> None:
+    """Else: run ``make rules-proof`` and commit the result."""
     assert {(row.rule, row.mutant) for row in proofs.read() if row.mutant} == PROVED
 
 

@@ -14,7 +14,7 @@ BY_GIT = re.compile(r"(Merge|Revert|fixup!|squash!|amend!) ?")
 
 
 def mistakes(message: str) -> list[str]:
-    """Return what is wrong with a commit message, one sentence each; empty if nothing is."""
+    """Return the mistakes in a commit message, one sentence each."""
     lines = [line for line in message.split("\n") if not line.startswith("#")]
     while lines and not lines[0].strip():
         lines.pop(0)

@@ -1,4 +1,4 @@
-"""docs/engineer/architecture.md against the code: names exist, rooms import what it says."""
+"""docs/engineer/architecture.md against the code: names exist, rooms import only those it lists."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def defined(tree: ast.AST, prefix: str = "") -> set[str]:
 
 
 def room(module: str) -> str | None:
-    """The room of a module of ours: ``controller/games``, ``devices``; None for all others."""
+    """The room of a module: ``controller/games``, ``devices``; None outside the project."""
     parts = module.split(".")
     return next((name for name in ("/".join(parts[:2]), parts[0]) if name in ROOMS), None)
 

@@ -80,7 +80,7 @@ def test_only_a_slow_row_makes_a_test_slow(monkeypatch: pytest.MonkeyPatch) -> N
     assert not marks.is_slow("a.py::test[x]", for_each("number", range(5))(test))
 
 
-def test_what_cannot_be_a_table_is_refused() -> None:
+def test_an_invalid_table_is_refused() -> None:
     with pytest.raises(TypeError, match="claims rules alone"):
         for_each("number", [pytest.param(1, marks=pytest.mark.essential)])
     with pytest.raises(ValueError, match="proves nothing"):

@@ -1,4 +1,4 @@
-"""The glossary's plain words stand in the decrees; each term has a word in every language."""
+"""The glossary's plain words are in the decrees; each term has a word in every language."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def test_a_term_has_a_word_in_each_language(row: list[str]) -> None:
 
 
 @for_each(("language", "word"), words())
-def test_a_plain_word_stands_in_its_decree(shared: Path, language: str, word: str) -> None:
+def test_a_plain_word_is_in_its_decree(shared: Path, language: str, word: str) -> None:
     assert any(stands_in(shared, decree, word, case=False) for decree in DECREES[language])

@@ -1,5 +1,5 @@
-"""What programs load at their start, beside the daemon (tests/daemon/test_loading.py). What they
-must not load here made a start slow once, or would; a time is never compared.
+"""Modules that programs load at their start, beside the daemon (tests/daemon/test_loading.py). A
+forbidden module made a start slow once, or would; times are never compared.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ pytestmark = pytest.mark.usefixtures("programs")
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("controller", "devices", "simulators", "subscribers")
 CLIENT = frozenset({"aiomqtt", "asyncio", "paho", "structlog"})
-"""What a program loads that connects with a broker."""
+"""Modules of a program that connects to a broker."""
 RULES = frozenset({"controller.games", "controller.rulebooks"})
 
 
 class Start(NamedTuple):
-    """What a program does, and modules that it does not need for that."""
+    """The work of a program, and modules that it does not need for that."""
 
     program: str
     needless: frozenset[str]
 
 
 def command(*words: str) -> str:
-    """A program that runs ``novamas`` with these words."""
+    """Return a program that runs ``novamas`` with these arguments."""
     return f"""
 import contextlib
 from controller.cli import main

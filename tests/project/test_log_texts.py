@@ -1,7 +1,7 @@
 """Texts of log lines that tests wait for, or that must not come: a program writes each of them.
 
-A test that asks for a text that nobody writes any more waits in vain, and one that asks that it be
-absent can never fail.
+A test that waits for a text that no program writes waits in vain, and one that asserts its absence
+can never fail.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("controller", "devices", "simulators", "subscribers")
 ASKS = {"logged", "until_logged"}
-"""Methods of a started daemon that look for the fixed text of a log line."""
+"""Methods of a started daemon that search for the fixed text of a log line."""
 
 
 def nodes(*folders: str) -> Iterator[tuple[str, ast.AST]]:
-    """Each part of each module of the folders, with the module."""
+    """Each node of each module of the folders, with the module."""
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
             module = path.relative_to(ROOT).as_posix()
@@ -25,7 +25,7 @@ def nodes(*folders: str) -> Iterator[tuple[str, ast.AST]]:
                 yield module, node
 
 
-def test_each_log_text_that_tests_ask_for_is_written_by_a_program() -> None:
+def test_each_log_text_in_tests_is_written_by_a_program() -> None:
     written = {node.value for _, node in nodes(*PACKAGES) if isinstance(node, ast.Constant)}
     asked = [
         (f"{module}:{node.lineno}", node.args[0].value)

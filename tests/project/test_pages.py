@@ -1,4 +1,4 @@
-"""Each page of the documentation can be read at one sitting, and says first for whom it is."""
+"""Each page of the documentation is short, and names its reader first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 LINES = 300
-"""The most lines of a page."""
+"""Maximum lines of a page."""
 GENERATED = ("integrator/vocabulary/", "inspector/rules/", "technician/troubleshooting/")
 READERS = ("technician", "pit", "integrator", "inspector", "engineer")
 PAGES = sorted(
@@ -19,11 +19,11 @@ PAGES = sorted(
     if not (path := page.relative_to(DOCS).as_posix()).startswith(GENERATED)
 )
 FOR_WHOM = re.compile(r"\b(For|Para|Per a|\w+entzat)\b")
-"""For whom a page is, in the languages of the pages."""
+"""The statement of a page's reader, in the languages of the pages."""
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_is_short_and_says_for_whom_it_is(page: str) -> None:
+def test_a_page_is_short_and_names_its_reader(page: str) -> None:
     title, _, first, *rest = (DOCS / page).read_text().splitlines()
     assert title.startswith("# ")
     assert FOR_WHOM.match(first), "the first paragraph says for whom the page is, and to what end"
@@ -46,7 +46,7 @@ QUESTIONS = {
         "novamas verify",
     ),
 }
-"""What a stranger asks: the pages from one link to the next, from the README, and the answer."""
+"""Questions of a stranger: the pages from one link to the next, from the README, and the answer."""
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

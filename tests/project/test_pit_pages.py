@@ -1,5 +1,5 @@
-"""The pages for people at the table quote the screens: what is in italics is a text of the
-catalogue, in the language of the page, and the pages of all languages quote the same ones.
+"""The pages for people at the table quote the screens: text in italics is a text of the catalogue,
+in the language of the page, and the pages of all languages quote the same ones.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def quotations(language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
-def test_what_is_quoted_stands_on_the_screens(language: str) -> None:
+def test_quotations_are_texts_of_the_screens(language: str) -> None:
     assert quotations(language)
     assert [quoted for quoted in quotations(language) if not keys(quoted, language)] == []
 

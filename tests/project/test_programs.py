@@ -1,4 +1,4 @@
-"""The programs that tests start: how they begin, and that they end with their test."""
+"""Programs that tests start: how they begin, and that they end with their test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def starts_outside_classes(node: ast.AST) -> Iterator[int]:
 
 
 def test_no_test_starts_a_program_that_may_outlive_it() -> None:
-    """What a failing test leaves, the garbage collector reports in another test."""
+    """Resources that a failing test leaves are reported by the garbage collector in
+    another test.
+    """
     helper = TESTS / "support" / "programs.py"
     found = [
         f"{path.relative_to(TESTS)}:{line}"

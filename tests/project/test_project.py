@@ -1,5 +1,5 @@
-"""The project itself: pinned dependencies, short files, documents that tell the truth, no trace of
-anybody's machine.
+"""The project itself: pinned dependencies, short files, correct documents, no trace of
+any machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = PROJECT["tool"]["importlinter"]["root_packages"]
 ORDINARY = ("/", "/tmp", "/opt", "/srv")
-"""Folders that a checkout may lie in and that every machine has."""
+"""Folders that may contain a checkout and that every machine has."""
 
 
 def files() -> list[Path]:
@@ -51,12 +51,12 @@ def requirement(text: str) -> str:
 PIN = (
     r"([A-Za-z0-9._-]+)==([A-Za-z0-9.!+]+)( ; [^\\]+?)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n"
 )
-"""One entry of a file of pins: name, version, where it is needed, hashes."""
+"""One entry of a file of pins: name, version, environment marker, hashes."""
 
 
 def pins(name: str) -> dict[str, tuple[str, str]]:
-    """What a file of pins holds, each entry with its version and its hashes. Anything else in it,
-    an address say, is a mistake.
+    """Entries of a file of pins, each with its version and its hashes. Anything else in it, such as
+    an address, is a mistake.
     """
     text = re.sub(r"^#.*\n", "", (ROOT / name).read_text(), flags=re.MULTILINE)
     assert re.sub(PIN, "", text) == ""
@@ -88,7 +88,7 @@ def test_the_site_is_built_with_what_the_checks_run_with() -> None:
     assert {name: site[name] for name in both} == {name: checks[name] for name in both}
 
 
-def test_what_is_installed_is_what_is_pinned() -> None:
+def test_installed_packages_are_the_pinned_ones() -> None:
     checks = {name: version for name, (version, _) in pins("constraints-dev.txt").items()}
     installed = {requirement(each.name): each.version for each in distributions()}
     assert {
@@ -98,7 +98,7 @@ def test_what_is_installed_is_what_is_pinned() -> None:
 
 @pytest.mark.parametrize("document", ["Makefile", "docs/technician/systemd.md"])
 def test_pip_takes_nothing_without_its_hash(document: str) -> None:
-    """Neither a dependency, nor what builds us."""
+    """Neither a dependency, nor the build requirements."""
     steps = re.findall(r"(?:\$\(INSTALL\)|\bpip install) [^`\n&]*", (ROOT / document).read_text())
     ours = [step for step in steps if "--no-deps --no-build-isolation" in step]
     assert ours
@@ -141,7 +141,7 @@ def test_every_dependency_is_used() -> None:
 
 @pytest.mark.essential
 @pytest.mark.usefixtures("programs")
-def test_no_file_tells_of_a_machine_or_a_registry() -> None:
+def test_no_file_names_a_machine_or_a_registry() -> None:
     """Paths below the checkout's own folder, home directories, and addresses that packages were
     fetched from.
     """
@@ -172,15 +172,15 @@ def test_only_the_pictures_of_documents_are_binary() -> None:
 
 @pytest.mark.essential
 @pytest.mark.usefixtures("programs")
-def test_no_file_is_what_a_program_leaves_behind() -> None:
-    """Dumps of a crash, logs and what an editor or a merge keeps of before."""
+def test_no_file_is_left_behind_by_a_program() -> None:
+    """Crash dumps, logs and backups of an editor or a merge."""
     left = re.compile(r"MnesiaCore\.|core(\.\d+)?$|.*(\.dump|\.log|\.pid|\.orig|\.rej|~)$")
     assert [str(path.relative_to(ROOT)) for path in files() if left.match(path.name)] == []
 
 
 @pytest.mark.essential
 @pytest.mark.usefixtures("programs")
-def test_every_module_says_what_it_is() -> None:
+def test_every_module_has_a_docstring() -> None:
     modules = [
         path
         for path in tracked()
@@ -240,7 +240,7 @@ def test_ci_runs_the_command_of_readme_and_then_the_rest() -> None:
     assert lines[-2:] == ["make test", "make test-rest"]
 
 
-def test_whatever_has_a_long_form_is_run_in_it() -> None:
+def test_every_test_with_a_long_form_is_run_in_it() -> None:
     """By ``make chaos``, which runs its own tests and these; those of ``tests/brokers`` by
     ``make brokers``.
     """

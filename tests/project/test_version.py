@@ -1,5 +1,5 @@
 """The version that the program states is that of the package, with the commit that it was built
-from, which no git is needed to tell.
+from, which is known without git.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def clone(programs: None, tmp_path: Path) -> Path:
-    """A small repository with what tells the commit, and what builds a wheel."""
+    """A small repository with the files that give the commit, and those that build a wheel."""
     made = tmp_path / "clone"
     for part in (*PARTS, "setup.py", "pyproject.toml", "README.md", "LICENSE"):
         (made / part).parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def clone(programs: None, tmp_path: Path) -> Path:
 
 
 def stated(folder: Path) -> str:
-    """By a program that runs there, without git."""
+    """The version stated by a program that runs there, without git."""
     done = subprocess.run(
         [sys.executable, "-ISc", STATE, folder],
         env={"PATH": "/nowhere"},
@@ -113,7 +113,7 @@ def test_a_wheel_and_an_archive_of_the_sources_know_their_commit(
     assert git(clone, "status", "--porcelain", "--untracked-files=no") == ""
 
 
-def test_what_tells_no_commit_is_left_out(tmp_path: Path) -> None:
+def test_a_version_without_a_commit_omits_it(tmp_path: Path) -> None:
     assert read_commit(tmp_path, tmp_path) is None
     (tmp_path / ".git").mkdir()
     for head in ("", "ref: refs/heads/main", "ref: ../../etc/passwd", "no commit", "\xe9"):
@@ -121,7 +121,7 @@ def test_what_tells_no_commit_is_left_out(tmp_path: Path) -> None:
         assert read_commit(tmp_path, tmp_path) is None
 
 
-def test_it_is_stated_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_stated_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
     """``audit`` names the ``software`` of each ``boot`` event and its own."""
     assert COMMIT is None or f"{RELEASE}+{COMMIT[:12]}" == VERSION
     assert f"novamas {VERSION}" == SOFTWARE

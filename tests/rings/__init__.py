@@ -1,1 +1,1 @@
-"""Which tests run when: three rings, marked by what a test uses and costs."""
+"""Three rings of tests, marked by the resources and time of each test."""

@@ -36,7 +36,7 @@ MAX_RERUN = 12
 """More failures than this are a defect of the change, and are not run again."""
 BUSY_LOOPS = 8
 LISTED_SECONDS = 0.1
-"""What costs less is not in the table."""
+"""Cheaper tests are not in the table."""
 PASSED, FAILED, NO_TESTS = 0, 1, 5
 
 
@@ -49,7 +49,7 @@ def modules_of_the_chosen() -> list[str]:
 
 
 def run_pytest(arguments: Sequence[str]) -> tuple[int, list[Failure]]:
-    """Run pytest in a process of its own; return its exit status and what failed."""
+    """Run pytest in a separate process; return its exit status and failures."""
     with tempfile.TemporaryDirectory() as folder:
         failures = Path(folder) / "failures.jsonl"
         status = subprocess.run(
@@ -73,13 +73,13 @@ def run_real(arguments: Sequence[str]) -> int:
 
 
 def status_of(status: int, arguments: Sequence[str]) -> int:
-    """Return the exit status of a ring: that arguments leave no test of it is no failure."""
+    """Return the exit status of a ring; selecting no test of it is no failure."""
     return PASSED if arguments and status == NO_TESTS else status
 
 
 def run_rest(arguments: Sequence[str]) -> int:
-    """Run what the other rings leave out. A failed test is run again alone; if it passes each time,
-    the run passes, and the test is listed at the end with what it said when it failed.
+    """Run the tests that the other rings leave out. A failed test is run again alone; if it passes
+    each time, the run passes, and the test is listed at the end with its output of the failure.
     """
     status, failures = run_pytest([*REST, IN_ORDER, *arguments])
     if status != FAILED or not 0 < len(failures) <= MAX_RERUN:
@@ -128,7 +128,7 @@ def run_steady(times: int, arguments: Sequence[str]) -> int:
 
 
 def measure(arguments: Sequence[str]) -> int:
-    """Run every test, one after another, and write down what the costly ones cost."""
+    """Run every test, one after another, and write the table of the costly ones."""
     with tempfile.TemporaryDirectory() as folder:
         status = subprocess.run(
             [sys.executable, "-m", "pytest", *arguments],
@@ -159,7 +159,7 @@ def write_table(costs: Sequence[Cost]) -> None:
 
 
 def main() -> int:
-    """Run what the command line asks for. Other arguments go to pytest."""
+    """Run the ring that the command line names. Other arguments go to pytest."""
     parser = argparse.ArgumentParser(prog="python -m tests.rings", description=__doc__)
     parser.add_argument("what", choices=["pure", "real", "rest", "steady", "measure"])
     parser.add_argument("-N", "--times", type=int, default=20, help="runs of steady (default: 20)")

@@ -25,7 +25,7 @@ SLOW_SECONDS = 0.2
 STARTS_PROGRAM = frozenset(
     {"subprocess.Popen", "os.posix_spawn", "os.fork", "os.forkpty", "os.exec", "os.system"}
 )
-"""Audit events of Python that come before a program is started."""
+"""Audit events of Python that precede the start of a program."""
 
 COLLECTED = pytest.StashKey[list[pytest.Item]]()
 """All tests that were collected, before ``-m`` and ``-k`` leave some out."""

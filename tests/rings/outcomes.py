@@ -1,4 +1,4 @@
-"""What a run of tests leaves for who started it: each failure with its text, each test's cost."""
+"""Output of a run of tests for its caller: each failure with its text, each test's cost."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pytest
 FAILURES = "NOVAMAS_TEST_FAILURES"
 """Environment: the file that gets each failed test, as a JSON line."""
 SECONDS = "NOVAMAS_TEST_SECONDS"
-"""Environment: the folder in which each test process writes what its tests cost."""
+"""Environment: the folder in which each test process writes the costs of its tests."""
 
 _asked_for: dict[str, str] = {}
-"""What the environment had of these when the first test began."""
+"""Values of these in the environment when the first test began."""
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 
 
 def _note(report: pytest.TestReport | pytest.CollectReport) -> None:
-    """Write a failure down; where workers share the tests, the process above them does."""
+    """Write a failure; where workers share the tests, only the main process does."""
     path = _asked_for.get(FAILURES) or os.environ.get(FAILURES)
     if path and report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
         text = "\n".join(
@@ -71,8 +71,8 @@ def _note(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Note what a test costs. A test that runs pytest itself does not report to who asked for this
-    run: the failures that it wants are none.
+    """Record the cost of a test. A test that runs pytest itself does not report to the caller of
+    this run: its intended failures are not counted.
     """
     for name in (FAILURES, SECONDS):
         if value := os.environ.pop(name, None):

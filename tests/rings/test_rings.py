@@ -1,4 +1,6 @@
-"""The rings of the tests: what marks a test, what a run leaves behind, what is run again."""
+"""The rings of the tests: the marks of a test, the output of a run, the tests that are
+run again.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ markers =
 
 @pytest.fixture
 def suite(programs: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of tests with the marks of ours, which the rings run in place of the project."""
+    """A folder of tests with this project's marks, which the rings run instead of the project."""
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "pytest.ini").write_text(INI)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -124,7 +126,7 @@ def test_of_tests(programs):
 """
 
 
-def test_failures_that_a_test_wants_are_not_counted(suite: Path) -> None:
+def test_intended_failures_of_a_test_are_not_counted(suite: Path) -> None:
     (suite / "test_nested.py").write_text(RUNS_TESTS)
     (suite / "test_defect.py").write_text(ALWAYS_FAILS)
     status, failures = rings.run_pytest([*rings.REST])
@@ -164,7 +166,7 @@ def test_arguments_may_leave_no_test_of_a_ring(suite: Path) -> None:
     assert rings.run_rest([]) == rings.NO_TESTS
 
 
-def test_what_failed_is_read_once_for_each_test(tmp_path: Path) -> None:
+def test_a_failure_is_read_once_for_each_test(tmp_path: Path) -> None:
     assert read_failures(tmp_path / "none.jsonl") == []
     file = tmp_path / "failures.jsonl"
     file.write_text(

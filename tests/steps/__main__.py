@@ -18,7 +18,7 @@ MILLION = 1_000_000
 
 
 def main(words: list[str]) -> int:
-    """1 if anything differs, 2 if the file cannot be compared."""
+    """Return 1 if anything differs, 2 if the file cannot be compared."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.steps", description=(steps.__doc__ or "").partition("\n")[0]
     )

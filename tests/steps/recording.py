@@ -1,4 +1,4 @@
-"""The file of recorded runs, and what of it differs now.
+"""The file of recorded runs, and its differences from this checkout.
 
 Its first line names the form of the file, each other line is one run.
 """
@@ -17,8 +17,8 @@ from tests.steps.renames import given_now
 from tests.steps.runs import Run, Step, digest, outputs, recorded
 
 FORM = 2
-"""What a digest covers. Increase it with every change of that. 1 had no such number, and did not
-cover which refusal was answered.
+"""The content that a digest covers. Increase it with every change of that. 1 had no such number,
+and did not cover the kind of refusal.
 """
 
 
@@ -29,7 +29,7 @@ class Head(msgspec.Struct, frozen=True):
 
 
 class FormError(Exception):
-    """A recording whose digests cover something else than those of this checkout."""
+    """A recording whose digests cover other content than those of this checkout."""
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 class Difference(NamedTuple):
-    """The first step of a run that is not what it was."""
+    """The first step of a run that differs from the recording."""
 
     run: Run
     step: int

@@ -1,6 +1,6 @@
-"""What has been renamed since the recorded commit: the one table of differences that are meant.
+"""Renames since the recorded commit: the only table of intended differences.
 
-Both functions work on JSON values and return unchanged what was not renamed. A rename can be
+Both functions work on JSON values and return unchanged names that are not listed. A rename can be
 deleted from here once no commit before it is compared any more.
 """
 

@@ -1,4 +1,4 @@
-"""What is played: runs of inputs, each at a table of its own."""
+"""Runs of inputs, each at a table of its own."""
 
 from __future__ import annotations
 
@@ -23,13 +23,11 @@ from tests.support.games.decrees import PAIRS
 from tests.support.games.trial import Trial
 
 STEPS = 250
-"""Inputs of one random run: it ends in the middle of anything, and a difference is found near its
-beginning.
-"""
+"""Inputs of one random run: it may end anywhere, and a difference is found near its beginning."""
 NOISE = (0.02, 0.1, 0.3)
-"""How much of what is said makes no sense, from run to run."""
+"""Share of senseless inputs, from run to run."""
 PROSE = frozenset({"detail", "fault", "software"})
-"""Fields for people, or of the release: that they are there counts, not how they are worded."""
+"""Fields for people, or of the release: their presence counts, not their text."""
 OF_DRIVERS = {
     "cammegh-ss2": (("roulette-french", "ARA02"), ("roulette-american", "EUS96")),
     "saturn": (("roulette-french", "GAL07"),),
@@ -44,11 +42,11 @@ OF_DRIVERS = {
     "shuffler-board": (("poker-no-draw", "EUS96"),),
     "deck-mate-1": (("texas-holdem", "EUS96"),),
 }
-"""At which tables the recordings of a driver are played."""
+"""Tables at which the recordings of a driver are played."""
 
 
 class Run(NamedTuple):
-    """A table, and where its inputs come from: ``script NAME``, ``recording NAME`` or ``random
+    """A table, and the source of its inputs: ``script NAME``, ``recording NAME`` or ``random
     SEED``.
     """
 
@@ -60,7 +58,7 @@ class Run(NamedTuple):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One input, and a digest of all that the table put out for it."""
+    """One input, and a digest of the table's whole output for it."""
 
     given: msgspec.Raw
     digest: str
@@ -97,7 +95,7 @@ def outputs(run: Run, inputs: Iterator[Input]) -> Iterator[Any]:
 
 
 def digest(output: Any) -> str:
-    """Of the output for one input."""
+    """Digest of the output for one input."""
     return blake2b(msgspec.json.encode(output, order="sorted"), digest_size=8).hexdigest()
 
 
@@ -126,9 +124,9 @@ def _written(kind: str, name: str) -> Iterator[Input]:
 
 
 def _output(table: Table, given: Input) -> Any:
-    """The table's output for one input: its events or which refusal it answers, the retained
-    topics with the commands that the table accepts now, and whether the input is sealed. A refused
-    input is not stored, but would be sealed if it names a card.
+    """The table's output for one input: its events or its refusal, the retained topics with the
+    commands that the table accepts now, and whether the input is sealed. A refused input is not
+    stored, but would be sealed if it names a card.
     """
     events: list[Any] = []
     refusal = None
@@ -150,7 +148,7 @@ def _output(table: Table, given: Input) -> Any:
 
 
 def _plain(output: Any) -> Any:
-    """Without the words of prose."""
+    """The output without prose."""
     if isinstance(output, dict):
         return {
             key: bool(value) if key in PROSE else _plain(value) for key, value in output.items()

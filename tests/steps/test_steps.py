@@ -1,4 +1,4 @@
-"""The recorder of steps finds what differs, and nothing where nothing does."""
+"""The recorder of steps finds every difference, and none where there is none."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_recording_of_another_form_is_not_compared(
 
 
 @pytest.mark.parametrize("kind", ["script", "recording"])
-def test_what_is_written_down_is_played(kind: str) -> None:
+def test_recorded_runs_are_played(kind: str) -> None:
     run = next(run for run in runs(0) if run.source.startswith(kind))
     assert record(run).steps
     assert difference(record(run)) is None

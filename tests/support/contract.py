@@ -1,4 +1,4 @@
-"""What the documents of the contract say, in a form that can be compared with the types."""
+"""The documents of the contract, in a form that can be compared with the types."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def schema(family: str) -> dict[str, Any]:
 
 
 def words(found: Any) -> set[frozenset[str]]:
-    """Every list of words in a schema but the tags."""
+    """Every list of words in a schema except the tags."""
     if isinstance(found, list):
         return {each for item in found for each in words(item)}
     if not isinstance(found, dict):
@@ -37,15 +37,13 @@ def words(found: Any) -> set[frozenset[str]]:
 
 
 def sections(document: str) -> dict[str, str]:
-    """Heading -> what stands below it, up to the next heading."""
+    """Heading -> text below it, up to the next heading."""
     parts = re.split(r"^#+ +(.*)$", (DOCS / document).read_text(), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def table(text: str) -> list[list[str]]:
-    """The cells of the rows of the table in a section, code marks taken off; its head is
-    left out.
-    """
+    """The cells of the rows of the table in a section, without code marks and head."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     return [
         [cell.strip().strip("`") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]

@@ -1,5 +1,5 @@
-"""A disk of the daemon's own that can be filled, made read-only and cured, as far as this machine
-lets us have one.
+"""A disk for the daemon that can be filled, made read-only and cured, as far as this machine allows
+it.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ SIZE = 8_000_000
 
 
 class Disk(Protocol):
-    """``folder`` is where the journal goes. ``in_use``: it can be cured while the daemon runs."""
+    """``folder`` is for the journal. ``in_use``: it can be cured while the daemon runs."""
 
     folder: Path
     in_use: bool
 
     def fail(self, daemon: Daemon, /) -> None:
-        """From now on it takes nothing."""
+        """Fail all writes from now on."""
         ...
 
     def cure(self, daemon: Daemon, /) -> None:
-        """It takes something again."""
+        """Accept writes again."""
         ...
 
     def close(self) -> None:
-        """Give it back."""
+        """Release the disk."""
         ...
 
 
@@ -82,15 +82,15 @@ class ReadOnly:
         _run("mount", "-o", "loop", str(self._image), str(self.folder))
 
     def fail(self, daemon: Daemon) -> None:
-        """Between two writes of the daemon: a sync that is under way then may be said to be done,
-        and is not.
+        """Between two writes of the daemon: a sync in progress may then be reported as done, and is
+        not.
         """
         stop(daemon)
         _run("mount", "-o", "remount,abort", str(self.folder))
         daemon.signal(signal.SIGCONT)
 
     def cure(self, _daemon: Daemon) -> None:
-        """As a person does it: the file system is checked and mounted anew, while nobody
+        """As a person does it: the file system is checked and remounted, while no process
         uses it.
         """
         self.close()
@@ -114,8 +114,8 @@ class ReadOnly:
 
 
 class Unread:
-    """A file system on a loop device whose image can be taken away for a while: what is read then
-    are real errors (EIO).
+    """A file system on a loop device whose image can be removed for a while: reads then give real
+    errors (EIO).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -129,22 +129,20 @@ class Unread:
         _run("mount", "-o", "loop,noatime", str(self._image), str(folder))
 
     def fail(self) -> None:
-        """From now on nothing can be read that is not remembered. Nothing may be written until it
-        is cured.
-        """
+        """Fail all reads that are not cached. Nothing may be written until it is cured."""
         _run("sync", "-f", str(self.folder))
         self._kept = self._image.read_bytes()
         os.truncate(self._image, 0)
         self._forget()
 
     def cure(self) -> None:
-        """It gives again what it held."""
+        """Return the content again."""
         with self._image.open("r+b") as image:
             image.write(self._kept)
         self._forget()
 
     def _forget(self) -> None:
-        """Drop what the system remembers of files; of folders it may remember everything."""
+        """Drop the system's cache of files; folders may stay cached."""
         Path("/proc/sys/vm/drop_caches").write_text("1")
 
     def close(self) -> None:
@@ -152,7 +150,7 @@ class Unread:
 
 
 class SmallBlocks:
-    """A file system on a loop device whose blocks are smaller than the pages of the memory."""
+    """A file system on a loop device whose blocks are smaller than memory pages."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -168,8 +166,8 @@ class SmallBlocks:
 
 
 class Limited:
-    """Any file system, of which the daemon may not write another byte. For where nothing can be
-    mounted.
+    """Any file system, to which the daemon may not write another byte. For machines where nothing
+    can be mounted.
     """
 
     in_use = True
@@ -189,11 +187,11 @@ class Limited:
         resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (most, most))
 
     def close(self) -> None:
-        """Nothing is to be given back."""
+        """Nothing is to be released."""
 
 
 def disk(kind: type[Full] | type[ReadOnly], folder: Path) -> Disk:
-    """A disk of that kind, or the next best that this machine lets us have."""
+    """A disk of that kind, or the next best that this machine allows."""
     try:
         return kind(folder)
     except (OSError, subprocess.CalledProcessError):
@@ -202,7 +200,7 @@ def disk(kind: type[Full] | type[ReadOnly], folder: Path) -> Disk:
 
 
 def mount(*words: str) -> bool:
-    """Mount, if we may. Gives whether it is done."""
+    """Mount, if permitted. Return True if it is done."""
     try:
         _run("mount", *words)
     except (OSError, subprocess.CalledProcessError):
@@ -211,9 +209,7 @@ def mount(*words: str) -> bool:
 
 
 def spoil(path: Path, *, first: int = 4096) -> None:
-    """Overwrite a file behind everybody's back, from the byte ``first`` on, and leave its
-    length.
-    """
+    """Overwrite a file in the background, from the byte ``first`` on, and leave its length."""
     length = path.stat().st_size
     with path.open("r+b", buffering=0) as file:
         file.seek(first)
@@ -221,7 +217,7 @@ def spoil(path: Path, *, first: int = 4096) -> None:
 
 
 def stop(daemon: Daemon) -> None:
-    """Let the daemon stand still, until it is sent SIGCONT."""
+    """Suspend the daemon until it is sent SIGCONT."""
     assert daemon.process is not None
     daemon.signal(signal.SIGSTOP)
     until("every thread stands still", partial(_stopped, daemon.process.pid))

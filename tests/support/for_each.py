@@ -23,8 +23,8 @@ def for_each(
 ) -> Callable[[Test], Test]:
     """Call a test for each row of a table, and report each row that fails, by its name.
 
-    It is written like ``pytest.mark.parametrize``, and used where a table has many rows of which
-    none is chosen alone: a row costs a call, not a test of its own. Two tables make their product.
+    It is written like ``pytest.mark.parametrize``, and used for tables with many rows of which no
+    single one is selected: a row costs a call, not a separate test. Two tables make their product.
     Fixtures are set up once, for all rows. The test claims the rules that its rows are marked with.
     """
     words = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
@@ -69,7 +69,7 @@ def for_each(
 
 
 def rows_of(test: object) -> int:
-    """How many rows a test has: 1 if it has no table."""
+    """The number of rows of a test: 1 if it has no table."""
     return len(getattr(test, ROWS, [None]))
 
 

@@ -1,6 +1,4 @@
-"""Values that mean no good, as JSON and as TOML, and every field of a type in which they
-can stand.
-"""
+"""Malicious values, as JSON and as TOML, and every field of a type that can have them."""
 
 from __future__ import annotations
 
@@ -80,7 +78,7 @@ JSON: tuple[bytes, ...] = (
         for value in (b"1", b"9" * 30, b'"Ah"', b"1e308", b"null")
     ),
 )
-"""Pieces of JSON, and of what is none."""
+"""Pieces of JSON, valid and invalid."""
 
 TOML: tuple[str, ...] = (
     *(str(number) for number in NUMBERS if abs(number) < 10**1000),
@@ -101,7 +99,7 @@ TOML: tuple[str, ...] = (
     f"[{', '.join(['9' * 30] * 200)}]",
     f"[{', '.join(['{}'] * 200)}]",
 )
-"""Pieces of TOML, and of what is none."""
+"""Pieces of TOML, valid and invalid."""
 
 
 def in_turn(pieces: Sequence[T], turn: int) -> Sequence[T]:
@@ -125,7 +123,7 @@ anything = st.recursive(
 
 
 def sample(kind: Any) -> Any:
-    """A value that a type takes, as JSON has it: for a struct, with what has to be there."""
+    """A valid value of a type, as JSON: for a struct, with its required fields."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         meta = parts[1]
@@ -162,7 +160,7 @@ def spoiled(
     """A struct as a line of JSON, with each of its fields, and ``more``, spoiled in each way in
     turn: in the short form each in a third of them.
 
-    ``without``: fields that are left out; ``right``: values that a sample would not have right.
+    ``without``: fields that are left out; ``right``: values that a sample would get wrong.
     """
     whole = {key: value for key, value in (sample(kind) | right).items() if key not in without}
     names = [field.encode_name for field in fields(kind) if field.encode_name not in without]

@@ -56,7 +56,7 @@ def award(number: int = 1, **fields: Any) -> JackpotAward:
 def statement(
     value: int = 1_234_567, seconds: float = 15.0, now: float | None = None, **fields: Any
 ) -> JackpotState:
-    """What holds for so many seconds from now."""
+    """A statement valid for this many seconds from now."""
     said = time.time() if now is None else now
     told: dict[str, Any] = {
         "site": "casino-mayor",

@@ -1,6 +1,6 @@
-"""docs/technician/metrics.md: every metric as the code has it.
+"""docs/technician/metrics.md: every metric as in the code.
 
-Write the tables anew after a change: ``python -m tests.support.metrics_page``.
+Rewrite the tables after a change: ``python -m tests.support.metrics_page``.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ SECTIONS: Mapping[str, tuple[MetricFamily, ...]] = {
     "Surveillance": surveillance.FAMILIES,
     "The web server": web.FAMILIES,
 }
-"""By heading, what a service tells."""
+"""Metrics of a service, by heading."""
 EVERY: Mapping[str, MetricFamily] = {
     family.name: family for families in SECTIONS.values() for family in families
 }
 
 
 def table(families: Iterable[MetricFamily]) -> str:
-    """The table of a service, as it stands in the page."""
+    """The table of a service, as on the page."""
     rows = (
         f"| `{each.name}` | {each.kind} | {', '.join(each.labels)} | {each.help} |"
         for each in families

@@ -26,8 +26,10 @@ def running(words: Sequence[str | Path], **options: Any) -> Iterator[subprocess.
 
 def restore_signals() -> None:
     """Start programs with the default actions of the signals that end them, and ignore in this
-    process the ones it ignored. A shell starts what runs in the background with SIGINT and SIGQUIT
-    ignored, and ``nohup`` does so with SIGHUP; a program inherits that, but not a handler.
+    process the ones it ignored.
+
+    A shell starts background programs with SIGINT and SIGQUIT ignored, and ``nohup`` does so with
+    SIGHUP; a program inherits that, but not a handler.
     """
     for number in _STOPPING:
         if signal.getsignal(number) is signal.SIG_IGN:

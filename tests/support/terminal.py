@@ -1,4 +1,4 @@
-"""A program on a real pseudo-terminal, as a person sits before it."""
+"""A program on a real pseudo-terminal, as before a person."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Terminal:
             os.close(self._terminal)
 
     def hang_up(self) -> None:
-        """Close the terminal, and let whoever sits there find out."""
+        """Close the terminal; the program is not told."""
         os.close(self._terminal)
         self._terminal = -1
 
@@ -62,11 +62,11 @@ class Terminal:
 
     @property
     def drawn(self) -> int:
-        """How many bytes it has drawn."""
+        """The number of bytes drawn so far."""
         return len(self._drawn)
 
     def wait_for(self, wanted: str, since: int = 0) -> None:
-        """Wait until it has drawn something; ``since``: after so many bytes."""
+        """Wait until it has drawn this text; ``since``: after this many bytes."""
         end = time.monotonic() + TIMEOUT_SECONDS
         while wanted.encode() not in self._drawn[since:]:
             if time.monotonic() > end or not self._read():
@@ -84,7 +84,9 @@ class Terminal:
         os.write(self._terminal, line.encode() + b"\n")
 
     def ended(self) -> int:
-        """Wait until the program has ended, whether or not anybody reads; gives the exit code."""
+        """Wait until the program has ended, whether or not its output is read; return the exit
+        code.
+        """
         status = until("the end", self._reaped, lambda: self.text)
         self._code = os.waitstatus_to_exitcode(status[1])
         return self._code
@@ -94,7 +96,7 @@ class Terminal:
         return (found, status) if found else None
 
     def end(self) -> int:
-        """Read to the end; gives the exit code."""
+        """Read to the end; return the exit code."""
         end = time.monotonic() + TIMEOUT_SECONDS
         while self._read():
             if time.monotonic() > end:
@@ -103,18 +105,18 @@ class Terminal:
         return self._code
 
     def _read(self) -> bool:
-        """Take what was drawn. False: the program has closed its terminal."""
+        """Read new output. False: the program has closed its terminal."""
         if select.select([self._terminal], [], [], 0.1)[0]:
             try:
                 self._drawn += (piece := os.read(self._terminal, 65536))
-            except OSError:  # how Linux says that nobody has the other side open
+            except OSError:  # how Linux reports that the other side is closed
                 return False
             return bool(piece)
         return True
 
 
 def _session(leader: int) -> list[int]:
-    """The processes of a session: what was started on its terminal, and what that started."""
+    """The processes of a session: the one started on its terminal, and its descendants."""
     found = []
     for each in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended meanwhile

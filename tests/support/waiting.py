@@ -1,4 +1,4 @@
-"""How a test waits: for a condition, with one generous deadline."""
+"""Waiting of tests: for a condition, with one generous deadline."""
 
 from __future__ import annotations
 

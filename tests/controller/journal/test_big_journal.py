@@ -1,5 +1,5 @@
-"""A journal too large to be read before the tables start: what the start needs is checked first,
-the rest soon after, and damage is told and left behind as ever.
+"""A journal too large to be read before the tables start: the start's own data is checked first,
+the rest soon after, and damage is reported and left behind as usual.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TAIL = 50
 
 @pytest.fixture
 def big(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every file is larger than is read whole when it is opened."""
+    """Every file is larger than those that are read whole when they are opened."""
     monkeypatch.setattr(file, "FULL_CHECK_MAX_BYTES", 0)
     monkeypatch.setattr(file, "TAIL_ENTRIES", TAIL)
     monkeypatch.setattr(file, "OPEN_RETRY_SECONDS", 0.01)
@@ -35,7 +35,7 @@ def big(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def closed(path: Path) -> int:
-    """A journal at rest. Gives its last position."""
+    """A journal at rest. Returns its last position."""
     with closing(await filled(path)) as journal:
         return journal.head()
 
@@ -79,7 +79,7 @@ async def test_damage_in_the_middle_of_a_big_journal_is_found_soon_after_the_sta
     await first.end()
     damage(path)
 
-    second = Premises(path, at=5.0)  # whose read_back_every is six hours
+    second = Premises(path, at=5.0)  # with read_back_every at six hours
     assert second.journal.set_aside is None
     shown = second.runner.table.retained()["state"]
     damaged, head = second.journal.id, second.journal.head()
@@ -87,7 +87,7 @@ async def test_damage_in_the_middle_of_a_big_journal_is_found_soon_after_the_sta
     async with asyncio.timeout(TIMEOUT_SECONDS):
         while second.journal.set_aside is None:
             await asyncio.sleep(0.01)
-            second.silence(0.1)  # a commit finds what was reported
+            second.silence(0.1)  # a commit notices the reported damage
     reading.cancel()
     assert second.journal.id != damaged
     assert second.journal.head() > head
@@ -110,7 +110,7 @@ async def test_the_end_of_a_big_journal_is_checked_before_the_tables_start(
 
 @pytest.mark.usefixtures("big")
 @pytest.mark.parametrize("table", ["meta", "cursor", "saved"])
-async def test_what_a_start_reads_is_checked_before_the_tables_start(
+async def test_data_read_at_the_start_is_checked_before_the_tables_start(
     tmp_path: Path, table: str
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -156,7 +156,7 @@ def boot_record() -> Record:
         pytest.param(lambda reader: reader.events_since("t1", "b1", 20, 10), id="a page of it"),
     ],
 )
-async def test_no_question_of_the_daemon_takes_longer_in_a_longer_journal(
+async def test_no_query_of_the_daemon_takes_longer_in_a_longer_journal(
     tmp_path: Path, question: Callable[[JournalReader], Any]
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -181,7 +181,7 @@ async def test_no_question_of_the_daemon_takes_longer_in_a_longer_journal(
     assert steps[1] < 2 * steps[0]
 
 
-async def test_a_file_of_the_release_before_gets_the_index_of_boots(tmp_path: Path) -> None:
+async def test_a_file_of_the_previous_release_gets_the_index_of_boots(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
         await journal.append(boot_record())

@@ -42,13 +42,13 @@ def program(name: str, path: Path) -> AbstractContextManager[subprocess.Popen[by
 
 @contextmanager
 def broken_by(path: Path, statement: str) -> Iterator[sqlite3.Connection]:
-    """Another program that changes the file behind our back."""
+    """Another program changes the file in the background."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute(statement)
         yield connection
 
 
-async def test_what_is_resolved_is_stored(path: Path) -> None:
+async def test_resolved_records_are_stored(path: Path) -> None:
     with closing(Journal(path)) as journal:
         assert await journal.append(record(1)) == 3
         with closing(JournalReader(path)) as reader:
@@ -99,7 +99,7 @@ async def test_events_onward_are_those_of_later_boots_too(path: Path) -> None:
         assert len(journal.events_since("t2", "other boot", 7, 100)) == 6
 
 
-async def test_the_chain_goes_on_after_a_restart(path: Path) -> None:
+async def test_the_chain_continues_after_a_restart(path: Path) -> None:
     for boot in ("b1", "b2", "b3"):
         with closing(Journal(path)) as journal:
             for number in (1, 2):
@@ -129,7 +129,7 @@ async def test_a_changed_entry_is_found(path: Path, statement: str, position: in
         assert reader.first_broken() == position
 
 
-async def test_cursors_are_kept(path: Path) -> None:
+async def test_cursors_are_stored(path: Path) -> None:
     with closing(Journal(path)) as journal:
         assert journal.cursor() == 0
         await journal.append(record(1))
@@ -142,7 +142,7 @@ async def test_cursors_are_kept(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-def test_killed_at_any_time_it_has_all_that_was_acknowledged(path: Path) -> None:
+def test_a_journal_killed_at_any_time_has_all_acknowledged_records(path: Path) -> None:
     for lines in (1, 50, 333):
         with program("until_killed", path) as process:
             assert process.stdout is not None
@@ -228,7 +228,7 @@ async def test_a_commit_that_failed_but_is_there_is_not_stored_twice(
         saved: list[tuple[str, bytes, int]],
         moves: dict[str, int],
     ) -> None:
-        """The first commit of several records succeeds, but the disk does not say so."""
+        """The first commit of several records succeeds, but the disk reports an error."""
         nonlocal failures
         commit(store, made, saved, moves)
         if len(made) > 3 and not failures:
@@ -249,11 +249,11 @@ LETTERS = {
     "table that is no text": (b"CREATE TABLE meta", b"CRE\xc1TE TABLE meta"),
     "another column": (b"previous BLOB", b"previnus BLOB"),
 }
-"""A few bits on the disk: what was there, and what is there then."""
+"""A few changed bits on the disk: the old bytes and the new ones."""
 
 
 def damage(path: Path, how: str) -> bytes:
-    """Damage the file; gives what is left of it."""
+    """Damage the file; return the remaining size."""
     whole = path.read_bytes()
     if how == "no database":
         path.write_bytes(b"x" * len(whole))
@@ -283,7 +283,7 @@ async def test_a_damaged_file_is_set_aside(path: Path, how: str) -> None:
         begins = journal.head()
         assert begins == (
             897 if how in ("chain", "time that is no text") else 0
-        )  # it goes on where it can be read
+        )  # the next file continues where it can be read
         assert await journal.append(record(1)) == begins + 3
     with closing(Journal(path)) as journal:
         assert journal.set_aside is None
@@ -306,7 +306,7 @@ def test_the_lock_ends_with_its_process(path: Path) -> None:
     Journal(path).close()
 
 
-def test_what_is_not_a_journal_is_left_alone(path: Path) -> None:
+def test_a_file_that_is_no_journal_is_left_alone(path: Path) -> None:
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE things (name)")
     with pytest.raises(JournalUnusableError, match="not a journal"):
@@ -329,7 +329,7 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         Journal(tmp_path / "file" / "journal.sqlite3")
 
 
-def test_reading_what_is_no_journal(tmp_path: Path) -> None:
+def test_reading_a_file_that_is_no_journal(tmp_path: Path) -> None:
     with pytest.raises(JournalUnusableError, match="none"):
         JournalReader(tmp_path / "none")
     (tmp_path / "text").write_text("text")
@@ -337,7 +337,7 @@ def test_reading_what_is_no_journal(tmp_path: Path) -> None:
         JournalReader(tmp_path / "text")
 
 
-def test_an_empty_file_is_begun(path: Path) -> None:
+def test_an_empty_file_becomes_a_journal(path: Path) -> None:
     path.touch()
     with closing(Journal(path)) as journal:
         assert journal.set_aside is None
@@ -346,7 +346,7 @@ def test_an_empty_file_is_begun(path: Path) -> None:
         assert reader.first_broken() is None
 
 
-async def test_a_file_is_cut_though_nobody_ever_pauses(path: Path) -> None:
+async def test_a_file_is_truncated_without_any_pause(path: Path) -> None:
     with closing(Journal(path)) as journal, closing(JournalReader(path)) as reader:
         for number in range(1, 601):
             stored = journal.append(record(number))
@@ -360,10 +360,10 @@ async def test_a_file_is_cut_though_nobody_ever_pauses(path: Path) -> None:
 
 
 @pytest.mark.parametrize("work", ["write", "move_log", "remove"])
-async def test_a_writer_that_waits_for_the_disk_says_for_how_long(
+async def test_a_writer_that_waits_for_the_disk_reports_for_how_long(
     path: Path, work: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever it waits with: nothing else is stored meanwhile."""
+    """Whatever it waits with, nothing else is stored meanwhile."""
     answered = threading.Event()
     usual = getattr(JournalStore, work)
 

@@ -1,5 +1,5 @@
-"""A journal that is damaged, cut or taken away, at rest and in use: it never raises, keeps what is
-there, and says so.
+"""A journal that is damaged, cut or removed, at rest and in use: it never raises, keeps its
+readable content, and reports the damage.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from tests.support.journal.premises import Premises
 from tests.support.journal.records import record
 
 LAST = 4096
-"""Bytes at the end: a page."""
+"""Bytes at the end: one page."""
 EDGE = 64
-"""Bytes after its begin and before its end at each of which the short form cuts too: in between, at
-one in sixteen.
+"""Bytes after the start and before the end at each of which the short form also cuts; in between,
+at one in sixteen.
 """
 
 
 def cuts(size: int, *, long: bool) -> list[int]:
-    """Where a file of this size is cut."""
+    """The sizes to which a file of this size is cut."""
     return [
         cut
         for cut in range(size - LAST, size)
@@ -44,7 +44,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def copy(path: Path, folder: Path, database: bytes, log: bytes | None) -> Path:
-    """A journal as it was found after the power came back."""
+    """A journal as it is found after a power failure."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     made = folder / path.name
@@ -55,7 +55,7 @@ def copy(path: Path, folder: Path, database: bytes, log: bytes | None) -> Path:
 
 
 def opened(path: Path) -> tuple[int, bool]:
-    """How many entries are left, and whether the file was set aside."""
+    """The number of remaining entries, and True if the file was set aside."""
     connection, aside = open_or_replace(path)
     connection.close()
     with closing(JournalReader(path)) as reader:
@@ -89,13 +89,11 @@ async def test_a_file_cut_at_any_byte_of_its_end_is_set_aside(memory: Path, long
     for cut in cuts(len(whole), long=long):
         left, aside = opened(copy(path, memory / "cut", whole[:cut], None))
         assert aside
-        assert 0 <= left <= 117  # the next file goes on where this one can be read
+        assert 0 <= left <= 117  # the next file continues where this one can be read
 
 
 @pytest.mark.parametrize("how", ["zeroed", "removed", "replaced"])
-async def test_a_file_that_is_damaged_while_in_use_is_set_aside_and_gone_on_from(
-    tmp_path: Path, how: str
-) -> None:
+async def test_a_file_damaged_in_use_is_set_aside_and_continued(tmp_path: Path, how: str) -> None:
     path = tmp_path / "journal.sqlite3"
     told: asyncio.Queue[str | None] = asyncio.Queue()
     asides: list[None] = []
@@ -137,7 +135,7 @@ async def test_a_file_that_is_damaged_while_in_use_is_set_aside_and_gone_on_from
             assert reader.base() == head
 
 
-async def test_events_that_nobody_has_heard_are_taken_over_from_a_damaged_file(
+async def test_unpublished_events_are_taken_over_from_a_damaged_file(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -159,7 +157,7 @@ async def test_events_that_nobody_has_heard_are_taken_over_from_a_damaged_file(
         assert following[0].position > unheard[-1].position
 
 
-async def test_a_table_goes_on_in_the_new_file_and_after_the_next_start(tmp_path: Path) -> None:
+async def test_a_table_continues_in_the_new_file_and_after_the_next_start(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
     run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)

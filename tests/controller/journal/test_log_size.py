@@ -1,4 +1,4 @@
-"""The log beside the database stays small under constant load, whoever reads."""
+"""The log beside the database stays small under constant load, even with readers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def logged(path: Path) -> int:
 
 
 async def load(journal: Journal, first: int, count: int) -> int:
-    """One commit after the other, at several tables. Gives how large the log was at most."""
+    """Commit repeatedly, at several tables. Return the maximum size of the log."""
     most = 0
     for number in range(first, first + count):
         await journal.append(record(number, table=f"t{number % 7}", boot=f"b{number % 5}"))
@@ -55,7 +55,7 @@ async def test_constant_load_keeps_the_log_below_its_limit(path: Path) -> None:
         assert await load(journal, 1, 600) < LIMIT + COMMIT
 
 
-async def test_the_log_is_moved_once_nobody_reads_it_any_more(path: Path) -> None:
+async def test_the_log_is_checkpointed_once_no_reader_needs_it(path: Path) -> None:
     with closing(Journal(path)) as journal:
         await load(journal, 1, 20)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -63,16 +63,18 @@ async def test_the_log_is_moved_once_nobody_reads_it_any_more(path: Path) -> Non
             other.execute("SELECT count(*) FROM entry").fetchone()
             assert (
                 await load(journal, 21, 400) > LIMIT + COMMIT
-            )  # as long as another program reads what it holds
+            )  # as long as another program reads its content
             other.execute("COMMIT")
         await asyncio.sleep(0.05)
         await load(journal, 421, 5)
         assert await load(journal, 426, 100) < LIMIT + COMMIT
 
 
-async def test_nobody_of_ours_reads_for_long(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A day is sealed, and the pages are read back, while results come without a pause; but who
-    reads must be given a processor at times.
+async def test_no_reader_of_the_daemon_reads_for_long(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day is sealed, and the pages are read back, while results come without a pause; but a
+    reader must get processor time at intervals.
     """
     monkeypatch.setattr(read_back, "MAX_LOG_BYTES", LIMIT // 2)
     monkeypatch.setattr(read_back, "STEPS_PER_PAUSE", 100)

@@ -1,5 +1,5 @@
-"""The journal in use is read back: damage on the disk is found by itself, told exactly, and left
-behind; nothing else is.
+"""The journal in use is read back: damage on the disk is found, reported exactly, and left behind;
+a sound file is not.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ async def filled(path: Path) -> Journal:
 
 
 def where(path: Path, position: int) -> tuple[Path, int]:
-    """The file and the byte in it at which the hash of an entry lies."""
+    """The file and the offset in it of an entry's hash."""
     with closing(JournalReader(path)) as reader:
         digest = reader.hash_at(position)
     assert digest is not None
@@ -75,7 +75,7 @@ async def test_nothing_is_found_in_a_sound_journal_however_often_it_is_read(tmp_
             await journal.append(record(ENTRIES + number))
 
 
-async def test_one_bit_is_found_named_and_left_behind_with_what_the_tables_know(
+async def test_one_flipped_bit_is_found_named_and_left_behind_with_the_tables_state(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -99,7 +99,7 @@ async def test_one_bit_is_found_named_and_left_behind_with_what_the_tables_know(
         assert await asyncio.to_thread(ReadBack(path).damage, journal.id) is None
 
 
-async def test_another_file_in_its_place_is_not_its_damage(tmp_path: Path) -> None:
+async def test_another_file_in_its_place_is_no_damage(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     with closing(await filled(path)):
         flip(*where(path, 300))
@@ -151,7 +151,7 @@ async def test_a_header_that_is_gone_is_damage(tmp_path: Path) -> None:
         pytest.param(b"previous BLOB", b"previnus BLOB", id="a name"),
     ],
 )
-async def test_what_the_file_says_of_itself_may_be_damaged_too(
+async def test_metadata_of_the_file_may_be_damaged_too(
     tmp_path: Path, was: bytes, is_now: bytes
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -196,7 +196,7 @@ async def test_a_reading_that_is_stopped_finds_nothing(tmp_path: Path) -> None:
         assert await asyncio.to_thread(reading.damage, journal.id) is None
 
 
-async def test_a_reading_ends_at_once_in_whatever_it_is(
+async def test_a_reading_can_be_stopped_at_any_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SQLite looks at all pages of a table in one step, which on a slow disk takes minutes."""
@@ -233,7 +233,7 @@ async def test_the_pages_are_not_looked_at_once_it_is_stopped(
         assert await asyncio.to_thread(reading.damage, journal.id) is None
 
 
-async def test_files_that_are_there_no_more_are_let_go(tmp_path: Path) -> None:
+async def test_removed_files_are_closed(tmp_path: Path) -> None:
     path, aside = tmp_path / "journal.sqlite3", tmp_path / "aside"
     reading = ReadBack(path)
     with closing(await filled(path)) as journal:
@@ -245,17 +245,17 @@ async def test_files_that_are_there_no_more_are_let_go(tmp_path: Path) -> None:
         assert locked(path)
 
 
-async def test_the_log_is_moved_and_others_hold_their_locks_while_it_is_read(
+async def test_the_log_is_checkpointed_and_others_hold_their_locks_while_it_is_read(
     tmp_path: Path,
 ) -> None:
-    """A file of the database that is opened and closed beside SQLite takes its locks away."""
+    """A file of the database that is opened and closed beside SQLite drops its locks."""
     path = tmp_path / "journal.sqlite3"
     with closing(await filled(path)) as journal:
         await asyncio.to_thread(ReadBack(path).damage, journal.id)
         assert locked(path)
 
 
-async def test_a_disk_that_gave_nothing_is_asked_again_soon(
+async def test_a_failed_read_is_repeated_soon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_upkeep, "READ_BACK_RETRY_SECONDS", 0.05)

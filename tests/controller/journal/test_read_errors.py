@@ -1,5 +1,5 @@
-"""The disk does not give what was asked for: that is no damage, it is read again; what a file gives
-that is left is published.
+"""The disk fails to return data: that is no damage, the read is repeated; the readable part of a
+file that is left behind is published.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def error(code: int, text: str) -> sqlite3.Error:
 
 
 class Disk:
-    """Does not give these positions, for so many times or for good; SQLite says so in either of its
-    ways.
+    """Fails to read these positions, for this many times or permanently; SQLite reports it in
+    either of its ways.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ async def filled(path: Path, heard: int) -> Journal:
 
 
 async def told(made: Journal, after: int, through: int) -> list[Entry]:
-    """What a publisher gets in the end, that asks again and again."""
+    """The events that a publisher gets in the end if it keeps asking."""
     found: list[Entry] = []
     async with asyncio.timeout(TIMEOUT_SECONDS):
         while (found[-1].position if found else after) < through:
@@ -129,7 +129,7 @@ async def told(made: Journal, after: int, through: int) -> list[Entry]:
 
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR | 33 << 8])
-async def test_what_the_disk_gives_after_all_is_published_and_no_file_is_left(
+async def test_data_that_is_readable_after_all_is_published_and_no_file_is_left(
     path: Path, disk: Disk, code: int
 ) -> None:
     with closing(await filled(path, 300)) as made:
@@ -143,7 +143,7 @@ async def test_what_the_disk_gives_after_all_is_published_and_no_file_is_left(
         assert (made.id, made.failed) == (before, None)
 
 
-async def test_a_file_of_which_the_disk_does_not_give_a_part_is_left_and_the_part_is_named(
+async def test_a_partly_unreadable_file_is_left_and_the_part_is_named(
     path: Path, disk: Disk
 ) -> None:
     asides: list[str | None] = []
@@ -159,19 +159,19 @@ async def test_a_file_of_which_the_disk_does_not_give_a_part_is_left_and_the_par
         lacking = {entry.position for entry in entries_of(made.set_aside, disk)} - {
             entry.position for entry in found
         }
-        assert lacking == {602, 603}  # 601 and 700 are inputs, which nobody waits for
+        assert lacking == {602, 603}  # 601 and 700 are inputs, which are not published
         onward = made.events_after(head, 100)
         assert [entry.body for entry in onward][:1] == [b"event %d" % (2 * RECORDS + 1)]
 
 
 def entries_of(aside: Path, disk: Disk) -> list[Entry]:
-    """What the file had to publish past what was heard, were the disk sound."""
+    """The events that the file had to publish after the cursor, were the disk sound."""
     disk.bad = set()
     with closing(JournalReader(aside)) as reader:
         return [entry for entry in reader.entries(300) if entry.is_published]
 
 
-async def test_what_nobody_has_heard_of_a_file_that_was_left_is_published_after_the_next_start_too(
+async def test_unpublished_events_of_a_file_that_was_left_are_published_after_the_next_start(
     path: Path,
 ) -> None:
     with closing(await filled(path, 300)) as made:
@@ -191,7 +191,7 @@ async def test_what_nobody_has_heard_of_a_file_that_was_left_is_published_after_
         assert [entry.seq for entry in found] == list(range(201, 2 * RECORDS + 5))
 
 
-async def test_what_is_unpublished_in_a_file_damaged_at_rest_is_published_as_far_as_it_is_read(
+async def test_unpublished_events_of_a_file_damaged_at_rest_are_published_as_far_as_readable(
     path: Path,
 ) -> None:
     with closing(await filled(path, 300)) as made:
@@ -209,7 +209,7 @@ async def test_what_is_unpublished_in_a_file_damaged_at_rest_is_published_as_far
         assert [entry.position for entry in made.events_after(head, 10)] == [head + 2, head + 3]
 
 
-async def test_another_file_in_its_place_tells_nothing(tmp_path: Path, path: Path) -> None:
+async def test_another_file_in_its_place_publishes_nothing(tmp_path: Path, path: Path) -> None:
     strange = tmp_path / "strange.sqlite3"
     (await filled(strange, 0)).close()
     (await filled(path, 300)).close()
@@ -224,7 +224,7 @@ async def test_another_file_in_its_place_tells_nothing(tmp_path: Path, path: Pat
         }
 
 
-async def test_what_goes_on_is_read_before_the_event_loop_is_told(
+async def test_data_to_continue_with_is_read_before_the_event_loop_is_notified(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The callback in the event loop reads nothing: it cannot fail."""
@@ -261,7 +261,7 @@ def in_loop() -> bool:
     return True
 
 
-async def test_at_a_start_the_disk_is_asked_again(
+async def test_a_failed_read_at_the_start_is_repeated(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (await filled(path, 300)).close()
@@ -280,14 +280,14 @@ async def test_at_a_start_the_disk_is_asked_again(
         assert tries == 4
 
 
-async def test_a_read_error_is_no_damage_for_who_reads_back(path: Path, disk: Disk) -> None:
+async def test_a_read_error_is_no_damage_when_reading_back(path: Path, disk: Disk) -> None:
     with closing(await filled(path, 300)) as made:
         disk.bad = {601}
         with pytest.raises(sqlite3.DatabaseError):
             await asyncio.to_thread(ReadBack(path).damage, made.id)
 
 
-async def test_damage_is_damage_though_sqlite_says_the_same_of_a_disk(path: Path) -> None:
+async def test_damage_is_damage_although_sqlite_reports_a_failing_disk_alike(path: Path) -> None:
     (await filled(path, 300)).close()
     spoil(path)
     assert not schema.may_be_intact(path)
@@ -295,7 +295,7 @@ async def test_damage_is_damage_though_sqlite_says_the_same_of_a_disk(path: Path
         assert made.set_aside is not None
 
 
-async def test_a_table_that_cannot_be_taken_up_is_taken_up_later(
+async def test_a_table_that_cannot_be_restored_is_restored_later(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures: list[dict[str, object]] = []

@@ -1,4 +1,4 @@
-"""What is answered at the door of the metrics, and to whom."""
+"""Responses of the metrics endpoint."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_each_path_has_its_answer(asked: bytes, status: bytes, body: bytes
     assert b"Content-Length: %d" % len(body) in head
 
 
-async def test_a_defect_is_logged_without_its_text() -> None:
+async def test_an_exception_is_logged_without_its_text() -> None:
     with capture_logs() as logs:
         answer = await response(b"GET /defect HTTP/1.1\r\n\r\n", PAGES)
     assert answer.startswith(b"HTTP/1.1 500 ")
@@ -57,7 +57,7 @@ async def test_a_defect_is_logged_without_its_text() -> None:
     assert "spades" not in f"{answer!r} {line}"
 
 
-async def test_a_port_that_is_taken_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_port_in_use_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "LISTEN_RETRY_SECONDS", 0.01)
     with capture_logs() as logs, closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]

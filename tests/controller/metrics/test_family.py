@@ -1,4 +1,4 @@
-"""How durations are counted."""
+"""Counting of durations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from controller.metrics.text import exposition
 
 
 @given(st.lists(st.floats(0, 100)))
-def test_each_bound_counts_all_that_were_no_longer(durations: list[float]) -> None:
+def test_each_bound_counts_all_durations_up_to_it(durations: list[float]) -> None:
     histogram = Histogram()
     for each in durations:
         histogram.add(each)
@@ -27,7 +27,7 @@ def test_each_bound_counts_all_that_were_no_longer(durations: list[float]) -> No
         assert count == sum(each <= most for each in durations)
 
 
-async def test_a_name_is_told_as_what_it_is() -> None:
+async def test_a_metric_is_exposed_with_its_type() -> None:
     histogram = Histogram()
     histogram.add(0.3)
     told = await exposition(

@@ -1,4 +1,4 @@
-"""docs/technician/metrics.md says what is told, and nothing else."""
+"""docs/technician/metrics.md lists every metric, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The alert rules: promtool reads them, and each fires when it must and not when it must not."""
+"""The alert rules: promtool reads them, and each fires when it must and only then."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ CASES: Mapping[str, tuple[dict[str, str], dict[str, str]]] = {
         {'novamas_web_broker_connected{simulated="false"}': "1x40"},
     ),
 }
-"""By alert: the series, one value each 15 seconds, with which it fires, and those with which it
+"""By alert: the series, one value every 15 seconds, with which it fires, and those with which it
 does not.
 """
 
@@ -131,7 +131,7 @@ def test_every_metric_of_the_files_exists() -> None:
 
 
 def test_each_alert_fires_when_it_must(tmp_path: Path) -> None:
-    """promtool reckons ten minutes of each: silent when nothing is wrong, on time when it is."""
+    """promtool evaluates ten minutes of each: silent when nothing is wrong, on time when it is."""
     named = re.findall(r"- alert: (\w+)", RULES.read_text())
     assert named == [*CASES]
     tests = [

@@ -70,7 +70,7 @@ async def test_clients_that_come_while_others_subscribe() -> None:
         assert set().union(*await asyncio.gather(*coming)) == set(topics)
 
 
-async def test_a_client_hears_only_what_it_subscribed_to() -> None:
+async def test_a_client_receives_only_its_subscriptions() -> None:
     async with embedded_broker("127.0.0.1", 0) as (host, port):
         v311 = aiomqtt.ProtocolVersion.V311
         async with (
@@ -97,7 +97,7 @@ SUBSCRIBE_OF_256_MIB = b"\x82\xff\xff\xff\x7f\x00\x01"
 
 
 async def ended(reader: asyncio.StreamReader) -> bool:
-    """Whether the broker ends this connection."""
+    """Return True if the broker closes this connection."""
     async with asyncio.timeout(30):
         with contextlib.suppress(ConnectionError):
             while await reader.read(1024):
@@ -119,7 +119,7 @@ async def ended(reader: asyncio.StreamReader) -> bool:
         CONNECT + b"\x82\x08\x00\x01\x00\xf0" + PUBLISH_OF_256_MIB,
     ],
 )
-async def test_a_packet_that_is_too_large_ends_its_connection(sent: bytes) -> None:
+async def test_a_packet_that_is_too_large_closes_its_connection(sent: bytes) -> None:
     async with embedded_broker("127.0.0.1", 0) as (host, port):
         reader, writer = await asyncio.open_connection(host, port)
         writer.write(sent)
@@ -131,7 +131,7 @@ async def test_a_packet_that_is_too_large_ends_its_connection(sent: bytes) -> No
             assert len(bytes((await anext(aiter(client.messages))).payload)) == 65_000
 
 
-async def test_a_client_beyond_the_limit_is_hung_up_on_and_silent_ones_make_room(
+async def test_a_client_beyond_the_limit_is_disconnected_and_silent_ones_make_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(embedded, "MAX_CLIENTS", 3)

@@ -1,5 +1,5 @@
-"""What the embedded broker keeps for its clients has limits; a client beyond one is hung up on,
-with a line in the log.
+"""Limits of the embedded broker's memory for its clients; a client beyond one is disconnected, with
+a line in the log.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ async def until_ended(reader: asyncio.StreamReader) -> None:
 
 
 async def retained(host: str, port: int) -> dict[str, bytes]:
-    """What a new subscriber is sent, with a message behind it."""
+    """The messages that a new subscriber receives, up to a marker message."""
     found: dict[str, bytes] = {}
     async with client(host, port) as late:
         await late.subscribe("kept/#", qos=1)
@@ -62,7 +62,7 @@ async def retained(host: str, port: int) -> dict[str, bytes]:
 
 
 async def beyond(host: str, port: int, topic: str, body: bytes) -> None:
-    """Publish what is too much, until the connection has ended."""
+    """Publish more than the limit, until the connection has ended."""
     async with asyncio.timeout(60):
         with contextlib.suppress(aiomqtt.MqttError):
             async with client(host, port) as much:
@@ -71,25 +71,29 @@ async def beyond(host: str, port: int, topic: str, body: bytes) -> None:
                     pass
 
 
-async def test_retained_messages_have_a_number(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_retained_messages_is_limited(
+    logs: Logs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "MAX_RETAINED", 3)
     async with embedded_broker("127.0.0.1", 0) as at, client(*at) as first:
         for name in ("a", "b", "c", "a"):
             await first.publish(f"kept/{name}", name.encode(), qos=1, retain=True)
         await beyond(*at, "kept/d", b"d")
         assert await retained(*at) == {"kept/a": b"a", "kept/b": b"b", "kept/c": b"c"}
-        # one that is cleared makes room
+        # a cleared one makes room
         await first.publish("kept/b", b"", qos=1, retain=True)
         await first.publish("kept/d", b"d", qos=1, retain=True)
         assert await retained(*at) == {"kept/a": b"a", "kept/c": b"c", "kept/d": b"d"}
     assert reasons(logs) == ["more than 3 messages would be retained"]
 
 
-async def test_retained_messages_have_a_size(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_size_of_retained_messages_is_limited(
+    logs: Logs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "MAX_RETAINED_BYTES", 10 * limits.MESSAGE_OVERHEAD_BYTES)
     half = b"x" * 4 * limits.MESSAGE_OVERHEAD_BYTES
     async with embedded_broker("127.0.0.1", 0) as at, client(*at) as first:
-        for _ in range(9):  # in the place of the one before
+        for _ in range(9):  # it replaces the one before
             await first.publish("kept/a", half, qos=1, retain=True)
         await beyond(*at, "kept/b", b"x" * 6 * limits.MESSAGE_OVERHEAD_BYTES)
         for name in "bcd":
@@ -100,7 +104,7 @@ async def test_retained_messages_have_a_size(logs: Logs, monkeypatch: pytest.Mon
     ]
 
 
-async def test_what_is_retained_comes_whole_and_in_order() -> None:
+async def test_retained_messages_arrive_complete_and_in_order() -> None:
     async with embedded_broker("127.0.0.1", 0) as at, client(*at) as first:
         bodies = {f"kept/{number:03}": b"%03d" % number * 3000 for number in range(200)}
         for topic, body in bodies.items():
@@ -123,7 +127,7 @@ def silent(host: str, port: int, topic: bytes, name: bytes) -> socket.socket:
 
 
 async def flood(at: tuple[str, int], done: Any) -> None:
-    """Publish large messages, each of which a healthy subscriber has before the next."""
+    """Publish large messages, each of which a healthy subscriber receives before the next."""
     async with client(*at) as publisher, client(*at) as healthy:
         await healthy.subscribe("much/#", qos=1)
         messages = aiter(healthy.messages)
@@ -136,7 +140,7 @@ async def flood(at: tuple[str, int], done: Any) -> None:
                 number += 1
 
 
-async def test_a_subscriber_that_takes_nothing_is_thrown_out(
+async def test_a_subscriber_that_never_reads_is_disconnected(
     logs: Logs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "MAX_QUEUED_BYTES", 1 << 20)
@@ -148,7 +152,7 @@ async def test_a_subscriber_that_takes_nothing_is_thrown_out(
     assert [each["client"] for each in logs if "reason" in each] == ["slow"]
 
 
-async def test_of_many_that_are_slow_the_slowest_goes(
+async def test_of_many_slow_subscribers_the_slowest_is_disconnected(
     logs: Logs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "MAX_TOTAL_QUEUED_BYTES", 2 << 20)
@@ -160,7 +164,7 @@ async def test_of_many_that_are_slow_the_slowest_goes(
     assert {each["client"] for each in logs if "reason" in each} == {"all", "more"}
 
 
-async def test_a_message_that_is_never_released_ends_its_client(logs: Logs) -> None:
+async def test_a_message_that_is_never_released_disconnects_its_client(logs: Logs) -> None:
     async with embedded_broker("127.0.0.1", 0) as (host, port):
         reader, writer = await asyncio.open_connection(host, port)
         writer.write(CONNECT)
@@ -171,7 +175,7 @@ async def test_a_message_that_is_never_released_ends_its_client(logs: Logs) -> N
     assert [each[:12] for each in reasons(logs)] == ["it has begun"]
 
 
-async def test_one_message_that_is_never_released_ends_its_client_too(
+async def test_a_single_message_that_is_never_released_disconnects_its_client(
     logs: Logs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "RELEASE_TIMEOUT_SECONDS", 0.2)
@@ -197,8 +201,8 @@ async def test_qos_2_works(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
     assert reasons(logs) == []
 
 
-async def test_a_flood_waits_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of it is lost, and little of it is in memory at any moment."""
+async def test_a_flood_is_throttled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of it is lost, and little of it is in memory at any moment."""
     monkeypatch.setattr(limits, "MAX_UNHANDLED", 5)
     most = 0
     unhandled = limits._LimitedClient._unhandled
@@ -223,7 +227,9 @@ async def test_a_flood_waits_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < most <= 5
 
 
-async def test_subscriptions_have_a_number(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_subscriptions_is_limited(
+    logs: Logs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "MAX_SUBSCRIPTIONS", 5)
     async with embedded_broker("127.0.0.1", 0) as at, client(*at) as first:
         for number in range(9):
@@ -239,7 +245,7 @@ async def test_subscriptions_have_a_number(logs: Logs, monkeypatch: pytest.Monke
     assert reasons(logs) == ["there are 5 subscriptions already"]
 
 
-async def test_what_is_done_is_forgotten_also_behind_what_takes_long() -> None:
+async def test_finished_work_is_forgotten_even_behind_slow_work() -> None:
     tasks = limits.RunningTasks()
     stuck = asyncio.create_task(asyncio.sleep(3600))
     tasks.append(stuck)

@@ -1,4 +1,4 @@
-"""Commands that wait: who waits for whom, and for how long."""
+"""Waiting commands: which waits for which, and for how long."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Put = Callable[[CommandQueues[str]], Awaitable[None]]
 
 
 class Answers:
-    """Notes what was answered; one table's answers may be held up."""
+    """Records the answers; one table's answers can be delayed."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
@@ -41,7 +41,7 @@ async def with_intake(put: Put, answers: Answers) -> None:
         await put(CommandQueues(group, answers))
 
 
-def test_a_pace_allows_a_burst_and_then_so_many_a_second() -> None:
+def test_a_rate_limit_allows_a_burst_and_then_so_many_a_second() -> None:
     pace = RateLimit(10.0, 3)
     assert [round(pace.wait(100.0), 6) for _ in range(6)] == [0.0, 0.0, 0.0, 0.1, 0.2, 0.3]
     assert not pace.is_rested(100.4)
@@ -49,7 +49,7 @@ def test_a_pace_allows_a_burst_and_then_so_many_a_second() -> None:
     assert [round(pace.wait(200.0), 6) for _ in range(4)] == [0.0, 0.0, 0.0, 0.1]
 
 
-async def test_what_a_client_says_is_answered_in_its_order() -> None:
+async def test_commands_of_a_client_are_answered_in_order() -> None:
     answers = Answers()
 
     async def put(made: CommandQueues[str]) -> None:
@@ -60,9 +60,7 @@ async def test_what_a_client_says_is_answered_in_its_order() -> None:
     assert answers.told == [f"{number}" for number in range(10)]
 
 
-async def test_a_slow_answer_keeps_back_neither_another_table_nor_another_client_nor_a_recall() -> (
-    None
-):
+async def test_a_slow_answer_delays_neither_another_table_nor_another_client_nor_a_recall() -> None:
     answers = Answers()
     answers.slow = asyncio.Event()
 
@@ -97,7 +95,7 @@ async def test_a_flood_is_bounded_and_discarded() -> None:
     assert len(answers.told) == MAX_QUEUED + MAX_QUEUES_PER_TABLE - 1 + MAX_QUEUED
 
 
-async def test_all_lines_together_are_bounded() -> None:
+async def test_all_queues_together_are_bounded() -> None:
     answers = Answers()
 
     async def put(made: CommandQueues[str]) -> None:
@@ -107,7 +105,7 @@ async def test_all_lines_together_are_bounded() -> None:
     await with_intake(put, answers)
 
 
-async def test_who_has_rested_leaves_the_line_to_others() -> None:
+async def test_an_idle_client_frees_its_queue() -> None:
     answers = Answers()
 
     async def put(made: CommandQueues[str]) -> None:

@@ -1,4 +1,4 @@
-"""The games in docs/integrator: which accepts which command, and a round of each."""
+"""The games in docs/integrator: the commands that each accepts, and a round of each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TABLE, SITE = "t1", "casino-mayor"
 
 
 class Round(NamedTuple):
-    """A round as the page has it: what is sent, and what ``result`` holds then, besides more."""
+    """A round as on the page: the messages sent, and fields that the result must then contain."""
 
     game: str
     decree: str
@@ -102,7 +102,7 @@ def test_every_game_has_a_round() -> None:
 
 
 def takes(game: str) -> set[str]:
-    """The names of the commands that a game takes."""
+    """The names of the commands that a game accepts."""
     decree = next(pair.decree for pair in catalogue() if pair.game == game and playable(pair))
     made = make_game(game, decree, {})
     assert isinstance(made, Machine)

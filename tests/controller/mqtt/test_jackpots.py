@@ -1,5 +1,5 @@
-"""What the controller of a jackpot says decides whether it is in play at a table: only what is
-plainly so, only as long as it was said for, and before anything else that comes later.
+"""Statements of a jackpot's controller decide whether it is in play at a table: only a clear
+statement counts, only until its time is over, and before any later input.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ TOPIC = "novamas/v1/palma/jackpot/carrousel-1/state"
 
 
 def said(now: float = NOW, seconds: float = 15.0, **fields: Any) -> bytes:
-    """A statement of this moment, for so long."""
+    """A statement of this moment, valid for this many seconds."""
     whole = {
         "site": "palma",
         "jackpot": "carrousel-1",
@@ -72,10 +72,10 @@ def found(body: bytes, now: float = NOW, *, held: bool = False) -> JackpotValidi
     return read_validity(LINK, body, now, held=held)
 
 
-# What a statement says
+# Contents of a statement
 
 
-def test_what_is_in_play_is_so_until_its_time_is_over() -> None:
+def test_a_jackpot_is_in_play_until_its_time_is_over() -> None:
     assert found(said()) == JackpotValidity(None, 15.0)
     assert found(said(), NOW + 14.5) == JackpotValidity(None, 0.5)
     assert found(said(), NOW + 15.0) == JackpotValidity("clock")
@@ -83,16 +83,16 @@ def test_what_is_in_play_is_so_until_its_time_is_over() -> None:
 
 
 @pytest.mark.parametrize("slow", [10.0, 3600.0])
-def test_no_clock_makes_it_hold_for_longer_than_it_was_said(slow: float) -> None:
-    """A daemon whose clock is behind takes what was said for what is to come."""
+def test_no_clock_extends_the_validity_of_a_statement(slow: float) -> None:
+    """A daemon whose clock is behind takes a past statement for one of the future."""
     assert found(said(), NOW - slow) == JackpotValidity(None, 15.0)
 
 
-def test_nothing_holds_for_long() -> None:
+def test_the_validity_of_a_statement_is_limited() -> None:
     assert found(said(seconds=1e8)) == JackpotValidity(None, MAX_VALIDITY_SECONDS)
 
 
-def test_what_a_newer_controller_adds_is_left_out() -> None:
+def test_fields_of_a_newer_controller_are_ignored() -> None:
     assert found(said(more={"of": "it"})).why is None
 
 
@@ -115,31 +115,31 @@ def test_what_a_newer_controller_adds_is_left_out() -> None:
         ({"tables": {"t1": {"in_play": False, "why": "gap", "since": format_utc(NOW)}}}, "gap"),
     ],
 )
-def test_what_is_not_in_play(fields: dict[str, Any], why: str) -> None:
+def test_statements_that_do_not_put_it_in_play(fields: dict[str, Any], why: str) -> None:
     assert found(said(**fields)) == JackpotValidity(why)  # type: ignore[arg-type] # one of its words
 
 
-def test_a_table_that_is_simulated_hears_of_simulated_jackpots_alone() -> None:
+def test_a_simulated_table_gets_only_simulated_jackpots() -> None:
     link = msgspec.structs.replace(LINK, simulated=True)
     assert read_validity(link, said(), NOW, held=False).why == "unreadable"
     assert read_validity(link, said(simulated=True), NOW, held=False).why is None
 
 
 @given(st.binary(max_size=200) | st.recursive(st.none() | st.text(), st.lists).map(repr))
-def test_junk_is_never_in_play(junk: bytes | str) -> None:
+def test_an_invalid_statement_is_never_in_play(junk: bytes | str) -> None:
     assert found(junk if isinstance(junk, bytes) else junk.encode()).why is not None
 
 
 @given(st.integers(0, len(said()) - 1), st.binary(min_size=1, max_size=3))
-def test_a_damaged_statement_is_in_play_for_no_longer(place: int, junk: bytes) -> None:
-    """Whatever is overwritten: it is read as it stands, or not at all."""
+def test_a_damaged_statement_is_not_valid_for_longer(place: int, junk: bytes) -> None:
+    """Whatever is overwritten, it is read as it is, or not at all."""
     whole = said()
     damaged = whole[:place] + junk + whole[place + len(junk) :]
     after = found(damaged)
     assert after.why is not None or 0 < after.seconds <= MAX_VALIDITY_SECONDS
 
 
-# A table that is told of it
+# A table that gets the statement
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ async def told(runner: TableRunner) -> list[tuple[bool | None, str | None]]:
 UNHEARD, IN_PLAY = (False, "unheard"), (True, None)
 
 
-async def test_a_table_is_told_each_change_once(journal: Journal) -> None:
+async def test_a_table_gets_each_change_once(journal: Journal) -> None:
     runner = make_runner(journal)
     heard = JackpotFeeds([(Topics("palma"), runner)])
     assert heard.topics() == [TOPIC]
@@ -197,10 +197,10 @@ async def test_a_table_is_told_each_change_once(journal: Journal) -> None:
     assert await told(runner) == [UNHEARD, IN_PLAY]
 
 
-async def test_what_is_over_ends_before_anything_that_comes_later(
+async def test_an_expired_statement_ends_before_any_later_input(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The process stood still: what comes first then is a bet, and the timer has not run yet."""
+    """The process was stopped: the first input then is a bet, and the timer has not run yet."""
     runner = make_runner(journal)
     heard = JackpotFeeds([(Topics("palma"), runner)])
     await opened(runner)
@@ -213,7 +213,7 @@ async def test_what_is_over_ends_before_anything_that_comes_later(
     assert await told(runner) == [UNHEARD, IN_PLAY, UNHEARD]
 
 
-async def test_a_clock_that_was_set_forward_ends_it_too(
+async def test_a_clock_that_was_set_forward_ends_a_statement(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner = make_runner(journal)
@@ -225,7 +225,7 @@ async def test_a_clock_that_was_set_forward_ends_it_too(
     assert await told(runner) == [UNHEARD, IN_PLAY, UNHEARD]
 
 
-async def test_of_a_flood_the_latest_counts(journal: Journal) -> None:
+async def test_of_many_statements_the_latest_counts(journal: Journal) -> None:
     runner = make_runner(journal)
     heard = JackpotFeeds([(Topics("palma"), runner)])
     for _ in range(5000):
@@ -238,8 +238,8 @@ async def test_of_a_flood_the_latest_counts(journal: Journal) -> None:
     assert len(events) < 100
 
 
-async def test_a_table_that_was_rebuilt_is_told_again(journal: Journal) -> None:
-    """It may have lost what it was told: it begins without, and the next statement tells it."""
+async def test_a_rebuilt_table_gets_the_statement_again(journal: Journal) -> None:
+    """It may have lost the statement: it starts without, and gets the next one."""
     runner = make_runner(journal)
     heard = JackpotFeeds([(Topics("palma"), runner)])
     heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
@@ -255,7 +255,7 @@ async def test_a_table_that_was_rebuilt_is_told_again(journal: Journal) -> None:
     assert runner.table.jackpot.in_play
 
 
-async def test_a_table_without_the_setting_is_told_nothing(journal: Journal) -> None:
+async def test_a_table_without_the_setting_gets_no_statement(journal: Journal) -> None:
     runner = make_runner(journal, None)
     heard = JackpotFeeds([(Topics("palma"), runner)])
     assert heard.topics() == []
@@ -264,7 +264,7 @@ async def test_a_table_without_the_setting_is_told_nothing(journal: Journal) -> 
     assert runner.table.jackpot is None
 
 
-async def test_two_tables_of_one_jackpot_are_told_what_is_theirs(
+async def test_two_tables_of_one_jackpot_get_their_own_state(
     journal: Journal, tmp_path: Path
 ) -> None:
     with closing(Journal(tmp_path / "other.sqlite3")) as other:
@@ -278,7 +278,7 @@ async def test_two_tables_of_one_jackpot_are_told_what_is_theirs(
             assert runner.table.jackpot.why == why
 
 
-async def test_bets_follow_it(journal: Journal) -> None:
+async def test_bets_follow_the_statement(journal: Journal) -> None:
     runner = make_runner(journal)
     heard = JackpotFeeds([(Topics("palma"), runner)])
     await opened(runner)
@@ -292,7 +292,7 @@ async def test_bets_follow_it(journal: Journal) -> None:
     assert [event.amount for event in placed] == [100]
 
 
-async def test_a_table_that_is_removed_is_told_nothing_more(tmp_path: Path) -> None:
+async def test_a_removed_table_gets_no_more_statements(tmp_path: Path) -> None:
     with (
         closing(Journal(tmp_path / "one.sqlite3")) as first,
         closing(Journal(tmp_path / "other.sqlite3")) as second,

@@ -28,7 +28,7 @@ TOPICS = st.text(
 
 
 class Library(paho.Client):
-    """The library's client, of which we want the packet that it would send."""
+    """The library's client, of which only the packet that it would send is used."""
 
     def __init__(self, *, v5: bool) -> None:
         super().__init__(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5 if v5 else paho.MQTTv311)
@@ -82,7 +82,7 @@ def note(heard: list[tuple[str, str | None]], name: str) -> Callable[[str | None
     return lambda refusal: heard.append((name, refusal))
 
 
-def test_no_more_are_on_their_way_than_the_broker_takes() -> None:
+def test_messages_in_flight_are_limited_to_the_brokers_receive_maximum() -> None:
     written: list[bytes] = []
     outgoing = PublishWindow(written.append)
     outgoing.limit = 2
@@ -95,7 +95,7 @@ def test_no_more_are_on_their_way_than_the_broker_takes() -> None:
     outgoing.flush()
     outgoing.acknowledge(FIRST_ID + 1, 0x87)
     outgoing.acknowledge(FIRST_ID + 1, 0)  # twice
-    outgoing.acknowledge(7, 0)  # of no message of ours
+    outgoing.acknowledge(7, 0)  # of a message of another client
     assert heard == [("a", None), ("b", "Not authorized")]
     assert (len(written), outgoing.pending) == (2, 1)
     outgoing.forget()
@@ -103,7 +103,7 @@ def test_no_more_are_on_their_way_than_the_broker_takes() -> None:
 
 
 @pytest.mark.parametrize("topic", ["", "a/+", "#", "a" * 65_536, "\ud800"])
-def test_what_is_no_topic_is_refused_and_the_others_go_out(topic: str) -> None:
+def test_an_invalid_topic_is_refused_and_the_others_are_sent(topic: str) -> None:
     written: list[bytes] = []
     outgoing = PublishWindow(written.append)
     heard: list[tuple[str, str | None]] = []
@@ -116,7 +116,7 @@ def test_what_is_no_topic_is_refused_and_the_others_go_out(topic: str) -> None:
     assert len(written) == 1
 
 
-def test_a_packet_larger_than_the_broker_takes_is_refused() -> None:
+def test_a_packet_larger_than_the_broker_accepts_is_refused() -> None:
     outgoing = PublishWindow(lambda _: None)
     outgoing.largest = 1000
     heard: list[tuple[str, str | None]] = []
@@ -124,7 +124,7 @@ def test_a_packet_larger_than_the_broker_takes_is_refused() -> None:
     assert heard == [("large", "larger than the 1000 bytes that the broker accepts")]
 
 
-def test_packet_identifiers_begin_again() -> None:
+def test_packet_identifiers_wrap_around() -> None:
     written: list[bytes] = []
     outgoing = PublishWindow(written.append)
     for number in range(LAST_ID - FIRST_ID + 2):

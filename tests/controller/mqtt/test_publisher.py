@@ -1,4 +1,4 @@
-"""How soon the publisher tries again. What it publishes is tested with a real broker, in
+"""Retry intervals of the publisher. Its published messages are tested with a real broker, in
 tests/daemon and tests/chaos.
 """
 
@@ -57,7 +57,7 @@ def test_a_connection_that_was_made_and_lost_at_once_is_no_success() -> None:
     assert pauses(1.0, in_vain=False)[-1] == MAX_RETRY_SECONDS
 
 
-def test_one_that_lasted_is() -> None:
+def test_a_connection_that_lasted_is_a_success() -> None:
     assert next_pause(MAX_RETRY_SECONDS, MAX_RETRY_SECONDS + 1, in_vain=False) == MIN_RETRY_SECONDS
     assert (
         next_pause(MAX_REFUSED_RETRY_SECONDS, MAX_REFUSED_RETRY_SECONDS + 1, in_vain=True)
@@ -66,8 +66,8 @@ def test_one_that_lasted_is() -> None:
 
 
 class Slow:
-    """In place of a connection: it acknowledges a portion of messages at each turn of the event
-    loop, and each takes long enough for something to happen meanwhile.
+    """Replaces a connection: it acknowledges a portion of messages at each turn of the event loop,
+    and each takes long enough for something to happen meanwhile.
     """
 
     v5 = True
@@ -131,11 +131,13 @@ async def test_a_display_does_not_wait_for_the_backlog(tmp_path: Path) -> None:
         shown = slow.topics.index("novamas/v1/palma/node/pit-1/health")
         assert (
             MAX_UNACKNOWLEDGED_EVENTS <= shown <= 2 * MAX_UNACKNOWLEDGED_EVENTS
-        )  # after the portion that was on its way
+        )  # after the portion that was in flight
         assert slow.topics.count("novamas/v1/palma/t1/event") == 600
 
 
-async def test_what_is_committed_is_sent_before_anybody_else_hears_of_it(tmp_path: Path) -> None:
+async def test_committed_events_are_sent_before_any_other_subscriber_is_notified(
+    tmp_path: Path,
+) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         api = TablesApi("pit-1", "b1", Topics("palma"), {})
         publisher = Publisher(BrokerConfig(), "novamas", journal, api)
@@ -172,8 +174,8 @@ async def test_the_cursor_waits_for_the_oldest_event_without_acknowledgement(
         await asyncio.wait([publishing])
 
 
-async def test_an_abandoned_connection_that_still_had_to_write_is_collected_in_silence() -> None:
-    """The library asks the event loop to watch its socket no more when it is collected."""
+async def test_an_abandoned_connection_with_pending_writes_is_collected_without_errors() -> None:
+    """The library no longer asks the event loop to watch its socket when it is collected."""
     async with embedded_broker("127.0.0.1", 0) as (host, port):
         broker = BrokerConfig(url=f"mqtt://{host}:{port}", protocol="3.1.1")
         connection = PublisherConnection(

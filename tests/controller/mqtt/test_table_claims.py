@@ -1,4 +1,4 @@
-"""Two daemons with one table: who has it, whatever is lost or late between them."""
+"""Two daemons with one table: which one serves it, whatever is lost or late between them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ STAKES = st.lists(
 
 
 @given(STAKES, st.randoms(use_true_random=False))
-def test_all_who_know_the_same_claims_agree(stakes: list[TableStake], order: object) -> None:
+def test_daemons_with_the_same_claims_agree(stakes: list[TableStake], order: object) -> None:
     shuffled = sorted(stakes, key=lambda _: order.random())  # type: ignore[attr-defined]
     assert winning_stake(stakes) == winning_stake(shuffled)
     assert winning_stake(stakes) in stakes
 
 
 @given(STAKES, STAKES)
-def test_nobody_who_waits_takes_it_from_who_has_it(
+def test_no_waiting_daemon_takes_a_table_from_its_owner(
     stakes: list[TableStake], late: list[TableStake]
 ) -> None:
     if winning_stake(stakes).since is not None:
@@ -43,8 +43,8 @@ def test_nobody_who_waits_takes_it_from_who_has_it(
 
 
 class Floor:
-    """Some daemons and one broker, which keeps the last claim of each node, in a time of our own.
-    Each daemon may run, be cut off, or be dead.
+    """Some daemons and one broker, which keeps the last claim of each node, in simulated time. Each
+    daemon may run, be cut off, or be dead.
     """
 
     def __init__(self, count: int) -> None:
@@ -105,7 +105,7 @@ class Floor:
         self.kill(which)
 
     def forget(self, _: int) -> None:
-        """The broker is started anew and has kept nothing."""
+        """The broker is restarted and has kept nothing."""
         self.kept.clear()
         self.linked.clear()
 
@@ -140,7 +140,7 @@ def happen(floor: Floor, steps: Sequence[tuple[str, int]]) -> None:
 
 @settings(max_examples=cases(125, 500))
 @given(STEPS)
-def test_when_all_are_connected_one_has_it(steps: list[tuple[str, int]]) -> None:
+def test_when_all_are_connected_one_serves_it(steps: list[tuple[str, int]]) -> None:
     floor = Floor(3)
     happen(floor, steps)
     for which in floor.daemons:
@@ -155,9 +155,7 @@ def test_when_all_are_connected_one_has_it(steps: list[tuple[str, int]]) -> None
 
 @settings(max_examples=cases(125, 500))
 @given(STEPS, st.integers(0, 2))
-def test_a_restart_or_an_outage_takes_it_from_nobody(
-    steps: list[tuple[str, int]], how: int
-) -> None:
+def test_a_restart_or_an_outage_takes_no_table_away(steps: list[tuple[str, int]], how: int) -> None:
     floor = Floor(3)
     happen(floor, steps)
     for which in floor.daemons:
@@ -180,7 +178,7 @@ def test_a_restart_or_an_outage_takes_it_from_nobody(
 
 
 @given(st.integers(0, 2))
-def test_whoever_waits_takes_over_when_the_other_is_gone(how: int) -> None:
+def test_a_waiting_daemon_takes_over_when_the_other_is_gone(how: int) -> None:
     floor = Floor(2)
     floor.start(0)
     floor.start(1)
@@ -222,7 +220,7 @@ def test_only_a_claim_of_the_same_table_counts() -> None:
     assert (claims.has("r1"), claims.has("r2"), claims.elsewhere()) == (False, True, {"r1": "x"})
 
 
-def test_nobody_fills_the_memory_with_claims() -> None:
+def test_claims_cannot_fill_the_memory() -> None:
     claims = TableClaims("n", "b", {"r1": Topics("palma")})
     for number in range(1000):
         heard(claims, msgspec.json.encode(NodeClaim(boot=f"{number}", tables={"r1": None})))
@@ -233,7 +231,7 @@ def claim(boot: str, **tables: str | None) -> bytes:
     return msgspec.json.encode(NodeClaim(boot=boot, tables=tables))
 
 
-def test_a_table_that_is_added_is_decided_on_once_it_was_heard_who_has_it() -> None:
+def test_an_added_table_is_decided_once_its_claims_were_received() -> None:
     claims = TableClaims("n", "b", {"r1": Topics("palma")})
     claims.decide(0.0, "2021")
     claims.add("r2", Topics("palma"))
@@ -280,8 +278,10 @@ def test_a_table_that_is_removed_is_left_until_another_claims_it() -> None:
     assert claims.decide(2.0, "2023") == ({"r4"}, set())
 
 
-def test_numbers_go_on_beyond_those_of_whoever_had_the_table_after_us() -> None:
-    """And stay as they are where ours are beyond the other's already: after our own restart."""
+def test_numbers_continue_beyond_those_of_a_later_owner() -> None:
+    """And stay unchanged where this node's are already higher than the other's: after its own
+    restart.
+    """
     rows: tuple[tuple[tuple[int, int] | None, tuple[int, int], bool], ...] = (
         ((5, 0), (0, 0), True),
         ((5, 0), (5, 0), True),
@@ -310,7 +310,7 @@ def test_numbers_go_on_beyond_those_of_whoever_had_the_table_after_us() -> None:
         assert claims.former_holder("r1") is None
 
 
-def test_numbers_that_no_daemon_can_have_given_are_no_claim() -> None:
+def test_impossible_numbers_are_no_claim() -> None:
     claims = TableClaims("n", "b", {"r1": Topics("palma")})
     claims.on_connected(0.0)
     good = msgspec.json.decode(claim("a", r1="2020"))
@@ -320,8 +320,8 @@ def test_numbers_that_no_daemon_can_have_given_are_no_claim() -> None:
     assert claims.has("r1")
 
 
-def test_a_connection_that_comes_and_goes_keeps_no_table_with_a_daemon_that_is_gone() -> None:
-    """And an outage of the broker takes none from one that comes back after it."""
+def test_an_unstable_connection_keeps_no_table_with_a_dead_daemon() -> None:
+    """And an outage of the broker takes none from a daemon that comes back after it."""
 
     def waiting() -> TableClaims:
         claims = TableClaims("n", "b", {"r1": Topics("palma")})

@@ -1,5 +1,5 @@
-"""The api: whatever a message is, and whatever fails while it is answered, there is one answer and
-the table goes on.
+"""The API: whatever a message contains, and whatever fails while it is answered, there is one
+answer and the table continues.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def make_api(journal: Journal) -> TablesApi:
     )
 
 
-async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_exception_loses_one_command_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         made = make_api(journal)
         failing = made._served["r1"].runner
@@ -65,7 +67,9 @@ async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.Mo
         assert json.loads(answer.payload)["ok"]
 
 
-async def test_a_defect_tells_no_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_exception_reveals_no_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         made = make_api(journal)
         covered = made._served["r1"].runner
@@ -83,7 +87,7 @@ async def test_a_defect_tells_no_card(tmp_path: Path, monkeypatch: pytest.Monkey
         assert "test_tables_api.py" in logs[0]["where"]
 
 
-async def test_what_was_refused_or_discarded_is_counted(
+async def test_refused_and_discarded_commands_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
@@ -105,8 +109,8 @@ async def test_what_was_refused_or_discarded_is_counted(
         assert sum("discarded" in line["event"] for line in logs) == 1
 
 
-async def test_the_log_of_a_quiet_day_is_what_people_did(tmp_path: Path) -> None:
-    """A recorder asks four times a minute; nothing of it is logged but that it is refused, once."""
+async def test_the_log_of_a_quiet_day_has_only_actions_of_people(tmp_path: Path) -> None:
+    """A recorder polls four times a minute; only the first refusal of it is logged."""
     recall = IncomingMessage(
         "", b'{"client":"archive","id":1,"boot":"b1","from":1,"to":9}', retain=False
     )
@@ -173,12 +177,12 @@ async def test_correlation_data_is_bounded(tmp_path: Path, size: int) -> None:
         ("", False),
     ],
 )
-def test_where_an_answer_may_go(topic: str, allowed: bool) -> None:
+def test_the_topics_that_an_answer_may_go_to(topic: str, allowed: bool) -> None:
     assert may_respond_to(topic, (REPLY, "consoles")) is allowed
 
 
 @given(st.text(max_size=300))
-def test_no_topic_is_too_strange(rest: str) -> None:
+def test_any_topic_is_handled(rest: str) -> None:
     topic = f"{REPLY}/{rest}"
     if may_respond_to(topic, (REPLY,)):
         assert not set("+#\0") & set(topic)
@@ -186,7 +190,7 @@ def test_no_topic_is_too_strange(rest: str) -> None:
         assert topic.count("/") < MAX_RESPONSE_TOPIC_LEVELS
 
 
-async def test_commands_wait_while_their_table_is_placed_anew(tmp_path: Path) -> None:
+async def test_commands_wait_while_their_table_is_reloaded(tmp_path: Path) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         places: dict[str, ServedTable] = {}
         topics = Topics("palma")

@@ -1,5 +1,5 @@
-"""What the topic ``info`` says of each command at a table: who may give it, what the game knows of
-its fields, what takes it back.
+"""The commands of a table in the topic ``info``: who may send each, the game's facts about its
+fields, and the command that undoes it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ KINDS: dict[str, type[Command]] = {tag_of(kind): kind for kind in COMMANDS}
 
 
 @for_each(("game", "decree"), PAIRS)
-def test_every_command_of_the_table_is_there_with_its_roles(game: str, decree: str) -> None:
+def test_every_command_of_the_table_is_listed_with_its_roles(game: str, decree: str) -> None:
     right = command_rights(game, decree)
     found = allowed_commands(game, decree, {}, right)
     assert {*found} == {*right} - {"recall"}
@@ -39,7 +39,7 @@ def test_choices_and_fields_are_those_of_the_form(game: str, decree: str) -> Non
             assert {*values} <= {*fields[field].choices} or not fields[field].choices
 
 
-def test_what_the_site_narrows_and_marks() -> None:
+def test_restrictions_and_marks_of_the_site() -> None:
     right = narrow_at_table(
         command_rights("roulette-french", "ARA02"), {"round.void": ("inspector",)}
     )
@@ -66,14 +66,14 @@ def test_what_the_site_narrows_and_marks() -> None:
         ("boule", "staff.on", Undo("staff.off")),
     ],
 )
-def test_what_takes_a_command_back(game: str, command: str, undo: Undo | None) -> None:
+def test_the_command_that_undoes_another(game: str, command: str, undo: Undo | None) -> None:
     assert (
         allowed_commands(game, "EUS96", {}, command_rights(game, "EUS96"))[command].undone_by
         == undo
     )
 
 
-def test_who_is_named_for_a_reason_is_told_with_it() -> None:
+def test_roles_that_depend_on_a_reason_are_listed_with_it() -> None:
     found = allowed_commands(
         "roulette-french", "ARA02", {}, command_rights("roulette-french", "ARA02")
     )

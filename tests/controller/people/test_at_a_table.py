@@ -1,4 +1,4 @@
-"""Signed commands at a table: what takes two, and what is told when nobody comes."""
+"""Signed commands at a table: those that take two, and the notice when no second person comes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def table(*given: Input) -> Table:
 
 
 @pytest.mark.parametrize("seen", [0, 17])
-def test_who_vouches_for_what_the_wheel_saw_needs_nobody_else(seen: int) -> None:
+def test_confirming_the_wheels_number_needs_no_second_person(seen: int) -> None:
     at = table(*spins(5, seen, confirmed=False))
     before = at.saved()
     for number, two in ((None, False), (seen, False), (12, True)):
@@ -71,13 +71,13 @@ def test_who_vouches_for_what_the_wheel_saw_needs_nobody_else(seen: int) -> None
     assert at.saved() == before
 
 
-def test_who_says_what_no_wheel_saw_needs_another_person() -> None:
+def test_stating_a_number_that_no_wheel_saw_needs_a_second_person() -> None:
     at = table(*spins(5, "00", confirmed=False))  # this wheel has no double zero
     given = RoundConfirm(**WHO, number=0)
     assert needs_two(given, at.preview(given))
 
 
-def test_what_the_rules_refuse_is_refused_before_a_second_person_is_asked() -> None:
+def test_a_command_against_the_rules_is_refused_before_a_second_person_is_asked() -> None:
     at = table(*spins(5))
     for given in (RoundVoid(**WHO, reason="ball_out", round=1), RoundConfirm(**WHO, number=5)):
         with pytest.raises(RejectedError):
@@ -102,7 +102,7 @@ async def give(api: TablesApi, name: str, body: bytes) -> Any:
     return json.loads(answer.payload)
 
 
-async def test_whoever_finds_no_second_person_is_told(tmp_path: Path) -> None:
+async def test_a_missing_second_person_is_reported_to_the_first(tmp_path: Path) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         api = make(journal)
         runner = api._served["r1"].runner
@@ -145,7 +145,7 @@ async def test_where_signatures_are_not_required_both_are_followed(tmp_path: Pat
 @pytest.mark.parametrize(
     "fields", [b'"signed":[]', b'"signed":[{"id":"m-lasa","name":"x","role":"director"}]']
 )
-async def test_nobody_types_a_signature(fields: bytes, tmp_path: Path) -> None:
+async def test_signature_fields_cannot_be_set_by_a_client(fields: bytes, tmp_path: Path) -> None:
     body = b'{"by":"M. Lasa","role":"table_head","client":"t","id":7,%b}' % fields
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         reply = await give(make(journal, required=False), "session-open", body)

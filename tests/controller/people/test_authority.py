@@ -1,4 +1,4 @@
-"""What each role may say: derived from the games and rulebooks, and held against them."""
+"""The commands of each role: derived from the games and rulebooks, and checked against them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.support.games.decrees import PAIRS
 ARA02 = command_rights("roulette-french", "ARA02")
 SHOE = ShoeStart(at=0, by="x", role="director", shoe="S-1")
 OF_THE_TABLE = ("alert.acknowledge", "staff.on", "staff.off", "device.service")
-"""Commands that no game takes."""
+"""Commands that no game accepts."""
 VOID = RoundVoid(at=0, by="x", role="director", reason="ball_out")
 
 
@@ -65,9 +65,9 @@ def test_french_roulette_in_aragon() -> None:
 
 
 @for_each(("game", "decree"), PAIRS)
-def test_the_table_says_what_the_game_does(game: str, decree: str) -> None:
-    """The game refuses a role where the table does, and nowhere else. From a new table; the game
-    may have other reasons.
+def test_the_table_refuses_the_roles_that_the_game_refuses(game: str, decree: str) -> None:
+    """The game refuses a role where the table does, and nowhere else. For a new table; the game may
+    have other reasons.
     """
     found, made, chance = command_rights(game, decree), make_game(game, decree, {}), Random(15)
     assert isinstance(made, Machine)
@@ -82,7 +82,7 @@ def test_the_table_says_what_the_game_does(game: str, decree: str) -> None:
                     {
                         **msgspec.to_builtins(anything(kind, chance)),
                         "role": role,
-                        # to take an error back is for those in charge
+                        # only those in charge correct an error
                         **({"valid": True} if kind is DealError else {}),
                     }
                 )
@@ -109,7 +109,7 @@ def test_a_command_is_found_under_its_name() -> None:
     )
 
 
-def test_a_refusal_names_who_may_and_the_law() -> None:
+def test_a_refusal_names_the_permitted_roles_and_the_law() -> None:
     with pytest.raises(RejectedError) as refused:
         authorise(ARA02, VOID, "croupier")
     assert str(refused.value).startswith(
@@ -120,7 +120,7 @@ def test_a_refusal_names_who_may_and_the_law() -> None:
     assert authorise(ARA02, VOID, "inspector").law
 
 
-def test_a_site_narrows() -> None:
+def test_a_site_restricts_roles() -> None:
     site: dict[str, tuple[EnrolledRole, ...]] = {
         "round.void": ("inspector",),
         "recall": ("inspector", "reader"),
@@ -145,14 +145,18 @@ def test_a_site_narrows() -> None:
         ("round.viod", ("inspector",), "round.void"),
     ],
 )
-def test_a_site_does_not_widen(command: str, roles: tuple[EnrolledRole, ...], told: str) -> None:
+def test_a_site_cannot_extend_roles(
+    command: str, roles: tuple[EnrolledRole, ...], told: str
+) -> None:
     with pytest.raises(ValueError, match=r".*") as refused:
         narrow(ARA02, {command: roles})
     assert told in str(refused.value)
 
 
-def test_a_site_narrows_all_its_tables_at_once() -> None:
-    """A croupier may void a round at one of two tables; the site takes away what it can."""
+def test_a_site_restricts_all_its_tables_at_once() -> None:
+    """A croupier may void a round at one of two tables; the site removes the right
+    wherever it can.
+    """
     site = {"round.void": ("inspector", "croupier"), "shoe.start": ("director",)}
     basque = command_rights("roulette-french", "EUS96")
     assert narrow_at_table(ARA02, site)["round.void"].roles == ("inspector",)
@@ -162,7 +166,7 @@ def test_a_site_narrows_all_its_tables_at_once() -> None:
         narrow_at_table(ARA02, {"round.void": ("croupier",)})
 
 
-def test_no_role_gets_more_by_any_narrowing() -> None:
+def test_no_restriction_gives_a_role_more() -> None:
     for game, decree in PAIRS:
         of = command_rights(game, decree)
         for name, right in of.items():

@@ -1,4 +1,4 @@
-"""All that stands before a table, together."""
+"""All checks before a table, together."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def refusal(to: CommandGate, *who: Any, **what: Any) -> str:
     return refused.value.refusal.key
 
 
-def test_what_one_person_may_say() -> None:
+def test_commands_of_one_person() -> None:
     passed = give(gate(), "a-riera", "croupier", command="bets.open", fields={})
     assert (passed.first.name, passed.second) == ("A. Riera", None)
     assert passed.first.token.count(".") == 2
@@ -98,7 +98,7 @@ def test_two_persons_correct_a_result() -> None:
     assert again == "second_person_wanted"
 
 
-def test_a_first_who_is_revoked_meanwhile_does_not_count() -> None:
+def test_a_first_person_revoked_meanwhile_does_not_count() -> None:
     at = gate()
     assert refusal(at, "m-lasa", "table_head", **CORRECT) == "second_person_wanted"
     at.people = checked_people(HEAD, [replace(LASA, revoked="2027-01-15T08:00:00Z"), *PERSONS[1:]])
@@ -106,7 +106,7 @@ def test_a_first_who_is_revoked_meanwhile_does_not_count() -> None:
     assert refusal(at, "m-lasa", "table_head", **CORRECT) == "person_revoked"
 
 
-def test_what_nobody_confirms_is_dropped_and_told() -> None:
+def test_an_unconfirmed_command_is_dropped_and_reported() -> None:
     at = gate()
     assert refusal(at, "m-lasa", "table_head", **CORRECT) == "second_person_wanted"
     assert at.expired(NOW + SECOND_PERSON_SECONDS - 1) == ()
@@ -132,7 +132,7 @@ def test_a_void_takes_two_once_there_is_a_result() -> None:
         (replace(LASA, tables=("bacara-1",)), "person_elsewhere"),
     ],
 )
-def test_a_first_who_may_not_say_it_any_more_does_not_count(changed: Person, told: str) -> None:
+def test_a_first_person_who_lost_the_right_does_not_count(changed: Person, told: str) -> None:
     at = gate()
     assert refusal(at, "m-lasa", "table_head", **CORRECT) == "second_person_wanted"
     at.people = checked_people(HEAD, [changed, *PERSONS[1:]])
@@ -150,16 +150,16 @@ def test_a_recall_and_a_command_to_a_device_take_one() -> None:
     assert isinstance(passed.command, DeviceOrder)
 
 
-def test_a_site_that_narrows() -> None:
+def test_a_site_that_restricts_roles() -> None:
     at = gate()
     at.rights = narrow(RIGHTS, {"round.void": ("inspector",)})
     assert refusal(at, "m-lasa", "table_head", standing=CommandSubject()) == "role_not_allowed"
     assert give(at, "m-lasa", "inspector", standing=CommandSubject()).first.role == "inspector"
 
 
-def test_no_result_is_corrected_by_less_than_two_who_may() -> None:
-    """Anybody says corrections of two rounds with any key and role; whatever passes has two persons
-    who are enrolled, in force, and may.
+def test_no_result_is_corrected_by_fewer_than_two_permitted_persons() -> None:
+    """Anybody sends corrections of two rounds with any key and role; every one that passes has two
+    persons who are enrolled, in force, and permitted.
     """
     chance, at, met = random.Random(15), gate(), Counter[str]()
     times = cases(2_500, 10_000)

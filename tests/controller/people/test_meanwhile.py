@@ -1,5 +1,5 @@
-"""What happens between the first signature and the second: a round or session that ends, a state
-that changes. The first one is void then, and its person is told.
+"""Events between the first signature and the second: a round or session that ends, a state that
+changes. The first signature is void then, and its person is notified.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Wheel:
         place = ServedTable(self.runner, topics, {}, 1.0, gate, True)
         self.api = TablesApi("pit-1", "b1", topics, {"r1": place})
         self.told: list[dict[str, Any]] = []
-        """The events."""
+        """The published events."""
         self._spin = 0
 
     async def open(self) -> None:
@@ -54,7 +54,7 @@ class Wheel:
         self.runner.on_readings([LinkUp(at=1.0, device="wheel")])
 
     def spin(self, number: int, *, sure: bool = True) -> None:
-        """A round. Of one that is not sure a person must confirm the result."""
+        """A round. If it is not sure, a person must confirm the result."""
         self._spin += 1
         for phase in PHASES:
             self.runner.on_readings(
@@ -68,7 +68,7 @@ class Wheel:
         )
 
     async def say(self, who: str, command: str, **fields: Any) -> str | None:
-        """Give a signed command. Returns the key of its refusal; None: it was followed."""
+        """Send a signed command. Return the key of its refusal; None: it was followed."""
         given = claims(who, command, ROLES[who], **fields)
         name = level(command)
         [answer] = await self.api.answer(
@@ -79,19 +79,19 @@ class Wheel:
         return None if reply["ok"] else reply["refusal"]["key"]
 
     async def both(self, command: str, **fields: Any) -> None:
-        """Two persons say it, and it is followed."""
+        """Two persons send it, and it is followed."""
         assert await self.say(LASA, command, **fields) == "second_person_wanted"
         assert await self.say(VIDAL, command, **fields) is None
 
     def over(self) -> list[str]:
-        """What the first persons are told by now of what waits no longer."""
+        """The notices sent so far about first signatures that no longer wait."""
         return [
             json.loads(each.payload)["refusal"]["key"]
             for each in self.api.expired_replies(time.time())
         ]
 
     def results(self) -> list[Any]:
-        """The results as the retained history of the session has them."""
+        """The results in the retained history of the session."""
         history = json.loads(self.runner.retained["history"] or b"{}")
         found: list[Any] = history["results"]
         return found
@@ -117,7 +117,7 @@ async def round_is_void(at: Wheel) -> None:
 
 
 async def round_has_result(at: Wheel) -> None:
-    """One person vouches for what the wheel saw."""
+    """One person confirms the wheel's number."""
     assert await at.say(VIDAL, "round.confirm") is None
 
 
@@ -128,7 +128,7 @@ async def result_changes(at: Wheel) -> None:
 
 
 async def table_is_rebuilt(at: Wheel) -> None:
-    """The disk took nothing for a while; the table is what the journal knows of it."""
+    """The disk accepted nothing for a while; the table is rebuilt from the journal."""
     await at.both("result.correct", round=1, number=30)
     await at.runner.drain()
     at.runner._behind = True
@@ -156,10 +156,12 @@ BY_NUMBER: tuple[str, dict[str, Any]] = ("round.confirm", {"number": 7, "round":
     ],
 )
 @pytest.mark.parametrize("looked", [False, True])
-async def test_a_first_signature_is_void_once_what_it_was_about_has_changed(
+async def test_a_first_signature_is_void_once_its_subject_has_changed(
     at: Wheel, given: tuple[str, dict[str, Any]], meanwhile: Meanwhile, looked: bool
 ) -> None:
-    """``looked``: the daemon has looked at what waits in between, as it does every second."""
+    """``looked``: the daemon has checked the waiting signatures in between, as it does every
+    second.
+    """
     (command, fields), sure = given, given is CORRECT
     at.spin(20, sure=sure)
     assert await at.say(LASA, command, **fields) == "second_person_wanted"

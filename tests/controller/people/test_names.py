@@ -128,7 +128,7 @@ FORMER = replace(TWIN, id="j-gone-2", name="J.  Gone")
 
 
 @pytest.mark.parametrize(("person", "other"), [(TWIN, LASA), (FORMER, GONE)])
-def test_nobody_is_enrolled_under_a_name_that_looks_like_another(
+def test_no_person_is_enrolled_under_a_name_that_looks_like_another(
     person: Person, other: Person
 ) -> None:
     with pytest.raises(PeopleError) as refused:
@@ -149,7 +149,7 @@ def test_a_right_can_be_revoked_though_two_names_look_the_same() -> None:
     assert len(ready.persons) == len(both.persons) + 1, "others can be enrolled"
 
 
-def test_whose_names_look_the_same_may_not_act() -> None:
+def test_persons_whose_names_look_the_same_may_not_act() -> None:
     both = checked_people(HEAD, [*PERSONS, TWIN])
     given = signed()
     with pytest.raises(RejectedError) as refused:
@@ -160,7 +160,7 @@ def test_whose_names_look_the_same_may_not_act() -> None:
     assert former.alike == {}, "nobody takes who was revoked for one who acts"
 
 
-def test_what_they_said_under_an_older_release_stays_proved() -> None:
+def test_their_commands_under_an_older_release_stay_proved() -> None:
     """Its daemon followed them, and the journal has the people file that was in force."""
     both = checked_people(HEAD, [*PERSONS, TWIN])
     setup = PeopleSetup(file=write_people(both, SITE_KEY).decode(), key=to_base64url(SIGNER))
@@ -173,7 +173,7 @@ def test_what_they_said_under_an_older_release_stays_proved() -> None:
     assert proof.flaw(void, table, NOW, None) is None
 
 
-def test_three_names_that_look_the_same_are_all_told() -> None:
+def test_three_names_that_look_the_same_are_all_reported() -> None:
     third = replace(TWIN, id="m-lasa-3", name="m. lasa", keys=())
     assert set(checked_people(HEAD, [*PERSONS, TWIN, third]).alike) == {
         "m-lasa",
@@ -183,7 +183,7 @@ def test_three_names_that_look_the_same_are_all_told() -> None:
 
 
 @pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u200f", "\u061c"])
-def test_a_name_shows_its_letters_in_the_order_in_which_they_stand(sign: str) -> None:
+def test_a_name_shows_its_letters_in_their_order(sign: str) -> None:
     person = replace(TWIN, name=f"{sign}asaL .M")
     with pytest.raises(PeopleError, match="shows letters in another order"):
         add_person(people(), person, NOW)
@@ -191,7 +191,7 @@ def test_a_name_shows_its_letters_in_the_order_in_which_they_stand(sign: str) ->
         renumber(checked_people(HEAD, [*PERSONS, person]), NOW)
 
 
-def test_the_table_names_letters_once_and_none_of_ours() -> None:
+def test_the_table_lists_each_letter_once_and_no_plain_one() -> None:
     assert len(TABLE_OF) > 300
     assert not {*string.ascii_letters, *"áéíóúüñçàèòïÁÉÍÓÚÜÑÇ·"} & TABLE_OF.keys()
     assert all(latin.isascii() and latin.isalpha() for latin in TABLE_OF.values())

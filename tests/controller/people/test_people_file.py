@@ -1,4 +1,4 @@
-"""The people file as each service reads it: an older one is never in force again."""
+"""The people file as each service reads it: an older one never comes into force again."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ REVOKED = "2026-11-22T12:00:00Z"
 
 
 def file(number: int, *others: Person, revoked: str | None = None, site: str = SITE) -> bytes:
-    """A people file; ``revoked``: since when the director may not act."""
+    """A people file; ``revoked``: the time since which the director may not act."""
     persons = [replace(each, revoked=revoked) if each is VIDAL else each for each in PERSONS]
     head = replace(HEAD, number=number, site=site)
     return write_people(checked_people(head, [*persons, *others]), SITE_KEY)
 
 
 class Service(Protocol):
-    """One of those who read it."""
+    """A service that reads the file."""
 
     def start(self) -> None:
-        """Begin, or begin again. Raises the service's own error if nobody could act."""
+        """Start, or restart. Raises the service's own error if no person could act."""
 
     def people(self) -> People:
-        """Those in force by now."""
+        """The people in force now."""
 
     def trouble(self) -> str | None:
-        """What is wrong with the file."""
+        """The error about the file."""
 
 
 class AsDaemon:
-    """With its journal, as far as it keeps the file."""
+    """With its journal, as far as it stores the file."""
 
     def __init__(self, _: Path, people: Path) -> None:
         self._path, self._journal = people, ""
@@ -89,7 +89,7 @@ class AsCarrousel:
 
 
 class AsWeb:
-    """Also what a command of surveillance asks for a PIN with."""
+    """Also the reader for surveillance commands that ask for a PIN."""
 
     def __init__(self, folder: Path, people: Path) -> None:
         self._state = folder / "web"
@@ -112,7 +112,7 @@ class AsWeb:
 def service(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> Callable[[bytes], tuple[Service, Path]]:
-    """Each of them, over a file with this content."""
+    """Each service, with a file of this content."""
 
     def made(content: bytes) -> tuple[Service, Path]:
         path = tmp_path / "people.jsonl"
@@ -133,7 +133,7 @@ def put(path: Path, content: bytes) -> None:
 
 
 def may(people: People) -> bool:
-    """Whether the director is not revoked."""
+    """True if the director is not revoked."""
     return next(each for each in people.persons if each.id == VIDAL.id).revoked is None
 
 
@@ -152,7 +152,7 @@ BAD = {
 
 @pytest.mark.parametrize("again", [False, True], ids=["same run", "after a restart"])
 @pytest.mark.parametrize("bad", BAD)
-def test_who_was_revoked_stays_revoked(service: Make, bad: str, again: bool) -> None:
+def test_a_revoked_person_stays_revoked(service: Make, bad: str, again: bool) -> None:
     at, path = service(file(7))
     at.start()
     assert may(at.people())
@@ -181,7 +181,7 @@ def test_the_file_in_force_stays_where_it_was_removed(service: Make) -> None:
         at.start()
 
 
-def test_nobody_acts_where_there_was_never_a_file(service: Make, tmp_path: Path) -> None:
+def test_without_any_file_no_person_may_act(service: Make, tmp_path: Path) -> None:
     at, path = service(file(7))
     path.unlink()
     with pytest.raises(PeopleError, match="No such file"):
@@ -216,7 +216,7 @@ def test_an_unchanged_file_is_checked_again_when_a_newer_one_was_remembered(tmp_
     assert f"{left}: its number is 7, and number 8 is in force" in (second.trouble or "")
 
 
-def test_a_memory_that_was_damaged_is_not_taken_for_none(tmp_path: Path) -> None:
+def test_a_damaged_memory_is_not_treated_as_empty(tmp_path: Path) -> None:
     path, memory = tmp_path / "people.jsonl", tmp_path / "memory"
     path.write_bytes(file(7))
     RememberedPeopleFile(str(path), KEY, SITE, memory)
@@ -227,7 +227,7 @@ def test_a_memory_that_was_damaged_is_not_taken_for_none(tmp_path: Path) -> None
             RememberedPeopleFile(str(path), KEY, SITE, memory)
 
 
-def test_a_later_file_is_in_force_though_it_cannot_be_remembered(tmp_path: Path) -> None:
+def test_a_later_file_is_in_force_although_it_cannot_be_stored(tmp_path: Path) -> None:
     path, memory = tmp_path / "people.jsonl", tmp_path / "memory"
     path.write_bytes(file(7))
     at = RememberedPeopleFile(str(path), KEY, SITE, memory)
@@ -242,8 +242,8 @@ def test_a_later_file_is_in_force_though_it_cannot_be_remembered(tmp_path: Path)
     assert memory.read_bytes() == path.read_bytes()
 
 
-def test_a_key_of_the_site_that_was_changed_begins_anew(tmp_path: Path) -> None:
-    """The configuration says so: what another key signed means nothing."""
+def test_a_new_site_key_starts_over(tmp_path: Path) -> None:
+    """By the configuration: files signed by another key count for nothing."""
     from nacl.signing import SigningKey
 
     path, memory = tmp_path / "people.jsonl", tmp_path / "memory"
@@ -256,7 +256,7 @@ def test_a_key_of_the_site_that_was_changed_begins_anew(tmp_path: Path) -> None:
 
 
 def test_names_that_look_the_same_do_not_lock_a_floor(service: Make) -> None:
-    """Of a file that an older release signed: all others act, and it is said what to do."""
+    """Of a file that an older release signed: all others may act, and the remedy is reported."""
     twin = replace(LASA, id="m-lasa-2", name="\u041c. Lasa", keys=())
     at, path = service(file(7, twin))
     at.start()

@@ -55,7 +55,7 @@ def test_a_site_with_its_people(tmp_path: Path) -> None:
     ("url", "simulated", "refused"),
     [(REAL, False, True), (REAL, True, False), (EMBEDDED, False, False)],
 )
-def test_the_section_is_wanted_where_others_reach_the_broker(
+def test_the_section_is_required_where_others_reach_the_broker(
     url: str, simulated: bool, refused: bool, tmp_path: Path
 ) -> None:
     found = mistakes(tmp_path, "", url, simulated)
@@ -73,7 +73,7 @@ def test_the_section_is_wanted_where_others_reach_the_broker(
         (REAL, False, '"accept-the-risk"', False),
     ],
 )
-def test_who_may_do_without_signatures(
+def test_configurations_that_need_no_signatures(
     url: str, simulated: bool, required: str, refused: bool, tmp_path: Path
 ) -> None:
     found = mistakes(tmp_path, f"[people]\nrequired = {required}\n", url, simulated)
@@ -102,14 +102,14 @@ def test_who_may_do_without_signatures(
         (FILE + '[people.may]\n"bets.open" = ["owner"]', "owner may not have it"),
     ],
 )
-def test_each_mistake_is_told_with_its_place(text: str, told: str, tmp_path: Path) -> None:
+def test_each_mistake_is_reported_with_its_place(text: str, told: str, tmp_path: Path) -> None:
     assert told in "\n".join(mistakes(tmp_path, f"[people]\n{text}\n"))
 
 
-def test_a_site_narrows(tmp_path: Path) -> None:
+def test_a_site_restricts_roles(tmp_path: Path) -> None:
     may = '[people.may]\n"round.void" = ["inspector"]\n"recall" = ["reader", "inspector"]\n'
     assert mistakes(tmp_path, f"[people]\n{FILE}two_persons = []\n{may}") == []
 
 
-def test_what_takes_two_unless_the_site_says() -> None:
+def test_commands_that_take_two_by_default() -> None:
     assert PeopleConfig().two_persons == MARKED_BY_DEFAULT == get_args(Mark)

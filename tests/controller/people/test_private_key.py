@@ -26,7 +26,7 @@ def made(folder: Path) -> Path:
     return path
 
 
-def test_what_was_made_is_opened(tmp_path: Path) -> None:
+def test_a_key_file_can_be_opened(tmp_path: Path) -> None:
     path = tmp_path / "lasa.key"
     key = make_private_key(path, PASSPHRASE, *LEAST)
     assert open_private_key(path, PASSPHRASE) == key
@@ -37,7 +37,7 @@ def test_what_was_made_is_opened(tmp_path: Path) -> None:
 
 
 def test_the_default_costs_memory() -> None:
-    """So that guessing is dear: RFC 9106 asks for 64 MiB at least."""
+    """So that guessing is expensive: RFC 9106 requires at least 64 MiB."""
     assert argon2id.MEMLIMIT_MODERATE >= 64 << 20
     assert make_private_key.__defaults__ == (
         argon2id.OPSLIMIT_MODERATE,
@@ -92,7 +92,7 @@ def test_a_file_that_was_changed_is_refused(tmp_path: Path, changed: dict[str, o
         open_private_key(path, PASSPHRASE)
 
 
-def test_what_is_no_key_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_key_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "key"
     with pytest.raises(PrivateKeyError, match="No such file"):
         open_private_key(path, PASSPHRASE)

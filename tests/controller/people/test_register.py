@@ -39,7 +39,7 @@ from tests.support.people.staff import (
 FILE = write_people(people(), SITE_KEY)
 
 
-def test_what_is_written_is_read() -> None:
+def test_a_written_file_is_read_back() -> None:
     assert read_people(FILE, SITE, SIGNER) == people()
     assert read_unsigned(FILE) == people()
     assert FILE.endswith(b"\n")
@@ -57,7 +57,7 @@ def test_a_key_is_known_by_its_thumbprint() -> None:
             assert people().owners[key.id] == (person, key)
 
 
-def test_who_may_be_at_which_table() -> None:
+def test_the_tables_of_a_person() -> None:
     found = people()
     by_id = {person.id: person for person in found.persons}
     where = {
@@ -100,7 +100,7 @@ def test_a_file_that_is_cut_off_is_noticed(end: int) -> None:
         read_people(FILE[:end], SITE, SIGNER)
 
 
-def test_nobody_adds_himself() -> None:
+def test_no_person_can_add_himself() -> None:
     other = SigningKey(secret("somebody else"))
     for forged in (
         write_people(people(), other),
@@ -135,7 +135,7 @@ def test_nobody_adds_himself() -> None:
         ({"keys": [{"x": LASA.keys[0].x, "until": "soon"}]}, "line 2: keys[0].until: "),
     ],
 )
-def test_each_mistake_is_told_with_its_place(changed: dict[str, Any], told: str) -> None:
+def test_each_mistake_is_reported_with_its_place(changed: dict[str, Any], told: str) -> None:
     lines = FILE.splitlines()
     person = json.loads(lines[1]) | changed
     text = b"\n".join([lines[0], json.dumps(person).encode(), *lines[2:-1]]) + b"\n"

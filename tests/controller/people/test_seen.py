@@ -26,7 +26,7 @@ def test_once() -> None:
     assert key(refused) == "signed_already"
 
 
-def test_expired_ones_drop_out_and_do_not_come_to_life_again() -> None:
+def test_expired_commands_are_dropped_and_never_valid_again() -> None:
     seen = SeenCommands()
     for number in range(1000):
         at = 1000.0 + number
@@ -37,7 +37,7 @@ def test_expired_ones_drop_out_and_do_not_come_to_life_again() -> None:
     assert key(refused) == "signed_already"
 
 
-def test_what_was_signed_before_the_start_is_not_known() -> None:
+def test_commands_signed_before_the_start_are_unknown() -> None:
     seen = SeenCommands(since=1010.0)
     with pytest.raises(RejectedError) as refused:
         seen.add("a", "1", issued=1010, until=1050, now=1011)
@@ -65,7 +65,7 @@ def test_it_is_bounded_and_forgets_nothing_that_is_valid(monkeypatch: pytest.Mon
         st.tuples(st.sampled_from("ab"), st.integers(0, 5), st.integers(-30, 200)), max_size=60
     )
 )
-def test_nothing_is_taken_twice_whatever_the_clock_does(
+def test_nothing_is_accepted_twice_whatever_the_clock_does(
     said: list[tuple[str, int, int]],
 ) -> None:
     """``now`` jumps; a command's times are its own."""
@@ -86,10 +86,12 @@ def test_nothing_is_taken_twice_whatever_the_clock_does(
         max_size=60,
     )
 )
-def test_nothing_is_taken_twice_however_often_it_begins_again(
+def test_nothing_is_accepted_twice_however_often_it_restarts(
     said: list[tuple[str, int, int, bool]],
 ) -> None:
-    """``now`` jumps, also from one run to the next; what was taken is read back at each start."""
+    """``now`` jumps, also from one run to the next; accepted commands are read back at
+    each start.
+    """
     seen, taken = SeenCommands(), dict[tuple[str, str], float]()
     for person, jti, now, again in said:
         if again:
@@ -104,7 +106,7 @@ def test_nothing_is_taken_twice_however_often_it_begins_again(
         taken[person, str(jti)] = issued + 40
 
 
-def test_what_was_taken_before_the_start_counts_and_no_more() -> None:
+def test_restored_commands_count_and_no_others() -> None:
     seen = SeenCommands()
     seen.restore([("a", "1", 1100.0), ("a", "1", 1100.0), ("a", "0", 900.0)], now=1000)
     assert len(seen) == 1

@@ -1,5 +1,5 @@
-"""Signed commands, and what is tried against them: ten thousand of each kind, in the short form a
-thousand, and none is accepted.
+"""Signed commands, and attacks on them: ten thousand of each kind, in the short form a thousand,
+and none is accepted.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def encoded(data: bytes) -> bytes:
 
 
 def by_hand(header: bytes, body: bytes, key: str = "lasa") -> bytes:
-    """A token as no library writes it, rightly signed."""
+    """A token that no library would write, correctly signed."""
     text = encoded(header) + b"." + encoded(body)
     return text + b"." + encoded(Ed25519PrivateKey.from_private_bytes(secret(key)).sign(text))
 
@@ -93,10 +93,10 @@ def body(**changed: Any) -> bytes:
     return json.dumps(msgspec.to_builtins(claims()) | changed).encode()
 
 
-# What is in order
+# Valid commands
 
 
-def test_who_signed_it_and_what_it_says() -> None:
+def test_the_signer_and_the_content() -> None:
     found = taken(signed())
     assert (found.person, found.key.id) == (LASA, public("lasa").id)
     assert command_of(found, "round-void", 12.5) == RoundVoid(
@@ -109,8 +109,8 @@ def test_any_of_the_persons_keys() -> None:
     assert taken(signed("lasa-tablet")).key == public("lasa-tablet")
 
 
-def test_another_library_reads_it() -> None:
-    """The whole of PyJWT, as somebody else would use it."""
+def test_another_library_reads_the_token() -> None:
+    """The whole of PyJWT, as an independent user would use it."""
     token = signed(jti="0123456789abcdef")
     public_key = Ed25519PrivateKey.from_private_bytes(secret("lasa")).public_key()
     found = jwt.decode(
@@ -123,7 +123,7 @@ def test_another_library_reads_it() -> None:
     assert found == msgspec.to_builtins(claims(jti="0123456789abcdef"))
 
 
-def test_one_that_another_library_made() -> None:
+def test_a_token_made_by_another_library_is_accepted() -> None:
     token = jwt.encode(
         msgspec.to_builtins(claims()),
         Ed25519PrivateKey.from_private_bytes(secret("lasa")),
@@ -147,7 +147,7 @@ def test_commands_to_devices_and_recalls() -> None:
     assert authorise(RULES, command_of(told, "recall", 0.0), told.claims.role).law is None
 
 
-def test_whom_to_answer_is_known_before_anything_is_proved() -> None:
+def test_the_sender_is_known_before_anything_is_proved() -> None:
     assert claims_of(signed("nobody")).client == "console-1"
 
 
@@ -160,20 +160,20 @@ def test_whom_to_answer_is_known_before_anything_is_proved() -> None:
         ({"fields": {"reason": "ball_out", "client": "x"}}, "signed_claims"),
     ],
 )
-def test_what_contradicts_the_claims_is_refused(changed: dict[str, Any], told: str) -> None:
+def test_fields_that_contradict_the_claims_are_refused(changed: dict[str, Any], told: str) -> None:
     with pytest.raises(RejectedError) as refused:
         command_of(taken(signed(**changed)), "round-void", 0.0)
     assert refused.value.refusal is not None
     assert refused.value.refusal.key == told
 
 
-def test_wrong_fields_are_told_as_of_any_command() -> None:
+def test_wrong_fields_are_reported_as_of_any_command() -> None:
     for fields in ({"reason": "weather"}, {}, {"reason": "ball_out", "at": 3}):
         with pytest.raises(UnreadableCommandError):
             command_of(taken(signed(fields=fields)), "round-void", 0.0)
 
 
-def test_a_reader_says_nothing() -> None:
+def test_a_reader_may_send_no_command() -> None:
     given = claims(iss="carrousel-1", role="reader")
     with pytest.raises(RejectedError, match="may only read"):
         command_of(taken(sign(secret("screen"), given).encode()), "round-void", 0.0)
@@ -204,11 +204,11 @@ def test_the_time_is_right_within_the_tolerance(iat: int, exp: int, told: str | 
         assert refusal(token) == told
 
 
-# What is tried: each attack gives the attempt and the refusals it may meet
+# Attacks: each gives the attempt and the refusals it may get
 
 
 def altered(chance: random.Random) -> bytes:
-    """One character or more of a good token replaced, removed or added."""
+    """One or more characters of a good token replaced, removed or added."""
     token = bytearray(GOOD[chance.randrange(len(GOOD))])
     for _ in range(chance.choice((1, 1, 1, 2, 5))):
         at = chance.randrange(len(token))
@@ -310,7 +310,7 @@ def unknown(chance: random.Random) -> bytes:
 
 
 def other_algorithm(chance: random.Random) -> bytes:
-    """``none``, and all others that there are; also a MAC with the public key as its secret."""
+    """``none``, and all other known ones; also a MAC with the public key as its secret."""
     alg = chance.choice(ALGORITHMS)
     head, text = header(alg=alg), body()
     public_key = chance.choice((public("lasa").raw, public("lasa").x.encode()))
@@ -325,13 +325,13 @@ def confused_keys(chance: random.Random) -> bytes:
     mine, theirs = chance.sample(("lasa", "riera", "vidal", "lasa-tablet", "stranger"), 2)
     ids = {"lasa": "m-lasa", "riera": "a-riera", "vidal": "t-vidal", "lasa-tablet": "m-lasa"}
     match chance.randrange(4):
-        case 0:  # signed with one, said to be of the other
+        case 0:  # signed with one, claimed to be of the other
             return by_hand(header(kid=public(theirs).id), body(iss=ids.get(theirs, "x")), mine)
         case 1:  # the right signature and kid, another person's name
             others = [each for each in ids.values() if each != ids.get(mine)]
             said = body(iss=chance.choice(others))
             return by_hand(header(kid=public(mine).id), said, mine)
-        case 2:  # bring your own key
+        case 2:  # a key brought along
             jwk = {"kty": "OKP", "crv": "Ed25519", "x": public("stranger").x}
             more: dict[str, Any] = chance.choice(
                 ({"jwk": jwk}, {"x5c": []}, {"jku": "http://127.0.0.1/"})
@@ -360,7 +360,7 @@ def unheard_of_header(chance: random.Random) -> bytes:
 
 
 def twice(chance: random.Random) -> bytes:
-    """A name twice in the header, the claims or the fields, also where it is written otherwise."""
+    """A name twice in the header, the claims or the fields, also in another spelling."""
     said = json.loads(body())
     name = chance.choice(sorted(said))
     again = f'"{name}"' if chance.random() < 0.5 else f'"\\u{ord(name[0]):04x}{name[1:]}"'
@@ -378,7 +378,7 @@ def twice(chance: random.Random) -> bytes:
 
 
 def malformed(chance: random.Random) -> bytes:
-    """Claims that lack something, have too much, or are of another kind."""
+    """Claims that lack something, have too much, or are of another type."""
     said = json.loads(body())
     name = chance.choice([name for name in said if name not in ("client", "fields")])
     match chance.randrange(4):
@@ -448,7 +448,7 @@ ATTACKS: dict[Callable[[random.Random], bytes], set[str]] = {
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
-def test_thousands_of_each_and_none_is_accepted(
+def test_no_attack_is_accepted(
     attack: Callable[[random.Random], bytes],
 ) -> None:
     chance, seen, met = random.Random(15), SeenCommands(), Counter[str]()
@@ -456,11 +456,11 @@ def test_thousands_of_each_and_none_is_accepted(
         met[refusal(attack(chance), seen=seen)] += 1
     assert met.total() == TIMES
     assert met.keys() <= ATTACKS[attack]
-    assert len(seen) == 0  # and nobody's command was used up
+    assert len(seen) == 0  # and no command was used up
 
 
-def test_each_is_followed_once_whenever_it_comes_again() -> None:
-    """Thousands of replays of fifty commands, at any time after, the clock set back too."""
+def test_each_command_is_followed_once_whenever_it_is_replayed() -> None:
+    """Thousands of replays of fifty commands, at any time after, with the clock set back too."""
     chance, seen = random.Random(15), SeenCommands()
     for token in GOOD:
         taken(token, seen=seen)
@@ -470,8 +470,8 @@ def test_each_is_followed_once_whenever_it_comes_again() -> None:
         assert told in ("signed_already", "signed_expired", "signed_in_future")
 
 
-def test_after_a_start_nothing_from_before_it_is_followed() -> None:
-    """Whatever the journal or its backup knows: ``since`` is the start and the tolerance."""
+def test_no_command_from_before_the_start_is_followed() -> None:
+    """Whatever the journal or its backup contains: ``since`` is the start and the tolerance."""
     chance = random.Random(15)
     for _ in range(TIMES // 10):
         start = NOW + chance.uniform(0, 30)
@@ -481,8 +481,8 @@ def test_after_a_start_nothing_from_before_it_is_followed() -> None:
             assert refusal(token, now, seen) in ("signed_before_start", "signed_expired")
 
 
-def test_a_croupier_may_not_what_the_head_may() -> None:
-    """The wrong role of the law: enrolled, in order, and refused by the table of roles."""
+def test_a_croupier_may_not_send_commands_of_the_head() -> None:
+    """The wrong role by law: enrolled, in order, and refused by the table of roles."""
     for _ in range(TIMES // 10):
         given = claims(iss="a-riera", role="croupier", fields={"reason": "ball_out"})
         found = taken(sign(secret("riera"), given).encode())
@@ -525,14 +525,14 @@ TOKENS = st.builds(
 
 @settings(max_examples=cases(25, 100))
 @given(TOKENS)
-def test_nothing_that_is_signed_at_random_is_a_crash_or_a_command(token: bytes) -> None:
+def test_random_signed_data_is_neither_a_crash_nor_a_command(token: bytes) -> None:
     assert refusal(token).startswith("signed_")
 
 
 @settings(max_examples=cases(50, 200))
 @given(st.data())
-def test_one_claim_that_is_changed_at_random(data: st.DataObject) -> None:
-    """Rightly signed by its person: accepted only if it says what it said."""
+def test_a_randomly_changed_claim(data: st.DataObject) -> None:
+    """Correctly signed by its person: accepted only if its content is unchanged."""
     name = data.draw(st.sampled_from(["iss", "aud", "iat", "exp", "role"]))
     value = data.draw(
         st.integers(-(2**70), 2**70)

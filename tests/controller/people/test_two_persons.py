@@ -1,4 +1,4 @@
-"""What takes two persons."""
+"""Commands that take two persons."""
 
 from __future__ import annotations
 
@@ -69,12 +69,14 @@ def key(refused: pytest.ExceptionInfo[RejectedError]) -> str:
         (BetsOpen(at=0, by="x", role="director"), CommandSubject(has_result=True), False),
     ],
 )
-def test_what_takes_two(given: AnyCommand, standing: CommandSubject, two: bool) -> None:
+def test_commands_that_take_two_persons(
+    given: AnyCommand, standing: CommandSubject, two: bool
+) -> None:
     assert needs_two(given, standing) is two
     assert not needs_two(given, standing, ())
 
 
-def test_the_second_says_the_same_and_both_are_known() -> None:
+def test_the_second_person_repeats_the_command_and_both_are_known() -> None:
     state, first = add_signature(WaitingCommands(), by(LASA), LASA, 100.0)
     assert first is None
     state, first = add_signature(state, by(VIDAL), VIDAL, 100.0 + SECOND_PERSON_SECONDS - 1)
@@ -82,7 +84,7 @@ def test_the_second_says_the_same_and_both_are_known() -> None:
     assert state == WaitingCommands()
 
 
-def test_the_same_person_is_no_second_one_whichever_key_it_is() -> None:
+def test_the_same_person_is_no_second_one_with_any_key() -> None:
     state, _ = add_signature(WaitingCommands(), by(LASA), LASA, 100.0)
     tablet = replace(LASA, role="inspector", token="signed with another key")
     with pytest.raises(RejectedError) as refused:
@@ -118,7 +120,7 @@ def test_another_content_confirms_nothing(other: AnyCommand) -> None:
     assert len(state.waiting) == 2
 
 
-def test_no_more_than_a_few_wait() -> None:
+def test_the_number_of_waiting_commands_is_limited() -> None:
     state = WaitingCommands()
     for number in range(MAX_WAITING):
         state, _ = add_signature(state, by(LASA, replace(CORRECT, round=number + 1)), LASA, 100.0)
@@ -129,8 +131,8 @@ def test_no_more_than_a_few_wait() -> None:
     assert first == LASA
 
 
-def test_nobody_alone_corrects_ten_thousand_results() -> None:
-    """One person with as many keys as there are, in any order and time, against both roles."""
+def test_no_single_person_corrects_a_result() -> None:
+    """One person with any number of keys, in any order and time, against both roles."""
     chance = random.Random(15)
     for _ in range(10_000):
         state = WaitingCommands()
@@ -148,7 +150,7 @@ def test_nobody_alone_corrects_ten_thousand_results() -> None:
             assert first is None
 
 
-def test_the_first_is_told_who_must_say_the_same() -> None:
+def test_the_first_person_is_told_which_roles_must_repeat_it() -> None:
     assert str(second_person_wanted(LASA, ("table_head", "director"))) == (
         "not followed yet: within 120 s a person other than M. Lasa must send the same; "
         "allowed: table_head, director"

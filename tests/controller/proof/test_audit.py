@@ -1,4 +1,4 @@
-"""The audit: what follows is proved, and the first entry that does not follow is shown."""
+"""The audit: consistent entries are proved, and the first inconsistent entry is shown."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.journal.premises import Premises, entries, evening
 
 
 def forge(path: Path, position: int, old: str, new: str) -> None:
-    """Change an entry and chain everything after it again, as somebody would who knows how."""
+    """Change an entry and chain everything after it again, as a skilled forger would."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         (body,) = connection.execute(
             "SELECT CAST(body AS TEXT) FROM entry WHERE position = ?", (position,)
@@ -84,7 +84,7 @@ async def test_everything_follows_across_a_restart_a_silence_and_a_lost_link(
         ("event", '"seq":4', '"seq":5', "this event does not follow"),
     ],
 )
-async def test_what_was_forged_does_not_follow(
+async def test_a_forged_entry_does_not_follow(
     tmp_path: Path, kind: str, old: str, new: str, what: str
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -109,7 +109,7 @@ async def test_a_state_that_was_forged_between_two_runs_is_found(tmp_path: Path)
     assert audit(path).differences[0].what == "the table continued from another state than its own"
 
 
-async def test_an_event_that_was_taken_out_is_missed(tmp_path: Path) -> None:
+async def test_a_removed_event_is_missed(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
     last = [
@@ -124,7 +124,7 @@ async def test_an_event_that_was_taken_out_is_missed(tmp_path: Path) -> None:
     assert "and is not there" in audit(path).differences[0].what
 
 
-async def test_after_a_file_was_set_aside_events_are_proved_and_readings_are_said_not_to_be(
+async def test_after_a_file_was_set_aside_events_are_proved_and_readings_reported_as_unproved(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -149,9 +149,7 @@ async def test_after_a_file_was_set_aside_events_are_proved_and_readings_are_sai
     assert audit(path).proves
 
 
-async def test_inputs_that_were_lost_are_said_to_be(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_lost_inputs_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
     run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
@@ -180,7 +178,7 @@ async def test_inputs_that_were_lost_are_said_to_be(
 
 
 async def test_a_sealed_table_that_was_restarted_differs_in_nothing(tmp_path: Path) -> None:
-    """Without the key of surveillance nothing of it is proved, and nothing is said against it."""
+    """Without the key of surveillance nothing of it is proved, and nothing is held against it."""
     path = tmp_path / "journal.sqlite3"
     cipher = CardCipher(PrivateKey.generate().public_key, b"s" * 32)
     for _ in range(2):
@@ -192,7 +190,7 @@ async def test_a_sealed_table_that_was_restarted_differs_in_nothing(tmp_path: Pa
     assert made.unproved.keys() == {"sealed for surveillance"}
 
 
-async def test_the_command_says_it_on_one_page(
+async def test_the_command_prints_one_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -247,8 +245,8 @@ def repacked(body: bytes, old: bytes, new: bytes) -> bytes:
     return json.dumps({"device": "wheel", "packed": packed}).encode()
 
 
-def test_what_was_edited_within_a_packed_entry_is_found(tmp_path: Path) -> None:
-    """By its hash; and where the chain was made again, because the readings do not follow."""
+def test_a_change_within_a_packed_entry_is_found(tmp_path: Path) -> None:
+    """By its hash; and if the chain was rebuilt, because the readings do not follow."""
     path = tmp_path / "journal.sqlite3"
     packed_minute(path)
     assert whole(audit(path))

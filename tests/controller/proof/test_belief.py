@@ -1,4 +1,4 @@
-"""Whether the wall clock is believed: evidence in, verdict with its reason out."""
+"""Trust in the wall clock: evidence in, verdict with its reason out."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def known(
         ),
     ],
 )
-def test_what_contradicts_a_clock(
+def test_evidence_that_contradicts_a_clock(
     reading: ClockReading, before: BelievedTime | None, doubted: str | None
 ) -> None:
     found = contradiction(reading, before)
@@ -114,7 +114,7 @@ def test_what_contradicts_a_clock(
     assert (doubted or "") in (found or "")
 
 
-def test_a_clock_that_is_set_right_again_is_believed_at_once() -> None:
+def test_a_corrected_clock_is_trusted_at_once() -> None:
     belief = update_belief(Belief(), now(0, 0))
     assert belief.doubt is None
     for minute in range(1, 100):
@@ -123,7 +123,7 @@ def test_a_clock_that_is_set_right_again_is_believed_at_once() -> None:
     assert update_belief(belief, now(6000, 6000)).doubt is None
 
 
-def test_a_clock_that_goes_for_a_day_without_a_step_is_believed() -> None:
+def test_a_clock_that_runs_for_a_day_without_a_step_is_trusted() -> None:
     belief = update_belief(Belief(), now(0, 0))
     belief = update_belief(belief, now(45 * DAY, 60))
     assert (
@@ -134,7 +134,7 @@ def test_a_clock_that_goes_for_a_day_without_a_step_is_believed() -> None:
     )
     belief = update_belief(
         belief, now(44 * DAY, STEADY_SECONDS)
-    )  # set once more: it has to begin anew
+    )  # set once more: it has to start over
     assert update_belief(belief, now(45 * DAY, STEADY_SECONDS + DAY - 1)).doubt is not None
     stopped = update_belief(Belief(), ClockReading(0.0, 0.0, 0.0, None))
     assert (
@@ -153,10 +153,8 @@ def test_a_clock_that_goes_for_a_day_without_a_step_is_believed() -> None:
         max_size=30,
     )
 )
-def test_in_use_only_a_clock_that_goes_on_is_believed(steps: list[tuple[float, float]]) -> None:
-    """Whatever is set: what was believed last is the truth, unless a wrong clock went on
-    for a day.
-    """
+def test_in_use_only_a_clock_without_steps_is_trusted(steps: list[tuple[float, float]]) -> None:
+    """The last trusted time is the truth, unless a wrong clock ran for a day."""
     belief, passed, off, undisturbed = update_belief(Belief(), now(0, 0)), 0.0, 0.0, 0.0
     right = True
     for seconds, jump in steps:
@@ -179,7 +177,7 @@ def test_the_clocks_of_this_machine() -> None:
 @pytest.mark.parametrize(
     ("state", "said"), [(0, True), (1, True), (4, True), (5, False), (-1, None)]
 )
-def test_what_the_kernel_says(
+def test_the_kernels_clock_status(
     monkeypatch: pytest.MonkeyPatch, state: int, said: bool | None
 ) -> None:
     class Kernel:

@@ -1,5 +1,5 @@
-"""A journal in which any cell holds anything: `verify`, `audit` and `export` say what is wrong, and
-never fail themselves.
+"""A journal in which any cell has any content: `verify`, `audit` and `export` report the damage,
+and never fail themselves.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ async def _evening(path: Path) -> None:
 
 
 def damage(path: Path, chance: random.Random) -> tuple[str, str, int, bool]:
-    """Put anything into one cell. Gives where, and whether the evidence is another now."""
+    """Put anything into one cell. Return its place, and True if the evidence is changed."""
     table = chance.choice(["entry"] * 5 + ["saved", "meta", "cursor"])
     column = chance.choice(TABLES[table])
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -128,17 +128,17 @@ def damage(path: Path, chance: random.Random) -> tuple[str, str, int, bool]:
                 f"UPDATE {table} SET {column} = {as_text} WHERE {key} = ?", (value, row)
             )
         except (sqlite3.IntegrityError, sqlite3.OperationalError):
-            return table, column, 0, False  # a place that SQLite itself keeps
+            return table, column, 0, False  # a place that SQLite itself uses
         gone = connection.execute(cell, (row,)).fetchone()
     return (
         table,
         column,
         row,
         before != gone and table != "cursor",
-    )  # which is how far a reader has got
+    )  # the position of a reader
 
 
-def test_whatever_a_cell_holds_each_command_ends_in_a_verdict(
+def test_with_any_content_of_a_cell_each_command_ends_in_a_verdict(
     whole: Path, memory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found, cells = 0, cases(24, 120)
@@ -155,7 +155,7 @@ def test_whatever_a_cell_holds_each_command_ends_in_a_verdict(
             derived = (table, column) == (
                 "saved",
                 "state",
-            )  # which is in no hash: the audit derives it
+            )  # it is in no hash: the audit derives it
             assert derived or verdict.outcome is not ProofOutcome.HOLDS, (seed, table, column)
             found += 1
             if table == "entry" and column != "position":
@@ -170,7 +170,7 @@ def test_whatever_a_cell_holds_each_command_ends_in_a_verdict(
     assert found > cells * 5 // 12
 
 
-def test_whatever_a_sealed_day_holds_each_command_ends_in_a_verdict(
+def test_with_any_content_of_a_sealed_day_each_command_ends_in_a_verdict(
     memory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = memory / "journal.sqlite3"

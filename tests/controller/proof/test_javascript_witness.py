@@ -41,7 +41,7 @@ def numbers(path: Path) -> list[int]:
 
 
 def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count as releases did that had no limit."""
+    """Count as releases without a limit did."""
     uptime_ns = clock.uptime_ns
     monkeypatch.setattr(clock, "uptime_ns", lambda: UPTIME + uptime_ns())
     for module in (mono, differences):
@@ -51,7 +51,7 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_year_of_one_run_holds(
     programs: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A clock that moves by eight days each time that it is read."""
+    """A clock that advances by eight days each time it is read."""
     moments = count(0, 8 * DAY)
     monkeypatch.setattr(clock, "uptime_ns", lambda: next(moments))
     path = tmp_path / "journal.sqlite3"
@@ -66,7 +66,7 @@ async def test_a_year_of_one_run_holds(
     assert audit(path).differences == []
 
 
-async def test_rounded_numbers_accuse_nobody(
+async def test_rounded_numbers_accuse_no_one(
     programs: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     as_before(monkeypatch)
@@ -110,7 +110,7 @@ async def test_rounding_hides_no_change(
         assert witnessed(path, archived, last.key).outcome is ProofOutcome.DOES_NOT_HOLD
 
 
-async def test_two_spellings_of_one_number_are_one(tmp_path: Path) -> None:
+async def test_two_spellings_of_one_number_are_equal(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
     archived = archive(path)

@@ -1,4 +1,4 @@
-"""Several processes find in a journal what one finds, whatever was done to it."""
+"""Several processes find the same in a journal as a single one, whatever was done to it."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def evenings() -> Iterator[tuple[float, bytes]]:
 
 
 class Forger(MonthTable):
-    """A table that goes on, after the second midnight, with another last number than it had, so
-    that all that follows fits.
+    """A table that continues after the second midnight with another last number than it had, so
+    that all later entries match.
     """
 
     midnights = 0
@@ -83,7 +83,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def more(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How often a process had to take a piece that was another's."""
+    """Count how often a process had to take over another's piece."""
     told: list[int] = []
     go_on = processes._Process.extend
 
@@ -115,13 +115,13 @@ def test_days_are_proved_at_once(sealed: Path, more: list[int]) -> None:
     assert not more, "each knew what was true"
 
 
-def test_days_that_are_not_sealed_are_too(live: Path, more: list[int]) -> None:
+def test_unsealed_days_are_proved_at_once(live: Path, more: list[int]) -> None:
     made = alike(live, NIGHTS)
     assert made.derived == made.derivable
     assert not more
 
 
-def test_who_guesses_wrong_is_overruled(
+def test_a_wrong_guess_is_overruled(
     live: Path, more: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pieces, "LEAD_ENTRIES_PER_TABLE", 0)
@@ -145,7 +145,7 @@ def states(connection: sqlite3.Connection) -> list[int]:
 
 
 def change(kind: str, old: str, new: str) -> Callable[[sqlite3.Connection, int], None]:
-    """Change the first such entry after a position, and chain all again."""
+    """Change the first such entry after a position, and rebuild the chain."""
 
     def forge(connection: sqlite3.Connection, after: int) -> None:
         position, body = connection.execute(
@@ -185,8 +185,8 @@ FORGERIES = (
     touch,
     rot,
 )
-EACH = cases(2, 1)
-"""One in so many of the midnights at which each of them is done, in turn."""
+MIDNIGHTS_PER_FORGERY = cases(2, 1)
+"""Each forgery is made at one in this many midnights, in turn."""
 
 
 @pytest.mark.parametrize(
@@ -194,10 +194,10 @@ EACH = cases(2, 1)
     [
         (forge, midnight)
         for number, forge in enumerate(FORGERIES)
-        for midnight in (1, 2, 3, 4)[number % EACH :: EACH]
+        for midnight in (1, 2, 3, 4)[number % MIDNIGHTS_PER_FORGERY :: MIDNIGHTS_PER_FORGERY]
     ],
 )
-def test_whatever_was_forged_is_told_alike(
+def test_any_forgery_is_reported_alike(
     live: Path, forge: Callable[[sqlite3.Connection, int], None], midnight: int
 ) -> None:
     with closing(sqlite3.connect(live, isolation_level=None)) as connection:
@@ -217,13 +217,13 @@ def test_whatever_was_forged_is_told_alike(
         ('"continues":true', '"continues":false'),
     ],
 )
-def test_a_run_that_is_told_otherwise_in_between(live: Path, old: str, new: str) -> None:
+def test_a_run_with_a_changed_entry_in_between(live: Path, old: str, new: str) -> None:
     with closing(sqlite3.connect(live, isolation_level=None)) as connection:
         change("boot", old, new)(connection, states(connection)[3] - 1)
     assert msgspec.json.encode(audit(live, jobs=3)) == msgspec.json.encode(audit(live))
 
 
-def test_a_sealed_day_that_is_gone_is_told_alike(sealed: Path) -> None:
+def test_a_missing_sealed_day_is_reported_alike(sealed: Path) -> None:
     days = sorted(folder(sealed).iterdir())
     days[1].unlink()
     with closing(sqlite3.connect(sealed, isolation_level=None)) as connection:
@@ -244,7 +244,9 @@ def test_a_process_that_is_killed_is_replaced(live: Path, monkeypatch: pytest.Mo
     assert msgspec.json.encode(audit(live, jobs=3)) == expected
 
 
-def test_the_command_line_says_how_many(sealed: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_sets_the_number_of_processes(
+    sealed: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     pages = []
     for jobs in ("1", "3"):
         assert main(["audit", str(sealed), "--text", "--jobs", jobs]) == 0

@@ -1,4 +1,4 @@
-"""What results rest on: events name readings, and `export` and `audit` find them in the journal."""
+"""Evidence of results: events name readings, and `export` and `audit` find them in the journal."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def results(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-async def test_export_shows_what_a_result_rests_on(
+async def test_export_shows_the_evidence_of_a_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -135,7 +135,7 @@ async def test_export_shows_what_a_result_rests_on(
     assert len(boots) == 2, "a round that was begun before a restart"
 
 
-async def test_export_names_what_is_sealed_as_sealed(
+async def test_export_marks_sealed_entries_as_sealed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -166,7 +166,7 @@ async def test_no_event_of_dealt_cards_has_a_frame(tmp_path: Path) -> None:
         )
 
 
-async def test_a_reading_that_is_not_kept_is_said_not_to_be(
+async def test_a_reading_that_is_not_stored_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -252,7 +252,7 @@ async def test_without_the_key_too_a_reading_must_be_there(tmp_path: Path) -> No
     assert first.what == f"the reading has the number {named[2]}, and the one before it {named[0]}"
 
 
-def test_what_one_process_finds_several_find_together() -> None:
+def test_one_process_and_several_find_the_same() -> None:
     alone, first, second = ReadingRange(), ReadingRange(), ReadingRange()
     for part, numbers, names in ((first, (5, 6), (4, 5)), (second, (7, 8), (3, 6, 8))):
         for number in numbers:
@@ -277,7 +277,7 @@ def table(saved: bytes | None = None, boot: str = "b1", game: str = "trente-et-q
     )
 
 
-def test_readings_are_counted_through_restarts_and_where_a_table_begins_anew() -> None:
+def test_readings_are_counted_through_restarts_and_rebuilt_tables() -> None:
     first = table()
     for at in (1.0, 2.0):
         first.handle(CardDrawn(at=at, device="shoe", card="7h"), "now", 0)
@@ -289,7 +289,7 @@ def test_readings_are_counted_through_restarts_and_where_a_table_begins_anew() -
     assert wheel.readings == 0, "a wheel's results have frames"
 
 
-def test_what_was_saved_with_frames_is_read() -> None:
+def test_a_state_saved_with_frames_is_read() -> None:
     play = table()
     given: list[tuple[str, dict[str, Any]]] = [
         *(("session.open", {}), ("shoe.start", {"shoe": "S1"})),

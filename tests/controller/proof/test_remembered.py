@@ -1,4 +1,4 @@
-"""The table ``saved`` of a journal, which is in no hash: derived by the audit, held against the
+"""The table ``saved`` of a journal, which is in no hash: derived by the audit, compared with the
 entries by verify.
 """
 
@@ -28,7 +28,7 @@ from tests.support.journal.premises import Premises, evening
         "UPDATE saved SET state = '{}'",
     ],
 )
-async def test_what_is_saved_is_derived_and_compared(tmp_path: Path, statement: str) -> None:
+async def test_saved_states_are_derived_and_compared(tmp_path: Path, statement: str) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
     assert audit(path, key=last.key).outcome is ProofOutcome.HOLDS
@@ -66,7 +66,7 @@ async def test_what_is_saved_is_derived_and_compared(tmp_path: Path, statement: 
         ("DROP TABLE saved", "no such table"),
     ],
 )
-async def test_where_it_is_saved_is_held_against_the_chain(
+async def test_the_position_of_a_saved_state_is_compared_with_the_chain(
     tmp_path: Path, statement: str, what: str
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -79,7 +79,7 @@ async def test_where_it_is_saved_is_held_against_the_chain(
     assert any(what in problem.what for problem in verdict.problems), verdict.problems
 
 
-async def test_what_is_saved_is_what_a_table_went_on_with(tmp_path: Path) -> None:
+async def test_a_saved_state_is_the_one_that_a_table_continued_with(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
     run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
@@ -97,7 +97,7 @@ async def test_what_is_saved_is_what_a_table_went_on_with(tmp_path: Path) -> Non
 
 
 def loosen(path: Path) -> None:
-    """Let every cell hold anything."""
+    """Let every cell have any content."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute(

@@ -1,5 +1,5 @@
-"""How long sealed days are kept: no clock that is set makes anything old, and what is removed is
-told in the journal first.
+"""Retention of sealed days: no clock change makes anything old, and removals are recorded in the
+journal first.
 """
 
 from __future__ import annotations
@@ -58,14 +58,12 @@ async def running(path: Path, keep_days: int = 30) -> AsyncIterator[Premises]:
 
 
 async def written(run: Premises) -> None:
-    """Wait until the journal's writer has done everything that it was asked for."""
+    """Wait until the journal's writer has finished all requested work."""
     await until_async(lambda: not run.journal._writer.cut and run.journal._writer.queue.empty())
 
 
 async def minute(run: Premises) -> None:
-    """What the archivist does once a minute, and everything that the journal's writer was asked
-    for.
-    """
+    """Do the archivist's work of one minute, and wait for the journal's writer."""
     run.upkeep.check([run.runner])
     await run.runner.drain()
     await run.upkeep._seal(run.journal.head())
@@ -92,7 +90,7 @@ def clock_alert(run: Premises) -> str | None:
 
 
 def kept(path: Path) -> list[int]:
-    """The positions that are kept, in segments or in the file."""
+    """The stored positions, in segments or in the file."""
     held = {entry.position for entry in entries(path)}
     for each in segments(path):
         with closing(Segment(each)) as segment:
@@ -105,7 +103,7 @@ def boots(found: list[Entry]) -> Iterator[Boot]:
 
 
 def removals(path: Path) -> list[RemovedDay]:
-    """Those that the live file tells of."""
+    """The removals recorded in the live file."""
     return [each for boot in boots(entries(path)) for each in boot.removed]
 
 
@@ -122,8 +120,8 @@ async def test_a_start_in_1970_and_then_the_right_time_removes_nothing(
         world.goes_on(DAY)
         await minute(run)
         await minute(run)
-        assert run.alerts["journal-clock"] == raised  # said once
-        assert segments(path) == []  # a day is over, by a clock that nobody believes
+        assert run.alerts["journal-clock"] == raised  # reported once
+        assert segments(path) == []  # a day is over, by a clock that is not trusted
         world.off = 0.0
         for _ in range(10):
             world.goes_on(60)
@@ -162,7 +160,7 @@ async def test_45_days_forward_or_back_remove_nothing(
         doubted = clock_alert(run)
         assert (doubted is None) == (
             synchronised is True and days > 0
-        )  # else it is a machine that was off, as far as one can tell
+        )  # else it is a machine that was off, as far as can be known
         world.off = 0.0
         await live(run, world, 2.5)
         assert clock_alert(run) is None or synchronised
@@ -172,7 +170,7 @@ async def test_45_days_forward_or_back_remove_nothing(
     assert min(entry.position for entry in entries(path)) == 1
 
 
-async def test_what_has_had_its_time_is_told_before_it_is_removed(
+async def test_a_removal_is_recorded_before_it_happens(
     path: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before: dict[str, tuple[int, int, str, str]] = {}
@@ -210,7 +208,7 @@ async def test_what_has_had_its_time_is_told_before_it_is_removed(
     assert len(segments(path)) in (10, 11)
 
 
-async def test_verify_tells_days_that_were_removed_from_days_that_somebody_took(
+async def test_verify_distinguishes_removed_days_from_missing_ones(
     path: Path, world: World
 ) -> None:
     async with running(path, keep_days=5) as run:
@@ -236,10 +234,10 @@ async def test_verify_tells_days_that_were_removed_from_days_that_somebody_took(
     assert "are missing" in verify(path, key).problems[0].what
 
 
-async def test_a_journal_of_a_release_that_did_not_count_goes_on_and_is_verified(
+async def test_a_journal_of_a_release_without_counting_continues_and_is_verified(
     path: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its days had no age and what it removed was not told: neither is held against it."""
+    """Its days had no age and its removals were not recorded: neither is held against it."""
 
     def before(*given: Any, **named: Any) -> bytes:
         body = msgspec.json.decode(boot(*given, **named))
@@ -266,7 +264,7 @@ async def test_a_journal_of_a_release_that_did_not_count_goes_on_and_is_verified
     )
 
 
-async def test_nothing_is_removed_that_could_not_be_told(
+async def test_nothing_is_removed_without_a_record(
     path: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with running(path, keep_days=3) as run:
@@ -288,7 +286,7 @@ async def test_nothing_is_removed_that_could_not_be_told(
         assert min(kept(path)) > 1
 
 
-async def test_a_machine_that_was_off_for_a_month_goes_on_and_counts_from_where_it_was(
+async def test_a_machine_that_was_off_for_a_month_continues_its_count(
     path: Path, world: World
 ) -> None:
     world.synchronised = True
@@ -306,8 +304,12 @@ async def test_a_machine_that_was_off_for_a_month_goes_on_and_counts_from_where_
         assert removals(path) != []
 
 
-async def test_a_new_journal_counts_on_from_the_sealed_days(path: Path, world: World) -> None:
-    """The journal was damaged at rest: its sealed days are still there, and their time goes on."""
+async def test_a_new_journal_continues_the_count_of_the_sealed_days(
+    path: Path, world: World
+) -> None:
+    """The journal was damaged at rest: its sealed days are still there, and their time
+    continues.
+    """
     async with running(path) as run:
         await live(run, world, 5)
     spoil(path, first=0)
@@ -333,7 +335,7 @@ async def test_a_clock_that_is_ahead_for_an_hour_does_not_keep_days_from_being_s
 
 
 class Ledger:
-    """Until when each position was last known to be the newest: by the truth that no
+    """The time until which each position was known to be the newest: by the true time, which no
     daemon knows.
     """
 
@@ -360,7 +362,7 @@ STEPS = st.one_of(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(steps=st.lists(STEPS, min_size=8, max_size=16))
-def test_whatever_the_clocks_do_nothing_is_removed_before_its_time(
+def test_no_clock_change_removes_anything_too_early(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, float]]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -1,5 +1,5 @@
-"""What a device that babbles costs the journal: told by name before the disk is full, and derived
-again like anything else.
+"""The journal space that a babbling device uses: reported by name before the disk is full, and
+derived again like any other entry.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def babble(made: Premises, seconds: int, times: int = 1) -> None:
         made.tell(BytesReceived(made.now, NOISE * times))
 
 
-async def test_what_is_read_of_a_babble_is_proved_and_is_little(tmp_path: Path) -> None:
+async def test_babble_is_proved_and_takes_little_space(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     async with run(path) as made:
         babble(made, 200)
@@ -78,19 +78,19 @@ async def test_another_device_that_floods_is_named_too(tmp_path: Path) -> None:
             return made.alerts["device-flood"].detail
 
         first = flood("wheel")
-        assert flood("wheel") == first  # told once
+        assert flood("wheel") == first  # reported once
         both = flood("wheel", "other")
         assert "device wheel of" in str(both)
         assert "device other of" in str(both)
         assert "device wheel of" not in str(flood("other"))
 
 
-async def test_no_device_is_blamed_for_what_the_disk_does_not_take(
+async def test_no_device_is_blamed_for_a_failing_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing: list[str | None] = [None]
     async with run(tmp_path / "journal.sqlite3") as made:
-        # its own thread says after each commit that it has not failed
+        # its own thread reports after each commit that it has not failed
         said = property(lambda _: failing[-1], lambda _, __: None)
         monkeypatch.setattr(Journal, "failed", said, raising=False)
 
@@ -103,12 +103,12 @@ async def test_no_device_is_blamed_for_what_the_disk_does_not_take(
 
         assert [minute("disk full"), minute("disk full"), minute(None)] == [
             False
-        ] * 3  # what came in the last one came before too
+        ] * 3  # the data of the last minute came before too
         assert minute(None)
-        assert minute("disk full")  # what was true before is not known to be over
+        assert minute("disk full")  # earlier alerts are not known to be over
 
 
-async def test_a_disk_that_is_nearly_full_is_told_with_the_device_that_sends_most(
+async def test_a_nearly_full_disk_is_reported_with_the_device_that_sends_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with run(tmp_path / "journal.sqlite3") as made:
@@ -124,7 +124,7 @@ async def test_a_disk_that_is_nearly_full_is_told_with_the_device_that_sends_mos
         )
         babble(made, 6)
         made.upkeep.check_room([made.runner])
-        assert made.alerts["journal-room"] is alert  # told once
+        assert made.alerts["journal-room"] is alert  # reported once
         free = journal_upkeep.MIN_FREE_BYTES
         made.upkeep.check_room([made.runner])
         assert "journal-room" not in made.alerts

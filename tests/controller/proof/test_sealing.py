@@ -1,6 +1,4 @@
-"""Days that are over: sealed, still provable, removed from the journal in time and never
-too early.
-"""
+"""Past days: sealed, still provable, removed from the journal in time and never too early."""
 
 from __future__ import annotations
 
@@ -108,7 +106,7 @@ async def test_every_day_that_is_over_is_sealed_once(tmp_path: Path) -> None:
         assert segment.checkpoint.position == 150
 
 
-async def test_what_is_sealed_leaves_the_journal_after_a_week_and_everything_still_holds(
+async def test_sealed_days_leave_the_journal_after_a_week_and_everything_still_verifies(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -128,7 +126,7 @@ async def test_what_is_sealed_leaves_the_journal_after_a_week_and_everything_sti
     assert (verdict.entries, verdict.segments) == (303, 9)
 
 
-async def test_the_last_entry_stays_and_the_chain_goes_on(tmp_path: Path) -> None:
+async def test_the_last_entry_stays_and_the_chain_continues(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     await ten_days(path)
     done = sealed(path, now="2026-12-24T12:00:00.000000Z", keep_days=60)
@@ -151,7 +149,7 @@ async def test_the_file_does_not_grow_once_days_leave_it(tmp_path: Path) -> None
                 await journal.append(record(number, day))
             end = journal.head()
             await until_cut_to(journal, path, end - 1)
-            with closing(sqlite3.connect(path)) as other:  # which sees the log too
+            with closing(sqlite3.connect(path)) as other:  # it sees the log too
                 sizes.append(other.execute("PRAGMA page_count").fetchone()[0])
     assert max(sizes[4:]) <= max(sizes[:4])
 
@@ -165,7 +163,7 @@ async def until_cut_to(journal: Journal, path: Path, through: int) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_what_nobody_has_heard_is_never_cut(tmp_path: Path) -> None:
+async def test_unpublished_events_are_never_removed(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     await ten_days(path)
     assert sealed(path, acknowledged=31).cut == 31
@@ -228,7 +226,7 @@ def without(path: Path, line: int) -> None:
     path.write_bytes(gzip.compress(b"".join(lines)))
 
 
-async def test_a_chain_that_does_not_hold_is_not_sealed(tmp_path: Path) -> None:
+async def test_a_broken_chain_is_not_sealed(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     await ten_days(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -239,7 +237,9 @@ async def test_a_chain_that_does_not_hold_is_not_sealed(tmp_path: Path) -> None:
     assert list(folder(path).glob("*.part")) == []
 
 
-async def test_a_disk_that_takes_no_segment_is_an_alert_and_nothing_is_cut(tmp_path: Path) -> None:
+async def test_a_disk_without_room_for_a_segment_is_an_alert_and_nothing_is_removed(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "journal.sqlite3"
     await ten_days(path)
     folder(path).write_text("in the way")
@@ -301,7 +301,7 @@ async def test_a_sealed_journal_is_audited_and_exported(
     assert main(["export", str(tmp_path / "none")]) == 1
 
 
-async def test_a_day_that_is_sealed_by_half_at_a_stop_is_sealed_anew(
+async def test_a_day_half_sealed_at_a_stop_is_sealed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pace, "BATCH_ENTRIES", 10)
@@ -325,7 +325,7 @@ async def test_a_day_that_is_sealed_by_half_at_a_stop_is_sealed_anew(
     assert [span(each)[2:] for each in segments(path)] == [(1, 30)]
 
 
-async def test_what_is_due_each_minute_is_done_while_a_long_day_is_sealed(
+async def test_work_of_each_minute_is_done_while_a_long_day_is_sealed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the daemon can stop meanwhile."""

@@ -1,4 +1,4 @@
-"""By how much the clock may be wrong, when it was set, and what is said of it."""
+"""The bound of the clock's error, changes of the clock, and their reports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ADRIFT_NOW = replace(KEPT, synchronised=False, greatest=16.0)
 
 
 class Watched:
-    """A clock that is looked at once a second."""
+    """A clock that is checked once a second."""
 
     def __init__(self, bound: float | None = 0.1) -> None:
         self.bound = bound
@@ -46,31 +46,31 @@ class Watched:
         return self.now
 
 
-def test_the_kernel_is_asked_and_nothing_set() -> None:
+def test_the_kernel_is_read_and_nothing_set() -> None:
     found = read_kernel_clock()
     assert found is None or (found.greatest >= 0 and abs(found.offset) < 10)
 
 
 @pytest.mark.parametrize(("status", "unit"), [(0x2001, 1e9), (0x0001, 1e6)])
-def test_what_the_kernel_says(status: int, unit: float) -> None:
+def test_the_kernels_clock_status(status: int, unit: float) -> None:
     timex = struct.pack("@Illlli", 0, -2500, 77, 1500, 200, status).ljust(208, b"\0")
     assert kernel_clock(0, timex) == KernelClock(True, -2500 / unit, 0.0015, 0.0002)
     assert not kernel_clock(5, timex).synchronised
 
 
-TOLD = bytes.fromhex(
+CHRONY_REPLY = bytes.fromhex(
     "060200000021000500000000000000000000004d0000000000000000"
     "7f0000017f0000010000000000000000000000000001000000020000"
     "000000006b03964b3721f3c8"
     "1ae10000d2e97a89d889fb70ff207814f77d1ee304e5f500e689dbbfe0b3b2c9fc83479b"
 )
-"""What chrony 4.3 answered of a clock that was an hour slow; `chronyc -c tracking` said the same
+"""The reply of chrony 4.3 for a clock that was an hour slow; `chronyc -c tracking` printed the same
 figures.
 """
 
 
-def test_what_chrony_says() -> None:
-    said = parse_tracking(TOLD, 77)
+def test_the_reply_of_chrony() -> None:
+    said = parse_tracking(CHRONY_REPLY, 77)
     assert said is not None
     assert (said.source, said.stratum, said.synchronised, said.slow) == (
         "127.0.0.1",
@@ -82,23 +82,23 @@ def test_what_chrony_says() -> None:
     assert said.dispersion == pytest.approx(5.355e-6, rel=1e-3)
     assert said.growth == pytest.approx((1.7965 + 0.00799 + 1) * 1e-6, rel=1e-3)
     assert said.greatest == pytest.approx(3600.00002, abs=1e-5)
-    assert len(tracking_request(77)) == len(TOLD)
+    assert len(tracking_request(77)) == len(CHRONY_REPLY)
 
 
 @for_each(
     "packet",
     [
         b"",
-        TOLD[:-1],
-        TOLD[:16] + (78).to_bytes(4, "big") + TOLD[20:],
-        b"\x05" + TOLD[1:],
-        TOLD[:1] + b"\x01" + TOLD[2:],
-        TOLD[:9] + b"\x01" + TOLD[10:],
+        CHRONY_REPLY[:-1],
+        CHRONY_REPLY[:16] + (78).to_bytes(4, "big") + CHRONY_REPLY[20:],
+        b"\x05" + CHRONY_REPLY[1:],
+        CHRONY_REPLY[:1] + b"\x01" + CHRONY_REPLY[2:],
+        CHRONY_REPLY[:9] + b"\x01" + CHRONY_REPLY[10:],
         tracking_request(77),
     ],
     ids=["empty", "cut", "another number", "another version", "a question", "refused", "echo"],
 )
-def test_what_is_no_answer_of_chrony(packet: bytes) -> None:
+def test_invalid_replies_of_chrony(packet: bytes) -> None:
     assert parse_tracking(packet, 77) is None
 
 
@@ -111,13 +111,13 @@ def test_what_is_no_answer_of_chrony(packet: bytes) -> None:
     ],
 )
 def test_the_names_of_sources(reference: bytes, address: bytes, family: int, source: str) -> None:
-    packet = TOLD[:28] + reference + address + family.to_bytes(2, "big") + TOLD[50:]
+    packet = CHRONY_REPLY[:28] + reference + address + family.to_bytes(2, "big") + CHRONY_REPLY[50:]
     said = parse_tracking(packet, 77)
     assert said is not None
     assert said.source == source
 
 
-def test_chrony_is_believed_where_it_keeps_the_clock() -> None:
+def test_chrony_is_trusted_where_it_keeps_the_clock() -> None:
     kernel = KernelClock(True, 0.002, 0.01, 0.001)
     chrony = Tracking("10.0.0.1", 2, True, -0.25, 0.1, 0.002, 0.001, 3e-6, (1.0,))
     found = clock_statement(kernel, chrony)
@@ -151,7 +151,7 @@ def test_a_plain_machine_is_asked_nothing() -> None:
         )
 
 
-def test_without_a_source_nobody_knows() -> None:
+def test_without_a_source_there_is_no_bound() -> None:
     clock = Watched()
     now = clock.look(ADRIFT_NOW)
     assert (now.error, now.reported_error) == (None, None)
@@ -165,7 +165,9 @@ def test_without_a_source_nobody_knows() -> None:
 def test_the_alert_comes_before_the_bound_is_crossed(
     said: ClockStatement | None, bound: float, ahead: float
 ) -> None:
-    """The prediction holds to the second, and the bound in the events is never below the error."""
+    """The prediction is right to the second, and the bound in the events is never below
+    the error.
+    """
     clock = Watched(bound)
     clock.look(KEPT)
     raised = predicted = first = None
@@ -209,7 +211,7 @@ def test_the_kernels_own_count_is_taken_over_while_it_is_synchronised() -> None:
 
 
 @pytest.mark.parametrize("by", [3600.0, -3600.0, 0.4, -0.4])
-def test_a_step_is_told_once_and_counts_until_the_next_correction(by: float) -> None:
+def test_a_step_is_reported_once_and_counts_until_the_next_correction(by: float) -> None:
     clock = Watched()
     said = replace(KEPT, correction=(1.0,))
     clock.look(said)
@@ -226,7 +228,7 @@ def test_a_step_is_told_once_and_counts_until_the_next_correction(by: float) -> 
     assert (now.error, now.reported_error) == (0.001, 0.0)
 
 
-def test_a_step_of_a_clock_that_nobody_keeps_adds_to_its_error() -> None:
+def test_a_step_of_an_unsynchronised_clock_adds_to_its_error() -> None:
     clock = Watched()
     clock.look(KEPT)
     now = clock.look(ADRIFT_NOW, step=-3600.0)
@@ -244,7 +246,7 @@ def test_slewing_drifting_and_sleeping_are_no_steps() -> None:
     assert clock.steps == []
 
 
-def test_an_error_at_the_limit_is_not_told_again_and_again() -> None:
+def test_an_error_at_the_limit_is_not_reported_repeatedly() -> None:
     clock = Watched()
     told: list[Any] = []
     for second in range(100):
@@ -254,8 +256,8 @@ def test_an_error_at_the_limit_is_not_told_again_and_again() -> None:
     assert clock.look(replace(KEPT, greatest=0.07)).reported_error == 0.0
 
 
-def test_chronys_own_growth_foretells_more_closely() -> None:
-    """A source of 40 ms is no reason for an alert where the site asks for 0.1 s."""
+def test_chronys_own_growth_rate_predicts_more_closely() -> None:
+    """A source of 40 ms is no reason for an alert where the site requires 0.1 s."""
     clock = Watched()
     now = clock.look(replace(KEPT, by="chrony", greatest=0.09, growth=4e-6, correction=(1.0,)))
     assert not now.unproved

@@ -1,5 +1,5 @@
-"""The three verdicts: nothing is said to hold that nobody signed, that is not there or that could
-not be read.
+"""The three verdicts: data without a signature, missing or unreadable, is never reported
+as proved.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WRITTEN = '"signature":"'
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
-    """The exit status and the page, or what ``--json`` prints."""
+    """The exit status and the page, or the output of ``--json``."""
     status = main([*words] if "--json" in words else [*words, "--text"])
     return status, capsys.readouterr().out
 
@@ -61,7 +61,7 @@ async def test_each_verdict_has_its_own_exit_status_in_both_commands(
         main(["verify"])
 
 
-async def test_without_a_key_the_headline_says_that_nobody_knows_who_wrote_it(
+async def test_without_a_key_the_headline_says_that_the_author_is_unknown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -102,7 +102,7 @@ async def test_a_checkpoint_without_a_signature_proves_nothing(tmp_path: Path) -
     assert (verdict.outcome, verdict.proved, verdict.unsigned) == (ProofOutcome.NOT_JUDGED, 0, 1)
 
 
-async def test_what_came_after_the_last_checkpoint_is_counted(
+async def test_entries_after_the_last_checkpoint_are_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -144,7 +144,7 @@ def signed(path: Path, key: SigningKey) -> Checkpoint:
 
 
 async def statement(journal: Journal, removed: list[dict[str, Any]]) -> None:
-    """The ``boot`` entry in which a daemon says what it is about to remove."""
+    """The ``boot`` entry in which a daemon records a coming removal."""
     body: dict[str, Any] = {
         "software": "novamas",
         "python": "3",
@@ -165,19 +165,22 @@ async def statement(journal: Journal, removed: list[dict[str, Any]]) -> None:
     await journal.append(record)
 
 
-def told_of(path: Path, journal: Journal, first: int, last: int) -> dict[str, Any]:
+def removal_recorded(path: Path, journal: Journal, first: int, last: int) -> dict[str, Any]:
     known = {entry.position: entry.hash.hex() for entry in entries(path)}
     segment = {"day": "2026-11-01", "segment": "x", "sha256": "00" * 32}
     return {"journal": journal.id, "first": first, "last": last, "hash": known[last], **segment}
 
 
-async def test_a_sealed_day_that_is_gone_is_missing_unless_the_chain_says_that_it_was_removed(
+async def test_a_sealed_day_is_missing_unless_the_chain_records_its_removal(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "journal.sqlite3"
     await ten_days(path)
     with closing(Journal(path)) as journal:
-        statements = [told_of(path, journal, 1, 30), told_of(path, journal, 31, 60)]
+        statements = [
+            removal_recorded(path, journal, 1, 30),
+            removal_recorded(path, journal, 31, 60),
+        ]
     done = sealed(path)
     with closing(Journal(path)) as journal:
         await until_cut(journal, path, done.cut)
@@ -232,7 +235,7 @@ def signed_in(day: Path) -> str:
     return gzip.decompress(day.read_bytes()).decode().rpartition(WRITTEN)[2].partition('"')[0]
 
 
-async def test_what_is_no_journal_or_cannot_be_read_accuses_nobody(
+async def test_a_file_that_is_no_journal_or_unreadable_accuses_no_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -257,7 +260,7 @@ async def test_what_is_no_journal_or_cannot_be_read_accuses_nobody(
             assert "not the one to trust" not in told
 
 
-async def test_an_archive_that_is_not_there_is_no_proof(
+async def test_a_missing_archive_is_no_proof(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -266,7 +269,7 @@ async def test_an_archive_that_is_not_there_is_no_proof(
     assert (status, "No such file" in told) == (3, True)
 
 
-async def test_what_only_a_witness_can_find_is_said_with_the_commands(
+async def test_the_output_names_checks_that_need_a_witness_with_their_commands(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -292,7 +295,7 @@ async def test_what_only_a_witness_can_find_is_said_with_the_commands(
     [('"by":"M. Lasa"', '"by":"J. Roca"'), ('"role":"table_head"', '"role":"inspector"')],
 )
 async def test_a_name_that_was_changed_is_not_proved(tmp_path: Path, old: str, new: str) -> None:
-    """Also where no event holds it: it is part of what was hashed."""
+    """Also where no event has it: it is part of the hashed content."""
     path = tmp_path / "journal.sqlite3"
     await evening(path)
     change(
@@ -315,7 +318,7 @@ async def test_dates_that_were_moved_are_not_proved(tmp_path: Path) -> None:
     assert audit(path, key=last.key).outcome is not ProofOutcome.HOLDS
 
 
-async def test_what_is_sealed_and_not_opened_is_not_judged(
+async def test_sealed_entries_that_were_not_opened_are_not_judged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -358,7 +361,7 @@ async def test_a_table_that_this_software_cannot_set_up_is_not_judged(tmp_path: 
 # The witness
 
 
-async def test_a_witness_that_heard_another_node_or_a_forger_accuses_nobody(tmp_path: Path) -> None:
+async def test_a_witness_of_another_node_or_a_forger_accuses_no_one(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
     other = sign(SigningKey.generate(), "ab" * 16, "b2", last.time, ChainHead(7, b"x" * 32))

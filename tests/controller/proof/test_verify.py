@@ -28,7 +28,7 @@ from tests.controller.proof.test_audit import chain_again, forge
 from tests.support.journal.premises import Premises, entries, evening
 
 FORGOTTEN = "UPDATE saved SET position = (SELECT max(position) FROM entry)"
-"""What a forger who cuts a journal off has to change too."""
+"""Things that a forger who cuts a journal off has to change too."""
 
 
 def change(path: Path, *statements: str) -> None:
@@ -38,7 +38,7 @@ def change(path: Path, *statements: str) -> None:
 
 
 def archive(path: Path, *extra: object) -> Path:
-    """What a subscriber kept: every event, some twice, in any order, some marked historical; and
+    """A subscriber's archive: every event, some twice, in any order, some marked historical; and
     other messages.
     """
     lines = [json.loads(entry.body) for entry in entries(path) if entry.kind == "event"]
@@ -63,7 +63,7 @@ def witnessed(path: Path, archived: Path, key: str | None = None) -> Verdict:
     return verdict
 
 
-async def test_what_was_written_holds(tmp_path: Path) -> None:
+async def test_an_unchanged_journal_verifies(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
     verdict = verify(path, last.key)
@@ -115,18 +115,18 @@ async def test_the_first_bad_entry_is_named(
     assert what in first.what
 
 
-async def test_what_was_cut_off_is_missed_by_the_checkpoint(tmp_path: Path) -> None:
+async def test_a_cut_off_end_is_missed_by_the_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
     change(path, f"DELETE FROM entry WHERE position > {last.position - 2}")
     assert "cut off after entry" in verify(path).problems[0].what
     checkpoint_path(path).unlink()
     change(path, FORGOTTEN)
-    assert verify(path).holds  # nobody here knows better; but whoever kept the published one does:
+    assert verify(path).holds  # the journal alone cannot show it; the published checkpoint does:
     assert "cut off after entry" in verify(path, last.key, [last]).problems[0].what
 
 
-async def test_a_journal_that_was_written_anew_as_a_whole_is_found(tmp_path: Path) -> None:
+async def test_a_journal_that_was_rewritten_as_a_whole_is_found(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
     position = next(entry.position for entry in entries(path) if b'"number":17' in entry.body)
@@ -164,7 +164,7 @@ async def test_a_witness_confirms(tmp_path: Path) -> None:
         ),
     ],
 )
-async def test_a_witness_contradicts_whoever_holds_the_key(
+async def test_a_witness_contradicts_even_the_holder_of_the_key(
     tmp_path: Path, tamper: Callable[[Path, int], None], what: str
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -197,7 +197,7 @@ async def test_an_archive_that_contradicts_itself_is_named(tmp_path: Path) -> No
     )
 
 
-async def test_the_command_says_it_on_one_page(
+async def test_the_command_prints_one_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "journal.sqlite3"
@@ -224,7 +224,9 @@ async def test_a_file_that_cannot_be_read_to_its_end_is_named(tmp_path: Path) ->
         assert not verify(path).holds
 
 
-async def test_keys_are_made_once_kept_private_and_missed_aloud(tmp_path: Path) -> None:
+async def test_keys_are_made_once_stored_privately_and_their_loss_is_reported(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
     first = await run.end()
@@ -268,7 +270,7 @@ async def test_a_journal_that_was_cut_is_known_at_the_start(tmp_path: Path) -> N
 
 
 def test_chaining_again_is_what_the_journal_does(tmp_path: Path) -> None:
-    """The forger of these tests knows his trade."""
+    """The forger of these tests chains as the journal does."""
     import asyncio
 
     path = tmp_path / "journal.sqlite3"

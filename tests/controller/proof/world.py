@@ -1,4 +1,4 @@
-"""The clocks of a machine as a test sets them, under the archivist's feet."""
+"""Simulated clocks of a machine for tests of the archivist."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ NOON = 1_793_534_400.0
 
 
 class World:
-    """``truth``: seconds since that noon; ``off``: by how many the wall clock is wrong; ``ran``:
-    for which the machine was on.
+    """``truth``: seconds since that noon; ``off``: the error of the wall clock in seconds; ``ran``:
+    seconds for which the machine was on.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,7 +39,7 @@ class World:
         self.ran += seconds
 
     def is_off(self, seconds: float) -> None:
-        """The machine is."""
+        """The machine is switched off."""
         self.truth += seconds
         self.ran = 0.0
 

@@ -2,8 +2,8 @@
 the words printed there.
 
 ``python -m tests.controller.rulebooks.printed [FOLDER]``. The words are those of the copies beside
-the checkout: broken lines are joined and words that were parted at the end of a line are made
-whole, nothing else is mended, though some copies are badly scanned.
+the checkout: broken lines are joined and words that were divided at the end of a line are made
+whole, nothing else is corrected, though some copies are badly scanned.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ WHOLE: dict[str, dict[tuple[int, int], tuple[int, int]]] = {
     "GAL07-097": {(432, 432): (432, 434)},
 }
 """Lines that the numbered list cuts in the middle of a sentence, at the end of a line or a page,
-and those that have the whole sentence. EUS96-056 had lost the last shoe of black jack so.
+and those that have the whole sentence. EUS96-056 lost the last shoe of black jack this way.
 """
 
 HEADINGS: dict[str, dict[int, str]] = {
@@ -146,8 +146,8 @@ HEADINGS: dict[str, dict[int, str]] = {
         994: "anexo, 10 Ruleta da fortuna",
     },
 }
-"""Where each game begins in the copy, and how an inspector names it. The sections within are read
-from the copy itself.
+"""The beginning of each game in the copy, and an inspector's name of it. The sections within are
+read from the copy itself.
 """
 
 SECTIONS = {"BAL05": {103: 2, 695: 2, 1191: 2, 2478: 2, 2853: 2, 3043: 2}}
@@ -162,7 +162,7 @@ _CAPITAL = re.compile(r"([A-D])[.)] (?=\w)")
 _LETTER = re.compile(r"(?:- )?([a-z¢€])\) ?(?=\S)")
 _MISREAD = {"¢": "c", "€": "e"}
 _NO_PRINT = re.compile(r"<\|[\w-]*\|>")
-"""What stands in a copy and in no gazette."""
+"""Marks in a copy that are in no gazette."""
 _REFERENCE = re.compile(r"L(\d+)(?:-L?(\d+))?")
 
 
@@ -215,8 +215,8 @@ class _Way(NamedTuple):
         return self
 
     def _leads_to(self, number: str) -> bool:
-        """Whether a number follows on the one before: 2 on 1, 3 on 1 where 2 is lost; 5.1 on 5, 8.1
-        in VIII.
+        """Return True if a number follows the one before: 2 after 1, 3 after 1 where 2 is lost; 5.1
+        after 5, 8.1 in VIII.
         """
         whole, last = (int(text.partition(".")[0] or 0) for text in (number, self.number))
         return (
@@ -234,8 +234,8 @@ class _Way(NamedTuple):
 
 
 def _roman(told: str, way: _Way) -> int:
-    """The section, where it follows on the one before; scans have 1, l and | for I. A bare 1 is a
-    number.
+    """The section, if it follows the one before; scans have 1, l and | for I. A bare 1 is
+    a number.
     """
     read = re.sub("[1l|]", "I", told)
     number = _ROMAN.index(read) + 1 if read in _ROMAN else 0
@@ -254,7 +254,7 @@ def references(rule: str) -> list[tuple[int, int]]:
 
 
 def words(lines: list[str], first: int, last: int) -> str:
-    """What is printed in these lines, as one line. A word that is parted at a line's end is made
+    """The printed words of these lines, as one line. A word that is divided at a line's end is made
     whole.
     """
     text = ""
@@ -322,7 +322,7 @@ def _numbered(table: Path, column: str) -> list[tuple[str, list[tuple[int, int]]
 
 
 def text(rows: list[Printed]) -> str:
-    """The file that holds them."""
+    """The content of the file."""
     return "".join("\t".join(row) + "\n" for row in (HEAD, *rows))
 
 

@@ -32,7 +32,7 @@ def test_a_page_has_the_type_of_its_field_in_the_whole_rulebook() -> None:
         assert fields[game] == kind | None
 
 
-def test_a_decree_that_there_is_not_is_refused() -> None:
+def test_an_unknown_decree_is_refused() -> None:
     for ask in (head, games_of, lambda decree: chapter(decree, "boule")):
         with pytest.raises(KeyError, match="did you mean BAL09"):
             ask("BAL99")

@@ -1,4 +1,4 @@
-"""Every quotation of a rulebook stands in the lines of the rule that is named with it."""
+"""Every quotation of a rulebook is in the lines of its rule."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def cited() -> dict[str, tuple[str, Law]]:
 
 
 def quoted(law: Law) -> list[str]:
-    """The words that a law quotes; before the colon, guillemets are the heading of a section."""
+    """The quoted words of a law; before the colon, guillemets are the heading of a section."""
     return quotes(law.article.partition(": ")[2])
 
 
 def spanned(lines: str) -> set[int]:
-    """The line numbers that ``L302-304, L544`` names."""
+    """The line numbers in ``L302-304, L544``."""
     return {
         line
         for first, last in re.findall(r"L(\d+)(?:-(\d+))?", lines)
@@ -38,7 +38,7 @@ def spanned(lines: str) -> set[int]:
     }
 
 
-def test_every_quotation_stands_in_the_lines_of_its_rule(shared: Path) -> None:
+def test_every_quotation_is_in_the_lines_of_its_rule(shared: Path) -> None:
     outside = {}
     for place, (decree, law) in cited().items():
         lines, printed = spanned(numbered()[law.rule].lines), printed_lines(shared, decree)

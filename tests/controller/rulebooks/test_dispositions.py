@@ -1,5 +1,5 @@
-"""Each rule's answer is one that holds: its id exists, what it points at exists, and a test proves
-what is called enforced.
+"""Each rule's answer is valid: its id exists, its reference exists, and a test proves each enforced
+rule.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def test_subjects_are_the_sections_of_the_digests(numbered: list[dict[str, str]]
         assert sections == [len(subject.ids) for subject in digested]
 
 
-def test_own_rules_are_numbered_apart_and_say_where_they_are_printed(shared: Path) -> None:
+def test_own_rules_are_numbered_apart_and_name_their_printed_place(shared: Path) -> None:
     for decree in DECREES:
         ids = [rule for rule in own_rules() if rule.startswith(decree)]
         numbers = [int(rule.removeprefix(f"{decree}-E")) for rule in ids]
@@ -129,7 +129,7 @@ def test_counts_add_up() -> None:
 
 
 @for_each("answer", dispositions().values(), ids=lambda answer: answer.id)
-def test_an_answer_says_where_or_why_not(answer: Disposition) -> None:
+def test_an_answer_names_a_place_or_a_reason(answer: Disposition) -> None:
     assert answer.wording
     assert bool(answer.reason) == (answer.disposition == "out_of_reach")
     assert answer.where or answer.reason
@@ -140,9 +140,9 @@ def test_an_answer_says_where_or_why_not(answer: Disposition) -> None:
 
 
 RESULT_FIELDS = {name for family in get_args(AnyOutcome) for name in family.__struct_fields__}
-"""What an outcome tells, of whatever family."""
+"""The fields of outcomes of all families."""
 JACKPOT: dict[str, Any] = {"jackpot": JackpotState, "terms": Terms, "book": TableTotals}
-"""What a jackpot's controller tells, what it plays by, and what its book has of each table."""
+"""The fields of a jackpot's controller: published, its terms, and its book of each table."""
 GAME_OF = {"roulette": "roulette-french", "casino": "roulette-french", "shoe": "punto-banca"}
 """The game whose rulebook and settings carry an answer, where it is not named itself."""
 
@@ -178,12 +178,12 @@ def _check_place(place: str, answer: Disposition) -> None:
         }, place
 
 
-def test_what_is_enforced_is_proved_by_a_test(claims: dict[str, str]) -> None:
+def test_every_enforced_rule_is_proved_by_a_test(claims: dict[str, str]) -> None:
     enforced = {rule for rule, answer in dispositions().items() if answer.disposition == "enforced"}
     assert sorted(enforced - set(claims)) == []
 
 
-def test_tests_claim_only_what_has_an_answer_within_reach(claims: dict[str, str]) -> None:
+def test_tests_claim_only_rules_with_an_answer_within_reach(claims: dict[str, str]) -> None:
     within = {
         rule for rule, answer in dispositions().items() if answer.disposition != "out_of_reach"
     }

@@ -1,5 +1,5 @@
 """Every line of the games in the gazettes belongs to a numbered rule, or gives no order to the
-house or the table: ``no_order.tsv`` has the lines of the second kind, and what they are.
+house or the table: ``no_order.tsv`` has the lines of the second kind, and their content.
 
 ``python -m tests.controller.rulebooks.test_lines`` counts both for each decree.
 """
@@ -59,7 +59,7 @@ def test_every_line_of_the_games_was_read(shared: Path) -> None:
         assert printed(shared, decree) - of_rules(decree) - without_orders(decree) == set()
 
 
-def test_what_gives_no_order_is_not_that_of_a_rule_throughout(shared: Path) -> None:
+def test_a_line_without_orders_is_not_wholly_of_a_rule(shared: Path) -> None:
     with TABLE.open(encoding="utf-8", newline="") as table:
         rows = list(csv.DictReader(table, delimiter="\t"))
     for row in rows:

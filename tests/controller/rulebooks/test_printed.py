@@ -1,5 +1,5 @@
-"""What is told of a rule is what the gazettes print, what the tables do, and what the
-tests prove.
+"""The published text of a rule is that of the gazettes, its answer that of the tables, its proof
+that of the tests.
 """
 
 from __future__ import annotations

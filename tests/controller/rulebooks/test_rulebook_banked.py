@@ -1,5 +1,5 @@
-"""What the rulebooks hold of trijoker, texas against the house and pai gow: whole, and in the
-decrees' own words and figures.
+"""The rulebooks of trijoker, texas against the house and pai gow: complete, and in the decrees' own
+words and figures.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def book_of(game: str, decree: str) -> Any:
 
 
 @every
-def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decree: str) -> None:
+def test_has_a_law_for_each_report_of_the_game_and_no_other(game: str, decree: str) -> None:
     own = {
         law
         for law, decrees in trijoker_settings.OWN_LAWS.items()
@@ -65,7 +65,7 @@ def test_calls_errors_and_open_questions_are_these(game: str, decree: str) -> No
 
 
 @every
-def test_what_is_paid_are_hands_of_the_ranking(game: str, decree: str) -> None:
+def test_paid_hands_are_hands_of_the_ranking(game: str, decree: str) -> None:
     book = book_of(game, decree)
     categories = set(RANKINGS[book.ranking].categories)
     match book:
@@ -113,6 +113,6 @@ def test_pai_gow_has_three_dice_of_20_to_25_millimetres(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", [*of("BAL09-013 BAL09-074"), "EUS96"])
-def test_pai_gow_is_for_six_players_and_keeps_five_in_a_hundred_at_most(decree: str) -> None:
+def test_pai_gow_is_for_six_players_and_keeps_up_to_five_percent(decree: str) -> None:
     book = book_of("pai-gow", decree)
     assert (book.boxes, book.commission, book.hand, book.low) == (6, 50, 7, 2)

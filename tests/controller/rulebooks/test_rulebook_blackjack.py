@@ -1,4 +1,4 @@
-"""What the rulebooks hold of black jack: whole, and in the decrees' own words and figures."""
+"""The rulebooks of black jack: complete, and in the decrees' own words and figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def book_of(decree: str, game: str = "blackjack") -> Blackjack:
 
 
 @every
-def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decree: str) -> None:
+def test_has_a_law_for_each_report_of_the_game_and_no_other(game: str, decree: str) -> None:
     book = book_of(decree, game)
     own = {
         "hands_too_few": book.least_hands > 1,
@@ -100,7 +100,7 @@ def test_side_bets_of_the_basque_game() -> None:
     }
 
 
-def test_the_triple_game_follows_the_simple_one_but_for_what_it_says_itself() -> None:
+def test_the_triple_game_follows_the_simple_one_except_in_its_own_rules() -> None:
     simple, triple = book_of("EUS96"), book_of("EUS96", "blackjack-triple")
     own = {
         name

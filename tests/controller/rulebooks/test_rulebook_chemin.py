@@ -1,5 +1,5 @@
-"""What the rulebooks hold of chemin de fer and two-cloth baccarat: whole, and in the decrees' own
-words and figures.
+"""The rulebooks of chemin de fer and two-cloth baccarat: complete, and in the decrees' own words
+and figures.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def book_of(decree: str, game: str = "chemin-de-fer") -> Chemin:
 
 
 @every
-def test_has_a_law_for_whatever_the_game_can_report(decree: str, game: str) -> None:
+def test_has_a_law_for_each_report_of_the_game(decree: str, game: str) -> None:
     book = book_of(decree, game)
     assert set(LAWS) | set(book.errors) <= set(book.laws)
     assert set(book.laws) <= set(LAWS) | set(get_args(CheminError))
@@ -81,5 +81,5 @@ def test_figures_of_two_cloths(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", DECREES)
-def test_only_aragon_says_nothing_of_cards_thrown_away_at_two_cloths(decree: str) -> None:
+def test_only_aragon_has_no_rule_for_cards_thrown_away_at_two_cloths(decree: str) -> None:
     assert ("basket_zero" in book_of(decree, "baccarat-two-cloths").errors) == (decree != "ARA02")

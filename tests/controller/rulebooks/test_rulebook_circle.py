@@ -1,4 +1,4 @@
-"""What the rulebooks hold of circle poker: whole, and in the decrees' own words and figures."""
+"""The rulebooks of circle poker: complete, and in the decrees' own words and figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.games.decrees import of
 
 every = for_each(("decree", "game"), PAIRS)
 NEEDED = {"too_many", "exposed", "exposed_in_cut", "premature", "extra_common"}
-"""Errors that the table sees by itself, or that hold before a game is known."""
+"""Errors that the table sees by itself, or that apply before a game is known."""
 rule = pytest.mark.rule
 
 
@@ -28,11 +28,11 @@ def book_of(decree: str, game: str) -> Circle:
     return decrees.book_of(Circle, game, decree)
 
 
-# Whole
+# Completeness
 
 
 @every
-def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, game: str) -> None:
+def test_has_a_law_for_each_report_of_the_game_and_no_other(decree: str, game: str) -> None:
     book = book_of(decree, game)
     assert set(book.laws) == {law for law in LAWS if not law.startswith("deal_")} | {
         f"deal_{error}" for error in book.errors
@@ -43,7 +43,7 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, ga
 
 
 @every
-def test_who_is_responsible_calls_a_round_null(decree: str, game: str) -> None:
+def test_the_person_responsible_declares_a_round_null(decree: str, game: str) -> None:
     book = book_of(decree, game)
     assert book.void_by == (("table_head", "inspector") if decree == "EUS96" else ("table_head",))
     assert {
@@ -57,14 +57,14 @@ def test_who_is_responsible_calls_a_round_null(decree: str, game: str) -> None:
 
 
 @every
-def test_the_pack_has_cards_for_whoever_may_play(decree: str, game: str) -> None:
+def test_the_pack_has_cards_for_all_players(decree: str, game: str) -> None:
     book = book_of(decree, game)
     made: Any = make_game(game, decree, {})
     assert needed(book, made.settings, book.most or 10) <= len(pack(book, 10))
 
 
 @pytest.mark.parametrize("deal", ["seats", "seats x", "players dd", "board:3 u"])
-def test_a_street_that_is_none_is_refused(deal: str) -> None:
+def test_an_invalid_street_is_refused(deal: str) -> None:
     book = msgspec.to_builtins(book_of("EUS96", "omaha")) | {"streets": [[deal]]}
     with pytest.raises(ValueError, match="is not a deal"):
         msgspec.convert(book, Circle)
@@ -122,7 +122,7 @@ def test_the_share_of_the_house_at_synthetic_poker() -> None:
 
 
 @rule("BAL09-073", "BAL05-143")
-def test_what_a_player_brings() -> None:
+def test_the_amount_that_a_player_brings() -> None:
     for decree, initial in (("BAL09", (10, 200)), ("EUS96", (10, 200)), ("BAL05", (25, 100))):
         stakes = book_of(decree, "synthetic-poker").stakes
         assert stakes is not None

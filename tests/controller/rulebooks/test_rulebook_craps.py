@@ -1,4 +1,4 @@
-"""What the rulebooks hold of craps: whole, and in the decrees' own words and figures."""
+"""The rulebooks of craps: complete, and in the decrees' own words and figures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def book_of(decree: str) -> Craps:
 
 
 @every
-def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str) -> None:
+def test_has_a_law_for_each_report_of_the_game_and_no_other(decree: str) -> None:
     assert set(LAWS) == set(book_of(decree).laws)
 
 
@@ -69,7 +69,7 @@ def test_the_eight_causes_of_nullity_and_who_is_responsible(decree: str) -> None
     ("decree", "limits"),
     [("BAL05", (20, 1000)), ("ARA02", (50, 200)), ("EUS96", (20, 1000)), ("GAL07", (100, 1000))],
 )
-def test_between_what_the_highest_simple_bet_is(decree: str, limits: tuple[int, int]) -> None:
+def test_the_range_of_the_highest_simple_bet(decree: str, limits: tuple[int, int]) -> None:
     book = book_of(decree)
     assert book.simple_limits == limits
     assert book.multiple_gain == (1, 3)

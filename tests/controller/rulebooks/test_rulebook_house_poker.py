@@ -1,4 +1,4 @@
-"""What the rulebooks hold of poker against the dealer: whole, and in the decrees' own words and
+"""The rulebooks of poker against the dealer: complete, and in the decrees' own words and
 figures.
 """
 
@@ -40,7 +40,7 @@ def to_one(pays: dict[str, tuple[int, int]]) -> dict[str, int]:
 
 
 @every
-def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decree: str) -> None:
+def test_has_a_law_for_each_report_of_the_game_and_no_other(game: str, decree: str) -> None:
     book = book_of(game, decree)
     own = {
         "bet_without_ante": bool(book.sides),
@@ -64,7 +64,7 @@ def test_last_rounds_are_called_where_there_are_any_and_two_questions_are_always
 
 
 @every
-def test_what_is_paid_are_hands_of_the_ranking(game: str, decree: str) -> None:
+def test_paid_hands_are_hands_of_the_ranking(game: str, decree: str) -> None:
     book = book_of(game, decree)
     categories = set(RANKINGS[book.ranking].categories)
     tables = [
@@ -153,7 +153,7 @@ def test_three_tables_of_the_bet_on_a_pair() -> None:
     ]
 
 
-def test_two_readings_of_the_bet_on_a_pair() -> None:
+def test_two_interpretations_of_the_bet_on_a_pair() -> None:
     printed, restored = book_of("three-card-poker", "EUS96").sides["pair_plus"].tables
     assert to_one(printed)["trips"] == 3
     assert (

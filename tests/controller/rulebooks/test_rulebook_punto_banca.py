@@ -1,4 +1,4 @@
-"""What the rulebooks hold of punto y banca: whole, and in the decrees' own words and figures."""
+"""The rulebooks of punto y banca: complete, and in the decrees' own words and figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def book_of(decree: str) -> PuntoBanca:
 
 
 @every
-def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str) -> None:
+def test_has_a_law_for_each_report_of_the_game_and_no_other(decree: str) -> None:
     assert set(LAWS) == set(book_of(decree).laws)
 
 

@@ -1,4 +1,4 @@
-"""What the rulebooks hold of roulette: whole, and in the decrees' own words and figures."""
+"""The rulebooks of roulette: complete, and in the decrees' own words and figures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def roulette(decree: str, game: str = "roulette-french") -> Roulette:
 every = for_each(("decree", "game"), [(decree, game) for decree in DECREES for game in GAMES])
 
 
-# Whole
+# Completeness
 
 
 @every
@@ -53,18 +53,18 @@ def test_names_every_bet_and_chance(decree: str, game: str) -> None:
 
 
 @every
-def test_has_a_law_for_whatever_the_game_can_report(decree: str, game: str) -> None:
+def test_has_a_law_for_each_report_of_the_game(decree: str, game: str) -> None:
     assert set(LAWS) <= set(roulette(decree, game).laws)
 
 
 @every
-def test_somebody_may_declare_a_spin_null(decree: str, game: str) -> None:
+def test_a_role_may_declare_a_spin_null(decree: str, game: str) -> None:
     by: tuple[Role, ...] = roulette(decree, game).void_by
     assert "table_head" in by
 
 
 @pytest.mark.parametrize("decree", DECREES)
-def test_the_american_game_follows_the_french_but_for_what_it_says_itself(decree: str) -> None:
+def test_the_american_game_follows_the_french_except_in_its_own_rules(decree: str) -> None:
     french, american = roulette(decree), roulette(decree, "roulette-american")
     own = {
         name
@@ -182,7 +182,7 @@ def test_minimum_on_simple_chances(decree: str) -> None:
     assert roulette(decree).simple_minimum_factor == 5
 
 
-def test_aragon_does_not_speak_of_a_minimum_on_simple_chances() -> None:
+def test_aragon_has_no_rule_for_a_minimum_on_simple_chances() -> None:
     assert roulette("ARA02").simple_minimum_factor is None
 
 

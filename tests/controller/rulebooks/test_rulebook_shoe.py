@@ -1,5 +1,5 @@
-"""What the rulebooks hold of the cards of each game that is dealt from a shoe, game by game as each
-decree prints it.
+"""The rulebooks' cards of each game that is dealt from a shoe, game by game as each decree prints
+it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def test_three_decks_in_each_back_colour_and_one_colour_at_trente_et_quarante(
 
 @pytest.mark.rule("BAL05-009", "GAL07-042")
 @every
-def test_with_index_at_punto_y_banca_alone_and_at_black_jack_it_is_not_said(
+def test_with_index_at_punto_y_banca_alone_and_unstated_at_black_jack(
     decree: str, game: str
 ) -> None:
     assert rules_of(decree, game).index is {"punto-banca": True, "blackjack": None}.get(game, False)
@@ -55,7 +55,7 @@ def test_new_cards_at_two_cloths_alone(decree: str, game: str) -> None:
 
 @pytest.mark.rule("GAL07-047")
 @every
-def test_so_many_cards_behind_the_cut_card(decree: str, game: str) -> None:
+def test_the_number_of_cards_behind_the_cut_card(decree: str, game: str) -> None:
     behind = {"blackjack": 52, "trente-et-quarante": 5, "baccarat-two-cloths": 10}.get(game, 7)
     rules = rules_of(decree, game)
     assert (rules.behind, rules.behind_exact) == (behind, game != "blackjack")

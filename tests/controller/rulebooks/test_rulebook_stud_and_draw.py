@@ -1,5 +1,5 @@
-"""What the rulebooks hold of stud and of covered poker with discards: whole, and in the decrees'
-own words and figures.
+"""The rulebooks of stud and of covered poker with discards: complete, and in the decrees' own words
+and figures.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def book_of(decree: str, game: str) -> Circle:
 
 
 @every
-def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, game: str) -> None:
+def test_has_a_law_for_each_report_of_the_game_and_no_other(decree: str, game: str) -> None:
     book = book_of(decree, game)
     own = (
         OWN.get(game, set())
@@ -58,7 +58,7 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, ga
 
 
 @every
-def test_hands_are_ranked_as_the_list_of_contests_says(decree: str, game: str) -> None:
+def test_hands_are_ranked_as_in_the_list_of_contests(decree: str, game: str) -> None:
     book, listed = book_of(decree, game), contest(game, decree)
     assert {ranking(book, 4), ranking(book, 8)} == set(listed.rankings)
 
@@ -80,7 +80,7 @@ def test_the_pack(decree: str, game: str, few: int, many: int) -> None:
 
 @rule("BAL09-012", "BAL09-011", "EUS96-200")
 @every
-def test_how_many_may_play(decree: str, game: str) -> None:
+def test_the_number_of_players(decree: str, game: str) -> None:
     book = book_of(decree, game)
     assert book.fewest == 4
     assert book.most == (8 if (decree, game) == ("BAL09", "circle-draw") else None)
@@ -109,6 +109,6 @@ def test_the_draw() -> None:
 @pytest.mark.parametrize(
     ("game", "most"), [("five-card-stud", 6), ("seven-card-stud", 8), ("circle-draw", 10)]
 )
-def test_the_pack_has_cards_for_so_many(game: str, most: int) -> None:
+def test_the_pack_has_cards_for_all_players(game: str, most: int) -> None:
     book, settings = book_of("BAL09", game), CircleSettings()
     assert needed(book, settings, most) <= len(pack(book, most)) < needed(book, settings, most + 1)

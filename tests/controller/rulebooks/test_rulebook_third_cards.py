@@ -1,5 +1,5 @@
-"""The tables of the third card in the rulebooks, cell by cell: as Aragon prints them, and what the
-other copies lost of them.
+"""The tables of the third card in the rulebooks, cell by cell: as Aragon prints them, and the parts
+that the other copies lost.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def test_an_annex_is_copied_cell_by_cell(game: str, annex: tuple[str, ...], shar
 
 @for_each("decree", ["BAL05", "EUS96", "GAL07"])
 @for_each("game", GAMES)
-def test_other_copies_are_repaired_from_it_and_say_where(game: str, decree: str) -> None:
+def test_other_copies_are_repaired_from_it_and_marked(game: str, decree: str) -> None:
     table = third(game, decree)
     assert table.banker == third(game, "ARA02").banker
     for repair in table.repairs:
@@ -76,7 +76,7 @@ def test_other_copies_are_repaired_from_it_and_say_where(game: str, decree: str)
     ],
     ids=GAMES,
 )
-def test_what_the_basque_copy_prints(
+def test_the_cells_that_the_basque_copy_prints(
     game: str, repaired: list[int], rows: range, apart: str, shared: Path
 ) -> None:
     table = third(game, "EUS96")
@@ -96,12 +96,12 @@ def test_where_the_table_of_punto_y_banca_is_lost_every_row_is_a_repair(decree: 
 
 
 @pytest.mark.parametrize("decree", of("BAL05-100", "ARA02-078", "EUS96-121", "GAL07-089"))
-def test_the_player_draws_on_0_to_5_and_stands_on_6_and_7(decree: str) -> None:
+def test_the_player_draws_on_0_to_5_and_stands_on_6_or_7(decree: str) -> None:
     assert third("punto-banca", decree).player == "TTTTTTPP"
 
 
 @pytest.mark.parametrize("decree", of("ARA02-095", "BAL05-113", "EUS96-138", "GAL07-103"))
-def test_what_hands_do_where_the_bank_is_held(decree: str) -> None:
+def test_hands_where_a_player_holds_the_bank(decree: str) -> None:
     assert third("chemin-de-fer", decree).player == "TTTTTOPP"
     assert book_of(Chemin, "baccarat-two-cloths", decree).third.player == "TTTTTOPP"
 

@@ -1,6 +1,4 @@
-"""What the rulebooks hold of trente et quarante: whole, and in the decrees' own words and
-figures.
-"""
+"""The rulebooks of trente et quarante: complete, and in the decrees' own words and figures."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ def book_of(decree: str) -> Trente:
 
 
 @every
-def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str) -> None:
+def test_has_a_law_for_each_report_of_the_game_and_no_other(decree: str) -> None:
     assert set(LAWS) == set(book_of(decree).laws)
 
 
@@ -72,7 +70,7 @@ def test_colour_and_inverse_are_paid_first(decree: str) -> None:
 
 
 @every
-def test_nobody_but_who_is_responsible_calls_a_round_null(decree: str) -> None:
+def test_only_the_person_responsible_declares_a_round_null(decree: str) -> None:
     book = book_of(decree)
     assert set(book.void) == {"cut_card", "cards_stuck", "misdeal", "device_fault", "inspector"}
     assert book.void_by == (("table_head", "inspector") if decree == "EUS96" else ("table_head",))

@@ -1,5 +1,5 @@
-"""What the rulebooks hold of boule and of the wheel of fortune: whole, and in the decrees' own
-words and figures.
+"""The rulebooks of boule and of the wheel of fortune: complete, and in the decrees' own words and
+figures.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ def book_of(decree: str, game: str) -> Any:
     return {"boule": boule, "fortune-wheel": fortune}[game](decree)
 
 
-# Whole, and in the decree's words
+# Completeness and the decree's words
 
 
 @every
-def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, game: str) -> None:
+def test_has_a_law_for_each_report_of_the_game_and_no_other(decree: str, game: str) -> None:
     assert set(LAWS[game]) == set(book_of(decree, game).laws)
     assert {breach.law for breach in BREACHES[game].values()} <= set(LAWS[game])
 
 
 @every
-def test_no_spin_is_null_but_by_the_word_of_the_person_in_charge(decree: str, game: str) -> None:
+def test_only_the_person_in_charge_declares_a_spin_null(decree: str, game: str) -> None:
     book = book_of(decree, game)
     assert set(book.void) == {"inspector"}
     assert "inspector" in book.void_by
@@ -111,7 +111,7 @@ def test_the_basque_wheel_has_six_bets() -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-048", "GAL07-036"))
-def test_a_wheel_has_as_many_cells_of_a_number_as_it_says(decree: str) -> None:
+def test_a_wheel_has_the_stated_number_of_cells_of_each_number(decree: str) -> None:
     cells = {name: bet.cells for name, bet in fortune(decree).bets.items()}
     assert cells == {"24": 24, "15": 15, "7": 7, "4": 4, "2": 2, "joker_red": 1, "joker_black": 1}
 

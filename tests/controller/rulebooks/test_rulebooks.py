@@ -1,4 +1,4 @@
-"""What holds of the rulebook of every game under every decree: it is whole, cites, and speaks the
+"""Invariants of the rulebook of every game under every decree: it is complete, cites, and uses the
 decree's own words.
 """
 
@@ -23,18 +23,20 @@ FOLLOWS = {
     "blackjack-triple": "blackjack",
     "baccarat-two-cloths": "chemin-de-fer",
 }
-"""Games that a decree describes by another of its games: what that section says is said of them."""
+"""Games that a decree describes by another of its games: the rules of that section apply
+to them.
+"""
 IN_HEADINGS = ("roulette-french", "roulette-american", "craps")
 """Games whose bets the decrees name in headings, which are printed in capitals."""
 UNSAID = {("baccarat-two-cloths", "cards_pass"), ("baccarat-two-cloths", "bank")}
-"""Game and call of the one that it follows, which is not made there."""
+"""Game and call of the followed game that are not made there."""
 ALONE = {("craps", "multiples", "layout"): "GAL07"}
 """Game, doubt and choice that one decree alone gives."""
-TOLD_TOGETHER = {
+STATED_TOGETHER = {
     *(("synthetic-poker", "common"), ("synthetic-poker", "first_card")),
     *(("omaha-five", "first_common"), ("circle-draw", "pack")),
 }
-"""Game and doubt whose question the document words for several games at once."""
+"""Game and doubt whose question the document states for several games at once."""
 CIRCLE = ("texas-holdem", "omaha", "omaha-five", "omaha-hi-lo", "holdem-double", "synthetic-poker")
 STUD_AND_DRAW = ("five-card-stud", "seven-card-stud", "circle-draw")
 SECTIONS = {
@@ -131,13 +133,13 @@ def test_every_doubt_is_in_the_document(game: str, decree: str) -> None:
         choices = ", ".join(
             f"{choice} ({one} alone)" if one else choice for choice, one in only.items()
         )
-        question = "" if (game, name) in TOLD_TOGETHER else f"| {doubt.question} "
+        question = "" if (game, name) in STATED_TOGETHER else f"| {doubt.question} "
         assert f"{question}| {choices} | **{doubt.default}** |" in row
         assert f"{decree} {doubt.lines}" in row
 
 
 def documented(game: str) -> list[str]:
-    """The lines of the document that speak of a game's doubts."""
+    """The lines of the document about a game's doubts."""
     pages = sorted((Path(__file__).parents[3] / "docs" / "inspector").glob("rules-*.md"))
     document = "".join(page.read_text(encoding="utf-8") for page in pages)
     headings = [heading for heading, games in SECTIONS.items() if game in games]
@@ -152,7 +154,7 @@ def documented(game: str) -> list[str]:
 # The files
 
 
-def test_a_decree_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+def test_an_unknown_decree_is_refused_with_a_list_of_the_known_ones() -> None:
     with pytest.raises(KeyError, match="ARA02, BAL05, BAL09, EUS96, GAL07"):
         rulebook("Madrid")
     with pytest.raises(KeyError, match="did you mean BAL09"):
@@ -172,7 +174,7 @@ def test_a_decree_that_there_is_not_is_refused_with_those_that_there_are() -> No
         ("boule.toml", "id = ", "boule.toml: Invalid value"),
     ],
 )
-def test_a_bad_file_is_refused_with_what_is_wrong(name: str, text: str, says: str) -> None:
+def test_a_bad_file_is_refused_with_the_mistake(name: str, text: str, says: str) -> None:
     whole = {"decree.toml": 'id = "ARA02"\ntitle = "x"\nlanguages = []'}
     with pytest.raises(ValueError, match=says):
         read_rulebook(whole | {name: text})

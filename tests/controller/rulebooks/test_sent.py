@@ -1,4 +1,6 @@
-"""What a disposition names as sent, a table sends: a script or a test of a game has it."""
+"""Events and irregularities named as sent by a disposition are sent by a table: a script or a test
+of a game has them.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ def documented() -> set[str]:
 
 
 def in_tests() -> set[str]:
-    """The words that tests of games compare with; an error of a deal has them without ``deal_``."""
+    """The names that tests of games compare with; an error of a deal has them without ``deal_``."""
     words: set[str] = set()
     for path in (ROOT / "tests" / "controller" / "games").glob("test_*.py"):
         found = set(re.findall(r'"([a-z_]+)"', path.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""What must be the same on both machines of a pair."""
+"""Configuration that must be the same on both machines of a pair."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ link = "tcp://192.0.2.7:4001"
 
 
 def stated(folder: Path, name: str, text: str = TABLE, broker: str = "mqtt://b:1883") -> set[str]:
-    """As that machine states it, each with its value."""
+    """The statement of that machine, each key with its value."""
     place = folder / name
     place.mkdir(exist_ok=True)
     file = place / "novamas.toml"
@@ -29,8 +29,8 @@ def stated(folder: Path, name: str, text: str = TABLE, broker: str = "mqtt://b:1
     return {f"{what} {value}" for what, value in facts(load(file), None).items()}
 
 
-def test_what_each_machine_has_to_itself_is_not_compared(tmp_path: Path) -> None:
-    """Its name in the pair, and where its files are; all else is."""
+def test_settings_of_one_machine_are_not_compared(tmp_path: Path) -> None:
+    """Its name in the pair, and its file paths; everything else is."""
     north = stated(tmp_path, "north")
     own = '\n[metrics]\nlisten = "127.0.0.1:9"\n[journal]\npath = "/elsewhere/journal.sqlite3"\n'
     assert stated(tmp_path, "south", TABLE + own) == north

@@ -1,4 +1,4 @@
-"""The alert of certificates that end."""
+"""The alert about expiring certificates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ link = "tcp://127.0.0.1:1"
 
 
 def test_the_alert_of_certificates(tmp_path: Path) -> None:
-    """From thirty days before the end; a fault afterwards; gone with the new certificate."""
+    """From thirty days before expiry; a fault afterwards; cleared by the new certificate."""
     file = tmp_path / "novamas.toml"
     file.write_text(configuration(1, TABLE))
     alerts: dict[str, Alert] = {}

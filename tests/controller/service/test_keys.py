@@ -1,5 +1,5 @@
-"""The keys behind cards that lie face down: what the configuration has to name, and what is made at
-the first start.
+"""The keys for cards that lie face down: those that the configuration has to name, and those made
+at the first start.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def test_a_real_table_needs_the_key_of_surveillance(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "7h", "00" * 31, "zz" * 32, "Ñ" * 44])
-def test_a_key_that_is_none_is_a_mistake(key: str, tmp_path: Path) -> None:
+def test_an_invalid_key_is_a_mistake(key: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"surveillance.public_key: expected"):
         configured(tmp_path, section(key))
 
@@ -83,7 +83,7 @@ def test_a_key_in_hexadecimal_or_base64() -> None:
     )
 
 
-def test_what_is_sealed_only_surveillance_opens_and_what_is_locked_only_this_daemon(
+def test_only_surveillance_opens_sealed_data_and_only_this_daemon_its_locked_state(
     tmp_path: Path,
 ) -> None:
     cipher = card_cipher(configured(tmp_path, section(format_public_key(PAIR.public_key))))
@@ -106,7 +106,7 @@ def test_what_is_sealed_only_surveillance_opens_and_what_is_locked_only_this_dae
 
 
 @pytest.mark.parametrize("signer", [None, SigningKey.generate()])
-def test_the_length_of_a_box_tells_nothing(signer: SigningKey | None) -> None:
+def test_the_length_of_a_box_reveals_nothing(signer: SigningKey | None) -> None:
     cipher = CardCipher(PAIR.public_key, b"s" * 32, signer=lambda: signer)
     bodies = [
         msgspec.json.encode({"card": card, "frame": card * 3}) for card in ("7h", "10h", "unread")
@@ -120,7 +120,7 @@ def test_the_length_of_a_box_tells_nothing(signer: SigningKey | None) -> None:
     assert [cipher.unlock(cipher.lock(body)) for body in bodies] == bodies
 
 
-def test_a_box_says_which_daemon_made_it() -> None:
+def test_a_box_names_the_daemon_that_made_it() -> None:
     key, other = SigningKey.generate(), SigningKey.generate()
     signers = [key, other, None]
     cipher = CardCipher(PAIR.public_key, b"s" * 32, signer=lambda: signers.pop(0))
@@ -144,7 +144,7 @@ def test_a_box_says_which_daemon_made_it() -> None:
             verified_signer(msgspec.json.encode(forged))
 
 
-def test_unseal_tells_the_boxes_of_the_daemon_from_those_of_others(
+def test_unseal_distinguishes_the_boxes_of_the_daemon_from_those_of_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     key, file, messages = SigningKey.generate(), tmp_path / "key", tmp_path / "messages"
@@ -178,7 +178,7 @@ def test_unseal_tells_the_boxes_of_the_daemon_from_those_of_others(
     "inside",
     [b"[" * 100_000, b'{"table":7}', b"", b'{"table":"\xff"}', b'{"seq":' + b"9" * 5000 + b"}"],
 )
-def test_a_box_that_anybody_made_ends_in_no_traceback(
+def test_a_forged_box_causes_no_traceback(
     inside: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, messages = tmp_path / "key", tmp_path / "messages"

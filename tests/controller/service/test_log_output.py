@@ -1,5 +1,5 @@
-"""Log lines on their way to a file that is full, closed or not read: nobody waits, and what is lost
-is counted.
+"""Log lines for a file that is full, closed or not read: no thread waits, and lost lines are
+counted.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from tests.support.waiting import until
 
 F_SETPIPE_SZ = 1031
 SMALL = 4096
-"""Bytes of the smallest pipe that there is."""
+"""Bytes of the smallest possible pipe."""
 
 
 OUTPUTS: list[LogOutput] = []
-"""Those of the test that runs."""
+"""Outputs of the running test."""
 
 
 @pytest.fixture
 def ending() -> Iterator[ExitStack]:
-    """What is closed at the end, when no thread of the test writes any more."""
+    """Resources closed at the end, when no thread of the test writes any more."""
     with ExitStack() as stack:
         yield stack
-        for each in OUTPUTS:  # its last word would go to a descriptor of the next test
+        for each in OUTPUTS:  # its last line would go to a descriptor of the next test
             each.drain(30)
         OUTPUTS.clear()
     structlog.reset_defaults()
@@ -41,7 +41,7 @@ def ending() -> Iterator[ExitStack]:
 
 @pytest.fixture
 def fifo(tmp_path: Path, ending: ExitStack) -> tuple[int, int, Path]:
-    """Both ends of a pipe of the smallest size, and its name, by which it can be read again."""
+    """Both ends of a pipe of the smallest size, and its name, to open it again."""
     path = tmp_path / "log"
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -52,7 +52,7 @@ def fifo(tmp_path: Path, ending: ExitStack) -> tuple[int, int, Path]:
 
 
 def output(descriptor: int, capacity: int = 1000) -> LogOutput:
-    """An output that is that of the log too, which says there what was lost."""
+    """An output that is also the log's, which reports lost lines there."""
     made = LogOutput(descriptor, capacity)
     OUTPUTS.append(made)
     render = structlog.processors.KeyValueRenderer(key_order=["event"])
@@ -67,7 +67,7 @@ def held(reader: int) -> int:
     return struct.unpack("i", fcntl.ioctl(reader, termios.FIONREAD, b"\0" * 4))[0]  # type: ignore[no-any-return]
 
 
-def test_lines_come_whole_and_in_order(fifo: tuple[int, int, Path]) -> None:
+def test_lines_arrive_complete_and_in_order(fifo: tuple[int, int, Path]) -> None:
     reader, writer, _ = fifo
     made = output(writer)
     for number in range(100):
@@ -90,7 +90,7 @@ def test_a_full_disk_is_counted(ending: ExitStack) -> None:
     assert (made.lost, made.trouble) == (2, "No space left on device")
 
 
-def test_a_closed_pipe_is_counted_and_told_once_somebody_reads_again(
+def test_lines_for_a_closed_pipe_are_counted_and_reported_once_it_is_read_again(
     fifo: tuple[int, int, Path],
 ) -> None:
     reader, writer, path = fifo
@@ -103,7 +103,7 @@ def test_a_closed_pipe_is_counted_and_told_once_somebody_reads_again(
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     made.write("somebody hears this\n")
     made.drain(30)
-    made.drain(30)  # what it says of itself comes after
+    made.drain(30)  # its own report comes after
     assert os.read(reader, SMALL).decode().splitlines() == [
         "somebody hears this",
         "event='log lines were lost' count=2",
@@ -128,7 +128,7 @@ def test_a_line_that_was_cut_off_does_not_spoil_the_next(fifo: tuple[int, int, P
 
 
 @pytest.mark.parametrize("blocking", [True, False])
-def test_nobody_waits_for_a_pipe_that_is_not_read(
+def test_no_thread_waits_for_a_pipe_that_is_not_read(
     fifo: tuple[int, int, Path], blocking: bool
 ) -> None:
     reader, writer, _ = fifo

@@ -73,7 +73,7 @@ def test_a_traceback_shows_no_local_variable(form: logs.Format) -> None:
     assert "As" not in out.getvalue()
 
 
-def test_libraries_are_heard_from_warning_on() -> None:
+def test_libraries_are_logged_from_warning_on() -> None:
     out = io.StringIO()
     logs.configure("json", "info", out)
     logging.getLogger("a.library").info("not shown")

@@ -23,7 +23,7 @@ def test_lines_go_out_as_one_datagram(
         assert manager.recv(100) == b"READY=1\nSTATUS=2 tables"
 
 
-def test_nobody_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_listener_nothing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
     notify("READY=1")
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "gone"))
@@ -41,7 +41,7 @@ def test_nobody_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ("x", "", None),
     ],
 )
-def test_the_interval_is_half_of_what_the_unit_says(
+def test_the_interval_is_half_of_the_units(
     usec: str, pid: str, interval: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WATCHDOG_USEC", usec)

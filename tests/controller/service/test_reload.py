@@ -1,4 +1,4 @@
-"""A daemon that has placed no table yet reads its configuration again."""
+"""A daemon that has placed no table yet re-reads its configuration."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WHEEL = table("r1", "roulette-french", "cammegh-ss2")
 
 
 async def reloaded(file: Path, text: str) -> tuple[Reload, ReloadHealth]:
-    """After one reload by that text."""
+    """After one reload with that text."""
     told: asyncio.Queue[ReloadHealth] = asyncio.Queue()
     reload, again = Reload(load(file), file, lambda each, _: told.put_nowait(each)), asyncio.Event()
     written(file.parent, text)
@@ -51,7 +51,7 @@ def test_tables_of_the_last_file_are_taken_over(tmp_path: Path) -> None:
     assert reload.now.metrics.listen is None
 
 
-def test_a_key_that_is_missing_is_told_before_it_is_needed(tmp_path: Path) -> None:
+def test_a_missing_key_is_reported_before_it_is_needed(tmp_path: Path) -> None:
     file = written(tmp_path, WHEEL)
     hidden = table("p1", "punto-banca", "angel-eye")
     reload, told = asyncio.run(reloaded(file, WHEEL + hidden))
@@ -59,8 +59,8 @@ def test_a_key_that_is_missing_is_told_before_it_is_needed(tmp_path: Path) -> No
     assert [each.id for each in reload.now.table] == ["r1"]
 
 
-def test_a_reload_that_is_cut_short_is_left_to_whoever_goes_on(tmp_path: Path) -> None:
-    """The lease was taken meanwhile: the file is read again by the daemon that serves."""
+def test_an_interrupted_reload_is_left_to_the_next_server(tmp_path: Path) -> None:
+    """The lease was lost meanwhile: the daemon that serves re-reads the file."""
     file, told = written(tmp_path, WHEEL), []
 
     async def cut_short() -> bool:

@@ -1,4 +1,4 @@
-"""The watch of the machine's clock: what it tells the tables, the alerts and health."""
+"""The watch of the machine's clock: its reports to the tables, the alerts and health."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from controller.service.time_watch import UNPROVED_ALERT_ID, TimeWatch
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.table import Table
 from devices.readings import LinkUp
-from tests.controller.proof.test_time_bound import TOLD
+from tests.controller.proof.test_time_bound import CHRONY_REPLY
 from tests.support.games.face_down import FaceDown
 from tests.support.waiting import until
 
@@ -90,7 +90,7 @@ async def idle(runners: list[TableRunner]) -> None:
         await runner.drain()
 
 
-async def test_events_say_when_their_time_is_not_proved(floor: Floor) -> None:
+async def test_events_are_marked_when_their_time_is_not_proved(floor: Floor) -> None:
     runners = floor.runners("b1")
     watch = floor.watch(runners)
     floor.passes(watch)
@@ -114,7 +114,7 @@ async def test_events_say_when_their_time_is_not_proved(floor: Floor) -> None:
         assert told == {"one": "absent", "two": 0.5, "three": "absent"}
 
 
-async def test_what_is_known_is_remembered_across_a_start(floor: Floor) -> None:
+async def test_the_clocks_state_is_stored_across_a_start(floor: Floor) -> None:
     floor.kernel = None
     runners = floor.runners("b1")
     watch = floor.watch(runners)
@@ -127,7 +127,7 @@ async def test_what_is_known_is_remembered_across_a_start(floor: Floor) -> None:
     await idle(runners)
     for table in ("r1", "p1"):
         assert floor.stored("event", table)[-1]["time_bound"] is None
-    floor.passes(floor.watch(runners, bound=None))  # the site asks nothing any more
+    floor.passes(floor.watch(runners, bound=None))  # the site no longer asks anything
     assert [runner.table.time_bound for runner in runners] == [0.0, 0.0]
     await idle(runners)
 
@@ -146,7 +146,7 @@ async def test_a_step_is_an_event_at_every_table(floor: Floor, by: float) -> Non
     assert watch.health(None).steps == 1
 
 
-async def test_a_step_that_cannot_be_stored_is_told_when_it_can(
+async def test_a_step_that_cannot_be_stored_is_reported_later(
     floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runners = floor.runners("b1")
@@ -182,7 +182,7 @@ async def test_the_alert_and_health(floor: Floor) -> None:
         True,
     )
     floor.passes(watch)
-    assert floor.alerts[UNPROVED_ALERT_ID] is told  # said once
+    assert floor.alerts[UNPROVED_ALERT_ID] is told  # reported once
     assert watch.notable() != before
     floor.passes(watch, 200.0)
     assert "up to 0.2 s" in str(floor.alerts[UNPROVED_ALERT_ID].detail)
@@ -204,9 +204,9 @@ def test_chrony_may_be_absent_late_or_foreign() -> None:
         asker = there.recvfrom(200)[1]
         asked = there.recvfrom(200)[0]
         number = asked[8:12]
-        there.sendto(TOLD, asker)  # of another question
+        there.sendto(CHRONY_REPLY, asker)  # of another request
         there.sendto(b"rubbish", asker)
-        there.sendto(TOLD[:16] + number + TOLD[20:], asker)
+        there.sendto(CHRONY_REPLY[:16] + number + CHRONY_REPLY[20:], asker)
         found = until("the answer", chrony.poll)
         assert found.slow == 3600.0
     until("nobody is there", lambda: chrony.poll() is None and not chrony.is_waiting)
@@ -223,7 +223,7 @@ def test_chrony_may_be_absent_late_or_foreign() -> None:
         (None, None, None),
     ],
 )
-def test_check_says_who_keeps_the_clock(
+def test_check_names_the_program_that_keeps_the_clock(
     monkeypatch: pytest.MonkeyPatch,
     kernel: KernelClock | None,
     bound: float | None,

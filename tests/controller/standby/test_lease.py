@@ -1,5 +1,5 @@
-"""The lease of a pair: whatever is lost, late, frozen or killed, and though clocks run apart, no
-two may serve at once.
+"""The lease of a pair: whatever is lost, late, frozen or killed, and although clocks differ, no two
+daemons may serve at once.
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ POINT = Checkpoint(journal="j1", boot="b1", time=NOW, position=7, hash="9a")
 
 
 class Store:
-    """What NATS promises: a record is replaced by whoever knows its revision, and by nobody
-    else.
-    """
+    """What NATS guarantees: a record is replaced only by a client that knows its revision."""
 
     def __init__(self) -> None:
         self.revision = 0
@@ -67,7 +65,9 @@ class Store:
         self.coming: list[tuple[Request, Member]] = []
 
     def take(self, now: float) -> None:
-        """All that has arrived by now, also what nobody waits for any more."""
+        """Apply everything that has arrived by now, also requests that no daemon waits for any
+        more.
+        """
         for request, asker in sorted(self.coming, key=lambda each: each[0].arrives):
             if request.arrives > now:
                 break
@@ -89,8 +89,8 @@ class Store:
 
 
 class Request(NamedTuple):
-    """A request in flight; ``record``: to be written, None: it reads. ``sent``: by the clock of who
-    sent it; ``arrives`` and ``answered``: in true time, infinite if it is lost.
+    """A request in flight; ``record``: to be written, None: it reads. ``sent``: by the sender's
+    clock; ``arrives`` and ``answered``: in true time, infinite if it is lost.
     """
 
     record: LeaseRecord | None
@@ -107,7 +107,7 @@ class Answer(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """What befalls a member from ``begins`` for ``lasts``."""
+    """A fault of a member from ``begins`` for ``lasts``."""
 
     begins: float
     member: int
@@ -124,7 +124,7 @@ class Member:
         self.begin()
 
     def begin(self) -> None:
-        """A new process. The one before has ended: the journal was locked."""
+        """A new process. The previous one has ended: the journal was locked."""
         self.boots += 1
         name = self.name
         self.own = OwnIdentity(
@@ -143,7 +143,7 @@ class Member:
         return self.held is not None and self.clock(now) < self.held.serve_until
 
     def act(self, now: float, faults: set[str], late: float) -> None:
-        """Do what is due: ask, hear what was answered, or wait no longer for it."""
+        """Do the work that is due: send, handle a reply, or stop waiting for it."""
         clock = self.clock(now)
         if self.held is not None and clock >= self.held.serve_until:
             self.begin()  # the fence
@@ -199,7 +199,7 @@ class Member:
             self.term = self.held.record.term  # its journal knows by now
 
     def check_unbroken(self, record: LeaseRecord) -> None:
-        """An ordinary restart only where nobody else had the lease."""
+        """An ordinary restart only where no other daemon had the lease."""
         if record.first <= self.own.term:
             since = [each for each in self.store.history if each.term >= self.own.term]
             assert {each.journal for each in since} == {self.name}
@@ -222,7 +222,7 @@ RATES = st.lists(st.floats(0.99, 1.01), min_size=3, max_size=3)
 @given(rates=RATES, faults=FAULTS, late=st.sampled_from([0.0, 0.1, 1.0, 1.6, 3.0, 9.0]))
 def test_no_two_may_serve_at_once(rates: list[float], faults: list[Fault], late: float) -> None:
     """Three that contend, each at its own pace and by its own clock: frozen, killed, their requests
-    lost or on their way for long, their answers too.
+    and replies lost or delayed.
     """
     store = Store()
     members = [Member(number, rate, store) for number, rate in enumerate(rates)]
@@ -254,7 +254,7 @@ def test_no_two_may_serve_at_once(rates: list[float], faults: list[Fault], late:
 def test_the_other_takes_over_within_two_leases(
     rate: float, killed: float, look: float, answer: float
 ) -> None:
-    """The one that has it renews at 0 and dies; the store answers in time."""
+    """The owner renews at 0 and dies; the store answers in time."""
     record = replace(claim_record(WaitingState(own=OWN, lease=LEASE), NOW), checkpoint=POINT)
     waiting = WaitingState(own=replace(OWN, instance="south", journal="j2"), lease=LEASE)
     now, serves = killed + look, -1.0
@@ -291,15 +291,15 @@ def held_by(**more: Any) -> LeaseRecord:
     return msgspec.convert({**msgspec.structs.asdict(record), **more}, LeaseRecord)
 
 
-def test_an_empty_store_is_waited_for_too() -> None:
-    """Somebody may have emptied it while another serves."""
+def test_an_empty_store_means_waiting_too() -> None:
+    """The store may have been emptied while another serves."""
     assert free_at(WaitingState(own=OWN, lease=LEASE)) is None
     assert free_at(waiting_for(None)) == 100.0 + LEASE
     first = claim_record(waiting_for(None), NOW)
     assert (first.term, first.first, first.handed) == (1, 1, None)
 
 
-def test_a_store_that_has_forgotten_is_told_as_such() -> None:
+def test_a_store_that_has_lost_the_record_is_reported_as_such() -> None:
     known = replace(OWN, term=9, last_written=NOW)
     record = claim_record(waiting_for(None, known), NOW)
     assert record.term == 10
@@ -307,22 +307,22 @@ def test_a_store_that_has_forgotten_is_told_as_such() -> None:
     assert (record.handed.forgotten, record.handed.since) == (True, NOW)
 
 
-def test_what_was_given_back_is_taken_at_once() -> None:
+def test_a_released_lease_is_taken_at_once() -> None:
     assert free_at(waiting_for(held_by(released=True))) == 100.0
     assert free_at(waiting_for(held_by())) == 100.0 + LEASE
 
 
-def test_a_longer_lease_of_the_other_is_waited_for() -> None:
+def test_a_longer_lease_of_the_other_is_respected() -> None:
     assert free_at(waiting_for(held_by(lease=60.0))) == 160.0
 
 
-def test_a_lower_term_than_was_seen_is_waited_for_whatever_it_says() -> None:
+def test_a_lower_term_than_was_seen_is_respected_whatever_its_content() -> None:
     for record in (held_by(released=True), held_by(journal="j1", machine="m1")):
         assert free_at(waiting_for(record, highest=6)) == 100.0 + LEASE
     assert claim_record(waiting_for(held_by(), highest=6), NOW).term == 7
 
 
-def test_a_copied_journal_on_another_machine_is_waited_for() -> None:
+def test_a_copied_journal_on_another_machine_waits() -> None:
     assert free_at(waiting_for(held_by(journal="j1", machine="m1"))) == 100.0
     assert free_at(waiting_for(held_by(journal="j1", machine="m9"))) == 100.0 + LEASE
 
@@ -337,8 +337,8 @@ def test_its_own_earlier_run_is_no_hand_over() -> None:
 
 
 def test_a_journal_that_does_not_know_its_term_is_handed_over_to() -> None:
-    """The process died after it took the lease and before its journal said so, or an older journal
-    was put in its place.
+    """The process died after it took the lease and before its journal recorded it, or an older
+    journal was put in its place.
     """
     mine = held_by(instance="north", journal="j1", machine="m1", first=4)
     for known in (0, 2, 5):
@@ -348,7 +348,7 @@ def test_a_journal_that_does_not_know_its_term_is_handed_over_to() -> None:
         assert record.handed is not None
 
 
-def test_a_term_that_published_nothing_hands_over_what_it_was_given() -> None:
+def test_a_term_that_published_nothing_hands_over_the_numbers_it_got() -> None:
     before = hand_over_of(held_by(sessions={"t1": 6, "t2": 2}, readings={"t2": 700}))
     idle = held_by(checkpoint=None, handed=before, sessions={"t1": 7}, term=5)
     handed = hand_over_of(idle)
@@ -365,7 +365,7 @@ def test_a_renewal_extends_the_right_from_before_it_was_sent() -> None:
     assert renewal_record(later, NOW, {"t1": 2}, {"t1": 1}).sessions == {"t1": 3}
 
 
-def test_an_answer_that_did_not_come_extends_nothing() -> None:
+def test_a_missing_reply_extends_nothing() -> None:
     held = held_after_claim(claim_record(waiting_for(None), NOW), 1, 50.0)
     again = held_after_reread(held, 2, replace(held.record, renewed="later"))
     assert again is not None
@@ -379,7 +379,7 @@ KEY = SigningKey.generate()
 SEAL = StructSigner("palma/pit-1", lambda: KEY)
 
 
-def test_a_record_is_read_as_it_was_written_or_not_at_all() -> None:
+def test_a_record_is_read_unchanged_or_not_at_all() -> None:
     record = SEAL.sign(held_by(sessions={"t1": 6}, handed=hand_over_of(held_by())))
     body = msgspec.json.encode(record)
     assert read_record(body, SEAL) == record
@@ -396,8 +396,8 @@ def test_a_record_is_read_as_it_was_written_or_not_at_all() -> None:
     assert read_record(b"[" * 100_000, SEAL) is None
 
 
-def test_a_record_that_a_journal_cannot_hold_is_none() -> None:
-    """Also where a daemon signed it: numbers go on beyond it, and all of it is stored."""
+def test_a_record_that_a_journal_cannot_store_is_invalid() -> None:
+    """Also where a daemon signed it: numbers continue beyond it, and all of it is stored."""
     beyond = MAX_NUMBER + 1
     before, point = hand_over_of(held_by()), msgspec.structs.asdict(POINT)
     wrong: tuple[dict[str, Any], ...] = (
@@ -425,7 +425,7 @@ def test_a_record_that_a_journal_cannot_hold_is_none() -> None:
     assert claim_record(waiting_for(held_by(term=MAX_NUMBER - 1)), NOW).term == MAX_NUMBER
 
 
-def test_what_nobody_signed_or_somebody_changed_is_no_record() -> None:
+def test_an_unsigned_or_changed_record_is_invalid() -> None:
     other = SigningKey.generate()
     trusted = (KEY.verify_key.encode().hex(), other.verify_key.encode().hex())
     both = StructSigner("palma/pit-1", lambda: KEY, trusted)
@@ -458,13 +458,13 @@ def test_what_nobody_signed_or_somebody_changed_is_no_record() -> None:
         assert read_record(body, SEAL) is None, field
 
 
-def test_one_that_could_not_serve_leaves_the_tables_to_one_that_can() -> None:
+def test_a_daemon_that_could_not_serve_leaves_the_tables_to_one_that_can() -> None:
     mine = {"instance": "north", "journal": "j1", "machine": "m1"}
     other = {"released": True, "trouble": "no broker"}
     journal, broker = ("journal",), ("broker",)
     at_once, one, back = 100.0, 100.0 + LEASE, 100.0 + STAND_BACK_LEASES * LEASE
     rows: tuple[tuple[dict[str, Any], tuple[str, ...], bool, float], ...] = (
-        (other, (), True, at_once),  # what another gave up
+        (other, (), True, at_once),  # released by the other
         (other, broker, False, back),
         (other, (START,), False, at_once),  # both have failed, and either may be cured
         ({}, (START,), False, back),
@@ -475,7 +475,7 @@ def test_one_that_could_not_serve_leaves_the_tables_to_one_that_can() -> None:
         (mine | {"again": MAX_RETAKES}, (), True, back),  # again and again
         (mine | {"again": MAX_RETAKES}, (), False, one),
         (mine | other, (), True, back),  # it failed
-        (mine | other, (), False, one),  # nobody else is there
+        (mine | other, (), False, one),  # there is no other
         (mine, broker, False, at_once),
         (mine, broker, True, back),
         (mine, journal, True, back),
@@ -497,7 +497,7 @@ def test_each_retake_counts_until_the_daemon_was_steady() -> None:
     assert claim_record(waiting_for(held_by(again=2, yields=1)), NOW).again == 0
 
 
-def test_tables_that_go_to_and_fro_do_so_less_and_less_often() -> None:
+def test_tables_that_change_back_and_forth_do_so_less_and_less_often() -> None:
     waits = [grace_seconds(held_by(yields=times)) / LEASE for times in range(12)]
     assert waits[:MAX_SHORT_GRACE_YIELDS] == [GRACE_LEASES] * MAX_SHORT_GRACE_YIELDS
     assert waits == sorted(waits)

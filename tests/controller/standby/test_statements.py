@@ -1,4 +1,4 @@
-"""What the daemons of a pair state of themselves, as the other one reads it."""
+"""Statements of the daemons of a pair about themselves, as read by the other."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_statements_of_daemons_that_have_ended_are_removed() -> None:
     assert without_silent(board, peers, FORGET_LEASES * LEASE + 0.1, LEASE) == {}
 
 
-def test_what_is_no_statement_counts_as_none() -> None:
+def test_an_invalid_statement_counts_as_none() -> None:
     key = SigningKey.generate()
     seal = StructSigner("palma/pit-1.daemons", lambda: key)
     signed = seal.sign(SOUTH)
@@ -114,7 +114,7 @@ def test_tables_are_given_to_one_that_can_do_what_this_one_cannot() -> None:
         assert reason_to_yield(troubles, missing, other) == why
 
 
-def test_what_differs_between_two_machines_is_named() -> None:
+def test_differences_between_two_machines_are_named() -> None:
     facts = {"release": "1.0", "people file": "number 3, ab", "[broker]": "12"}
     north = south(instance="north", journal="j1", facts=facts, tables={"r1": False, "r2": False})
     alike = south(facts=facts, tables={"r1": False, "r2": False})

@@ -1,6 +1,4 @@
-"""A game for tests of the table: it counts numbers, waits where it is told to, and can be made to
-fail.
-"""
+"""A game for tests of the table: it counts numbers, waits on request, and can be made to fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command to a device: stored, then sent; what could not be sent is stored too."""
+"""A command to a device: stored, then sent; a command that could not be sent is recorded too."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Floor(NamedTuple):
         await command_device(self.runner, {"wheel": self.device}, order)
 
     async def stored(self) -> list[dict[str, Any]]:
-        """What the journal has of commands to devices."""
+        """The journal's records of commands to devices."""
         await self.runner.drain()
         bodies = [
             msgspec.json.decode(e.body) for e in entries(self.path) if e.kind in ("input", "event")
@@ -64,7 +64,7 @@ class Floor(NamedTuple):
 
     @contextmanager
     def occupied(self) -> Iterator[None]:
-        """Somebody else writes to the file, and the journal has to wait."""
+        """Another process writes to the file, and the journal has to wait."""
         with closing(sqlite3.connect(self.path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             yield
@@ -107,7 +107,7 @@ async def floor(folder: Path, *, commands: bool = True) -> AsyncIterator[Floor]:
         await made.drain()
 
 
-async def test_it_is_an_input_with_its_event_and_goes_out(tmp_path: Path) -> None:
+async def test_a_device_command_is_an_input_with_its_event_and_is_sent(tmp_path: Path) -> None:
     async with floor(tmp_path) as at:
         await at.say("hello")
         assert await asyncio.to_thread(at.pty.hear, 6) == b"hello\n"
@@ -124,7 +124,7 @@ async def test_it_is_an_input_with_its_event_and_goes_out(tmp_path: Path) -> Non
         assert "unsent" not in told
 
 
-async def test_nothing_goes_out_before_it_is_stored(tmp_path: Path) -> None:
+async def test_nothing_is_sent_before_it_is_stored(tmp_path: Path) -> None:
     async with floor(tmp_path) as at:
         with at.occupied():
             saying = asyncio.create_task(at.say("hello"))
@@ -135,7 +135,7 @@ async def test_nothing_goes_out_before_it_is_stored(tmp_path: Path) -> None:
         assert await asyncio.to_thread(at.pty.hear, 6) == b"hello\n"
 
 
-async def test_what_is_stored_too_late_is_not_sent_and_that_is_stored(
+async def test_a_command_stored_too_late_is_not_sent_and_that_is_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner_module, "STORE_TIMEOUT_SECONDS", 0.1)
@@ -151,7 +151,7 @@ async def test_what_is_stored_too_late_is_not_sent_and_that_is_stored(
         assert not at.pty.hears()
 
 
-async def test_a_device_that_goes_away_before_it_could_be_sent(tmp_path: Path) -> None:
+async def test_a_device_that_disconnects_before_the_command_is_sent(tmp_path: Path) -> None:
     async with floor(tmp_path) as at:
         with at.occupied():
             saying = asyncio.create_task(at.say("hello"))
@@ -181,7 +181,7 @@ async def test_a_device_that_goes_away_before_it_could_be_sent(tmp_path: Path) -
         ("table_head", "say", False, "accepts no commands"),
     ],
 )
-async def test_what_is_refused_leaves_nothing(
+async def test_a_refused_command_leaves_nothing(
     tmp_path: Path, role: Role, command: str, enabled: bool, why: str
 ) -> None:
     async with floor(tmp_path, commands=enabled) as at:
@@ -220,7 +220,7 @@ def to_wheel(command: str = "power_off", role: Any = "table_head", **more: Any) 
         ("fire", {"croupier", "table_head", "inspector", "director", "technician"}),
     ],
 )
-def test_it_is_for_some_roles(command: str, roles: set[str]) -> None:
+def test_a_device_command_is_for_some_roles(command: str, roles: set[str]) -> None:
     for role in get_args(Role):
         table = at_table()
         if role in roles:
@@ -237,7 +237,7 @@ def test_it_is_for_some_roles(command: str, roles: set[str]) -> None:
             assert table.seq == 0
 
 
-def test_a_command_to_a_device_that_there_is_not_is_refused() -> None:
+def test_a_command_to_an_unknown_device_is_refused() -> None:
     with pytest.raises(RejectedError, match="this table has no device wheel; devices: shoe"):
         take(at_table(("shoe",)), to_wheel())
 

@@ -1,5 +1,5 @@
-"""A table loads its game and its drivers when it is made, and nothing when it is played: the first
-card of a round would wait for it.
+"""A table loads its game and its drivers when it is made, and nothing in play: the first card of a
+round would wait for it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A table whose journal was restored from a backup: what it tells, and that it never gives a number
-again, whatever happened in the gap.
+"""A table whose journal was restored from a backup: its reports, and that it never reuses a number,
+whatever happened in the gap.
 """
 
 from __future__ import annotations
@@ -55,15 +55,13 @@ def take(table: Table, *inputs: Input) -> list[Any]:
 
 
 def restored(table: Table) -> tuple[Table, list[Any]]:
-    """The table as a backup made now knows it, told that it was restored, and what it says."""
+    """The table as a backup made now has it, restored, and its output."""
     made = make(table.game_id, table.decree, table.saved(), "b2")
     return made, take(made, RESTORE, LinkUp(at=1.0, device="wheel"))
 
 
 @for_each(("game", "decree"), PAIRS)
-def test_every_game_is_closed_and_opens_with_a_number_that_nobody_was_told(
-    game: str, decree: str
-) -> None:
+def test_every_game_is_closed_and_opens_with_an_unpublished_number(game: str, decree: str) -> None:
     table = make(game, decree)
     take(table, SessionOpen(**HEAD), SessionClose(**HEAD), SessionOpen(**HEAD))
     made, said = restored(table)
@@ -78,7 +76,7 @@ def test_every_game_is_closed_and_opens_with_a_number_that_nobody_was_told(
     assert made.readings == readings
 
 
-def test_what_was_in_progress_is_named_and_gets_no_result_here() -> None:
+def test_rounds_in_progress_are_named_and_get_no_result_here() -> None:
     table = make("roulette-french", "ARA02", phases="person")
     take(table, SessionOpen(**HEAD), BetsOpen(**HEAD))
     made, said = restored(table)
@@ -86,14 +84,14 @@ def test_what_was_in_progress_is_named_and_gets_no_result_here() -> None:
     assert b'"round":0' in (made.retained()["state"] or b"")
 
 
-def test_a_table_that_was_closed_tells_no_open_session() -> None:
+def test_a_table_that_was_closed_reports_no_open_session() -> None:
     table = make("roulette-french", "ARA02")
     take(table, SessionOpen(**HEAD), SessionClose(**HEAD))
     _, said = restored(table)
     assert (said[0].was_open, said[0].in_progress) == (None, None)
 
 
-def test_a_table_whose_state_is_lost_goes_on_beyond_what_the_backup_tells() -> None:
+def test_a_table_whose_state_is_lost_continues_beyond_the_backups_numbers() -> None:
     table = make("roulette-french", "ARA02")
     point = msgspec.structs.replace(POINT, sessions={"t1": 4000})
     [said, *_] = take(table, restore_reading(point, "t1", 0.0, parse_utc(POINT.at)))
@@ -101,7 +99,7 @@ def test_a_table_whose_state_is_lost_goes_on_beyond_what_the_backup_tells() -> N
     assert said.was_open is None
 
 
-def test_a_session_that_another_daemon_ended_keeps_no_other_game_from_the_table() -> None:
+def test_a_session_that_another_daemon_ended_blocks_no_other_game() -> None:
     table = make("roulette-french", "ARA02")
     take(table, SessionOpen(**HEAD))
     with pytest.raises(UnrestorableStateError, match="its session is open"):
@@ -112,7 +110,7 @@ def test_a_session_that_another_daemon_ended_keeps_no_other_game_from_the_table(
     assert any("roulette-french" in str(getattr(each, "detail", "")) for each in said)
 
 
-def test_it_is_stored_as_it_is_taken() -> None:
+def test_the_restore_is_stored_as_it_is_applied() -> None:
     assert read_input(write(RESTORE)) == RESTORE
     assert isinstance(RESTORE, JournalRestore)
 
@@ -122,7 +120,7 @@ def test_it_is_stored_as_it_is_taken() -> None:
     gap=st.floats(0, 10 * 365 * 86_400),
     opened=st.integers(0, 10**7),
 )
-def test_numbers_go_on_beyond_all_that_may_have_been_given(
+def test_numbers_continue_beyond_all_that_may_have_been_used(
     since: float, gap: float, opened: int
 ) -> None:
     """Also where a session was opened each minute, and a thousand more."""
@@ -133,8 +131,8 @@ def test_numbers_go_on_beyond_all_that_may_have_been_given(
 
 
 @property_of(now=st.floats(0, 4_000_000_000))
-def test_a_clock_that_is_behind_takes_nothing_off(now: float) -> None:
-    """At least the time until the restore has passed, which the clock said then."""
+def test_a_clock_that_is_behind_reduces_nothing(now: float) -> None:
+    """At least the time until the restore has passed, by the clock of then."""
     least = session_jump(parse_utc(SINCE), parse_utc(POINT.at))
     assert least == MIN_SESSION_JUMP + 13 * 60
     assert restore_reading(POINT, "t1", 0.0, now).jump >= least

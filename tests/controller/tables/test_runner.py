@@ -1,4 +1,4 @@
-"""A table and the journal behind it, when the disk does not keep up."""
+"""A table and the journal behind it, on a disk that does not keep up."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def session() -> SessionOpen:
 
 @contextmanager
 def occupied(path: Path) -> Iterator[None]:
-    """Somebody else writes to the file, and the journal has to wait."""
+    """Another process writes to the file, and the journal has to wait."""
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")
 
 
-async def test_how_much_a_device_sent_is_told_roughly_where_cards_lie_face_down(
+async def test_the_amount_of_data_is_published_roughly_where_cards_lie_face_down(
     tmp_path: Path,
 ) -> None:
     """The code of one card may be longer than that of another."""
@@ -99,7 +99,7 @@ async def test_nothing_is_shown_before_it_is_stored(tmp_path: Path) -> None:
         assert stages.committed.times() is not None
 
 
-async def test_a_table_that_ran_ahead_is_taken_up_from_the_journal(tmp_path: Path) -> None:
+async def test_a_table_that_ran_ahead_is_restored_from_the_journal(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path, capacity=3)) as journal:
         made = make_runner(journal)
@@ -111,7 +111,7 @@ async def test_a_table_that_ran_ahead_is_taken_up_from_the_journal(tmp_path: Pat
                 await made.execute(session())
         await made.drain()
         with pytest.raises(RejectedError):
-            await made.execute(session())  # the session of before is still open
+            await made.execute(session())  # the previous session is still open
         made.on_readings([LinkUp(at=2.0, device="wheel-5")])
         await made.drain()
         events = [read_event(entry.body) for entry in journal.events_after(0, 100)]
@@ -119,10 +119,10 @@ async def test_a_table_that_ran_ahead_is_taken_up_from_the_journal(tmp_path: Pat
         assert len(events) == made.table.seq
 
 
-async def test_a_table_that_ran_ahead_of_a_defect_is_taken_up_from_the_journal(
+async def test_a_table_that_ran_ahead_of_an_exception_is_restored_from_the_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a command led to cannot be written down: it was not followed, and the next one is."""
+    """The events of a command cannot be stored: it was not followed, and the next one is."""
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         made = make_runner(journal)
         made.on_readings([LinkUp(at=1.0, device="wheel")])
@@ -136,7 +136,7 @@ async def test_a_table_that_ran_ahead_of_a_defect_is_taken_up_from_the_journal(
         assert msgspec.json.decode(made.retained["state"] or b"")["shown"]["session"] == 1
 
 
-async def test_a_journal_that_stores_nothing_is_found_out(
+async def test_a_journal_that_stores_nothing_is_detected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "STUCK_SECONDS", 0.0)
@@ -177,8 +177,8 @@ async def test_all_is_stored_when_the_last_bytes_are_too(tmp_path: Path) -> None
         assert journal.head() == before + 1
 
 
-async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
-    """A device that says nothing yet has the same state before and after."""
+async def test_an_opened_link_is_published_at_once(tmp_path: Path) -> None:
+    """A device that has not sent anything has the same state before and after."""
     port = Pty(tmp_path)
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         device = DeviceSupervisor(
@@ -213,7 +213,7 @@ async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
     port.unplug()
 
 
-async def test_a_command_that_the_journal_cannot_take_is_refused(tmp_path: Path) -> None:
+async def test_a_command_that_the_journal_cannot_store_is_refused(tmp_path: Path) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         made = make_runner(journal)
         made.halt("the journal cannot be written: disk full")
@@ -240,8 +240,8 @@ async def test_a_gap_is_recalled_page_by_page(tmp_path: Path) -> None:
         assert made.recall(Recall(boot="another", first=1), 1 << 20) == ()
 
 
-async def test_what_was_taken_is_settled_when_it_is_stored(tmp_path: Path) -> None:
-    """A recall says that nothing more is there only then: it waits for this."""
+async def test_an_input_is_settled_when_it_is_stored(tmp_path: Path) -> None:
+    """A recall's reply of no more events waits for this."""
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
         made = make_runner(journal)
@@ -275,7 +275,7 @@ async def test_the_time_of_a_table_does_not_go_back_to_what_was_noted_before(
         assert [read_event(event).time[17:19] for event in events] == ["01", "02"]
 
 
-async def test_a_runner_that_was_ended_stores_nothing_and_the_next_goes_on(
+async def test_a_runner_that_was_ended_stores_nothing_and_the_next_continues(
     tmp_path: Path,
 ) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:

@@ -1,4 +1,4 @@
-"""Who is at the table: who may say so, what is shown, and until when it holds."""
+"""Staff at the table: who may report them, how they are shown, and until when they are valid."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_who_is_at_the_table_is_shown_until_the_session_closes(game: str, decree
     assert state(at)["staff"] == {}
 
 
-def test_it_is_kept_over_a_restart() -> None:
+def test_staff_is_kept_over_a_restart() -> None:
     at = table()
     take(at, OPEN, on())
     again = table(saved=at.saved())
@@ -97,7 +97,7 @@ def test_it_is_kept_over_a_restart() -> None:
     assert refused(again, on()) == "staff_on_already"
 
 
-def test_the_table_takes_it_while_a_session_is_open() -> None:
+def test_staff_is_accepted_while_a_session_is_open() -> None:
     at = table()
     assert not {"staff.on", "staff.off"} & {*state(at)["takes"]}
     take(at, OPEN)
@@ -109,7 +109,7 @@ def test_the_table_takes_it_while_a_session_is_open() -> None:
     assert not {"staff.on", "staff.off"} & {*state(at)["takes"]}
 
 
-def test_what_is_so_already_is_refused() -> None:
+def test_a_report_without_a_change_is_refused() -> None:
     at = table()
     take(at, OPEN, on())
     assert refused(at, on()) == "staff_on_already"
@@ -120,14 +120,14 @@ def test_what_is_so_already_is_refused() -> None:
 
 
 @pytest.mark.parametrize("role", ["table_head", "inspector", "director"])
-def test_the_person_in_charge_says_it(role: Role) -> None:
+def test_the_person_in_charge_reports_staff(role: Role) -> None:
     at = table()
     take(at, OPEN)
     given = msgspec.structs.replace(on(), role=role)
     assert take(at, given)
 
 
-def test_a_croupier_says_it_of_himself_alone_and_signed() -> None:
+def test_a_croupier_reports_only_himself_and_signed() -> None:
     at = table()
     take(at, OPEN)
     signature = Signature(id="vila", name="A. Vila", role="croupier", token="token")
@@ -142,7 +142,7 @@ def test_a_croupier_says_it_of_himself_alone_and_signed() -> None:
     assert refused(at, technician) == "role_not_allowed"
 
 
-def test_a_table_that_can_store_nothing_takes_it_not() -> None:
+def test_a_table_that_can_store_nothing_refuses_it() -> None:
     at = table()
     take(at, OPEN)
     at.halted = "the journal could not be written"

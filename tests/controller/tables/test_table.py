@@ -1,4 +1,4 @@
-"""The table: envelope, links, alerts, what is retained, and going on after a restart."""
+"""The table: envelope, links, alerts, retained state, and continuing after a restart."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_every_event_has_the_whole_envelope() -> None:
         ),
     ],
 )
-def test_a_link_that_goes_raises_an_alert_until_it_is_back(
+def test_a_lost_link_raises_an_alert_until_it_is_back(
     reading: Any, state: Any, detail: str
 ) -> None:
     table = make()
@@ -146,7 +146,7 @@ def test_a_link_that_goes_raises_an_alert_until_it_is_back(
     )
 
 
-def test_another_reason_for_the_loss_is_told() -> None:
+def test_another_reason_for_the_loss_is_published() -> None:
     table = make()
     take(table, UP, lost("unplugged"))
     assert [type(event) for event in take(table, lost("no such file"))] == [
@@ -156,9 +156,7 @@ def test_another_reason_for_the_loss_is_told() -> None:
     assert leaf(table, "alert/wheel-link")["detail"] == "no such file"
 
 
-def test_an_open_link_of_which_nothing_is_heard_turns_the_loss_into_a_warning_until_it_speaks() -> (
-    None
-):
+def test_a_silent_open_link_turns_the_loss_into_a_warning_until_data_arrives() -> None:
     table, opened = make(), LinkOpen(at=2.0, device="wheel")
     take(table, UP, lost())
     state, alert = take(table, opened, opened)
@@ -176,14 +174,14 @@ def test_an_open_link_of_which_nothing_is_heard_turns_the_loss_into_a_warning_un
     assert [type(event) for event in take(table, UP)] == [DeviceState, AlertCleared]
 
 
-def test_a_link_that_is_lost_again_before_anything_is_heard_is_lost() -> None:
+def test_a_link_that_is_lost_again_before_any_data_is_lost() -> None:
     table = make()
     take(table, UP, lost(), LinkOpen(at=2.0, device="wheel"))
     assert [type(event) for event in take(table, lost())] == [DeviceState, AlertRaised]
     assert leaf(table, "alert/wheel-link")["what"] == "link.lost"
 
 
-def test_a_restart_does_not_tell_again_of_a_link_that_is_open_and_was() -> None:
+def test_a_restart_does_not_report_a_link_that_stayed_open() -> None:
     take(
         before := make(),
         UP,
@@ -206,7 +204,7 @@ def test_at_a_start_an_open_link_raises_nothing() -> None:
     assert len(took) == 2
 
 
-def test_late_data_is_told_and_garbage_is_counted() -> None:
+def test_late_data_is_reported_and_garbage_is_counted() -> None:
     table = make()
     took = take(
         table,
@@ -219,7 +217,7 @@ def test_late_data_is_told_and_garbage_is_counted() -> None:
     assert table.garbage == {"wheel": 9}
 
 
-def test_one_word_says_how_the_table_stands() -> None:
+def test_one_word_states_the_tables_status() -> None:
     table = make()
     words = [leaf(table, "state")["status"]]
     for given in (UP, OPEN, BetsOpen(**HEAD), lost(), UP, SessionClose(**HEAD), NUMBER):
@@ -233,7 +231,7 @@ def test_one_word_says_how_the_table_stands() -> None:
         take(table, OPEN)
 
 
-def test_a_table_without_a_word_from_one_of_its_devices_is_stale() -> None:
+def test_a_table_without_data_from_one_of_its_devices_is_stale() -> None:
     table = make(devices=("wheel", "slot"))
     take(table, UP)
     assert leaf(table, "state")["status"] == "stale"
@@ -251,7 +249,7 @@ def test_a_correction_names_the_event_that_it_replaces() -> None:
     assert replaced(again, round=2, number=6) == (second.seq, "b1")
 
 
-def test_a_correction_of_what_is_known_no_more_names_nothing() -> None:
+def test_a_correction_of_a_forgotten_result_names_nothing() -> None:
     table = make()
     take(
         table,
@@ -266,7 +264,7 @@ def test_a_correction_of_what_is_known_no_more_names_nothing() -> None:
 
 
 def replaced(table: Table, **fields: Any) -> tuple[int | None, str | None]:
-    """What a correction says that it replaces."""
+    """The event that a correction names as replaced."""
     [corrected] = [
         event
         for event in take(table, ResultCorrect(**HEAD, **fields))
@@ -361,7 +359,7 @@ def test_a_game_that_fails_on_a_reading_gives_no_more_results() -> None:
     assert isinstance(take(again, NUMBER)[0], RoundResult)
 
 
-def test_a_game_that_fails_on_a_command_goes_on() -> None:
+def test_a_game_that_fails_on_a_command_continues() -> None:
     table = make()
     before = table.saved()
     with pytest.raises(RejectedError, match="a defect"):
@@ -370,7 +368,7 @@ def test_a_game_that_fails_on_a_command_goes_on() -> None:
     assert isinstance(take(table, NUMBER)[0], RoundResult)
 
 
-def test_a_restart_goes_on_in_the_same_session_and_round() -> None:
+def test_a_restart_continues_in_the_same_session_and_round() -> None:
     table = make()
     take(table, UP, OPEN, NUMBER, NUMBER)
     again = make(saved=table.saved(), boot="b2")
@@ -396,7 +394,7 @@ def test_an_alert_survives_a_restart() -> None:
     assert [type(e) for e in take(again, UP)] == [DeviceState, AlertCleared]
 
 
-def test_the_alert_of_a_device_that_is_configured_no_more_is_cleared() -> None:
+def test_the_alert_of_a_device_that_is_no_longer_configured_is_cleared() -> None:
     table = make()
     take(table, UP, lost())
     again = make(saved=table.saved(), boot="b2", devices=("other",))
@@ -410,7 +408,7 @@ def test_the_alert_of_a_device_that_is_configured_no_more_is_cleared() -> None:
     ("saved", "detail"),
     [(b"{}", "missing required field"), (b"\xff", "malformed"), (None, "of counting under ARA02")],
 )
-def test_what_does_not_fit_begins_anew_and_says_so(saved: bytes | None, detail: str) -> None:
+def test_an_incompatible_state_starts_over_and_reports_it(saved: bytes | None, detail: str) -> None:
     table = make()
     take(table, UP, OPEN, NUMBER, SessionClose(**HEAD))
     again = make(
@@ -439,7 +437,7 @@ def boule(saved: bytes | None = None) -> Table:
 
 
 def as_another_release_saved_it(*inputs: Input) -> bytes:
-    """The round in progress had another name there."""
+    """The current round had another name there."""
     table = boule()
     take(table, OPEN, *inputs)
     return table.saved().replace(b'"current":', b'"hand":')
@@ -451,7 +449,7 @@ def test_an_open_session_that_another_release_saved_otherwise_is_not_dropped() -
         boule(saved)
 
 
-def test_an_open_session_of_another_release_goes_on_where_nothing_of_it_is_lost() -> None:
+def test_an_open_session_of_another_release_continues_where_nothing_of_it_is_lost() -> None:
     again = boule(as_another_release_saved_it())
     assert leaf(again, "state")["shown"]["session"] == 1
     assert again.sound
@@ -460,7 +458,7 @@ def test_an_open_session_of_another_release_goes_on_where_nothing_of_it_is_lost(
     assert opened.round == 1
 
 
-def test_a_closed_session_that_another_release_saved_otherwise_begins_anew_and_says_so() -> None:
+def test_a_closed_session_that_another_release_saved_otherwise_starts_over_and_reports_it() -> None:
     table = boule()
     take(table, OPEN, SessionClose(**HEAD))
     again = boule(table.saved().replace(b'"session":', b'"sitting":'))
@@ -507,9 +505,9 @@ inputs: st.SearchStrategy[Input] = st.one_of(
 
 
 @property_of(st.lists(inputs, max_size=40), st.data())
-def test_whatever_happens(given: list[Input], data: st.DataObject) -> None:
-    """Numbers are contiguous, what is retained agrees with the events, and a table taken up
-    anywhere goes on the same.
+def test_any_inputs_keep_the_invariants(given: list[Input], data: st.DataObject) -> None:
+    """Numbers are contiguous, retained state agrees with the events, and a table restored anywhere
+    continues identically.
     """
     table, taken_up = make(devices=("wheel", "slot")), make(devices=("wheel", "slot"))
     seen: list[AnyEvent] = []

@@ -1,4 +1,4 @@
-"""A round without a result calls a person for as long as one may still settle it, at every game."""
+"""A round without a result calls a person for as long as it can still be settled, at every game."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LEAVING = sorted(
 )
 """The scripts in which a round is left without a result."""
 NOBODY_MAY = "blackjack"
-"""The game at which nobody can settle a round later."""
+"""The game at which a round cannot be settled later."""
 HEAD: dict[str, Any] = {"at": 9.0, "by": "M. Lasa", "role": "inspector"}
 
 
@@ -59,7 +59,7 @@ def calls(events: list[Any]) -> list[Any]:
 
 
 def may(at: Table, given: AnyCommand) -> bool:
-    """Whether the command would be followed; the table does not change."""
+    """True if the command would be followed; the table does not change."""
     try:
         at.preview(given)
     except RejectedError:
@@ -68,7 +68,7 @@ def may(at: Table, given: AnyCommand) -> bool:
 
 
 def followed(at: Table, given: Input) -> bool:
-    """Take an input; whether it was not refused."""
+    """Step an input; return True if it was not refused."""
     try:
         take(at, given)
     except RejectedError:
@@ -77,8 +77,8 @@ def followed(at: Table, given: Input) -> bool:
 
 
 def hold(at: Table) -> bool:
-    """Whether a person is called, which must be while a round may be settled, by those commands
-    and roles that the alert says.
+    """Check the call of a person, which must be active while a round may be settled, by the
+    commands and roles that the alert names.
     """
     retained = at.retained()
     state, alert = _read(retained, "state"), _read(retained, f"alert/{UNRESOLVED_ALERT_ID}")
@@ -134,7 +134,7 @@ def spin(at: Table, number: int) -> list[Any]:
     return events + take(at, wheel("bets_open", number + 1, start + 4))
 
 
-def test_a_lost_spin_calls_until_it_is_settled_and_the_next_spins_go_on() -> None:
+def test_a_lost_spin_calls_until_it_is_settled_and_the_next_spins_continue() -> None:
     at = lost()
     state = leaf(at, "state")
     assert (state["status"], state["shown"]["asks"], state["shown"]["unresolved"]) == (
@@ -164,7 +164,7 @@ def test_a_lost_spin_calls_until_it_is_settled_and_the_next_spins_go_on() -> Non
     assert at.retained()[f"alert/{UNRESOLVED_ALERT_ID}"] is None
 
 
-def test_another_round_raises_the_call_anew_and_one_less_too() -> None:
+def test_another_round_raises_the_call_again_and_one_less_too() -> None:
     at = lost()
     take(at, AlertAcknowledge(**HEAD, alert=UNRESOLVED_ALERT_ID))
     assert leaf(at, f"alert/{UNRESOLVED_ALERT_ID}")["acknowledged_by"] == "M. Lasa"
@@ -175,7 +175,7 @@ def test_another_round_raises_the_call_anew_and_one_less_too() -> None:
     assert (type(less), less.rounds) == (AlertRaised, (2,))
 
 
-def test_it_calls_after_the_session_is_closed_until_the_next_one_opens() -> None:
+def test_the_call_lasts_after_the_session_is_closed_until_the_next_one_opens() -> None:
     at = lost()
     assert not calls(take(at, SessionClose(**HEAD, locked=True)))
     assert leaf(at, "state")["status"] == "waiting"

@@ -1,6 +1,6 @@
 """``python -m tests.support.games.alone``: each script of play and each recording of a device in a
-process that has loaded what a daemon with this table or device has. Prints what each loaded after
-its table or codec was made, one line for each that loaded anything.
+process that has loaded the modules of a daemon with this table or device. Prints the modules loaded
+after its table or codec was made, one line for each that loaded any.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ RECORDINGS = Path(__file__).resolve().parents[2] / "recordings"
 
 
 def of_script(name: str) -> Callable[[], object]:
-    """Make the game of a script. Returns what plays it."""
+    """Make the game of a script. Returns a function that plays it."""
     script = read(name)
     make_game(script.game, script.decree, script.settings)
     return lambda: played(script)
 
 
 def of_recording(path: Path) -> Callable[[], object]:
-    """Make the codec of a recording. Returns what feeds it."""
+    """Make the codec of a recording. Returns a function that feeds it."""
     recording = read_recording(path)
     found = driver(recording.header["driver"])
     options = tomllib.loads("\n".join(recording.header.get("options", "").split(", ")))
@@ -42,7 +42,7 @@ def of_recording(path: Path) -> Callable[[], object]:
 
 
 def alone(name: str, make: Callable[[], Callable[[], object]]) -> None:
-    """Make and run it in a process of its own, and print what the run loaded."""
+    """Make and run it in a separate process, and print the modules that the run loaded."""
     child = os.fork()
     if child == 0:
         status = 1

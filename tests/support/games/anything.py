@@ -1,5 +1,5 @@
-"""Any input, with fields that are sometimes right and often wrong: what people and devices might
-say, and a program that errs.
+"""Any input, with fields that are sometimes right and often wrong: as people, devices or a faulty
+program might send.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from controller.games.cards import DECK
 from devices.readings import Reading
 
 FOREIGN = ("Xx", "1c", "", "AH", "10h", "X", "7", "hh")
-"""What is no card of any game; of one game, "X" is."""
+"""Not a card of any game, except that one game has "X"."""
 WHO = (
     *(
         None,
@@ -81,7 +81,7 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "alert": ("", "sensor", "card_while_closed"),
     "decisions": (None, None, {}, {"box:1": "go"}, {"box:2": "pass"}, {"seat:1": "go"}),
 }
-"""By the name of a field, what may stand in it. Fields that are not here get what their type
+"""Possible values by the name of a field. Fields that are not here get values that their type
 allows.
 """
 
@@ -102,7 +102,7 @@ def anything(
             fields["role"] = chance.choice(("table_head", "inspector", "inspector", "director"))
         try:
             return read_input(msgspec.json.encode({"type": kind.__struct_config__.tag, **fields}))
-        except ValueError:  # not of the notation: nobody can say that
+        except ValueError:  # not in the notation: no person can send it
             continue
 
 
@@ -113,11 +113,11 @@ PLAIN: dict[Any, tuple[Any, ...]] = {
     str: ("", "a word"),
     type(None): (None,),
 }
-"""By type, what may stand in a field whose name says nothing."""
+"""Possible values by type, for a field whose name is not listed."""
 
 
 class _Kind(NamedTuple):
-    """What is asked of a type again and again."""
+    """Facts about a type that are needed often."""
 
     type: Any
     origin: Any
@@ -134,9 +134,7 @@ def _kind(kind: Any) -> _Kind:
 
 @cache
 def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, tuple[Any, ...], _Kind], ...]:
-    """The fields of a kind, each with what may stand in one of its name, if that says it, and its
-    type.
-    """
+    """The fields of a kind, each with possible values of its name, if known, and its type."""
     types = get_type_hints(kind)
     return tuple(
         (name, _named(name, _kind(types[name]).optional), _kind(types[name]))
@@ -146,12 +144,12 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, tuple[Any, ...], _Ki
 
 
 def _named(name: str, optional: bool) -> tuple[Any, ...]:
-    """What may stand in a field of this name; nothing if its name says nothing."""
+    """Possible values of a field of this name; empty if its name is not listed."""
     return tuple(value for value in VALUES.get(name, ()) if value is not None or optional)
 
 
 def _value(name: str, kind: _Kind, chance: random.Random, cards: tuple[str, ...]) -> Any:
-    """What its type allows, of a field whose name says nothing."""
+    """A value that its type allows, for a field whose name is not listed."""
     card = chance.choice(FOREIGN) if chance.random() < 0.4 else chance.choice(cards)
     if name == "card":
         return card if chance.random() < 0.9 or not kind.optional else None

@@ -53,16 +53,16 @@ class Play(AnyPlay[BankedGame, Any]):
 
 
 def irregularities(events: list[AnyEvent]) -> list[tuple[str, tuple[str, ...]]]:
-    """What is irregular, and what it asks for."""
+    """The irregularities, with the asked commands."""
     return [(event.what, event.asks) for event in of_kind(events, Irregularity)]
 
 
 def voids(events: list[AnyEvent]) -> list[tuple[str, str]]:
-    """What was null, and by which rule."""
+    """The null rounds, with their rules."""
     return [(event.reason, event.law) for event in of_kind(events, RoundVoid)]
 
 
 def bets_of(result: RoundResult, who: str) -> dict[str, tuple[str, tuple[int, int] | None]]:
-    """What became of the bets of a hand."""
+    """The outcome of a hand's bets."""
     [hand] = [hand for hand in outcome_of(result).hands if hand.who == who]
     return {bet.bet: (bet.outcome, bet.pays) for bet in hand.settled}

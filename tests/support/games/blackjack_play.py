@@ -26,7 +26,7 @@ class Play(AnyPlay[BlackjackGame, BlackjackState]):
         super().__init__(BlackjackGame, game, decree, settings)
 
     def key(self, name: str, who: str | None = None) -> list[AnyEvent]:
-        """What a hand does: ``stand``, ``draw``, ``double``, ``split``, ``surrender``."""
+        """Send a hand's decision: ``stand``, ``draw``, ``double``, ``split``, ``surrender``."""
         return self.say(f"hand.{name}", role="croupier", **({} if who is None else {"who": who}))
 
     def open(self, *, burned: bool = True, **fields: Any) -> list[AnyEvent]:
@@ -51,5 +51,5 @@ def dealing(play: Play) -> Play:
 
 
 def outcomes(result: RoundResult) -> dict[str, tuple[int | UnsetType, str | None, str | None]]:
-    """Hand -> points, what it makes, what becomes of it."""
+    """Hand -> points, total, outcome."""
     return {hand.who: (hand.points, hand.kind, hand.outcome) for hand in outcome_of(result).hands}

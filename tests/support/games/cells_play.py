@@ -70,7 +70,7 @@ class Play(AnyPlay[CellsGame, CellsState]):
         )
 
     def until_closed(self, spin: int | None = None) -> list[AnyEvent]:
-        """Bets open, it is set going, it is about to settle, bets close."""
+        """Bets open, the ball or wheel is launched and about to settle, bets close."""
         return [
             *self.say("bets.open"),
             *self.phase("launched", spin),

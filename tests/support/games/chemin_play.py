@@ -58,7 +58,7 @@ class Play(AnyPlay[CheminGame, CheminState]):
 
 def rules(*ids: str) -> pytest.MarkDecorator:
     """One case per rule's decree, as the argument ``decree``; several rules of one decree are
-    parted by a space.
+    separated by a space.
     """
     cases = [
         pytest.param(each.split("-")[0], marks=pytest.mark.rule(*each.split()), id=each)
@@ -84,5 +84,5 @@ def result_of(
 
 
 def points(events: list[AnyEvent]) -> dict[str, tuple[int | UnsetType, str | None]]:
-    """The same, points and outcome only."""
+    """Points and outcome of each hand."""
     return {who: (made, outcome) for who, (_, made, _, outcome) in result_of(events).items()}

@@ -33,7 +33,7 @@ def discard(play: Play, seat: int, count: int, cards: str = "") -> list[AnyEvent
 
 
 def played(opener: int = 3, count: int = 3, cards: str = "Ad Ah As") -> Play:
-    """Only the opener draws; all show but he."""
+    """Only the opener draws; all others show."""
     play = opened(opener)
     order = [3, 4, 1, 2]
     place = order.index(opener)

@@ -1,4 +1,4 @@
-"""Evenings of circle poker with errors thrown in, made by chance, at one table."""
+"""Random evenings of circle poker with errors, at one table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 
 ROUNDS, MOST = cases(100, 1000), 1000
-"""More than the first only as long as something is wanted that has not come yet."""
+"""More than the first number only as long as a wanted irregularity is missing."""
 ERRORS = (
     *(
         "too_many",
@@ -61,12 +61,12 @@ ACTIONS = (
     "discard",
 )
 STEPS = 400
-"""After so many steps a round would hang."""
+"""A round of more steps hangs."""
 
 
 class Evening:
-    """Rounds at one table. ``truth``: what really lies where; ``given``: cards that the table was
-    told of in this round.
+    """Rounds at one table. ``truth``: the true cards of each place; ``given``: cards that were
+    reported to the table in this round.
     """
 
     def __init__(self, decree: str, game: str, seed: int) -> None:
@@ -115,7 +115,7 @@ class Evening:
         )
 
     def go_on(self) -> None:
-        """What the persons and devices at the table do next."""
+        """The next inputs of the persons and devices at the table."""
         hand = self.play.current
         troubles = self.play.state.doubts
         if self.play.state.held:
@@ -153,11 +153,11 @@ class Evening:
             self.deal()
 
     def next(self) -> str:
-        """The next card of the pack; where it has none left, any."""
+        """The next card of the pack; if it is empty, any card."""
         return self.deck.pop() if self.deck else self.chance.choice(self.pack)
 
     def deal(self) -> None:
-        """The next card or cards come."""
+        """Deal the next card or cards."""
         place = self.play.current.due[0]
         if self.how == "read":
             self.drawn(self.next() if self.chance.random() < 0.95 else None)
@@ -173,7 +173,7 @@ class Evening:
             self.say("cards.deal", count=self.chance.randint(1, 2))
 
     def show(self) -> None:
-        """Somebody shows: what the reader read, or what nobody has seen so far."""
+        """A player shows the cards that the reader read, or any cards that are unseen so far."""
         hand = self.play.current
         if hand.unread_up:
             who = hand.unread_up[0].to
@@ -199,7 +199,7 @@ class Evening:
             self.say("cards.show", who=seat.who, cards=[each.card or self.next() for each in own])
 
     def disturb(self) -> None:
-        """Something that should not be."""
+        """Send something that must not happen."""
         hand, at = self.play.current, self.play.now()
         match self.chance.randrange(9):
             case 0:
@@ -269,8 +269,8 @@ class Evening:
             assert self.play.state is before
 
     def see(self, events: list[AnyEvent]) -> None:
-        """No card comes out of nowhere, and no result has one twice. Now and then the state is
-        written down and taken up again.
+        """No card appears out of nowhere, and no result has one twice. Now and then the state is
+        saved and restored.
         """
         if self.chance.random() < 0.005:
             self.play.again()
@@ -288,9 +288,8 @@ class Evening:
 
 
 def rounds_with_errors(evening: Evening, wanted: AbstractSet[str] = frozenset()) -> None:
-    """Each has its outcome, and some results are corrected and corrected back.
-
-    ``wanted``: the irregularities that these rounds come upon.
+    """Each has its outcome, and some results are corrected and corrected back. ``wanted``:
+    irregularities that must occur in these rounds.
     """
     played = 0
     for number in range(MOST):
@@ -310,14 +309,12 @@ def rounds_with_errors(evening: Evening, wanted: AbstractSet[str] = frozenset())
 
 
 def irregular(play: Play) -> set[str]:
-    """What was said to be irregular."""
+    """The published irregularities."""
     return {event.what for event in of_kind(play.events, Irregularity)}
 
 
 def check_words(play: Play) -> None:
-    """What was said can be read again, and so can the state, which says nothing of
-    covered cards.
-    """
+    """Output can be read back, and so can the state, which has no covered cards."""
     for event in play.events[-200:]:
         assert read_event(write(event)) == event
     assert msgspec.json.decode(msgspec.json.encode(play.state), type=CircleState) == play.state

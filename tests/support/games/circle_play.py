@@ -74,7 +74,7 @@ class Play(AnyPlay[CircleGame, CircleState]):
         return self.say("card.decide", action="accept")
 
     def seen(self, card: str) -> list[AnyEvent]:
-        """A reader says that the card came face up, which is told to nobody; who is in charge has
+        """A reader reports the card face up, which is not published; the person in charge has
         looked: it did.
         """
         [asked] = self.cards(card, exposed=True)[:1]
@@ -126,8 +126,8 @@ def holdem(decree: str = "EUS96", **settings: Any) -> Play:
 
 
 def deal_out(play: Play, seed: int = 1) -> list[str]:
-    """Cards as they are due, bets closed at once, until the showdown. Gives where each card of the
-    pack went.
+    """Deal cards as they are due, close bets at once, until the showdown. Return the place of each
+    card of the pack.
     """
     went: list[str] = []
     cards = iter(shuffled(play, seed))

@@ -1,5 +1,5 @@
-"""Results of poker that a person corrects, and corrects back, at the table of any family: what
-holds of all of them.
+"""Results of poker that a person corrects, and corrects back, at the table of any family: the
+common invariants.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.support.games.play import AnyPlay
 
 
 class Standing:
-    """What a subscriber holds to be so of one round: its result, and the awards that stand."""
+    """A subscriber's view of one round: its result, and the awards that are valid."""
 
     def __init__(self) -> None:
         self.hands: Any = ()
@@ -28,7 +28,7 @@ class Standing:
         self.awards: Counter[AwardQualified] = Counter()
 
     def see(self, events: Sequence[AnyEvent]) -> None:
-        """Take the events of one step."""
+        """Apply the events of one step."""
         for event in events:
             if isinstance(event, RoundResult | ResultCorrected):
                 self.hands, self.marks, self.winner = (
@@ -44,7 +44,7 @@ class Standing:
         assert all(event.round for event in events)
 
     def now(self) -> tuple[Any, ...]:
-        """All of it."""
+        """Return the whole view."""
         return self.hands, self.marks, self.winner, +self.awards
 
 
@@ -57,10 +57,8 @@ def there_and_back(
     *,
     lows: bool = False,
 ) -> bool:
-    """One card of the result was another, and then it was not: all is as it was before. Gives
-    whether it could be corrected.
-
-    ``lows``: hands are set in two, and a card of a low hand is said with it.
+    """Correct one card of the result, and correct it back: the view is as before. Return True if it
+    could be corrected. ``lows``: hands are set in two, and a card of a low hand is given with it.
     """
     before, state = standing.now(), play.state
     shown = [hand for hand in standing.hands if hand.cards]

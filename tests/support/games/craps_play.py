@@ -77,7 +77,7 @@ class Play(AnyPlay[CrapsGame, CrapsState]):
         ]
 
     def bet(self, bet: str, who: str = "", **fields: Any) -> list[AnyEvent]:
-        """A bet of the shooter's, or of somebody else."""
+        """A bet of the shooter's, or of another player."""
         return self.say(
             "bet.place", role="croupier", who=who or f"seat:{self.state.shooter}", bet=bet, **fields
         )
@@ -111,7 +111,9 @@ def table(decree: str = "ARA02", **settings: Any) -> Play:
 
 
 def ruled(*rules: str) -> pytest.MarkDecorator:
-    """Every decree, each with those of its rules that are named; several are parted by a space."""
+    """Every decree, each with those of its rules that are named; several are separated by
+    a space.
+    """
     named = {ids.split("-")[0]: ids.split() for ids in rules}
     cases = [
         pytest.param(decree, marks=pytest.mark.rule(*named.get(decree, ()))) for decree in DECREES
@@ -126,7 +128,7 @@ def faces(total: int) -> tuple[int, int]:
 
 
 def outcomes(events: list[AnyEvent]) -> dict[str, str]:
-    """What became of each kind of bet in the last result."""
+    """The outcome of each kind of bet in the last result."""
     result = of_kind(events, RoundResult)[-1]
     assert isinstance(result.bets, tuple)
     return {each.bet: each.outcome for each in result.bets if each.who is None}

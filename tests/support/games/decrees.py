@@ -17,15 +17,15 @@ PAIRS = tuple((pair.game, pair.decree) for pair in catalogue() if playable(pair)
 
 
 def book_of(kind: type[B], game: str, decree: str) -> B:
-    """What a decree says of a game, which is of this kind."""
+    """A decree's book of a game, of this type."""
     book = getattr(rulebook(decree), game.replace("-", "_"))
     assert isinstance(book, kind)
     return book
 
 
 def of(*rules: str) -> list[Any]:
-    """One case per decree, each with its rule; several rules of one decree are parted by
-    a space.
+    """One case per decree, each with its rule; several rules of one decree are separated by a
+    space.
     """
     return [
         pytest.param(ids.split("-")[0], marks=pytest.mark.rule(*ids.split()), id=ids)

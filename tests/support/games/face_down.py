@@ -1,5 +1,5 @@
-"""A small game with cards that lie face down: two of them are a round. Its defects name the cards,
-as defects do.
+"""A small game with cards that lie face down: two of them are a round. Its exceptions name the
+cards, as exceptions do.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What holds at a table of any game, whatever happens there: one input after the other, and whole
-sessions.
-"""
+"""Invariants of a table of any game: one input after the other, and whole sessions."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ def step(play: AnyPlay[Any, Any], given: Input) -> list[AnyEvent]:
 
 
 def taken_up(play: P) -> P:
-    """Another table with another game, which knows nothing but what was written down of
-    this one.
-    """
+    """Another table with another game, restored from the saved state of this one."""
     other = copy.copy(play)
     other.game = type(play.game)(play.game.book, play.game.settings)
     other.game.appoint(play.game.deciders)
@@ -61,9 +57,9 @@ def taken_up(play: P) -> P:
 
 
 def holds(play: AnyPlay[Any, Any], given: Input, waits: int | None = None) -> list[AnyEvent]:
-    """One input, and what holds of it: a table that is taken up again says the same; every event
-    can be read again and is of the session; what is retained can be written; a reading decides no
-    round that ``waits`` for a person.
+    """Step one input, and check it: a restored table gives the same output; every event can be read
+    back and is of the session; retained state can be written; a reading decides no round that
+    ``waits`` for a person.
     """
     other = taken_up(play)
     events = step(play, given)
@@ -82,7 +78,9 @@ def holds(play: AnyPlay[Any, Any], given: Input, waits: int | None = None) -> li
 
 
 def goes_on(play: AnyPlay[Any, Any], script: Sequence[Input], at: int) -> None:
-    """A table that is taken up again before input ``at`` goes on as the one that was never left."""
+    """A table that is restored before input ``at`` continues like the one that was never
+    restored.
+    """
     other = play
     for number, each in enumerate(script):
         if number == at:
@@ -94,7 +92,7 @@ def goes_on(play: AnyPlay[Any, Any], script: Sequence[Input], at: int) -> None:
 
 
 def sessions_of(events: Sequence[AnyEvent], *kinds: type[Any]) -> list[dict[int, list[AnyEvent]]]:
-    """The events of these kinds by session and round. Rounds are counted without a hole."""
+    """The events of these kinds by session and round. Rounds are counted without a gap."""
     sessions: dict[int, dict[int, list[AnyEvent]]] = {}
     for event in events:
         if isinstance(event, kinds):

@@ -1,5 +1,5 @@
-"""A table of any card game, played sensibly most of the time and wildly now and then, with cards
-that differ from each other.
+"""A table of any card game, played sensibly most of the time and wildly now and then, with unique
+cards.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ FIELDS: dict[str, Any] = {
     "result.correct": {"round": 1, "winner": "seat:2"},
     "deal.error": {"error": "exposed", "who": "seat:1"},
 }
-"""By command; of several possibilities one is taken by chance."""
+"""By command; one of several possibilities is taken by chance."""
 ERRORS = next(
     get_args(field.type) for field in msgspec.structs.fields(DealError) if field.name == "error"
 )
@@ -62,8 +62,8 @@ ACTS = tuple({"action": action} for action in ("bet", "call", "fold", "muck"))
 
 
 class Manners(NamedTuple):
-    """How one family of games is played: who has cards, what is sensible to say at all or in a
-    phase, and with which fields.
+    """How one family of games is played: the holders of cards, the sensible commands in general or
+    in a phase, and their fields.
     """
 
     who: tuple[str | None, ...] = WHO
@@ -233,7 +233,7 @@ class Monkey:
         card: str | None = self.left.pop()
         heard = frame(
             str(card)
-        )  # also where the reader cannot name it: whoever knows the codes may
+        )  # also where the reader cannot name it: anyone who knows the codes can
         self._drawn.append(str(card))
         if self._chance.random() < 0.04:
             self._unread, card = card, None
@@ -293,5 +293,5 @@ class Monkey:
 
 
 def frame(card: str) -> str:
-    """What the simulated shoe says on its wire."""
+    """The simulated shoe's frame of a card."""
     return escape(f"CARD {card}\r\n".encode())

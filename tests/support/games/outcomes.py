@@ -1,4 +1,4 @@
-"""What a table tells, as tests look at it: they know the game, and with it the family."""
+"""The output of a table for tests: they know the game, and with it the family."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def outcome_of(event: RoundResult | ResultCorrected) -> Any:
 
 
 def shown(game: Any, state: Any) -> dict[str, Any]:
-    """What the retained state tells of a game, as JSON has it."""
+    """The retained state of a game, as JSON."""
     told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(game.show(state)))
     return told
 
 
 def history(play: Any) -> list[Any]:
-    """The retained history of a table in play, as JSON has it."""
+    """The retained history of a table in play, as JSON."""
     lines = play.game.history(play.state)
     return [*msgspec.json.decode(msgspec.json.encode(lines))]

@@ -1,4 +1,4 @@
-"""Scripts in which every card comes once, so that it can be found again in what is said."""
+"""Scripts with unique cards, so that each can be found again in the output."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from controller.games.cards import DECK
 from devices.readings import CardDrawn
 
 CARD = "card"
-"""In the place of the next card of the shoe."""
+"""Placeholder of the next card of the shoe."""
 
 
 def own(given: Input, card: str) -> Input:
-    """The input about another card; of one that is drawn, in its bytes too."""
+    """The input with another card; for a drawn card, in its bytes too."""
     if isinstance(given, CardDrawn):
         return msgspec.structs.replace(given, card=card, frame=f"<{card}>")
     assert isinstance(given, CardDecide)
@@ -24,7 +24,7 @@ def own(given: Input, card: str) -> Input:
 
 
 def with_cards(script: Iterable[Input], cards: Iterable[str]) -> list[Input]:
-    """The script with a card of its own wherever one is drawn or read, until there are no more."""
+    """The script with a unique card wherever one is drawn or read, until there are no more."""
     left = iter(cards)
     found: list[Input] = []
     for each in script:
@@ -38,5 +38,5 @@ def with_cards(script: Iterable[Input], cards: Iterable[str]) -> list[Input]:
 
 
 def named(text: bytes) -> set[str]:
-    """The cards that stand in a text, as a word of JSON or in a frame."""
+    """The cards in a text, as a word of JSON or in a frame."""
     return {card for card in DECK if f'"{card}"'.encode() in text or f"<{card}>".encode() in text}

@@ -16,7 +16,7 @@ LOSES = "Jh Js 2d 3c 5d 8c 4c", "8c 4c"
 
 
 def table(*boxes: int, decree: str = "BAL09", **settings: Any) -> Play:
-    """Bets are closed, nothing is thrown yet."""
+    """Bets are closed, no dice are thrown yet."""
     play = Play("pai-gow", decree, **settings)
     play.open(*(boxes or (1, 2)))
     play.bets()

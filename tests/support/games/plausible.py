@@ -1,5 +1,5 @@
-"""A command as a person would say it at this table: with the names that the table shows, and after
-a refusal with what the refusal says is possible.
+"""A plausible command of a person at this table: with the names that the table shows, and after a
+refusal with the alternatives that it names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HINTS = {
     "who": "who",
     "base": "bet",
 }
-"""By field of a refusal: the field of the command that it says something of."""
+"""By field of a refusal: the command's field that it is about."""
 WINNERS = (
     *("player", "banker", "tie", "black", "red", "refait", "inverse"),
     *("tie,tie", "seat:1", "seat:2", "seat:3", "seat:4"),
@@ -45,7 +45,7 @@ TRIES = 8
 def accepted(
     game: Game, state: Any, kind: type[Command], chance: random.Random, pack: tuple[str, ...]
 ) -> Input | None:
-    """A command of this kind that the table follows as it stands, if one was found."""
+    """A command of this kind that the table follows in its state, if one was found."""
     more: dict[str, Any] = {}
     takes_who = "who" in kind.__struct_fields__
     names = [*_names(msgspec.to_builtins(game.show(state)))] if takes_who else []
@@ -129,7 +129,7 @@ def _corrected(state: Any, chance: random.Random, pack: tuple[str, ...]) -> dict
 
 
 def _names(shown: Any) -> Iterator[str]:
-    """What is named in the retained state: ``box:1``, ``seat:2``, ``player``."""
+    """The names in the retained state: ``box:1``, ``seat:2``, ``player``."""
     if isinstance(shown, dict):
         for name, value in shown.items():
             if isinstance(name, str) and (":" in name or name in ("player", "banker", "dealer")):
@@ -143,7 +143,7 @@ def _names(shown: Any) -> Iterator[str]:
 
 
 def _hinted(kind: type[Command], rejected: RejectedError, chance: random.Random) -> dict[str, Any]:
-    """What the refusal says is possible."""
+    """The alternatives that the refusal names."""
     found: dict[str, Any] = {}
     for field, value in rejected.refusal.fields.items():
         name = HINTS.get(field)

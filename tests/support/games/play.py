@@ -1,5 +1,5 @@
 """A table to play at in tests, of any game: inputs by short names, events out. Each family adds its
-own words.
+own methods.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def said(command: str, at: float = 1.0, role: str = "table_head", **fields: Any)
 
 
 def confidential(game: Game, state: Any, given: Input) -> bool:
-    """Whether surveillance alone is told this input, if it is taken in this state."""
+    """True if this input, stepped in this state, is for surveillance alone."""
     try:
         _, events = game.step(state, given)
     except RejectedError:
@@ -44,16 +44,18 @@ def confidential(game: Game, state: Any, given: Input) -> bool:
 
 
 class AnyPlay(Generic[G, S]):
-    """A table in play. ``events``: all that was said; ``sealed``: the cards that surveillance alone
-    was told. Each method gives what it made the table say.
+    """A table in play.
+
+    ``events``: all published events; ``sealed``: the cards that only surveillance received. Each
+    method returns the events that it caused.
     """
 
     in_charge: ClassVar[str] = "table_head"
-    """Who speaks where nobody else is named."""
+    """The default sender of commands."""
     device: ClassVar[str] = "shoe"
-    """The device that tells what comes."""
+    """The device of readings."""
     frame: ClassVar[str] = "frame {at:g}"
-    """What the shoe says on its wire of a card."""
+    """The shoe's frame of a card."""
 
     def __init__(self, kind: type[G], game: str, decree: str, settings: Mapping[str, Any]) -> None:
         made = make_game(game, decree, settings)
@@ -119,17 +121,17 @@ class AnyPlay(Generic[G, S]):
         return self.take(CardCut(at=self.now(), device="shoe"))
 
     def gap(self, device: str = "") -> list[AnyEvent]:
-        """The device is not heard for a while."""
+        """The device is silent for a while."""
         lost = LinkLost(at=self.now(), device=device or self.device, reason="unplugged")
         return self.take(lost, LinkUp(at=self.now(), device=device or self.device))
 
     @property
     def shown(self) -> dict[str, Any]:
-        """What the retained state tells of the game, as JSON has it."""
+        """The retained state of the game, as JSON."""
         return shown(self.game, self.state)
 
     def again(self) -> None:
-        """Written down and taken up again, as after a restart."""
+        """Save and restore, as after a restart."""
         self.state = msgspec.json.decode(msgspec.json.encode(self.state), type=self.game.state_type)
 
     def now(self) -> float:
@@ -149,5 +151,5 @@ def only(events: Sequence[AnyEvent], kind: type[E]) -> E:
 
 
 def whats(events: Sequence[AnyEvent]) -> list[str]:
-    """What each event says, in short: its type, and what an irregularity is about."""
+    """Each event in short: its type, or the subject of an irregularity."""
     return [str(getattr(event, "what", type(event).__struct_config__.tag)) for event in events]

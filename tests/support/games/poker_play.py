@@ -1,9 +1,9 @@
-"""A table of house poker to play at in tests: inputs by short names, events out; and scripts of
-whole rounds, made by chance.
+"""A table of house poker to play at in tests: inputs by short names, events out; and random scripts
+of whole rounds.
 
 The property loop of any card game with boxes can use the second half: :class:`Croupier` shuffles a
-deck for every round and gives the inputs of a sound round one by one, or with an error among them,
-for what the table shows.
+deck for every round and gives the inputs of a regular round one by one, or with an error among
+them, for the table's shown state.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ PAIRS = (
     ("three-card-poker", "BAL09"),
 )
 DECIDED = (("poker-no-draw", "EUS96"), ("poker-draw-house", "EUS96"))
-"""Where the jackpot takes one amount alone, decided and displayed."""
+"""Where the jackpot accepts one amount alone, decided and displayed."""
 COIN = 100
-"""What is staked on the jackpot."""
+"""The stake on the jackpot."""
 
 
 class Play(AnyPlay[HousePokerGame, HousePokerState]):
@@ -69,7 +69,7 @@ class Play(AnyPlay[HousePokerGame, HousePokerState]):
         return self.take(SlotCoin(at=self.now(), device="slots", box=box, amount=amount, **fields))
 
     def bets(self, *boxes: int, bets: Iterable[tuple[int, str]] = ()) -> list[AnyEvent]:
-        """Bets open, the boxes and what lies beside the ante are said, bets close."""
+        """Open bets, set the boxes and the side bets, close bets."""
         told = [
             *self.say("bets.open", role="croupier"),
             *self.say("boxes.set", role="croupier", boxes=list(boxes or (1, 2))),
@@ -115,9 +115,7 @@ def singly(*hands: str) -> str:
 
 
 def dealt(play: Play, *hands: str, bets: Iterable[tuple[int, str]] = ()) -> list[AnyEvent]:
-    """A round is opened, and a reader tells the cards of the boxes 1, 2 ... and, last, of
-    the bank.
-    """
+    """Open a round; a reader reports the cards of the boxes 1, 2 ... and, last, of the bank."""
     opened = play.bets(*range(1, len(hands)), bets=bets)
     return [*opened, *play.cards(singly(*hands))]
 
@@ -146,12 +144,12 @@ def box(events: list[AnyEvent], number: int = 1) -> Hand:
 
 
 def bets(hand: Hand) -> dict[str, tuple[str, tuple[int, int] | None]]:
-    """What becomes of each bet, and what it pays."""
+    """The outcome of each bet, and its pay."""
     return {settled.bet: (settled.outcome, settled.pays) for settled in hand.settled}
 
 
 def stopped(play: Play, what: str) -> None:
-    """The round stands still for this reason, and the last irregularity says so."""
+    """The round waits for this reason, and the last irregularity states it."""
     [*_, irregular] = of_kind(play.events, Irregularity)
     assert (irregular.what, irregular.asks) == (what, tuple(play.shown["asks"]))
     assert "round.void" in irregular.asks
@@ -160,13 +158,13 @@ def stopped(play: Play, what: str) -> None:
 
 
 class Croupier:
-    """Deals round after round of a game with boxes and a bank, and gives the next input for what
-    the table shows.
+    """Deals round after round of a game with boxes and a bank, and gives the next input for the
+    table's shown state.
 
-    ``lies``: the cards as they truly lie, by hand. ``source``: a reader tells each card, packets
-    come out of a shuffler, or a person tells what was dealt. ``slips``: how often something goes
-    wrong. A table whose retained state has ``phase``, ``expected``, ``asks``, ``undecided`` and
-    ``hands`` can be dealt for.
+    ``lies``: the true cards by hand. ``source``: a reader reports each card, packets come out of a
+    shuffler, or a person reports the deal. ``slips``: how often something goes wrong. A table whose
+    retained state has ``phase``, ``expected``, ``asks``, ``undecided`` and ``hands`` can be dealt
+    for.
     """
 
     def __init__(
@@ -192,7 +190,7 @@ class Croupier:
         self.lies: dict[str, list[str]] = {}
 
     def next(self, shown: dict[str, Any]) -> Input:
-        """What comes next: by the rules, or a slip."""
+        """The next input: by the rules, or a slip."""
         self.at += 1.0
         if self.chance.random() < self.slips:
             return self.chance.choice(self._slips(shown))
@@ -205,7 +203,7 @@ class Croupier:
         return self._call(shown)
 
     def note(self, events: list[AnyEvent]) -> None:
-        """What the table said: a card that it names as removed lies with its hand no longer."""
+        """Apply the table's events: a card that it names as removed is no longer with its hand."""
         for event in events:
             if isinstance(event, CardRemoved) and event.card in self.lies.get(event.to or "", ()):
                 self.lies[event.to or ""].remove(event.card or "")
@@ -279,15 +277,15 @@ class Croupier:
         return CardDrawn(at=self.at, device="shoe", card=card, **fields)
 
     def _show(self, who: str) -> Input:
-        """As many cards as the hand has to have, the last of those that lie there: the first may
-        have been discarded.
+        """As many cards as the hand has to have, the last of its cards: the first may have been
+        discarded.
         """
         cards = self.lies.get(who, [])[-self.size :]
         self.chance.shuffle(cards)
         return self._say("cards.show", who=who, cards=cards)
 
     def _answer(self, command: str, shown: dict[str, Any]) -> Input:
-        """What a person says who was asked."""
+        """The answer of the person who was asked."""
         match command:
             case "cards.show":
                 return self._show(self.chance.choice(["dealer", *shown["hands"]]))

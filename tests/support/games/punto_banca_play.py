@@ -56,12 +56,12 @@ class Play(AnyPlay[PuntoBancaGame, PuntoBancaState]):
 
 
 def expected(events: list[AnyEvent]) -> list[str | None]:
-    """Where the next card was said to belong."""
+    """The published place of the next card."""
     return [event.to for event in events if isinstance(event, CardExpected)]
 
 
 def coups(third: Any, cards: list[str]) -> list[list[str]]:
-    """The cards parted into whole coups, by the same table; the rest is left out."""
+    """The cards divided into whole coups, by the same table; the rest is left out."""
     found: list[list[str]] = []
     rest = iter(cards)
     while True:

@@ -1,9 +1,9 @@
-"""Scripts of play: what a table saw and heard, and beside each script every event that must come of
-it.
+"""Scripts of play: inputs of a table, and beside each script all its expected events.
 
-A script's first lines name what it shows, its game, its decree and its settings; a line of the
+A script's first lines name its subject, its game, its decree and its settings; a line of the
 expected events is an event, or the reason why a command was refused. ``also`` names other decrees
-that print the same: there the script results in the same events, but for what is cited and called.
+that print the same: there the script results in the same events, except for citations and calls.
+
 To see a script played: ``novamas play GAME --decree D SCRIPT``.
 """
 
@@ -26,7 +26,7 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 
 class Script(NamedTuple):
-    """A table, and what it sees and hears."""
+    """A table and its inputs."""
 
     game: str
     decree: str
@@ -36,14 +36,14 @@ class Script(NamedTuple):
 
 
 PRINTED = ("law", "article", "announcement", "currency")
-"""The fields of an event that have a decree's own words, or what follows from the place."""
+"""The fields of an event that have a decree's own words, or follow from the place."""
 
 CITED = re.compile(r": (?=[A-Z]{3}\d\d-|Decreto |Ordre |277/1996 )")
 """Where a refusal begins to cite a law or an article."""
 
 
 def scripts() -> set[str]:
-    """All that there are, as ``folder/name``."""
+    """All scripts, as ``folder/name``."""
     return {f"{path.parent.name}/{path.stem}" for path in SCRIPTS.glob("*/*.jsonl")}
 
 
@@ -63,7 +63,7 @@ def read(name: str) -> Script:
 
 
 def played(script: Script) -> list[Any]:
-    """What a script makes the table say, as it stands in JSON."""
+    """The output of a script, as in JSON."""
     game = make_game(script.game, script.decree, script.settings)
     state, said, count = game.begin(), [], 0
     for each in script.inputs:
@@ -82,7 +82,7 @@ def played(script: Script) -> list[Any]:
 
 
 def expected(name: str) -> list[Any]:
-    """What it must say."""
+    """Its expected output."""
     return [
         msgspec.json.decode(line) for line in (SCRIPTS / f"{name}.events").read_bytes().splitlines()
     ]

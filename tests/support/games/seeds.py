@@ -1,4 +1,4 @@
-"""The original text of each decree, and whether a phrase stands in it."""
+"""The original text of each decree, and whether it contains a phrase."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ copies are compared word by word.
 
 
 def stands_in(shared: Path, decree: str, phrase: str, *, case: bool = True) -> bool:
-    """Whether the decree has these words; ``case=False`` for names that it prints in headings."""
+    """True if the decree has these words; ``case=False`` for names that it prints in headings."""
     if decree in OCR:
         return re.search(_loose(phrase), _letters(_text(shared, decree))) is not None
     text, words = _text(shared, decree), " ".join(phrase.split())
@@ -27,7 +27,7 @@ def stands_in(shared: Path, decree: str, phrase: str, *, case: bool = True) -> b
 
 
 def quotes(article: str) -> list[str]:
-    """What stands between guillemets, the outermost ones."""
+    """The text between guillemets, the outermost ones."""
     found, depth, start = [], 0, 0
     for at, letter in enumerate(article):
         if letter == "«":
@@ -63,15 +63,13 @@ def _letters(text: str) -> str:
 
 
 def _loose(phrase: str) -> str:
-    """A pattern of the phrase's letters; an accented one stands for what the machine may have made
-    of it.
-    """
+    """A pattern of the phrase's letters; an accented one matches any misreading of it."""
     return "".join(letter if letter.isascii() else r"\w{0,2}" for letter in _letters(phrase))
 
 
 def lines_of(shared: Path, decree: str, phrase: str) -> list[tuple[int, int]]:
     """The first and last line of every place where the decree has these words, compared by their
-    letters: where a word is parted or a line broken makes no difference.
+    letters: divided words and broken lines make no difference.
     """
     letters, lines = _numbered_letters(shared, decree)
     return [
@@ -88,7 +86,7 @@ def printed_lines(shared: Path, decree: str) -> frozenset[int]:
 
 @cache
 def _numbered_letters(shared: Path, decree: str) -> tuple[str, list[int]]:
-    """The letters of the copy, and for each the line where it stands."""
+    """The letters of the copy, and the line of each."""
     [seed] = (shared / "seeds").glob(f"{NUMBERS[decree]}_*.txt")
     found, lines = [], []
     for number, line in enumerate(seed.read_text(encoding="utf-8").split("\n"), start=1):

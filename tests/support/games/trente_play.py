@@ -60,7 +60,7 @@ def shuffled(seed: int) -> list[str]:
 
 
 def coups(cards: list[str]) -> list[list[str]]:
-    """The cards parted into whole coups; the rest is left out."""
+    """The cards divided into whole coups; the rest is left out."""
     found: list[list[str]] = []
     own: list[str] = []
     for card in cards:

@@ -1,4 +1,4 @@
-"""A table of any game at which anything is said, and what must hold at each step of it."""
+"""A table of any game with any inputs, and invariants at each step."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from tests.support.games.anything import anything
 from tests.support.games.monkey import MANNERS, Manners, Monkey
 from tests.support.games.outcomes import shown
 
-EACH = 40
-"""After so many steps every command there is, is said at once to the table as it is then."""
+STEPS_BETWEEN_SWEEPS = 40
+"""After this many steps every possible command is sent to the table in its current state."""
 WITH_JOKER = frozenset(deck("deck_53"))
 WHEELS = ("roulette-french", "roulette-american", "boule", "fortune-wheel")
 PHASES: dict[str, tuple[Phase, ...]] = {
@@ -49,8 +49,8 @@ KINDS: tuple[type[Any], ...] = (*COMMANDS, *READINGS, *(CardDrawn,) * 10)
 
 
 class Trial:
-    """A table that is played as far as a monkey comes, to which anything else is said on the way:
-    the more, the more ``noise``.
+    """A table that a monkey plays as far as it gets, with random inputs on the way: the more, the
+    more ``noise``.
     """
 
     def __init__(self, game_id: str, decree: str, seed: str = "", noise: float = 0.1) -> None:
@@ -68,9 +68,9 @@ class Trial:
         deque(self.steps(steps), maxlen=0)
 
     def steps(self, count: int) -> Iterator[Input]:
-        """Play so many steps, and give what was said in each."""
+        """Play this many steps, and yield the inputs of each."""
         for step in range(1, count + 1):
-            if step % EACH == 0:
+            if step % STEPS_BETWEEN_SWEEPS == 0:
                 for kind in COMMANDS:
                     self.give(anything(kind, self._chance, self.pack), keep=False)
             given = self.next()
@@ -78,7 +78,7 @@ class Trial:
             yield given
 
     def next(self) -> Input:
-        """What is said next."""
+        """The next input."""
         if len(self._monkey.left) < 12:
             self._monkey.left += self.pack
         luck = self._chance.random()
@@ -97,13 +97,12 @@ class Trial:
             )
         try:
             return self._monkey.next(shown(self.game, self.state))
-        except ValueError:  # it has not learned how to say that
+        except ValueError:  # it has not learned this input
             return anything(self._chance.choice(COMMANDS), self._chance, self.pack)
 
     def give(self, given: Input, *, keep: bool = True) -> None:
-        """One input. A command changes something, says something, or is rejected with a reason;
-        nothing else ever happens, and a table that was written down and taken up again does the
-        same.
+        """One input. A command changes something, publishes something, or is rejected with a
+        reason; nothing else ever happens, and a table that was saved and restored does the same.
         """
         try:
             state, events = self.game.step(self.state, given)
@@ -127,7 +126,7 @@ class Trial:
 
 
 def cards_in(events: Iterable[AnyEvent]) -> set[str]:
-    """The cards that are told."""
+    """The published cards."""
     found = {
         event.card
         for event in events
@@ -157,8 +156,8 @@ class Play:
 
 
 class Drive:
-    """Plays of one table, each with so many steps. Each is played when an observer first looks at
-    it; all observers look at the same ones.
+    """Plays of one table, each with this many steps. Each is played when an observer first uses it;
+    all observers use the same ones.
     """
 
     def __init__(self, game_id: str, decree: str, noise: float, steps: int) -> None:

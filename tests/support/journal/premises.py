@@ -1,5 +1,5 @@
-"""A table, its wheel and its journal without a daemon around them: what is played there is stored
-as a daemon stores it.
+"""A table, its wheel and its journal without a daemon around them: play is stored as a daemon
+stores it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Premises:
         )
 
     def tell(self, call: AnyCall) -> None:
-        """As the supervisor of a device does it."""
+        """Step an input as the supervisor of a device does it."""
         if changes_watch(self.watch, call):
             self.runner.on_bytes("wheel", call)
             self.runner.on_readings(apply_call(self.watch, call))
@@ -102,7 +102,7 @@ class Premises:
         self.hear(*(f"*X;5;{count:03d};{number:2d};0;165;{turn}".encode() for _ in range(3)))
 
     async def end(self) -> Checkpoint:
-        """A clean stop. Gives the last checkpoint."""
+        """A clean stop. Returns the last checkpoint."""
         self.runner.flush()
         await self.runner.drain()
         await asyncio.to_thread(self.journal.close)

@@ -18,8 +18,8 @@ from controller.journal.schema import Record
 PART = 4062
 """Frames of the log that the first part of its index has room for."""
 FEW = 12
-"""Blocks of 1 KiB that are left: more than SQLite takes for the next part, one in each page, and
-less than it has.
+"""Remaining blocks of 1 KiB: more than SQLite needs for the next part, one in each page, and less
+than its whole size.
 """
 
 
@@ -38,7 +38,7 @@ def record(number: int, *, table: str = "t1", boot: str = "b1", size: int = 10) 
 
 
 async def until_killed(path: Path) -> None:
-    """Append for ever, where the journal ends, and say each acknowledged number."""
+    """Append forever, from the journal's end, and print each acknowledged number."""
     journal = Journal(path)
     number = journal.head() // 3
     while True:
@@ -50,8 +50,8 @@ async def until_killed(path: Path) -> None:
 
 
 async def on_a_full_disk(path: Path) -> None:
-    """Append until the file may not grow, see that nothing is acknowledged, let it grow, see that
-    all is stored in order.
+    """Append until the file may not grow, check that nothing is acknowledged, let it grow, check
+    that all is stored in order.
     """
     changes: asyncio.Queue[str | None] = asyncio.Queue()
     journal = Journal(path, changes.put_nowait)
@@ -102,7 +102,7 @@ async def on_the_last_blocks(path: Path) -> None:
 
 
 async def _stored(journal: Journal, number: int) -> None:
-    await asyncio.sleep(0.01 * number)  # each in a commit of its own
+    await asyncio.sleep(0.01 * number)  # each in a separate commit
     await journal.append(record(number))
 
 

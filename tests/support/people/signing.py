@@ -28,8 +28,8 @@ _NUMBER = itertools.count()
 def enrol(
     folder: Path, number: int = 7, revoked: str | None = None, others: Sequence[Person] = ()
 ) -> Path:
-    """Write the people file; ``revoked``: since when M. Lasa may not act; ``others``: who else is
-    in it.
+    """Write the people file; ``revoked``: the time since which M. Lasa may not act; ``others``:
+    further people in it.
     """
     persons: list[Person] = [
         replace(
@@ -57,7 +57,7 @@ def reader(folder: Path, who: str) -> Person:
 
 
 def claims(who: str, command: str, role: str = "table_head", **changed: Any) -> Claims:
-    """The claims of a command that may be given now; other keywords than claims are fields."""
+    """The claims of a command that may be sent now; other keywords than claims are fields."""
     now = int(time.time())
     own = {name: changed.pop(name) for name in Claims.__struct_fields__ if name in changed}
     good: dict[str, Any] = {
@@ -79,13 +79,13 @@ def token(given: Claims, key: str | None = None) -> bytes:
 
 
 def give(heard: Subscriber, who: str, command: str, role: str = "table_head", **what: Any) -> Any:
-    """Give a command, and wait for its answer."""
+    """Send a command, and wait for its answer."""
     given = claims(who, command, role, **what)
     return say(heard, given, token(given))
 
 
 def say(heard: Subscriber, given: Claims, body: bytes, count: int = 1, **how: Any) -> Any:
-    """Publish a command, and wait until its number was answered so often."""
+    """Publish a command, and wait until its number was answered ``count`` times."""
     heard.publish(f"{TABLE}/command/{level(given.command)}", body, **how)
     return answer(heard, given, count)
 

@@ -96,7 +96,7 @@ def people() -> People:
 
 
 def claims(**changed: Any) -> Claims:
-    """A command that M. Lasa may give now, with these claims changed."""
+    """A command that M. Lasa may send now, with these claims changed."""
     good: dict[str, Any] = {
         "iss": "m-lasa",
         "aud": AUDIENCE,
