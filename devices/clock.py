@@ -23,7 +23,10 @@ async def _sleep(seconds: float) -> None:
 
 
 class Source(NamedTuple):
-    """Where the functions of this module read. The default is the machine."""
+    """Where the functions of this module read. The default is the machine.
+
+    ``monotonic`` is also the time of the event loop, and ``monotonic_ns`` the same in nanoseconds.
+    """
 
     wall: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic
