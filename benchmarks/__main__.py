@@ -40,72 +40,80 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     chosen = parser.add_subparsers(dest="measurement", metavar="MEASUREMENT")
     chosen.add_parser("decoding", help="status lines per second that the codec decodes")
-    one = chosen.add_parser(
+    command = chosen.add_parser(
         "latency", help="from the wire to a subscriber, and four programs beside it"
     )
-    one.add_argument("--rounds", type=int, default=1000, help="results of each program in a run")
-    one.add_argument("--runs", type=int, default=3)
-    one.add_argument("--beside", nargs="*", choices=latency.OTHERS, default=latency.OTHERS)
-    one = chosen.add_parser("line", help="CPU of a status line that leads to nothing")
-    one.add_argument("--tables", type=int, default=50)
-    one.add_argument("--seconds", type=float, default=60.0)
-    one = chosen.add_parser(
+    command.add_argument(
+        "--rounds", type=int, default=1000, help="results of each program in a run"
+    )
+    command.add_argument("--runs", type=int, default=3)
+    command.add_argument(
+        "--beside", nargs="*", choices=latency.OTHER_PROGRAMS, default=latency.OTHER_PROGRAMS
+    )
+    command = chosen.add_parser("line", help="CPU of a status line that leads to nothing")
+    command.add_argument("--tables", type=int, default=50)
+    command.add_argument("--seconds", type=float, default=60.0)
+    command = chosen.add_parser(
         "stages", help="what each stage of a result takes, by the daemon's health"
     )
-    one.add_argument("--rounds", type=int, default=1000)
-    one = chosen.add_parser("scale", help="many tables in one daemon, at their true pace")
-    one.add_argument("--tables", type=int, nargs="+", default=[1, 50, 200, 500, 1000])
-    one.add_argument(
+    command.add_argument("--rounds", type=int, default=1000)
+    command = chosen.add_parser("scale", help="many tables in one daemon, at their true pace")
+    command.add_argument("--tables", type=int, nargs="+", default=[1, 50, 200, 500, 1000])
+    command.add_argument(
         "--minutes", type=float, default=2.0, help="measured for each number of tables"
     )
-    one = chosen.add_parser("burst", help="every wheel gives its result at once")
-    one.add_argument("--tables", type=int, default=200)
-    one.add_argument("--bursts", type=int, default=5)
-    one = chosen.add_parser("catch_up", help="a broker comes back after hours")
-    one.add_argument("--tables", type=int, default=100)
-    one.add_argument("--entries", type=int, default=500_000)
-    one = chosen.add_parser("restart", help="start over a large journal")
-    one.add_argument("--tables", type=int, default=100)
-    one.add_argument("--entries", type=int, default=1_000_000)
-    one.add_argument("--starts", type=int, default=3)
-    one = chosen.add_parser("start", help="CPU of the start of commands and services")
-    one.add_argument("--runs", type=int, default=9)
-    one = chosen.add_parser("disk", help="disk, log and memory of a table, closed and open")
-    one.add_argument("--minutes", type=float, default=10.0, help="measured, and scaled to a day")
-    one = chosen.add_parser("month", help="verify and audit a month of one table")
-    one.add_argument("--days", type=int, default=month.DAYS)
-    one.add_argument("--journal", type=Path, help="where to keep it, and find it the next time")
-    one = chosen.add_parser("web", help="from an event at the broker to a picture at a browser")
-    one.add_argument("--browsers", type=int, nargs="+", default=[1, 200])
-    one.add_argument("--rounds", type=int, default=300)
-    one = chosen.add_parser("carrousel", help="from a coin to the ledger and the meter")
-    one.add_argument("--coins", type=int, default=50_000, help="of the burst")
-    one.add_argument("--rate", type=int, default=200, help="coins a second after that")
-    one.add_argument("--seconds", type=float, default=60.0)
-    one = chosen.add_parser("statistics", help="false alarms and power of the watch of wheels")
-    one.add_argument("--wheels", type=int, default=1000, help="fair wheels")
-    one.add_argument("--spins", type=int, default=30_000, help="of each fair wheel")
-    one.add_argument("--tables", type=int, default=20, help="of each kind of shoe and of change")
-    one.add_argument("--plot", type=Path, help="an SVG file to draw the power into")
-    one = chosen.add_parser("archive", help="into the archive of surveillance and out of it")
-    one.add_argument("--records", type=int, default=100_000)
-    one = chosen.add_parser(
+    command = chosen.add_parser("burst", help="every wheel gives its result at once")
+    command.add_argument("--tables", type=int, default=200)
+    command.add_argument("--bursts", type=int, default=5)
+    command = chosen.add_parser("catch_up", help="a broker comes back after hours")
+    command.add_argument("--tables", type=int, default=100)
+    command.add_argument("--entries", type=int, default=500_000)
+    command = chosen.add_parser("restart", help="start over a large journal")
+    command.add_argument("--tables", type=int, default=100)
+    command.add_argument("--entries", type=int, default=1_000_000)
+    command.add_argument("--starts", type=int, default=3)
+    command = chosen.add_parser("start", help="CPU of the start of commands and services")
+    command.add_argument("--runs", type=int, default=9)
+    command = chosen.add_parser("disk", help="disk, log and memory of a table, closed and open")
+    command.add_argument(
+        "--minutes", type=float, default=10.0, help="measured, and scaled to a day"
+    )
+    command = chosen.add_parser("month", help="verify and audit a month of one table")
+    command.add_argument("--days", type=int, default=month.DAYS)
+    command.add_argument("--journal", type=Path, help="where to keep it, and find it the next time")
+    command = chosen.add_parser("web", help="from an event at the broker to a picture at a browser")
+    command.add_argument("--browsers", type=int, nargs="+", default=[1, 200])
+    command.add_argument("--rounds", type=int, default=300)
+    command = chosen.add_parser("carrousel", help="from a coin to the ledger and the meter")
+    command.add_argument("--coins", type=int, default=50_000, help="of the burst")
+    command.add_argument("--rate", type=int, default=200, help="coins a second after that")
+    command.add_argument("--seconds", type=float, default=60.0)
+    command = chosen.add_parser("statistics", help="false alarms and power of the watch of wheels")
+    command.add_argument("--wheels", type=int, default=1000, help="fair wheels")
+    command.add_argument("--spins", type=int, default=30_000, help="of each fair wheel")
+    command.add_argument(
+        "--tables", type=int, default=20, help="of each kind of shoe and of change"
+    )
+    command.add_argument("--plot", type=Path, help="an SVG file to draw the power into")
+    command = chosen.add_parser("archive", help="into the archive of surveillance and out of it")
+    command.add_argument("--records", type=int, default=100_000)
+    command = chosen.add_parser(
         "brokers", help="from a message to its acknowledgement at Mosquitto, NATS and RabbitMQ"
     )
-    one.add_argument("--messages", type=int, default=2000)
-    one.add_argument("--runs", type=int, default=3)
-    one = chosen.add_parser(
+    command.add_argument("--messages", type=int, default=2000)
+    command.add_argument("--runs", type=int, default=3)
+    command = chosen.add_parser(
         "site", help="tables over four daemons with every consumer, and a power cut"
     )
-    one.add_argument("--tables", type=int, nargs="+", default=[1000])
-    one.add_argument("--broker", nargs="+", choices=[*ENGINES], default=[*ENGINES])
-    one.add_argument("--minutes", type=float, default=2.0, help="measured before the power cut")
-    one.add_argument("--browsers", type=int, default=50, help="each with pictures of 20 tables")
-    one.add_argument(
+    command.add_argument("--tables", type=int, nargs="+", default=[1000])
+    command.add_argument("--broker", nargs="+", choices=[*ENGINES], default=[*ENGINES])
+    command.add_argument("--minutes", type=float, default=2.0, help="measured before the power cut")
+    command.add_argument("--browsers", type=int, default=50, help="each with pictures of 20 tables")
+    command.add_argument(
         "--games-per-hour", type=int, default=scale.GAMES_PER_HOUR, help="of each wheel"
     )
-    one.add_argument("--postgres", action="store_true", help="the archive in PostgreSQL")
-    parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHERS)
+    command.add_argument("--postgres", action="store_true", help="the archive in PostgreSQL")
+    parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHER_PROGRAMS)
     arguments = parser.parse_args()
     print(machine(), flush=True)
     many_files()
@@ -118,30 +126,30 @@ def main() -> None:
 
 MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {
     "decoding": lambda _: decoding.main(),
-    "latency": lambda given: latency.main(given.rounds, given.runs, given.beside),
-    "line": lambda given: status_line.main(given.tables, given.seconds),
-    "stages": lambda given: stages.main(given.rounds),
-    "scale": lambda given: scale.main(given.tables, given.minutes),
-    "burst": lambda given: burst.main(given.tables, given.bursts),
-    "catch_up": lambda given: catch_up.main(given.tables, given.entries),
-    "restart": lambda given: restart.main(given.tables, given.entries, given.starts),
-    "start": lambda given: starts.main(given.runs),
-    "disk": lambda given: disk.main(given.minutes),
-    "month": lambda given: month.main(given.days, given.journal),
-    "web": lambda given: web.main(given.browsers, given.rounds),
-    "carrousel": lambda given: carrousel.main(given.coins, given.rate, given.seconds),
-    "statistics": lambda given: statistics.main(
-        given.wheels, given.spins, given.tables, given.plot
+    "latency": lambda options: latency.main(options.rounds, options.runs, options.beside),
+    "line": lambda options: status_line.main(options.tables, options.seconds),
+    "stages": lambda options: stages.main(options.rounds),
+    "scale": lambda options: scale.main(options.tables, options.minutes),
+    "burst": lambda options: burst.main(options.tables, options.bursts),
+    "catch_up": lambda options: catch_up.main(options.tables, options.entries),
+    "restart": lambda options: restart.main(options.tables, options.entries, options.starts),
+    "start": lambda options: starts.main(options.runs),
+    "disk": lambda options: disk.main(options.minutes),
+    "month": lambda options: month.main(options.days, options.journal),
+    "web": lambda options: web.main(options.browsers, options.rounds),
+    "carrousel": lambda options: carrousel.main(options.coins, options.rate, options.seconds),
+    "statistics": lambda options: statistics.main(
+        options.wheels, options.spins, options.tables, options.plot
     ),
-    "archive": lambda given: archive.main(given.records),
-    "brokers": lambda given: brokers.main(given.messages, given.runs),
-    "site": lambda given: site.main(
-        given.broker,
-        given.tables,
-        given.minutes,
-        given.browsers,
-        given.games_per_hour,
-        postgres=given.postgres,
+    "archive": lambda options: archive.main(options.records),
+    "brokers": lambda options: brokers.main(options.messages, options.runs),
+    "site": lambda options: site.main(
+        options.broker,
+        options.tables,
+        options.minutes,
+        options.browsers,
+        options.games_per_hour,
+        postgres=options.postgres,
     ),
 }
 """Measurements by name, called with their options."""

@@ -32,7 +32,7 @@ RECORDS_PER_TURN = 100
 TABLES = 50
 _TABLE = "CREATE TABLE record (key TEXT PRIMARY KEY, time TEXT NOT NULL, body {} NOT NULL)"
 
-Keep = Callable[[Sequence[ArchiveRecord]], object]
+StoreRecords = Callable[[Sequence[ArchiveRecord]], object]
 
 
 def main(records: int) -> None:
@@ -48,10 +48,10 @@ def main(records: int) -> None:
         plain, other = _sqlite(folder / "plain"), _postgres(server.database())
         ending.callback(plain.close)
         ending.callback(other.close)
-        programs: dict[str, Keep] = {
-            "sqlite script": lambda some: _plain_sqlite(plain, some),
+        programs: dict[str, StoreRecords] = {
+            "sqlite script": lambda batch: _plain_sqlite(plain, batch),
             "sqlite archive": sqlite.store,
-            "postgres script": lambda some: _plain_postgres(other, some),
+            "postgres script": lambda batch: _plain_postgres(other, batch),
             "postgres archive": postgres.store,
         }
         for line in measure_storing(programs, records):
@@ -60,25 +60,25 @@ def main(records: int) -> None:
             print(line, flush=True)
 
 
-def measure_storing(programs: dict[str, Keep], records: int) -> Iterator[str]:
+def measure_storing(programs: dict[str, StoreRecords], records: int) -> Iterator[str]:
     """Measure storing the same records with each program."""
     spent = dict.fromkeys(programs, 0.0)
     cpu = dict.fromkeys(programs, 0.0)
     for first in range(0, records, RECORDS_PER_TURN):
-        some = [
+        batch = [
             make_event(number) for number in range(first, min(first + RECORDS_PER_TURN, records))
         ]
-        for name, keep in programs.items():
+        for name, store in programs.items():
             start, worked = time.monotonic(), time.process_time()
-            keep(some)
+            store(batch)
             spent[name] += time.monotonic() - start
             cpu[name] += time.process_time() - worked
-    yield f"\n{records:,} events kept, {RECORDS_PER_TURN} at once, each time on the disk\n"
+    yield f"\n{records:,} events stored, {RECORDS_PER_TURN} at once, each time on the disk\n"
     yield row("", "records/s", "µs CPU", "ratio", "CPU ratio", width=12)
     for name in programs:
         script = f"{name.split()[0]} script"
-        each = (spent[name] / spent[script], cpu[name] / cpu[script])
-        yield row(name, round(records / spent[name]), cpu[name] / records * 1e6, *each, width=12)
+        ratios = (spent[name] / spent[script], cpu[name] / cpu[script])
+        yield row(name, round(records / spent[name]), cpu[name] / records * 1e6, *ratios, width=12)
 
 
 def measure_exports(
@@ -103,10 +103,10 @@ def measure_exports(
         yield row(form, round(count / figures[0]), _mb(path), *ratios, width=12)
 
 
-def _measure_call(what: Callable[[], object]) -> tuple[float, float]:
+def _measure_call(call: Callable[[], object]) -> tuple[float, float]:
     """Return elapsed seconds, and seconds of CPU."""
     start, worked = time.monotonic(), time.process_time()
-    what()
+    call()
     return time.monotonic() - start, time.process_time() - worked
 
 
@@ -159,17 +159,17 @@ def _postgres(where: str) -> psycopg.Connection:
     return connection
 
 
-def _plain_sqlite(connection: sqlite3.Connection, some: Sequence[ArchiveRecord]) -> None:
+def _plain_sqlite(connection: sqlite3.Connection, records: Sequence[ArchiveRecord]) -> None:
     with closing(connection.cursor()) as cursor:
         cursor.execute("BEGIN")
         cursor.executemany(
-            "INSERT INTO record VALUES (?, ?, ?)", [(e.key, e.time, e.body) for e in some]
+            "INSERT INTO record VALUES (?, ?, ?)", [(e.key, e.time, e.body) for e in records]
         )
         cursor.execute("COMMIT")
 
 
-def _plain_postgres(connection: psycopg.Connection, some: Sequence[ArchiveRecord]) -> None:
+def _plain_postgres(connection: psycopg.Connection, records: Sequence[ArchiveRecord]) -> None:
     with connection.transaction(), connection.cursor() as cursor:
         cursor.executemany(
-            "INSERT INTO record VALUES (%s, %s, %s)", [(e.key, e.time, e.body) for e in some]
+            "INSERT INTO record VALUES (%s, %s, %s)", [(e.key, e.time, e.body) for e in records]
         )

@@ -83,8 +83,8 @@ def measure(messages: int, ways: Sequence[str]) -> tuple[dict[str, list[float]],
         }
         lines: dict[str, RawPublisher] = {}
         for way, engine in engines.items():
-            hears = Subscriber(0, TOPIC, **engine.hears, session="hears")
-            stack.callback(hears.close)
+            receiver = Subscriber(0, TOPIC, **engine.hears, session="hears")
+            stack.callback(receiver.close)
             lines[way] = RawPublisher(engine.nodes[0])
             stack.callback(lines[way].close)
         spent: dict[str, list[float]] = {way: [] for way in ways}

@@ -39,7 +39,7 @@ def watch(port: int, streams: Sequence[Sequence[str]]) -> None:
     selector = selectors.DefaultSelector()
     while True:
         now = time.monotonic()
-        for number in [each for each, due in missing.items() if due <= now]:
+        for number in [round_ for round_, due in missing.items() if due <= now]:
             made = request_stream(port, streams[number])
             if made is None:
                 missing[number] = now + RETRY_SECONDS
@@ -59,10 +59,10 @@ def watch(port: int, streams: Sequence[Sequence[str]]) -> None:
                 missing[key.data] = time.monotonic() + RETRY_SECONDS
 
 
-def main(port: int, streams: int, each: int, tables: Sequence[str]) -> None:
+def main(port: int, streams: int, per_process: int, tables: Sequence[str]) -> None:
     """Assign the tables to the streams."""
     turn = cycle(tables)
-    watch(port, [list(islice(turn, each)) for _ in range(streams)])
+    watch(port, [list(islice(turn, per_process)) for _ in range(streams)])
 
 
 if __name__ == "__main__":

@@ -46,11 +46,11 @@ def show(ends: list[int], line: bytes) -> None:
 def main(tables: int, bursts: int) -> None:
     """Measure and print."""
     shown: Times = defaultdict(list)
-    heard: Times = defaultdict(list)
+    arrivals: Times = defaultdict(list)
 
     def note(topic: str, body: bytes, now: float) -> None:
         if b'"round.result"' in body:
-            heard[table_of(topic)].append(now)
+            arrivals[table_of(topic)].append(now)
 
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -68,10 +68,10 @@ def main(tables: int, bursts: int) -> None:
         with contextlib.suppress(TimeoutError):
             subscriber.wait(
                 "the last results",
-                lambda: not latencies(shown, heard, since, until)[1],
+                lambda: not latencies(shown, arrivals, since, until)[1],
                 MAX_LATENCY_SECONDS,
             )
-    spent, missing = latencies(shown, heard, since, until)
+    spent, missing = latencies(shown, arrivals, since, until)
     print(f"{bursts} bursts: each of {tables} wheels gives its result within the same half second")
     print(row("", "results", "missing", "p50, ms", "p99, ms", "max, ms"))
     print(row("", len(spent), missing, *milliseconds(spent)))

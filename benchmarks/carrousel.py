@@ -47,12 +47,12 @@ class CoinTables:
 
     def __init__(self, broker: int) -> None:
         self._seqs = dict.fromkeys(TABLES, 0)
-        self._told = dict.fromkeys(TABLES, 0)
+        self._published = dict.fromkeys(TABLES, 0)
         self._journals: dict[str, list[bytes]] = {table: [] for table in TABLES}
         self.coins = 0
         self.client = paho.Client(CallbackAPIVersion.VERSION2)
         self.client.max_inflight_messages_set(0)
-        self.client.on_message = self._asked
+        self.client.on_message = self._on_recall
         self.client.connect("127.0.0.1", broker)
         self.client.subscribe(f"{ROOT}/+/command/recall", 1)
         self.client.loop_start()
@@ -74,7 +74,7 @@ class CoinTables:
     def coin(self, number: int) -> None:
         """Publish the next coin, at the tables in turn."""
         table = TABLES[number % len(TABLES)]
-        count = self._told[table] = self._told[table] + 1
+        count = self._published[table] = self._published[table] + 1
         turn, of_round = divmod(count - 1, COINS_PER_ROUND)
         bet = {
             "who": f"box:{1 + of_round % 6}",
@@ -115,14 +115,14 @@ class CoinTables:
     def _retain(self, topic: str, body: Any) -> None:
         self.client.publish(f"{ROOT}/{topic}", json.dumps(body), 1, retain=True)
 
-    def _asked(self, _client: Any, _data: Any, message: paho.MQTTMessage) -> None:
+    def _on_recall(self, _client: Any, _data: Any, message: paho.MQTTMessage) -> None:
         """Answer a recall."""
-        asked = json.loads(message.payload)
+        request = json.loads(message.payload)
         table = message.topic.removeprefix(f"{ROOT}/").partition("/")[0]
-        events = self._journals[table][asked["from"] - 1 :][:100]
-        joined = b",".join(each[:-1] + b',"historical":true}' for each in events)
-        reply = json.dumps({"id": asked["id"], "ok": True}).encode()[:-1]
-        topic = f"{ROOT}/{table}/reply/{asked['client']}"
+        events = self._journals[table][request["from"] - 1 :][:100]
+        joined = b",".join(event[:-1] + b',"historical":true}' for event in events)
+        reply = json.dumps({"id": request["id"], "ok": True}).encode()[:-1]
+        topic = f"{ROOT}/{table}/reply/{request['client']}"
         self.client.publish(topic, reply + b',"events":[' + joined + b"]}", 1)
 
 
@@ -133,7 +133,7 @@ class MeterHistory:
         self.coins: list[int] = []
         self.times: list[float] = []
 
-    def take(self, coins: int, now: float) -> None:
+    def add(self, coins: int, now: float) -> None:
         """Add a value."""
         self.coins.append(coins)
         self.times.append(now)
@@ -166,7 +166,7 @@ def main(coins: int, rate: int, seconds: float) -> None:
             values = json.loads(body)
             if topic == STATE:
                 state.update(values)
-            meters[topic].take(values["value"] // (COIN if topic == STATE else 1), now)
+            meters[topic].add(values["value"] // (COIN if topic == STATE else 1), now)
 
         listening = ending.enter_context(Subscriber(broker, [STATE, COUNTER_STATE], on_message))
         listening.wait(
@@ -174,14 +174,14 @@ def main(coins: int, rate: int, seconds: float) -> None:
             lambda: (
                 bool(meters[COUNTER_STATE].coins)
                 and len(state.get("tables", ())) == len(TABLES)
-                and all(each["in_play"] for each in state["tables"].values())
+                and all(table["in_play"] for table in state["tables"].values())
             ),
             120.0,
         )
-        for each in burst(coins, tables, listening, meters, pids):
-            print(each, flush=True)
-        for each in steady(rate, seconds, tables, listening, meters):
-            print(each, flush=True)
+        for line in burst(coins, tables, listening, meters, pids):
+            print(line, flush=True)
+        for line in steady(rate, seconds, tables, listening, meters):
+            print(line, flush=True)
 
 
 def programs(folder: Path, broker: int) -> Iterator[list[str]]:

@@ -72,9 +72,9 @@ def main(tables: int, entries: int) -> None:
                 broker, [RESULTS], lambda topic, _, now: arrived[table_of(topic)].append(now)
             )
         )
-        asked = (program("mosquitto_sub"), "-h", "127.0.0.1", "-p", str(broker), "-q", "1")
+        command = (program("mosquitto_sub"), "-h", "127.0.0.1", "-p", str(broker), "-q", "1")
         listening = stack.enter_context(
-            running(*asked, "-t", EVENTS, "-F", "%l", stdout=subprocess.PIPE)
+            running(*command, "-t", EVENTS, "-F", "%l", stdout=subprocess.PIPE)
         )
         assert listening.stdout is not None
         counter = Counter(listening.stdout.fileno(), filled.events)

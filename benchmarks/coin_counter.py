@@ -16,19 +16,21 @@ PUBLISH_INTERVAL_SECONDS = 0.02
 
 async def main(port: int, root: str, state: str) -> None:
     """Count until the process ends."""
-    coins = told = 0
+    coins = published = 0
 
     async with aiomqtt.Client("127.0.0.1", port) as client:
 
-        async def tell() -> None:
-            nonlocal told
+        async def publish_meter() -> None:
+            nonlocal published
             while True:
                 await asyncio.sleep(PUBLISH_INTERVAL_SECONDS)
-                if coins != told:
-                    told = coins
-                    await client.publish(state, json.dumps({"value": told}), qos=1, retain=True)
+                if coins != published:
+                    published = coins
+                    await client.publish(
+                        state, json.dumps({"value": published}), qos=1, retain=True
+                    )
 
-        telling = asyncio.create_task(tell())
+        telling = asyncio.create_task(publish_meter())
         await client.subscribe(f"{root}/+/event", qos=1)
         await client.publish(state, json.dumps({"value": 0}), qos=1, retain=True)
         async for message in client.messages:

@@ -40,10 +40,10 @@ def measure(repeats: int = 5) -> dict[str, float]:
         for how, pieces in (("line by line", lines), ("in chunks of 4096 bytes", chunks)):
             codec = ss2.make("wheel", ss2.options())
             pace = 0.5 * len(lines) / len(pieces)
-            begun = time.perf_counter()
+            started = time.perf_counter()
             for index, piece in enumerate(pieces):
                 codec.feed(piece, index * pace)
-            spent = time.perf_counter() - begun
+            spent = time.perf_counter() - started
             fastest[how] = max(fastest[how], codec.counters.frames / spent)
     return fastest
 

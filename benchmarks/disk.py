@@ -215,7 +215,7 @@ def main(minutes: float) -> None:
             before, start = [amounts_written(place) for place in places], time.monotonic()
             time.sleep(minutes * 60)
             after, spent = [amounts_written(place) for place in places], time.monotonic() - start
-            memory = [usage(each.process.pid).rss for each in daemons]
+            memory = [usage(daemon.process.pid).rss for daemon in daemons]
         print(
             row(
                 "", "journal", "sealed day", "recordings", "compressed", "log",

@@ -15,8 +15,8 @@ def percentile(values: Sequence[float], part: float) -> float:
 
 def milliseconds(values: Sequence[float]) -> tuple[float, float, float]:
     """Return median, 99th percentile and maximum of these seconds, in milliseconds."""
-    most = max(values, default=float("nan"))
-    return percentile(values, 50) * 1e3, percentile(values, 99) * 1e3, most * 1e3
+    maximum = max(values, default=float("nan"))
+    return percentile(values, 50) * 1e3, percentile(values, 99) * 1e3, maximum * 1e3
 
 
 def row(label: str, *cells: float | str, width: int = 10) -> str:

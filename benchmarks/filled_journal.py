@@ -17,7 +17,7 @@ from controller.contract.commands import SessionOpen
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.schema import Record, new_boot
-from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS as KEPT
+from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.calls import BytesReceived, LinkOpened, apply_call
@@ -83,7 +83,7 @@ class PlayedTable:
             call = BytesReceived(self._now, line)
             self._runner.on_bytes("wheel", call)
             self._runner.on_readings(apply_call(self._watch, call))
-            if self._now - self._flushed > KEPT:
+            if self._now - self._flushed > FLUSH_INTERVAL_SECONDS:
                 self._runner.flush()
                 self._flushed = self._now
         if self._rounds == 1:
@@ -109,11 +109,11 @@ class CopiedJournal(Journal):
     async def append_again(self, records: list[Record], seqs: dict[str, int]) -> None:
         """Store these records again, their numbers increased by ``seqs`` of their table."""
         for first in range(0, len(records), RECORDS_PER_TRANSACTION):
-            again = (
+            repeated = (
                 msgspec.structs.replace(record, seq=record.seq + seqs[record.table])
                 for record in records[first : first + RECORDS_PER_TRANSACTION]
             )
-            await super().append(*again)
+            await super().append(*repeated)
 
 
 def fill(path: Path, tables: int, entries: int, *, published: bool) -> Filled:
@@ -125,8 +125,8 @@ def fill(path: Path, tables: int, entries: int, *, published: bool) -> Filled:
     """
     rounds = asyncio.run(_fill(path, tables, entries, published))
     with closing(sqlite3.connect(path)) as connection:
-        asked = "SELECT count(*), sum(kind = 'event') FROM entry"
-        written, events = connection.execute(asked).fetchone()
+        query = "SELECT count(*), sum(kind = 'event') FROM entry"
+        written, events = connection.execute(query).fetchone()
     return Filled(rounds, written, events, path.stat().st_size / 1e6)
 
 

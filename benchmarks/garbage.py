@@ -82,11 +82,13 @@ def main() -> None:
         help="bytes per second (default: 960, a full line at 9600 baud)",
     )
     parser.add_argument("--seconds", type=float, default=3600.0)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     for kind in KINDS:
-        entries, size = asyncio.run(measure(given.driver, kind, given.speed, given.seconds))
+        entries, size = asyncio.run(
+            measure(arguments.driver, kind, arguments.speed, arguments.seconds)
+        )
         print(
-            f"{given.driver}, {kind}, {given.speed} bytes/s for {given.seconds:g} s: "
+            f"{arguments.driver}, {kind}, {arguments.speed} bytes/s for {arguments.seconds:g} s: "
             f"{entries} entries, {size / 1e6:.1f} MB"
         )
 

@@ -34,7 +34,7 @@ from benchmarks.wheel_lines import PERIOD, spin
 from tests.support.brokers.mosquitto import free_port
 
 NOVAMAS = "novamas"
-OTHERS = ("floor", "loop", "node", "storing")
+OTHER_PROGRAMS = ("floor", "loop", "node", "storing")
 NODE = str(Path(__file__).parent / "node" / "integrator.js")
 GAPS = 4
 """Gaps between the status lines of a round in which another program is measured. The last gap,
@@ -57,8 +57,8 @@ def command(way: str, line: str, broker: int, folder: Path) -> list[str]:
     port, python = str(broker), [sys.executable, "-m"]
     match way:
         case "floor":
-            asked = ["-h", "127.0.0.1", "-p", port, "-q", "1", "-l", "-t", way]
-            return [program("mosquitto_pub"), *asked]
+            options = ["-h", "127.0.0.1", "-p", port, "-q", "1", "-l", "-t", way]
+            return [program("mosquitto_pub"), *options]
         case "loop":
             return [*python, "benchmarks.integrator", line, port, way]
         case "node":
@@ -73,9 +73,9 @@ class Arrivals:
     def __init__(self) -> None:
         self.latest: dict[str, float] = {}
 
-    def heard(self, topic: str, body: bytes, now: float) -> None:
+    def on_message(self, topic: str, body: bytes, now: float) -> None:
         """Record a line, or a result of the daemon."""
-        if topic in OTHERS:
+        if topic in OTHER_PROGRAMS:
             self.latest[topic] = now
         elif b'"round.result"' in body:
             self.latest[NOVAMAS] = now
@@ -93,15 +93,15 @@ def rig(ways: Sequence[str]) -> Iterator[tuple[Subscriber, Arrivals, dict[str, i
         ends = dict(zip((NOVAMAS, *ways), (end for end, _ in wires), strict=True))
         arrivals = Arrivals()
         subscriber = stack.enter_context(
-            Subscriber(broker, [EVENTS, STATUS, *ways], arrivals.heard)
+            Subscriber(broker, [EVENTS, STATUS, *ways], arrivals.on_message)
         )
         for way in ways:
             line = stack.enter_context(Path(names[way]).open("rb", buffering=0))
-            asked = command(way, names[way], broker, folder)
-            stack.enter_context(running(*asked, stdin=line.fileno()))
+            command_line = command(way, names[way], broker, folder)
+            stack.enter_context(running(*command_line, stdin=line.fileno()))
         stack.enter_context(daemon(configure(folder, broker, [serial(names[NOVAMAS])], SPEED)))
         subscriber.online()
-        subscriber.prepare(1, lambda: _say(ends[NOVAMAS], spin(1)[0]))
+        subscriber.prepare(1, lambda: _write(ends[NOVAMAS], spin(1)[0]))
         for way in ways:
             end = time.monotonic() + START_TIMEOUT_SECONDS
             while way not in arrivals.latest:
@@ -110,24 +110,24 @@ def rig(ways: Sequence[str]) -> Iterator[tuple[Subscriber, Arrivals, dict[str, i
                         f"benchmarks: {way} has published nothing within "
                         f"{START_TIMEOUT_SECONDS:.0f} s"
                     )
-                _say(ends[way], spin(1)[0])
+                _write(ends[way], spin(1)[0])
                 time.sleep(0.2)
         time.sleep(1.0)
         yield subscriber, arrivals, ends
 
 
-def _say(end: int, line: bytes) -> None:
+def _write(end: int, line: bytes) -> None:
     os.write(end, line)
 
 
-def measure(rounds: int, ways: Sequence[str] = OTHERS) -> Latencies:
+def measure(rounds: int, ways: Sequence[str] = OTHER_PROGRAMS) -> Latencies:
     """Return the latencies of ``rounds`` results for each program; print missing results."""
     spent: Latencies = {way: [] for way in (*ways, NOVAMAS)}
     with rig(ways) as (subscriber, arrivals, ends):
 
         def once(way: str, line: bytes, *, counts: bool) -> None:
             since = time.monotonic()
-            _say(ends[way], line)
+            _write(ends[way], line)
             try:
                 subscriber.wait(
                     way, lambda: arrivals.latest.get(way, 0.0) >= since, MAX_LATENCY_SECONDS
@@ -145,7 +145,7 @@ def measure(rounds: int, ways: Sequence[str] = OTHERS) -> Latencies:
             start = time.monotonic()
             for index, line in enumerate(lines):
                 _until(start + index * PACE)
-                _say(ends[NOVAMAS], line)
+                _write(ends[NOVAMAS], line)
                 if index < min(GAPS, len(order)):
                     _until(start + (index + 0.5) * PACE)
                     once(order[index], result, counts=number > WARM_UP_ROUNDS)

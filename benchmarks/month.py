@@ -77,10 +77,10 @@ class MonthTable:
         found = driver("cammegh-ss2")
         self.watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
         self.trace = ByteTrace("wheel")
-        self.table = self.begun(None)
+        self.table = self.make_table(None)
         self.waiting: list[Record] = []
 
-    def begun(self, saved: bytes | None) -> Table:
+    def make_table(self, saved: bytes | None) -> Table:
         """Return the table at its start, or resumed from its saved state."""
         return Table(
             "palma",
@@ -97,20 +97,20 @@ class MonthTable:
         """Return the saved state of the table when a day begins."""
         return self.table.saved()
 
-    def hear(self, call: LinkOpened | BytesReceived) -> None:
+    def on_call(self, call: LinkOpened | BytesReceived) -> None:
         """Process bytes of the wheel, as the runner does."""
         self.trace.add(call)
         for reading in apply_call(self.watch, call):
-            self.take(reading, call.at)
+            self.step(reading, call.at)
 
-    def take(self, given: Input, at: float) -> None:
+    def step(self, input_: Input, at: float) -> None:
         """Step the table, and add the record."""
         now, mono_ns = format_utc(MONTH_START + at), round(at * 1e9)
-        events = self.table.handle(given, now, mono_ns).events
+        events = self.table.handle(input_, now, mono_ns).events
         sent = self.trace.pop_entry()
-        self._keep(
+        self._add_record(
             at,
-            input=write(given),
+            input=write(input_),
             events=tuple(map(write, events)),
             saved=self.table.saved(),
             before=() if sent is None else (("bytes", sent),),
@@ -123,7 +123,7 @@ class MonthTable:
 
     def note(self, kind: Kind, body: bytes, at: float) -> None:
         """Store an entry that is not an input."""
-        self._keep(at, before=((kind, body),))
+        self._add_record(at, before=((kind, body),))
 
     def boot(self, key: str, at: float) -> None:
         """Store the entries of a daemon's start and of the beginning of a day."""
@@ -149,7 +149,7 @@ class MonthTable:
         )
         self.waiting.append(made)
 
-    def _keep(self, at: float, **content: object) -> None:
+    def _add_record(self, at: float, **content: object) -> None:
         made = Record(
             table=TABLE.id,
             boot=RUN,
@@ -168,9 +168,9 @@ def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> 
     month.boot(public(key), at)
     month.note("state", table_start("boot", None), at)
     for gap in month.table.gap(at):
-        month.take(gap, at)
-    month.hear(LinkOpened(at))
-    month.take(SessionOpen(at=at, by="Ana", role="inspector"), at)
+        month.step(gap, at)
+    month.on_call(LinkOpened(at))
+    month.step(SessionOpen(at=at, by="Ana", role="inspector"), at)
     for at, line in sent:
         if at - flushed >= FLUSH_INTERVAL_SECONDS:
             flushed = at
@@ -181,7 +181,7 @@ def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> 
                 month.boot(public(key), at)
                 month.note("state", table_start("day", month.at_midnight()), at)
                 _seal(path, store, key, at)
-        month.hear(BytesReceived(at, line))
+        month.on_call(BytesReceived(at, line))
     month.flush(at)
     _store(store, month.waiting)
     with closing(JournalReader(path)) as reader:
@@ -213,14 +213,14 @@ def measure(path: Path, command: str, *options: str) -> tuple[float, float, floa
     """
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     program = [sys.executable, "-m", "controller.cli", command, str(path), *options]
-    largest = 0.0
+    max_memory = 0.0
     with subprocess.Popen(program, stdout=subprocess.DEVNULL) as running:
         while running.poll() is None:
-            largest = max(largest, largest_of(running.pid))
+            max_memory = max(max_memory, largest_of(running.pid))
             time.sleep(0.1)
     spent, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return spent, cpu, largest
+    return spent, cpu, max_memory
 
 
 def main(days: int, journal: Path | None) -> None:
@@ -232,5 +232,5 @@ def main(days: int, journal: Path | None) -> None:
             make(path, status_lines(days * ROUNDS), MonthTable())
         print(f"{'':<10}{'seconds':>10}{'CPU s':>10}{'MB':>8}")
         for command in ("verify", "audit"):
-            spent, cpu, most = measure(path, command)
-            print(f"{command:<10}{spent:>10.1f}{cpu:>10.1f}{most:>8.0f}")
+            spent, cpu, max_memory = measure(path, command)
+            print(f"{command:<10}{spent:>10.1f}{cpu:>10.1f}{max_memory:>8.0f}")

@@ -24,12 +24,12 @@ class Curve(msgspec.Struct, frozen=True):
     goal: tuple[int, int]
 
 
-def drawn(curves: Sequence[Curve], longest: int) -> str:
-    """Return the plot, up to ``longest`` spins."""
+def drawn(curves: Sequence[Curve], max_spins: int) -> str:
+    """Return the plot, up to ``max_spins`` spins."""
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
     def place(spins: float, share: float) -> str:
-        return f"{LEFT + wide * min(spins / longest, 1):.1f},{TOP + high * (1 - share):.1f}"
+        return f"{LEFT + wide * min(spins / max_spins, 1):.1f},{TOP + high * (1 - share):.1f}"
 
     parts = [
         (
@@ -45,7 +45,7 @@ def drawn(curves: Sequence[Curve], longest: int) -> str:
         parts.append(
             f'<text x="{LEFT - 8}" y="{float(y) + 4:.1f}" text-anchor="end">{25 * quarter} %</text>'
         )
-    for spins in range(0, longest + 1, 5000):
+    for spins in range(0, max_spins + 1, 5000):
         x = place(spins, 0).split(",")[0]
         foot = TOP + high
         parts.append(f'<path d="M{x},{foot} v5" stroke="#333333"/>')
@@ -57,7 +57,7 @@ def drawn(curves: Sequence[Curve], longest: int) -> str:
                 place(spins, number / curve.wheels),
                 place(spins, (number + 1) / curve.wheels),
             ]
-        steps.append(place(longest, len(curve.found) / curve.wheels))
+        steps.append(place(max_spins, len(curve.found) / curve.wheels))
         line = f'<polyline points="{" ".join(steps)}" fill="none" stroke="{colour}"'
         parts.append(f'{line} stroke-width="2"/>')
         for goal, share in zip(curve.goal, (0.5, 0.9), strict=True):

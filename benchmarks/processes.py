@@ -80,8 +80,8 @@ def running(
 
 def many_files() -> None:
     """Raise the limit of open files as far as allowed, for this process and its children."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    _, maximum = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (maximum, maximum))
 
 
 def program(name: str) -> str:

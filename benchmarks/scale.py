@@ -65,14 +65,14 @@ def latencies(shown: Times, arrived: Times, since: float, until: float) -> tuple
     for number, moments in shown.items():
         for moment in moments:
             if since <= moment < until:
-                next_heard = bisect_right(arrived[number], moment)
+                next_arrival = bisect_right(arrived[number], moment)
                 if (
-                    next_heard == len(arrived[number])
-                    or arrived[number][next_heard] > moment + MAX_LATENCY_SECONDS
+                    next_arrival == len(arrived[number])
+                    or arrived[number][next_arrival] > moment + MAX_LATENCY_SECONDS
                 ):
                     missing += 1
                 else:
-                    spent.append(arrived[number][next_heard] - moment)
+                    spent.append(arrived[number][next_arrival] - moment)
     return spent, missing
 
 
@@ -81,7 +81,7 @@ def playing(
     tables: int, shown: Times, slots: int = 0, games_per_hour: int = GAMES_PER_HOUR
 ) -> Iterator[tuple[Process, list[str]]]:
     """Run the process of the wheels and coin slots; yield it with the daemon's links to them."""
-    numbers = (str(each) for each in (tables, games_per_hour, slots))
+    numbers = (str(number) for number in (tables, games_per_hour, slots))
     wheels = (sys.executable, "-m", "benchmarks.wheels", *numbers)
     with running(*wheels, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -10,7 +10,7 @@ from subscribers.statistics.change import ChangeWatch
 from subscribers.statistics.shoes import DECK, DealtShoe, ShoeEvidence, after
 
 Shuffle = Callable[[list[str], Random], list[str]]
-DECKS, SEEN = 8, 6 / 7
+DECKS, DEALT_SHARE = 8, 6 / 7
 """Decks of a shoe, and the share of it that is dealt."""
 
 
@@ -34,10 +34,10 @@ def slug(size: int) -> Shuffle:
 
     def shuffle(cards: list[str], random: Random) -> list[str]:
         at = random.randrange(len(cards) - size)
-        kept, rest = cards[at : at + size], cards[:at] + cards[at + size :]
-        random.shuffle(rest)
-        place = random.randrange(len(rest))
-        return rest[:place] + kept + rest[place:]
+        slug_cards, others = cards[at : at + size], cards[:at] + cards[at + size :]
+        random.shuffle(others)
+        place = random.randrange(len(others))
+        return others[:place] + slug_cards + others[place:]
 
     return shuffle
 
@@ -52,7 +52,7 @@ def detected_after(shuffle: Shuffle, shoes: int, random: Random) -> int | None:
     """Return after how many shoes a repeated order is detected; None: not within ``shoes``."""
     cards, evidence, before = perfect([*DECK] * DECKS, random), ShoeEvidence(), None
     for number in range(shoes):
-        shoe = DealtShoe(str(number), DECKS, tuple(cards[: int(len(cards) * SEEN)]))
+        shoe = DealtShoe(str(number), DECKS, tuple(cards[: int(len(cards) * DEALT_SHARE)]))
         evidence, before = after(evidence, before, shoe), shoe
         if "order" in evidence.alarms:
             return number + 1
@@ -71,7 +71,7 @@ def print_shoes(tables: int, seed: int) -> None:
         *((f"slug of {size}", slug(size), 80, tables) for size in (10, 20, 40)),
     ):
         detected = [detected_after(shuffle, shoes, random) for _ in range(kind)]
-        found = [each for each in detected if each is not None]
+        found = [shoe for shoe in detected if shoe is not None]
         middle = f"{percentile(found, 50):,.0f}" if found else "-"
         print(row(name, f"{len(found)}/{kind}", middle, max(found, default=0), shoes), flush=True)
 
@@ -98,13 +98,13 @@ def print_changes(wheels: int, seed: int) -> None:
     )
     print(row("", "detected", "median", "90 %"))
     for slower in (1.5, 3.0, 6.0):
-        told = [
+        detected = [
             change_detected_after(2000, 1500, slower, f"{seed} {slower} {n}") for n in range(wheels)
         ]
-        found = [each - 2000 for each in told if each is not None and each > 2000]
+        found = [spin - 2000 for spin in detected if spin is not None and spin > 2000]
         cells = (percentile(found, 50), percentile(found, 90))
         shown = (f"{len(found)}/{wheels}", *(f"{cell:,.0f}" for cell in cells))
         print(row(f"{slower} s slower", *shown), flush=True)
     false = [change_detected_after(10_000, 0, 0.0, f"{seed} same {n}") for n in range(5 * wheels)]
-    alarms = sum(each is not None for each in false)
+    alarms = sum(spin is not None for spin in false)
     print(f"  wheel not exchanged: {alarms} of {5 * wheels} raised an alarm within 10,000 spins")

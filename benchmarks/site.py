@@ -64,14 +64,14 @@ class ResultListener:
 
     def __init__(self, engine: Engine) -> None:
         self.results: Times = defaultdict(list)
-        self.heard: list[float] = []
+        self.arrivals: list[float] = []
         """Arrival of each event, ascending."""
         self.late: list[float] = []
         """Seconds since the event happened."""
         end = time.monotonic() + READY_TIMEOUT_SECONDS
         while True:
             with contextlib.suppress(OSError):
-                self.told = Subscriber(engine.ports[-1], TOPICS, self._note, qos=0)
+                self.subscriber = Subscriber(engine.ports[-1], TOPICS, self._note, qos=0)
                 return
             engine.check()
             if time.monotonic() > end:
@@ -84,14 +84,15 @@ class ResultListener:
         if b'"round.result"' in body:
             self.results[table_of(topic)].append(now)
         if (happened := _TIME.search(body)) is not None:
-            self.heard.append(now)
+            self.arrivals.append(now)
             self.late.append(time.time() - parse_utc(happened[1].decode()))
 
     def windows(self, since: float, until: float) -> list[float]:
         """Return the 99th percentile of the delay of events in each window."""
         count = int((until - since) / WINDOW_SECONDS)
         edges = [
-            bisect_left(self.heard, since + number * WINDOW_SECONDS) for number in range(count + 1)
+            bisect_left(self.arrivals, since + number * WINDOW_SECONDS)
+            for number in range(count + 1)
         ]
         return [
             percentile(self.late[first:last], 99) for first, last in pairwise(edges) if last > first
@@ -103,7 +104,7 @@ class ReadySeconds(NamedTuple):
 
     states: float | None = None
     """Until the state of every table is correct."""
-    screens_are_ready: float | None = None
+    screens: float | None = None
     """Until the web server receives every table."""
     jackpot: float | None = None
     """Until the jackpot is in play at all its tables."""
@@ -123,7 +124,7 @@ class SiteFigures(NamedTuple):
     spent: dict[str, tuple[float, Usage]]
     before: tuple[list[float], int]
     """Seconds from the wire to the subscriber, and number of missing results."""
-    again: ReadySeconds
+    second: ReadySeconds
     after: tuple[list[float], int]
     events: int
     lost: int
@@ -138,7 +139,7 @@ def measure(
     """Measure one site, from its first start through a power failure. ``pace``: games an hour."""
     joined = 3600 / pace + 5.0  # a game that is joined in its midst has no result
     shown: Times = defaultdict(list)
-    wheels, slots = (sum(each) for each in zip(*shares(tables), strict=True))
+    wheels, slots = (sum(counts) for counts in zip(*shares(tables), strict=True))
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="novamas-site-")))
         database = stack.enter_context(server()) if postgres else None
@@ -148,13 +149,15 @@ def measure(
         site = lay_out(folder, engine.ports, engine.protocol, tables, links, where)
         programs = Programs(folder)
         stack.callback(programs.close)
-        begun = start(engine, programs, site, database)
+        started = start(engine, programs, site, database)
         listening = listen(engine, stack)
-        told, kept = JournalledEvents(site.journals), ArchivedEvents(site.archive)
-        first = stand(begun, programs, looks(site, listening, (set(), None)))
+        journalled, archived = JournalledEvents(site.journals), ArchivedEvents(site.archive)
+        first = wait_until_ready(
+            started, programs, ready_conditions(site, listening, (set(), None))
+        )
         opened = time.monotonic()
-        listening.told.prepare(wheels, lambda: None, READY_TIMEOUT_SECONDS)
-        open_linked(listening.told, site.linked)
+        listening.subscriber.prepare(wheels, lambda: None, READY_TIMEOUT_SECONDS)
+        open_linked(listening.subscriber, site.linked)
         sessions = time.monotonic() - opened
         looking = stack.enter_context(browsing(site, browsers))
         pids = {**engine.pids, **programs.pids, "devices": devices.pid, "browsers": looking,
@@ -170,21 +173,21 @@ def measure(
         }
         before = results(shown, listening, since, until)
         usual = max(listening.windows(since, until), default=float("nan"))
-        former = boots(listening.told), meter_boot(listening.told)
+        former = boots(listening.subscriber), meter_boot(listening.subscriber)
         engine.cut()
         programs.cut()
         if database is not None:
             database.kill()
         time.sleep(OUTAGE_SECONDS)
-        told.look()
-        begun = start(engine, programs, site, database)
+        journalled.update()
+        started = start(engine, programs, site, database)
         listening = listen(engine, stack)
-        again = stand(
-            begun,
+        second = wait_until_ready(
+            started,
             programs,
             {
-                **looks(site, listening, former),
-                "recorder": lambda: kept.has(told.events),
+                **ready_conditions(site, listening, former),
+                "recorder": lambda: archived.has(journalled.events),
             },
         )
         time.sleep(joined)
@@ -192,13 +195,14 @@ def measure(
         time.sleep(AFTER_SECONDS)
         until = time.monotonic()
         after = results(shown, listening, since, until)
-        again = again._replace(normal=normal(begun, until, listening, usual))
-        told.look()
-        complete(told, kept)
-        value = int(listening.told.body(f"{ROOT}/jackpot/linked/state")["value"])
+        second = second._replace(normal=seconds_until_normal(started, until, listening, usual))
+        journalled.update()
+        complete(journalled, archived)
+        value = int(listening.subscriber.body(f"{ROOT}/jackpot/linked/state")["value"])
         return SiteFigures(
-            first, sessions, spent, before, again, after,
-            len(told.events), len(told.events - kept.events), (value, told.coins),
+            first, sessions, spent, before, second, after,
+            len(journalled.events), len(journalled.events - archived.events),
+            (value, journalled.coins),
         )  # fmt: skip
 
 
@@ -215,22 +219,22 @@ def server() -> Iterator[Postgres]:
 
 def start(engine: Engine, programs: Programs, site: SiteLayout, database: Postgres | None) -> float:
     """Start everything at once. Return the time."""
-    begun = time.monotonic()
+    started = time.monotonic()
     engine.start()
     programs.start(site.commands)
     if database is not None:
         database.start()
-    return begun
+    return started
 
 
 def listen(engine: Engine, stack: ExitStack) -> ResultListener:
     """Connect a listener to one port of the broker."""
     made = ResultListener(engine)
-    stack.enter_context(made.told)
+    stack.enter_context(made.subscriber)
     return made
 
 
-def looks(
+def ready_conditions(
     site: SiteLayout, listening: ResultListener, before: tuple[set[bytes], bytes | None]
 ) -> dict[str, Callable[[], bool]]:
     """Return the conditions of readiness. ``before``: runs of daemons and controller before the
@@ -239,20 +243,22 @@ def looks(
     tables = [*(f"table-{number}" for number in range(1, site.wheels + 1)), *site.linked]
     runs, controller = before
     return {
-        "states": lambda: states_are_right(listening.told, tables, runs),
+        "states": lambda: states_are_right(listening.subscriber, tables, runs),
         "screens": lambda: screens_are_ready(site.web),
-        "jackpot": lambda: in_play(listening.told, site.linked, controller),
+        "jackpot": lambda: in_play(listening.subscriber, site.linked, controller),
     }
 
 
-def stand(begun: float, programs: Programs, what: Mapping[str, Callable[[], bool]]) -> ReadySeconds:
+def wait_until_ready(
+    started: float, programs: Programs, checks: Mapping[str, Callable[[], bool]]
+) -> ReadySeconds:
     """Wait until all conditions are met; return when each was."""
     found: dict[str, float] = {}
-    while len(found) < len(what) and time.monotonic() < begun + READY_TIMEOUT_SECONDS:
+    while len(found) < len(checks) and time.monotonic() < started + READY_TIMEOUT_SECONDS:
         programs.check()
-        for name in what.keys() - found.keys():
-            if what[name]():
-                found[name] = time.monotonic() - begun
+        for name in checks.keys() - found.keys():
+            if checks[name]():
+                found[name] = time.monotonic() - started
         time.sleep(CHECK_INTERVAL_SECONDS)
     return ReadySeconds(**found)
 
@@ -265,7 +271,7 @@ def open_linked(subscriber: Subscriber, linked: Sequence[str]) -> None:
         ("session-open", money, b'"phase":"waiting"'),
         ("bets-open", OPENING, b'"phase":"bets_open"'),
     ):
-        subscriber.say(
+        subscriber.command(
             command, body, linked, partial(_shows, subscriber, phase), READY_TIMEOUT_SECONDS
         )
 
@@ -289,7 +295,7 @@ def results(
 ) -> tuple[list[float], int]:
     """Return the seconds from the wire to this process, after waiting for the last results."""
     with contextlib.suppress(TimeoutError):
-        listening.told.wait(
+        listening.subscriber.wait(
             "the last results",
             lambda: not latencies(shown, listening.results, since, until)[1],
             MAX_LATENCY_SECONDS,
@@ -297,9 +303,11 @@ def results(
     return latencies(shown, listening.results, since, until)
 
 
-def normal(begun: float, until: float, listening: ResultListener, usual: float) -> float | None:
+def seconds_until_normal(
+    started: float, until: float, listening: ResultListener, usual: float
+) -> float | None:
     """Return the seconds after which every window's 99th percentile is normal."""
-    found = listening.windows(begun, until)
+    found = listening.windows(started, until)
     wrong = [number for number, value in enumerate(found) if value > NORMAL_FACTOR * usual]
     last = wrong[-1] + 1 if wrong else 0
     return None if last == len(found) else last * WINDOW_SECONDS
@@ -348,7 +356,7 @@ def lines(found: SiteFigures) -> Iterator[str]:
     for name, (late, missing) in (("before", found.before), ("after", found.after)):
         yield row(name, len(late), missing, *milliseconds(late))
     yield row("seconds until", *ReadySeconds._fields)
-    for name, ready in (("first start", found.first), ("power is back", found.again)):
+    for name, ready in (("first start", found.first), ("power is back", found.second)):
         yield row(name, *("-" if value is None else value for value in ready))
     yield row("sessions", found.sessions)
     yield f"  {found.events:,} events in the journals, {found.lost} not in the archive"

@@ -71,8 +71,8 @@ class SiteLayout(NamedTuple):
 
 def shares(tables: int) -> list[tuple[int, int]]:
     """Return the number of wheels and of linked tables of each daemon."""
-    each = [tables // DAEMONS + (number < tables % DAEMONS) for number in range(DAEMONS)]
-    return [(count - (some := max(1, count // TABLES_PER_LINKED)), some) for count in each]
+    counts = [tables // DAEMONS + (number < tables % DAEMONS) for number in range(DAEMONS)]
+    return [(count - (linked := max(1, count // TABLES_PER_LINKED)), linked) for count in counts]
 
 
 def lay_out(
@@ -93,10 +93,10 @@ def lay_out(
     journals: list[Path] = []
     linked: list[str] = []
     first = 1
-    for number, (count, some) in enumerate(shares(tables), 1):
+    for number, (count, linked_count) in enumerate(shares(tables), 1):
         own = folder / f"daemon-{number}"
         own.mkdir()
-        names = [f"poker-{len(linked) + at}" for at in range(1, some + 1)]
+        names = [f"poker-{len(linked) + at}" for at in range(1, linked_count + 1)]
         lines = links[wheels + len(linked) :]
         pokers = (
             COINS.format(table=table, jackpot=JACKPOT, link=link)

@@ -81,7 +81,7 @@ class JournalledEvents:
         self._read = dict.fromkeys(journals, 0)
         self._coins: dict[tuple[str, int, int, str], int] = {}
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Read new entries."""
         for journal, position in self._read.items():
             with closing(JournalReader(journal)) as reader:
@@ -113,14 +113,14 @@ class ArchivedEvents:
 
     def has(self, events: set[Key]) -> bool:
         """True if the archive has all of these events."""
-        self._look()
+        self._update()
         return events <= self.events
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         try:
             with closing(open_archive(self._place, read_only=True)) as archive:
-                asked = Query(kinds=("event",), order="number", after=self._number)
-                for row in archive.find(asked):
+                query = Query(kinds=("event",), order="number", after=self._number)
+                for row in archive.find(query):
                     record = row.record
                     self.events.add((record.table, record.boot, record.seq))
                     self._number = row.number

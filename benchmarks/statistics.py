@@ -50,7 +50,7 @@ MAX_SPINS = 60_000
 
 def main(wheels: int, spins: int, tables: int, plot: Path | None, seed: int = 18) -> None:
     """Simulate and print."""
-    mixture, begun = bias_mixture(POCKETS), time.monotonic()
+    mixture, started = bias_mixture(POCKETS), time.monotonic()
     random = np.random.default_rng(seed)
     alarms = sum(
         first_alarm(random.integers(POCKETS, size=spins), mixture) is not None
@@ -67,12 +67,12 @@ def main(wheels: int, spins: int, tables: int, plot: Path | None, seed: int = 18
             if (at := first_alarm(biased(random, bias, MAX_SPINS), mixture)) is not None
         ]
         cells = (percentile(found, 50), percentile(found, 90), max(found, default=0))
-        told = (f"{len(found)}/{bias.wheels}", *(f"{round(cell):,}" for cell in cells))
-        print(row(bias.name, *told, *(f"{goal:,}" for goal in bias.goal)), flush=True)
+        shown = (f"{len(found)}/{bias.wheels}", *(f"{round(cell):,}" for cell in cells))
+        print(row(bias.name, *shown, *(f"{goal:,}" for goal in bias.goal)), flush=True)
         curves.append(Curve(bias.name, tuple(sorted(found)), bias.wheels, bias.goal))
     print_shoes(tables, seed)
     print_changes(tables, seed)
-    print(f"  in {time.monotonic() - begun:.0f} s")
+    print(f"  in {time.monotonic() - started:.0f} s")
     if plot is not None:
         plot.write_text(drawn(curves, 30_000), encoding="utf-8")
         print(f"  drawn: {plot}")
@@ -80,8 +80,8 @@ def main(wheels: int, spins: int, tables: int, plot: Path | None, seed: int = 18
 
 def biased(random: np.random.Generator, bias: Bias, spins: int) -> NDArray[np.int64]:
     """Return spins of a wheel that favours its first ``width`` places."""
-    rest = (1 - bias.lift * bias.width / POCKETS) / (POCKETS - bias.width)
-    chances = np.full(POCKETS, rest)
+    other_probability = (1 - bias.lift * bias.width / POCKETS) / (POCKETS - bias.width)
+    chances = np.full(POCKETS, other_probability)
     chances[: bias.width] = bias.lift / POCKETS
     return random.choice(POCKETS, size=spins, p=chances)
 
@@ -95,12 +95,14 @@ def first_alarm(places: NDArray[np.int64], mixture: Sequence[MixtureWheels]) -> 
         hits[np.arange(len(now)), now] = 1
         hits = counts + hits.cumsum(axis=0)
         counts = hits[-1]
-        looks = np.arange(0, len(now), STEP)
-        near = looks[
-            log_evidence(hits[looks], mixture) >= LOG_ALARM_THRESHOLD - STEP * MAX_LOG_STEP
+        checks = np.arange(0, len(now), STEP)
+        near = checks[
+            log_evidence(hits[checks], mixture) >= LOG_ALARM_THRESHOLD - STEP * MAX_LOG_STEP
         ]
-        for look in range(0, len(near), 32):
-            closer = np.unique(near[look : look + 32, None] + np.arange(STEP)).clip(0, len(now) - 1)
+        for check in range(0, len(near), 32):
+            closer = np.unique(near[check : check + 32, None] + np.arange(STEP)).clip(
+                0, len(now) - 1
+            )
             reached = np.flatnonzero(log_evidence(hits[closer], mixture) >= LOG_ALARM_THRESHOLD)
             if len(reached):
                 return begin + int(closer[reached[0]]) + 1

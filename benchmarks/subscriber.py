@@ -43,9 +43,9 @@ class Subscriber:
         self._overtaken = Overtaken()
         self.client = paho.Client(CallbackAPIVersion.VERSION2)
         self.client.on_message = self._message
-        self._wanted = [(topic, qos) for topic in topics]
-        self.client.on_connect = lambda client, *_: client.subscribe(self._wanted)
-        self.client.on_subscribe = self._answered
+        self._subscriptions = [(topic, qos) for topic in topics]
+        self.client.on_connect = lambda client, *_: client.subscribe(self._subscriptions)
+        self.client.on_subscribe = self._on_subscribe
         self.client.connect("127.0.0.1", broker)
         self.client.loop_start()
 
@@ -56,12 +56,17 @@ class Subscriber:
         self.client.disconnect()
         self.client.loop_stop()
 
-    def _answered(
-        self, _client: paho.Client, _data: object, _mid: int, codes: list[ReasonCode], _of: object
+    def _on_subscribe(
+        self,
+        _client: paho.Client,
+        _data: object,
+        _mid: int,
+        codes: list[ReasonCode],
+        _properties: object,
     ) -> None:
         """A cluster that has just started may refuse a subscription."""
         if any(code.is_failure for code in codes):
-            self.client.subscribe(self._wanted)
+            self.client.subscribe(self._subscriptions)
 
     def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
         now = time.monotonic()
@@ -74,13 +79,13 @@ class Subscriber:
                 self.on_message(topic, body, now)
             self._changed.notify_all()
 
-    def wait(self, what: str, condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    def wait(self, subject: str, condition: Callable[[], bool], seconds: float = 60.0) -> None:
         """Wait for a condition, which is checked after each message. Raises ``TimeoutError``."""
         with self._changed:
             if not self._changed.wait_for(condition, seconds):
-                raise TimeoutError(f"waited {seconds:.0f} s in vain: {what}")
+                raise TimeoutError(f"waited {seconds:.0f} s in vain: {subject}")
 
-    def say(
+    def command(
         self,
         command: str,
         body: str,
@@ -95,10 +100,10 @@ class Subscriber:
         not pass three nodes of NATS, and the library waits for acknowledgements for ever.
         """
         end = time.monotonic() + seconds
-        while left := [table for table in tables if not followed(table)]:
+        while remaining := [table for table in tables if not followed(table)]:
             if time.monotonic() > end:
-                raise TimeoutError(f"waited {seconds:.0f} s in vain: {command} at {left[0]}")
-            for table in left:
+                raise TimeoutError(f"waited {seconds:.0f} s in vain: {command} at {remaining[0]}")
+            for table in remaining:
                 self.client.publish(f"{ROOT}/{table}/command/{command}", body)
             with suppress(TimeoutError):
                 self.wait(command, lambda: all(map(followed, tables)), RETRY_SECONDS)
@@ -135,7 +140,7 @@ class Subscriber:
             show()
             time.sleep(0.5)
         names = [f"table-{number}" for number in range(1, tables + 1)]
-        self.say(
+        self.command(
             "session-open", OPENING, names, lambda table: f"{ROOT}/{table}/event" in opened, seconds
         )
         self.client.unsubscribe(STATES)

@@ -101,24 +101,24 @@ def measured(browsers: int, rounds: int) -> tuple[list[float], float]:
         for number in range(1, WARM_UP_ROUNDS + rounds + 1):
             if number == WARM_UP_ROUNDS + 1:
                 before = cpu(server)
-            began = time.monotonic()
+            started = time.monotonic()
             publish_result(publisher, number)
-            latencies = [at - began for at in arrivals(streams, number)]
+            latencies = [at - started for at in arrivals(streams, number)]
             found += latencies if number > WARM_UP_ROUNDS else []
-            time.sleep(max(0.0, began + ROUND_INTERVAL_SECONDS - time.monotonic()))
+            time.sleep(max(0.0, started + ROUND_INTERVAL_SECONDS - time.monotonic()))
         return found, (cpu(server) - before) / rounds
 
 
 def publish_result(publisher: Subscriber, number: int) -> None:
     """Publish a result as a daemon does: the event, then the state."""
     stamp = {"seq": number, "time": "2026-03-20T02:10:16.215319Z"}
-    of = {"session": 1, "round": number}
-    event = {**LEAF, **stamp, **of, "type": "round.result", "mono_ns": 0, "frames": []}
+    place = {"session": 1, "round": number}
+    event = {**LEAF, **stamp, **place, "type": "round.result", "mono_ns": 0, "frames": []}
     outcome = {**OUTCOME, "number": number % 37}
     if number:
         publisher.client.publish(f"{ROOT}/{TABLE}/event", json.dumps(event | {"outcome": outcome}))
-    shown = {**SHOWN, **of, "last_number": number % 37}
-    more: dict[str, Any] = {
+    shown = {**SHOWN, **place, "last_number": number % 37}
+    optional: dict[str, Any] = {
         "status": "open",
         "takes": [],
         "staff": {},
@@ -126,7 +126,7 @@ def publish_result(publisher: Subscriber, number: int) -> None:
         "devices": {},
         "alerts": [],
     }
-    state = LEAF | stamp | more | {"shown": shown}
+    state = LEAF | stamp | optional | {"shown": shown}
     publisher.client.publish(f"{ROOT}/{TABLE}/state", json.dumps(state), 1, True)
 
 
@@ -165,8 +165,8 @@ def arrivals(streams: Sequence[socket.socket], number: int) -> list[float]:
     wanted, end = b'"round":%d,"minimum"' % number, time.monotonic() + START_TIMEOUT_SECONDS
     with selectors.DefaultSelector() as selector:
         read = dict.fromkeys(streams, b"")
-        for each in streams:
-            selector.register(each, selectors.EVENT_READ)
+        for stream in streams:
+            selector.register(stream, selectors.EVENT_READ)
         found: list[float] = []
         while len(found) < len(streams):
             if time.monotonic() > end:

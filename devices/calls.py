@@ -288,9 +288,9 @@ def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
         case LinkOpened():
             return (partial(watch.opened, call.at, kept=call.kept),)
         case BytesReceived():
-            looked = call.at if call.since is None else call.since
+            since = call.at if call.since is None else call.since
             return (
-                partial(watch.tick, looked),
+                partial(watch.tick, since),
                 partial(watch.receive, call.data, call.at, call.since, kept=call.kept),
             )
         case LinkClosed():

@@ -256,12 +256,14 @@ class DeviceSupervisor:
         polled. Return how long to wait for more, in seconds of the event loop.
         """
         now = self._clock()
-        kept = (
+        pending = (
             bool(data) and waited > MAX_LIVE_DELAY_SECONDS
         )  # in real time, also at a table with a faster clock
         waited *= self._speed
         delayed = bool(data) and self._normal_delay < waited <= MAX_LIVE_DELAY_SECONDS
-        self._apply(BytesReceived(now, data, clock_time(now - waited) if delayed else None, kept))
+        self._apply(
+            BytesReceived(now, data, clock_time(now - waited) if delayed else None, pending)
+        )
         if data:
             self._record(data, now)
         return self._wait(now)
@@ -320,12 +322,12 @@ class DeviceSupervisor:
                 bytes=escape(defect.data),
             )
 
-    def _log_defect(self, event: str, error: BaseException, **more: object) -> None:
+    def _log_defect(self, event: str, error: BaseException, **fields: object) -> None:
         """Log with traceback; for a confidential device only the type and the line of code."""
         if self._confidential:
             self._log.error(event, error=type(error).__name__, where=_raising_line(error))
         else:
-            self._log.error(event, exc_info=error, **more)
+            self._log.error(event, exc_info=error, **fields)
 
     def _deliver(self, readings: list[AnyReading]) -> None:
         for reading in readings:
@@ -410,10 +412,10 @@ def reconnect_pause(failures: int, chance: float) -> float:
     """Return the seconds to wait after this many consecutive failures, from 1. ``chance``, 0 to 1,
     spreads the pause over its upper half.
     """
-    longest = min(
+    timeout = min(
         MAX_RECONNECT_PAUSE_SECONDS, MIN_RECONNECT_PAUSE_SECONDS * 2.0 ** min(failures - 1, 10)
     )
-    return longest * (0.5 + chance / 2)
+    return timeout * (0.5 + chance / 2)
 
 
 def _end_shared_link(reader: LinkReader, port: str, holders: tuple[Holder, ...]) -> None:

@@ -25,8 +25,8 @@ _WRITTEN = re.compile(r"(?P<sign>-?)(?P<whole>[0-9]{1,18})(?:[.,](?P<rest>[0-9]{
 def format_amount(amount: int, currency: str) -> str:
     """Format minor units with the decimals of their currency: ``-1234.56``."""
     digits = MINOR_UNIT_DIGITS.get(currency, 2)
-    whole, rest = divmod(abs(amount), 10**digits)
-    return f"{'-' if amount < 0 else ''}{whole}{f'.{rest:0{digits}}' if digits else ''}"
+    whole, fraction = divmod(abs(amount), 10**digits)
+    return f"{'-' if amount < 0 else ''}{whole}{f'.{fraction:0{digits}}' if digits else ''}"
 
 
 def parse_amount(written: str, currency: str) -> int:
@@ -35,10 +35,10 @@ def parse_amount(written: str, currency: str) -> int:
     """
     digits = MINOR_UNIT_DIGITS.get(currency, 2)
     found = _WRITTEN.fullmatch(written)
-    rest = "" if found is None else found["rest"] or ""
-    if found is not None and (len(rest) == digits or int(found["whole"] + rest) == 0):
-        return int(f"{found['sign']}{found['whole']}{rest.ljust(digits, '0')[:digits]}")
-    if found is not None and not rest:
+    fraction = "" if found is None else found["rest"] or ""
+    if found is not None and (len(fraction) == digits or int(found["whole"] + fraction) == 0):
+        return int(f"{found['sign']}{found['whole']}{fraction.ljust(digits, '0')[:digits]}")
+    if found is not None and not fraction:
         as_units, as_minor = (
             f"{written}.{'0' * digits}",
             format_amount(int(written), currency),

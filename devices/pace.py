@@ -65,9 +65,9 @@ class HandPace:
         before = self._card if card or self._late else None
         late = before is not None and now - before < self._min_draw
         if self._kept is not None:
-            kept = now == self._kept or now - self._kept < self._min_draw
-            self._kept = self._kept if kept else None
-            late = late or kept
+            is_backlog = now == self._kept or now - self._kept < self._min_draw
+            self._kept = self._kept if is_backlog else None
+            late = late or is_backlog
         if not late:
             self._quiet = 0.0 if self._report is None else now - self._report
         self._late += late
@@ -275,16 +275,16 @@ class SteadyPace:
         """Whether frames read late arrived no faster than the device sends them."""
         if now - self._even_from > MAX_LIVE_DELAY_SECONDS:
             self._even_from, self._even = self._read, 0
-        seen = self._read - self._even_from
-        return seen >= self._period and 0 < self._even <= seen / self._period + 1
+        seconds = self._read - self._even_from
+        return seconds >= self._period and 0 < self._even <= seconds / self._period + 1
 
     def is_other_late(self, now: float) -> bool:
         """Return whether a frame outside the steady sequence is late now: if the sequence is late
         or missing.
         """
-        looked = self._unseen[0] if self._unseen is not None and self.was_unread(now) else now
+        checked = self._unseen[0] if self._unseen is not None and self.was_unread(now) else now
         silent = self._last is not None and (
-            self._reopened or looked - self._last > SILENCE_PERIODS * self._period + self._slack
+            self._reopened or checked - self._last > SILENCE_PERIODS * self._period + self._slack
         )
         late = self.late or self._doubt.active or silent
         self._frames += late

@@ -39,13 +39,13 @@ def loads(text: str, *, decimals: bool = False) -> dict[str, Any]:
     return document
 
 
-def is_nested_deeper(value: Any, left: int) -> bool:
-    """Return whether tables and lists (or JSON objects and arrays) are nested more than ``left``
+def is_nested_deeper(value: Any, depth: int) -> bool:
+    """Return whether tables and lists (or JSON objects and arrays) are nested more than ``depth``
     levels deep.
     """
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return isinstance(value, dict | list) and (
-        left == 0 or any(is_nested_deeper(child, left - 1) for child in inside)
+        depth == 0 or any(is_nested_deeper(child, depth - 1) for child in inside)
     )
 
 
@@ -110,13 +110,13 @@ def _read_statement(rows: list[str], row: int) -> tuple[dict[str, Any], int]:
 def _header_path(statement: dict[str, Any], counts: dict[KeyPath, int]) -> KeyPath:
     """Path of ``[a.b]`` or ``[[a.b]]``, with the current index of each array of tables."""
     path: KeyPath = ()
-    here: Any = statement
-    while here:
-        [(key, here)] = here.items()
+    value: Any = statement
+    while value:
+        [(key, value)] = value.items()
         path = (*path, key)
-        if isinstance(here, list):
+        if isinstance(value, list):
             counts[path] = counts.get(path, 0) + 1
-            here = here[0]
+            value = value[0]
         if path in counts:
             path = (*path, counts[path] - 1)
     return path

@@ -52,8 +52,8 @@ class PortWatch:
             if not suspects:
                 continue
             await clock.sleep(CONFIRM_DELAY_SECONDS)
-            for node, seen in (await self._scan([*suspects])).items():
-                still = tuple(holder for holder in seen if holder in suspects[node])
+            for node, users in (await self._scan([*suspects])).items():
+                still = tuple(holder for holder in users if holder in suspects[node])
                 if still and node in self._ports:
                     self._ports[node](still)
 

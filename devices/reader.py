@@ -144,9 +144,9 @@ class LinkReader:
     def _waited(self) -> float:
         """Maximum number of seconds for which the chunk just read may have waited."""
         now = self._now()
-        looked = self._loop_watch.before + self._loop_watch.suspended_before
-        if self._drained and looked > self._opened:
-            self._empty = max(self._empty, looked)
+        paused_seconds = self._loop_watch.before + self._loop_watch.suspended_before
+        if self._drained and paused_seconds > self._opened:
+            self._empty = max(self._empty, paused_seconds)
         waited = now - self._empty
         self._drained = self._link.drained
         if self._drained:

@@ -489,16 +489,16 @@ class RecordingWriter:
 
     def _starts_new_file(self, at: float, size: int) -> bool:
         """Whether a new file should begin with this line."""
-        quiet = self._latest is None or not 0 <= at - self._latest < MIN_SILENCE_SECONDS
+        is_noise = self._latest is None or not 0 <= at - self._latest < MIN_SILENCE_SECONDS
         if self._max_bytes is not None:
             room = self._max_bytes - self._size - size - CHECK_BYTES
-            if room < (self._max_bytes * SILENCE_WAIT_PART if quiet else 0):
+            if room < (self._max_bytes * SILENCE_WAIT_PART if is_noise else 0):
                 return True
         return (
             self._max_days is not None
             and self._day is not None
             and format_time(at)[:10] != self._day
-            and (quiet or at % 86400 >= SILENCE_WAIT_SECONDS)
+            and (is_noise or at % 86400 >= SILENCE_WAIT_SECONDS)
         )
 
     def _open(self) -> None:

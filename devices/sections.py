@@ -172,8 +172,10 @@ def _closest_word(value: Any, words: list[str]) -> str:
 
 
 def _expected(kind: Any, value: Any, error: str) -> str:
-    meant = next((part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None)
-    if meant is not None and (description := meant.__metadata__[0].description):
+    annotated = next(
+        (part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None
+    )
+    if annotated is not None and (description := annotated.__metadata__[0].description):
         return f"expected {description}, got {value!r}"
     parts = get_args(kind) if get_origin(kind) in (UnionType, Union) else (kind,)
     if words := [word for part in parts if get_origin(part) is Literal for word in choices(part)]:

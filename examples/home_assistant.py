@@ -227,8 +227,8 @@ def main() -> None:
     parser.add_argument("--ca-file", help="TLS: the CA of the broker's certificate")
     parser.add_argument("--cert-file", help="TLS: our certificate")
     parser.add_argument("--key-file", help="TLS: its private key")
-    given = parser.parse_args()
-    root = f"{'novamas-sim' if given.simulated else 'novamas'}/v1/{given.site}"
+    arguments = parser.parse_args()
+    root = f"{'novamas-sim' if arguments.simulated else 'novamas'}/v1/{arguments.site}"
     site = Site(root)
     published: dict[str, dict[str, Any]] = {}
 
@@ -237,7 +237,7 @@ def main() -> None:
         wanted = {
             topic: body
             for device in site.devices()
-            for topic, body in messages(given.prefix, device, single=given.single)
+            for topic, body in messages(arguments.prefix, device, single=arguments.single)
         }
         for topic in published.keys() - wanted.keys():
             client.publish(topic, b"", qos=1, retain=True)
@@ -264,12 +264,14 @@ def main() -> None:
     client = mqtt.Client(CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv5)
     client.on_connect = on_connect
     client.on_message = on_message
-    if given.username is not None:
-        password = given.password_file and Path(given.password_file).read_text().rstrip("\r\n")
-        client.username_pw_set(given.username, password)
-    if given.ca_file is not None:
-        client.tls_set(given.ca_file, given.cert_file, given.key_file)
-    client.connect(given.host, given.port)
+    if arguments.username is not None:
+        password = arguments.password_file and Path(arguments.password_file).read_text().rstrip(
+            "\r\n"
+        )
+        client.username_pw_set(arguments.username, password)
+    if arguments.ca_file is not None:
+        client.tls_set(arguments.ca_file, arguments.cert_file, arguments.key_file)
+    client.connect(arguments.host, arguments.port)
     client.loop_forever()
 
 

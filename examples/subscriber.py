@@ -37,7 +37,7 @@ class Table:
     def begin(self, seq: int) -> None:
         """Events up to ``seq`` were before us. Has no effect once it is known where we begin."""
         if self.last is None:
-            self.last = min([seq, *(each - 1 for each in self.waiting)])
+            self.last = min([seq, *(waiting - 1 for waiting in self.waiting)])
 
     def take(self, event: dict[str, Any]) -> None:
         """Keep an event until it is its turn."""
@@ -47,9 +47,12 @@ class Table:
     def ready(self) -> list[dict[str, Any]]:
         """The events that can be printed now."""
         found = []
-        while self.last is not None and (each := self.waiting.pop(self.last + 1, None)) is not None:
+        while (
+            self.last is not None
+            and (following := self.waiting.pop(self.last + 1, None)) is not None
+        ):
             self.last += 1
-            found.append(each)
+            found.append(following)
         return found
 
     @property
@@ -73,8 +76,8 @@ def main() -> None:
     parser.add_argument("--cert-file", help="TLS: our certificate")
     parser.add_argument("--key-file", help="TLS: its private key")
     parser.add_argument("--count", type=int, help="stop after this many events")
-    given = parser.parse_args()
-    root = f"{'novamas-sim' if given.simulated else 'novamas'}/v1/{given.site}"
+    arguments = parser.parse_args()
+    root = f"{'novamas-sim' if arguments.simulated else 'novamas'}/v1/{arguments.site}"
     tables: dict[tuple[str, str], Table] = {}
     printed = 0
 
@@ -82,14 +85,14 @@ def main() -> None:
         """Print what can be printed, and ask for what is missing."""
         nonlocal printed
         table = tables[name, boot]
-        for each in table.ready():
-            print(name, boot, each["seq"], each["type"], flush=True)  # noqa: T201
+        for ready in table.ready():
+            print(name, boot, ready["seq"], ready["type"], flush=True)  # noqa: T201
             printed += 1
         if table.missing is not None:
             first, last = table.missing
             order = {"boot": boot, "from": first, "to": last, "client": CLIENT}
             client.publish(f"{root}/{name}/command/recall", json.dumps(order), qos=1)
-        if given.count is not None and printed >= given.count:
+        if arguments.count is not None and printed >= arguments.count:
             client.disconnect()
 
     def on_connect(client: mqtt.Client, *_: object) -> None:
@@ -116,12 +119,14 @@ def main() -> None:
     client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=CLIENT, protocol=mqtt.MQTTv5)
     client.on_connect = on_connect
     client.on_message = on_message
-    if given.username is not None:
-        password = given.password_file and Path(given.password_file).read_text().rstrip("\r\n")
-        client.username_pw_set(given.username, password)
-    if given.ca_file is not None:
-        client.tls_set(given.ca_file, given.cert_file, given.key_file)
-    client.connect(given.host, given.port)
+    if arguments.username is not None:
+        password = arguments.password_file and Path(arguments.password_file).read_text().rstrip(
+            "\r\n"
+        )
+        client.username_pw_set(arguments.username, password)
+    if arguments.ca_file is not None:
+        client.tls_set(arguments.ca_file, arguments.cert_file, arguments.key_file)
+    client.connect(arguments.host, arguments.port)
     client.loop_forever()
 
 

@@ -191,11 +191,11 @@ class Server:
 
     def _on_input(self, line: str, now: float) -> None:
         """Change the speed or trigger a fault. Raises ``ValueError``."""
-        word, _, more = line.strip().partition(" ")
+        word, _, argument = line.strip().partition(" ")
         if word == "speed":
-            speed = float(more)
+            speed = float(argument)
             if not 0 < speed < inf:
-                raise ValueError(f"{more} is not a speed; write a number above 0")
+                raise ValueError(f"{argument} is not a speed; write a number above 0")
             if self._started is not None:
                 self._before, self._started = now, clock.monotonic()
             self._speed = speed

@@ -71,8 +71,8 @@ class DescriptorLink(ABC):
         """See :class:`devices.links.link.Link`."""
         until = clock.monotonic() + WRITE_TIMEOUT_SECONDS
         while data := data[self.send(data) :]:
-            left = until - clock.monotonic()
-            if left <= 0 or not self._writable.poll(left * 1000):
+            remaining = until - clock.monotonic()
+            if remaining <= 0 or not self._writable.poll(remaining * 1000):
                 raise self.timed_out()
 
     @abstractmethod

@@ -81,7 +81,7 @@ _PROCESS_SCANS = _ProcessScans()
 
 def holders(node: str) -> tuple[Holder, ...]:
     """Return all visible processes that have a port open or have locked it."""
-    return tuple(seen.holder for seen in _port_users(node, clock.monotonic()))
+    return tuple(user.holder for user in _port_users(node, clock.monotonic()))
 
 
 def other_holders(*nodes: str) -> dict[str, tuple[Holder, ...]]:
@@ -115,9 +115,9 @@ def _port_users(node: str, moment: float) -> Iterator[_PortUser]:
         key = _terminal_key(Path(node).stat())
     except OSError:
         return
-    seen = _PROCESS_SCANS.since(moment).get(key, ())
-    yield from seen
-    known = {user.holder.pid for user in seen}
+    users = _PROCESS_SCANS.since(moment).get(key, ())
+    yield from users
+    known = {user.holder.pid for user in users}
     yield from (_PortUser(user, False) for user in _lock_holders(node) if user.pid not in known)
 
 
@@ -152,7 +152,7 @@ def _scan_processes() -> Mapping[TerminalKey, tuple[_PortUser, ...]]:
                 holder = Holder(int(process.name), _process_name(Path(process.path)))
                 for key in terminals:
                     found[key].append(_PortUser(holder, _pty_index(key) in masters))
-    return {key: tuple(seen) for key, seen in found.items()}
+    return {key: tuple(users) for key, users in found.items()}
 
 
 def _open_terminals(process: Path) -> tuple[set[TerminalKey], set[int | None]]:

@@ -242,12 +242,12 @@ def _open_failure(path: str, error: Exception) -> str:
     """Describe the failure for people, and what to do if known."""
     number = next((part for part in error.args if isinstance(part, int)), None)
     if number == errno.ENOENT:
-        there = sorted(str(entry) for entry in BY_ID.iterdir()) if BY_ID.is_dir() else []
+        present = sorted(str(entry) for entry in BY_ID.iterdir()) if BY_ID.is_dir() else []
         return (
             f"{path}: no such port; "
             + (
-                f"ports found: {', '.join(there)}"
-                if there
+                f"ports found: {', '.join(present)}"
+                if present
                 else f"{BY_ID} is empty; is the adapter plugged in?"
             )
             + f"; {describe_suspects()}"

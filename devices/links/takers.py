@@ -62,7 +62,7 @@ def running_takers(processes: Path = Path("/proc")) -> tuple[AdapterTaker, ...]:
         name = read_fact(process, "comm")
         if name in KNOWN_PROGRAMS:
             found.append(AdapterTaker(int(process.name), name))
-    return tuple(sorted(found, key=lambda taker: (taker.name, taker.pid)))
+    return tuple(sorted(found, key=lambda program: (program.name, program.pid)))
 
 
 def adapters_without_port(folder: Path = Path("/sys/bus/usb/devices")) -> list[AdapterWithoutPort]:
@@ -84,7 +84,7 @@ def adapters_without_port(folder: Path = Path("/sys/bus/usb/devices")) -> list[A
 
 def describe_suspects() -> str:
     """Return the programs that may have taken over a missing port, as text."""
-    found = ", ".join(f"{taker.name} (pid {taker.pid})" for taker in running_takers())
+    found = ", ".join(f"{program.name} (pid {program.pid})" for program in running_takers())
     if found:
         return f"running, and known to take adapters: {found}; see docs/technician/links.md"
     return f"{', '.join(KNOWN_PROGRAMS)} can take an adapter away; see docs/technician/links.md"

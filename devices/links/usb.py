@@ -261,17 +261,18 @@ def find_device(wanted: UsbSelector) -> Any:
     for device in equal:
         if len(found) != 1 or device is not found[0]:
             usb.util.dispose_resources(device)
-    there = ", ".join(
+    present = ", ".join(
         port_path(device) + (f" ({number})" if (number := serial_number(device)) else "")
         for device in equal
     )
     if not found:
         raise LinkFailedError(
-            f"{wanted}: not plugged in" + (f"; same model at: {there}" if equal else "")
+            f"{wanted}: not plugged in" + (f"; same model at: {present}" if equal else "")
         )
     if len(found) > 1:
         raise LinkFailedError(
-            f"{wanted}: several are plugged in; add a serial number or port to the address: {there}"
+            f"{wanted}: several are plugged in; add a serial number or port to the address: "
+            f"{present}"
         )
     return found[0]
 
@@ -369,7 +370,7 @@ def choose_stream_endpoints(
     write. Raises :class:`LinkFailedError`.
     """
     wanted = [int(address, 16) for address in (settings.read, settings.write) if address]
-    there = []
+    present = []
     for interface in setting:
         if interface.bAlternateSetting != 0 or settings.interface not in (
             None,
@@ -377,7 +378,7 @@ def choose_stream_endpoints(
         ):
             continue
         endpoints = {endpoint.bEndpointAddress: endpoint for endpoint in interface}
-        there += [
+        present += [
             f"{address:02x} of interface {interface.bInterfaceNumber}" for address in endpoints
         ]
         if set(wanted) <= endpoints.keys():
@@ -389,7 +390,7 @@ def choose_stream_endpoints(
             return interface, endpoints[wanted[0]], wanted[1] if settings.write else None
     shown = " and ".join(f"{address:02x}" for address in wanted)
     raise LinkFailedError(
-        f"{name}: no interface has the endpoint {shown}; there are: {', '.join(there) or 'none'}"
+        f"{name}: no interface has the endpoint {shown}; there are: {', '.join(present) or 'none'}"
     )
 
 

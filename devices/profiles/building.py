@@ -42,14 +42,14 @@ class FramePart(msgspec.Struct):
 
 
 class FrameBuilder:
-    """Builds frames of a message that produce the reading ``say``."""
+    """Builds frames of a message that produce the reading ``spec``."""
 
     def __init__(
-        self, profile: Profile, message: MessageSpec, say: ReadingSpec | None, draws: PseudoRandom
+        self, profile: Profile, message: MessageSpec, spec: ReadingSpec | None, draws: PseudoRandom
     ) -> None:
         self._profile, self._message, self._draws = profile, message, draws
-        self._when = [message.when, *([] if say is None else [say.when])]
-        self._unless = [message.unless, *([] if say is None else [say.unless])]
+        self._when = [message.when, *([] if spec is None else [spec.when])]
+        self._unless = [message.unless, *([] if spec is None else [spec.unless])]
         self._find = Expression(profile.framing.find) if profile.framing.find else None
         self._match = Expression(message.match) if message.match else None
         self._constants: Values = {}
@@ -100,9 +100,9 @@ class FrameBuilder:
                 self._part_by_field.pop(name, None)
                 self._constants[name] = field.value
             elif field.at is not None:
-                there = replace(field, at=None, of=RAW_SOURCE)
+                raw_field = replace(field, at=None, of=RAW_SOURCE)
                 self._part_by_field[name] = FramePart(
-                    f"{name} at {field.at}", field.at, field.width, {name: there}
+                    f"{name} at {field.at}", field.at, field.width, {name: raw_field}
                 )
                 parts.append(self._part_by_field[name])
             elif source is not None:
@@ -371,8 +371,8 @@ def _join_parts(
 ) -> Part | None:
     """Join parts with separators; the first and last part contain the marks."""
     first, last = lead.split(separator), trail.split(separator)
-    least = max((at + 1 if at >= 0 else -at for at, _, _ in placed), default=1)
-    size = count or max(least, len(first) + len(last) - 1)
+    min_length = max((at + 1 if at >= 0 else -at for at, _, _ in placed), default=1)
+    size = count or max(min_length, len(first) + len(last) - 1)
     if trail and not count and any(at in (size - 1, -1) for at, _, _ in placed):
         size += 1
     slots: list[Part | None] = [None] * size

@@ -349,9 +349,9 @@ class ProfileCodec:
         if not conditions_hold(message.when, message.unless, values):
             raise UnfitFieldError
         readings = [
-            (say, make_reading(say, values) if say.reading else None)
-            for say in (*self._profile.say, *message.say)
-            if conditions_hold(say.when, say.unless, values)
+            (spec, make_reading(spec, values) if spec.reading else None)
+            for spec in (*self._profile.say, *message.say)
+            if conditions_hold(spec.when, spec.unless, values)
         ]
         return FittingMessage(message, values, readings)
 
@@ -403,26 +403,26 @@ class ProfileCodec:
         name = fitting.message.name
         before = self._previous.get(name, [])
         self._previous[name] = [
-            reading for say, reading in fitting.readings if say.twice and reading is not None
+            reading for spec, reading in fitting.readings if spec.twice and reading is not None
         ]
         alone = sum(isinstance(reading, CardDrawn) for _, reading in fitting.readings) == 1
-        for say, reading in fitting.readings:
-            if (say.live and values[LATE]) or (say.twice and reading not in before):
+        for spec, reading in fitting.readings:
+            if (spec.live and values[LATE]) or (spec.twice and reading not in before):
                 continue
-            if say.changed and not self._has_changed(say, values):
+            if spec.changed and not self._has_changed(spec, values):
                 continue
-            if say.forgets:
+            if spec.forgets:
                 self._reported = {
-                    key: last for key, last in self._reported.items() if key[0] != say.forgets
+                    key: last for key, last in self._reported.items() if key[0] != spec.forgets
                 }
-            if say.ends:
-                self._end_group(str(fill_template(say.ends, values)), now, out)
+            if spec.ends:
+                self._end_group(str(fill_template(spec.ends, values)), now, out)
             if reading is not None:
                 self._emit(
-                    say,
+                    spec,
                     reading,
                     values[LATE],
-                    frame if self._may_show_frame(say, alone) else None,
+                    frame if self._may_show_frame(spec, alone) else None,
                     now,
                     out,
                 )
@@ -435,9 +435,9 @@ class ProfileCodec:
             if field.keep
         )
 
-    def _has_changed(self, say: ReadingSpec, values: Values) -> bool:
-        key = (say.reading or f"{say.ends}/{say.forgets}", *say.changed)
-        now = tuple(values.get(name) for name in say.changed)
+    def _has_changed(self, spec: ReadingSpec, values: Values) -> bool:
+        key = (spec.reading or f"{spec.ends}/{spec.forgets}", *spec.changed)
+        now = tuple(values.get(name) for name in spec.changed)
         before, self._reported[key] = self._reported.get(key), now
         return now != before
 
@@ -448,43 +448,43 @@ class ProfileCodec:
             for reading in over
         ]
 
-    def _may_show_frame(self, say: ReadingSpec, alone: bool) -> bool:
+    def _may_show_frame(self, spec: ReadingSpec, alone: bool) -> bool:
         """Whether a reading may show its frame. If the frame contains several cards, none may: some
         of them may be face down.
         """
-        if say.frame is not None:
-            return say.frame
-        return not self._hides_cards or (say.reading == "card.drawn" and alone)
+        if spec.frame is not None:
+            return spec.frame
+        return not self._hides_cards or (spec.reading == "card.drawn" and alone)
 
     def _emit(
         self,
-        say: ReadingSpec,
+        spec: ReadingSpec,
         reading: AnyReading,
         late: bool,
         frame: bytes | None,
         now: float,
         out: list[AnyReading],
     ) -> None:
-        if say.reading == GAP:
+        if spec.reading == GAP:
             self._report_gap(now, out)
             return
-        if say.stands:
+        if spec.stands:
             assert isinstance(reading, FaultReading)
-            group = self._active.setdefault(say.stands, {})
-            key = (say.reading, getattr(reading, "fault", None))
+            group = self._active.setdefault(spec.stands, {})
+            key = (spec.reading, getattr(reading, "fault", None))
             if group.get(key) == reading:
                 return
             group[key] = reading
         shown = None if frame is None else escape(frame)
         reading = msgspec.structs.replace(reading, at=now, device=self._device, frame=shown)
         if isinstance(reading, MaybeLate):
-            late = late or self._is_drawn_late(say, now)
+            late = late or self._is_drawn_late(spec, now)
             reading = msgspec.structs.replace(reading, late=late)
         out.append(reading)
 
-    def _is_drawn_late(self, say: ReadingSpec, now: float) -> bool:
+    def _is_drawn_late(self, spec: ReadingSpec, now: float) -> bool:
         """Whether a card came sooner after the previous one than a hand can draw."""
-        late = self._pace.is_late(now, card=say.reading in self._profile.pace.draws)
+        late = self._pace.is_late(now, card=spec.reading in self._profile.pace.draws)
         self.counters.late += late
         return late
 

@@ -24,12 +24,12 @@ def command_bytes(command: CommandSpec, argument: str, check: ChecksumVerifier |
 
 
 def _format_argument(command: CommandSpec, argument: str) -> str:
-    least, most = command.min or 0, command.max
+    minimum, maximum = command.min or 0, command.max
     if (
         not (argument.isascii() and argument.isdigit())
         or len(argument) > 18
-        or not least <= int(argument) <= (most or int(argument))
+        or not minimum <= int(argument) <= (maximum or int(argument))
     ):
-        bounds = f"from {least} to {most}" if most is not None else f"from {least} up"
+        bounds = f"from {minimum} to {maximum}" if maximum is not None else f"from {minimum} up"
         raise ValueError(f"takes a whole number {bounds}, got {argument!r}")
     return f"{int(argument):0{command.digits}d}"

@@ -202,17 +202,17 @@ def _numbers_of_width(width: int | None, field: FieldSpec) -> NumberDomain:
 
 def _within_bounds(numbers: NumberDomain, field: FieldSpec) -> list[ValueKind]:
     """Numbers after a field's mask, bounds and scale."""
-    least, most = numbers.least, numbers.most
+    minimum, maximum = numbers.least, numbers.most
     if field.bits is not None:
         lowest, count = field.bits
-        least, most = 0, min(max(most, 0) >> lowest, (1 << count) - 1)
+        minimum, maximum = 0, min(max(maximum, 0) >> lowest, (1 << count) - 1)
         if numbers.least < 0:
-            most = (1 << count) - 1
-    least = least if field.min is None else max(least, field.min)
-    most = most if field.max is None else min(most, field.max)
+            maximum = (1 << count) - 1
+    minimum = minimum if field.min is None else max(minimum, field.min)
+    maximum = maximum if field.max is None else min(maximum, field.max)
     return (
-        [NumberDomain(least, most, field.times, field.plus, field.decimals)]
-        if least <= most
+        [NumberDomain(minimum, maximum, field.times, field.plus, field.decimals)]
+        if minimum <= maximum
         else []
     )
 

@@ -69,9 +69,9 @@ class Expression:
                     return None
                 parts.append(wanted[item.name])
                 continue
-            most = min(item.most, item.least + _EXTRA_REPEATS)
+            max_repeats = min(item.most, item.least + _EXTRA_REPEATS)
             for _ in range(
-                draws.choice((item.least, item.least + draws.below(most - item.least + 1)))
+                draws.choice((item.least, item.least + draws.below(max_repeats - item.least + 1)))
             ):
                 part = (
                     draws.choice(item.characters)

@@ -29,7 +29,7 @@ def decode_fields(
     frame: bytes,
     separator: bytes,
     known: Values,
-    kept: Values,
+    kept_values: Values,
     maps: Mapping[str, Any],
 ) -> Values:
     """Decode fields in order, in addition to those already ``known``. Raises
@@ -44,7 +44,7 @@ def decode_fields(
             if not field.optional and not field.keep:
                 raise
             value = None
-        values[name] = kept.get(name) if value is None and field.keep else value
+        values[name] = kept_values.get(name) if value is None and field.keep else value
     return values
 
 

@@ -171,9 +171,13 @@ class BlockFraming:
 
     def _partial_start_size(self) -> int:
         """Number of bytes at the end of the buffer that may begin a frame."""
-        most = min(len(self._start) - 1, len(self._pending))
+        max_overlap = min(len(self._start) - 1, len(self._pending))
         return next(
-            (size for size in range(most, 0, -1) if self._start.startswith(self._pending[-size:])),
+            (
+                size
+                for size in range(max_overlap, 0, -1)
+                if self._start.startswith(self._pending[-size:])
+            ),
             0,
         )
 
@@ -185,9 +189,9 @@ class BlockFraming:
 
     def _take(self, count: int) -> bytes:
         """Remove and return ``count`` bytes from the buffer."""
-        gone, self._pending = self._pending[:count], self._pending[count:]
+        removed, self._pending = self._pending[:count], self._pending[count:]
         self._spoiled = [at - count for at in self._spoiled if at >= count]
-        return gone
+        return removed
 
     def _flush_dropped(self) -> Iterator[DroppedBytes]:
         if self._dropped:

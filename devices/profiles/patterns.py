@@ -104,13 +104,13 @@ class _WayCounter:
             return ways
         self._at = found.end()
         if found[1]:
-            least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[found[1]]
+            minimum, maximum = {"*": (0, None), "+": (1, None), "?": (0, 1)}[found[1]]
         else:
-            least = int(found[2] or 0)
-            most = int(found[4]) if found[4] else None if found[3] else least
-        most = min(self._longest if most is None else most, self._longest)
+            minimum = int(found[2] or 0)
+            maximum = int(found[4]) if found[4] else None if found[3] else minimum
+        maximum = min(self._longest if maximum is None else maximum, self._longest)
         total = 0
-        for times in range(least, most + 1):
+        for times in range(minimum, maximum + 1):
             total += ways**times if ways > 1 else 1
             if total > MAX_WAYS:
                 break

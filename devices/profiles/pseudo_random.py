@@ -25,9 +25,9 @@ class PseudoRandom:
         """Draw one item."""
         return items[self.below(len(items))]
 
-    def some(self, items: Sequence[T], most: int) -> list[T]:
-        """Draw at most ``most`` items, in their order."""
-        left = list(items)
-        while len(left) > most:
-            del left[self.below(len(left))]
-        return left
+    def some(self, items: Sequence[T], max_count: int) -> list[T]:
+        """Draw at most ``max_count`` items, in their order."""
+        remaining = list(items)
+        while len(remaining) > max_count:
+            del remaining[self.below(len(remaining))]
+        return remaining

@@ -41,13 +41,13 @@ def unreachable(profile: Profile) -> Notes:
     _checksum(profile, notes)
     for index, message in enumerate(profile.message):
         _message(("message", index), message, common, profile, used, notes)
-    for index, say in enumerate(profile.say):
+    for index, spec in enumerate(profile.say):
         # a common reading may use the fields of any message
         every = {
             **common,
             **{name: ANYTHING for message_spec in profile.message for name in message_spec.fields},
         }
-        _conditions(("say", index), say.when, say.unless, every, notes)
+        _conditions(("say", index), spec.when, spec.unless, every, notes)
     for name, keys in used.items():
         lost = [key for key in profile.maps[name] if key not in keys]
         notes += [_never_received(("maps", name), key) for key in lost]
@@ -83,12 +83,12 @@ def _groups(pattern: str) -> Domains:
         return {}
     expression = Expression(pattern)
 
-    def of(group: str) -> FieldDomain:
+    def domain(group: str) -> FieldDomain:
         return FieldDomain(
             (TextDomain(fits=lambda text: expression.may_be(group, text)),), absent=True
         )
 
-    return {group: of(group) for group in re.compile(pattern).groupindex}
+    return {group: domain(group) for group in re.compile(pattern).groupindex}
 
 
 def _fields(
@@ -101,7 +101,7 @@ def _fields(
     notes: Notes,
 ) -> None:
     for name, field in fields.items():
-        here = (*at, "fields", name)
+        field_at = (*at, "fields", name)
         source = known.get(field.of or name, ANYTHING)
         if field.at is not None:
             source = FieldDomain(
@@ -119,11 +119,13 @@ def _fields(
             if isinstance(field.map, str):
                 used.setdefault(field.map, set()).update(keys)
             else:
-                notes += [_never_received((*here, "map"), key) for key in table if key not in keys]
+                notes += [
+                    _never_received((*field_at, "map"), key) for key in table if key not in keys
+                ]
         domain = field_domain(source, field, table)
         if not field_domain(source, _without_keep(field), table).kinds and not _is_bare(field):
-            notes.append((here, _why_no_value(before)))
-        _placeholders(here, field, {**fields, **known}, notes)
+            notes.append((field_at, _why_no_value(before)))
+        _placeholders(field_at, field, {**fields, **known}, notes)
         known[name] = domain
 
 
@@ -185,8 +187,8 @@ def _message(
     _lengths(at, message, bool(separator), profile, notes)
     _fields(at, message.fields, known, separator, profile, used, notes)
     _conditions(at, message.when, message.unless, known, notes)
-    for index, say in enumerate(message.say):
-        _conditions((*at, "say", index), say.when, say.unless, known, notes)
+    for index, spec in enumerate(message.say):
+        _conditions((*at, "say", index), spec.when, spec.unless, known, notes)
 
 
 def _lengths(
@@ -294,5 +296,7 @@ def _never_has(name: str, value: Any, domain: FieldDomain) -> str:
     if value == "":
         return f"{name} always has a value; remove the condition, or make the field `optional`"
     values = [possible for kind in domain.kinds for possible in getattr(kind, "values", ())]
-    there = f"; it may be {', '.join(repr(possible) for possible in values[:8])}" if values else ""
-    return f"{name} is never {value!r}{there}"
+    possible_values = (
+        f"; it may be {', '.join(repr(possible) for possible in values[:8])}" if values else ""
+    )
+    return f"{name} is never {value!r}{possible_values}"

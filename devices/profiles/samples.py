@@ -90,12 +90,12 @@ def narrow(known: Samples, when: Conditions, unless: Conditions) -> Samples:
     for name in {*when, *unless} & set(known):
         one_when = {name: when[name]} if name in when else {}
         one_unless = {name: unless[name]} if name in unless else {}
-        left = tuple(
+        remaining = tuple(
             value
             for value in known[name].values
             if conditions_hold(one_when, one_unless, {name: value})
         )
-        wanted = when[name] if name in when and not left else left
+        wanted = when[name] if name in when and not remaining else remaining
         narrowed[name] = Sample(
             tuple(wanted) if isinstance(wanted, list | tuple) else (wanted,), known[name].span
         )

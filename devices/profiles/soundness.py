@@ -176,9 +176,9 @@ def _checksum(checksum: ChecksumSpec, notes: Notes) -> None:
         )
     if (checksum.field is None) != (not checksum.separator):
         notes.append((("checksum",), "`field` and `separator` must be given together"))
-    most = (1 << (4 if checksum.encoding == "hex" else 8) * width) - 1
+    maximum = (1 << (4 if checksum.encoding == "hex" else 8) * width) - 1
     for key in ("keep", "set"):
-        if (getattr(checksum, key) or 0) > most:
+        if (getattr(checksum, key) or 0) > maximum:
             notes.append((("checksum", key), f"has more bits than a checksum of {width} bytes"))
     if (crc := checksum.crc) is not None:
         for key in ("polynomial", "initial", "final_xor"):
@@ -205,15 +205,15 @@ def _fields(
 ) -> None:
     """Check fields in order; add their possible values to ``known``."""
     for name, field in fields.items():
-        here = (*at, "fields", name)
+        field_at = (*at, "fields", name)
         source = known.get(field.of or name, TEXT_SAMPLE) if field.at is None else TEXT_SAMPLE
-        table = _table(here, field, profile, notes)
-        _field(here, name, field, known, separated, notes)
+        table = _table(field_at, field, profile, notes)
+        _field(field_at, name, field, known, separated, notes)
         if table is not None and (lacking := samples.missing_keys(field, source, table)):
             shown = ", ".join(map(str, lacking[:5])) + (" ..." if len(lacking) > 5 else "")
             notes.append(
                 (
-                    (*here, "map"),
+                    (*field_at, "map"),
                     (f"has no entry for {shown}; add entries, `otherwise`, or `optional = true`"),
                 )
             )
@@ -236,13 +236,13 @@ def _field(
     if sum((field.at is not None, bool(field.of), field.value is not None)) > 1:
         notes.append((at, "use only one of `at`, `of` and `value`"))
     if field.at is None and field.value is None and (field.of or name) not in known:
-        there = ", ".join(known)
+        names = ", ".join(known)
         notes.append(
             (
                 at,
                 (
                     f"refers to {field.of or name}, which is not a field defined before "
-                    f"it; there are: {there}"
+                    f"it; there are: {names}"
                 ),
             )
         )
@@ -344,73 +344,73 @@ def _conditions(
 
 
 def _readings(
-    at: KeyPath, says: Iterable[ReadingSpec], known: Samples, profile: Profile, notes: Notes
+    at: KeyPath, specs: Iterable[ReadingSpec], known: Samples, profile: Profile, notes: Notes
 ) -> None:
-    for index, say in enumerate(says):
-        here = (*at, "say", index)
-        _conditions(here, say.when, say.unless, known, notes)
-        for name in say.changed:
+    for index, spec in enumerate(specs):
+        spec_at = (*at, "say", index)
+        _conditions(spec_at, spec.when, spec.unless, known, notes)
+        for name in spec.changed:
             if name not in (*known, LATE):
                 notes.append(
                     (
-                        (*here, "changed"),
+                        (*spec_at, "changed"),
                         f"no field {name!r}; {suggest(name, (LATE, *known))}",
                     )
                 )
-        if (say.live or LATE in say.changed) and not profile.pace.period:
-            notes.append((here, "depends on lateness; add pace.period"))
-        if not (say.reading or say.ends or say.forgets):
-            notes.append((here, "does nothing; add `reading`, `ends` or `forgets`"))
-        if say.forgets and say.forgets not in READING_TYPES:
+        if (spec.live or LATE in spec.changed) and not profile.pace.period:
+            notes.append((spec_at, "depends on lateness; add pace.period"))
+        if not (spec.reading or spec.ends or spec.forgets):
+            notes.append((spec_at, "does nothing; add `reading`, `ends` or `forgets`"))
+        if spec.forgets and spec.forgets not in READING_TYPES:
             notes.append(
                 (
-                    (*here, "forgets"),
-                    f"no reading {say.forgets!r}; {suggest(say.forgets, READING_TYPES)}",
+                    (*spec_at, "forgets"),
+                    f"no reading {spec.forgets!r}; {suggest(spec.forgets, READING_TYPES)}",
                 )
             )
-        _template((*here, "ends"), say.ends, known, notes)
-        if not say.reading:
-            if say.fill or say.stands:
-                notes.append((here, "`with` and `stands` need a `reading`"))
-        elif say.reading not in READING_TYPES:
+        _template((*spec_at, "ends"), spec.ends, known, notes)
+        if not spec.reading:
+            if spec.fill or spec.stands:
+                notes.append((spec_at, "`with` and `stands` need a `reading`"))
+        elif spec.reading not in READING_TYPES:
             notes.append(
                 (
-                    (*here, "reading"),
-                    f"no reading {say.reading!r}; {suggest(say.reading, READING_TYPES)}",
+                    (*spec_at, "reading"),
+                    f"no reading {spec.reading!r}; {suggest(spec.reading, READING_TYPES)}",
                 )
             )
         else:
-            _reading(here, say, samples.narrow(known, say.when, say.unless), notes)
-        if say.reading in _RESULTS and say.twice is None and profile.checksum is None:
+            _reading(spec_at, spec, samples.narrow(known, spec.when, spec.unless), notes)
+        if spec.reading in _RESULTS and spec.twice is None and profile.checksum is None:
             remedy = (
                 "`twice = true` if the device repeats it, or `twice = false` to accept "
                 "that a damaged frame may give a result"
             )
-            notes.append((here, f"reports a result without [checksum]; add {remedy}"))
-        if say.twice and not say.reading:
-            notes.append(((*here, "twice"), "applies only with `reading`; remove it"))
+            notes.append((spec_at, f"reports a result without [checksum]; add {remedy}"))
+        if spec.twice and not spec.reading:
+            notes.append(((*spec_at, "twice"), "applies only with `reading`; remove it"))
 
 
-def _reading(at: KeyPath, say: ReadingSpec, known: Samples, notes: Notes) -> None:
-    kind = READING_TYPES[say.reading]
+def _reading(at: KeyPath, spec: ReadingSpec, known: Samples, notes: Notes) -> None:
+    kind = READING_TYPES[spec.reading]
     fields = reading_fields(kind)
-    for key in say.fill:
+    for key in spec.fill:
         if key in _FILLED_BY_CODEC or key not in fields:
-            there = ", ".join(name for name in fields if name not in _FILLED_BY_CODEC)
+            available = ", ".join(name for name in fields if name not in _FILLED_BY_CODEC)
             problem = (
                 "is filled in by Novamás; remove it"
                 if key in _FILLED_BY_CODEC
-                else f"{say.reading} has no such field"
+                else f"{spec.reading} has no such field"
             )
-            notes.append(((*at, "with", key), f"{problem}; there are: {there or 'none'}"))
-        elif _template((*at, "with", key), say.fill[key], known, notes) and (
-            flaw := samples.field_flaw(kind, key, say.fill[key], known)
+            notes.append(((*at, "with", key), f"{problem}; there are: {available or 'none'}"))
+        elif _template((*at, "with", key), spec.fill[key], known, notes) and (
+            flaw := samples.field_flaw(kind, key, spec.fill[key], known)
         ):
             notes.append(((*at, "with", key), flaw))
     for name, field in fields.items():
-        if field.required and name not in _FILLED_BY_CODEC and name not in say.fill:
-            notes.append(((*at, "reading"), f"{say.reading} needs `{name}` in `with`"))
-    if say.stands and "active" not in fields:
+        if field.required and name not in _FILLED_BY_CODEC and name not in spec.fill:
+            notes.append(((*at, "reading"), f"{spec.reading} needs `{name}` in `with`"))
+    if spec.stands and "active" not in fields:
         notes.append(((*at, "stands"), "applies only to a reading with `active`, a fault"))
 
 

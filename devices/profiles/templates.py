@@ -29,9 +29,9 @@ def may_hide_cards(profile: Profile) -> bool:
     ``card.drawn`` shows its frame.
     """
     names = (
-        say.reading
-        for says in (profile.say, *(message.say for message in profile.message))
-        for say in says
+        spec.reading
+        for specs in (profile.say, *(message.say for message in profile.message))
+        for spec in specs
     )
     return profile.kind in ("shoe", "shuffler") or any(
         reading.startswith(("card.", "shuffler.")) for reading in names
@@ -89,13 +89,13 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def make_reading(say: ReadingSpec, values: Values) -> AnyReading:
+def make_reading(spec: ReadingSpec, values: Values) -> AnyReading:
     """Build a reading, without its frame. Raises :class:`UnfitFieldError` if a value is invalid."""
-    kind = READING_TYPES[say.reading]
+    kind = READING_TYPES[spec.reading]
     fields = reading_fields(kind)
     filled = {
         key: suit_type(fields[key], fill_template(template, values))
-        for key, template in say.fill.items()
+        for key, template in spec.fill.items()
     }
     present = {
         key: value for key, value in filled.items() if value is not None or fields[key].required
@@ -104,7 +104,7 @@ def make_reading(say: ReadingSpec, values: Values) -> AnyReading:
         raise UnfitFieldError
     try:
         return cast(
-            "AnyReading", msgspec.convert({**present, "type": say.reading, "at": 0.0}, kind)
+            "AnyReading", msgspec.convert({**present, "type": spec.reading, "at": 0.0}, kind)
         )
     except msgspec.ValidationError:
         raise UnfitFieldError from None

@@ -72,20 +72,20 @@ class _ProbeCodec(ProfileCodec):
         self, fitting: FittingMessage, frame: bytes, now: float, out: list[AnyReading]
     ) -> None:
         self.fitted.append(fitting.message.name)
-        self.reported += [say for say, reading in fitting.readings if reading is None]
+        self.reported += [spec for spec, reading in fitting.readings if reading is None]
         super()._report(fitting, frame, now, out)
 
     def _emit(
         self,
-        say: ReadingSpec,
+        spec: ReadingSpec,
         reading: AnyReading,
         late: bool,
         frame: bytes | None,
         now: float,
         out: list[AnyReading],
     ) -> None:
-        self.reported.append(say)
-        super()._emit(say, reading, late, frame, now, out)
+        self.reported.append(spec)
+        super()._emit(spec, reading, late, frame, now, out)
 
 
 class _WitnessSearch:
@@ -96,11 +96,11 @@ class _WitnessSearch:
         self._profile = profile
         self._draws = PseudoRandom()
         self._places: dict[int, KeyPath] = {
-            id(say): ("say", place) for place, say in enumerate(profile.say)
+            id(spec): ("say", place) for place, spec in enumerate(profile.say)
         }
         for index, message in enumerate(profile.message):
             self._places |= {
-                id(say): ("message", index, "say", place) for place, say in enumerate(message.say)
+                id(spec): ("message", index, "say", place) for place, spec in enumerate(message.say)
             }
         self._names = {message.name: index for index, message in enumerate(profile.message)}
         self._matched_instead: dict[int, Counter[str]] = {}
@@ -109,18 +109,18 @@ class _WitnessSearch:
         order = sorted(range(len(profile.message)), key=lambda at: not profile.message[at].beat)
         for index in order:
             self._try(index, None, ("message", index))
-            for say in (*profile.message[index].say, *profile.say):
-                self._try(index, say, self._places[id(say)])
+            for spec in (*profile.message[index].say, *profile.say):
+                self._try(index, spec, self._places[id(spec)])
 
     def why(self, index: int) -> str:
         """The message that matched the frames instead, as text."""
         others = self._matched_instead[index].most_common(1)
         return f"; {others[0][0]!r} matches the frames that were tried" if others else ""
 
-    def _try(self, index: int, say: ReadingSpec | None, wanted: KeyPath) -> None:
+    def _try(self, index: int, spec: ReadingSpec | None, wanted: KeyPath) -> None:
         message = self._profile.message[index]
         others = self._matched_instead.setdefault(index, Counter())
-        building = FrameBuilder(self._profile, message, say, self._draws)
+        building = FrameBuilder(self._profile, message, spec, self._draws)
         for _ in range(MAX_TRIES):
             if wanted in self.found:
                 return
@@ -152,6 +152,6 @@ class _WitnessSearch:
             probe.feed(data, at)
         for name in probe.fitted:
             self.found.setdefault(("message", self._names[name]), course)
-        for say in probe.reported:
-            self.found.setdefault(self._places[id(say)], course)
+        for spec in probe.reported:
+            self.found.setdefault(self._places[id(spec)], course)
         return probe.fitted

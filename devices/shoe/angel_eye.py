@@ -258,7 +258,9 @@ class AngelEye:
             return None
         match code:
             case b"D" | b"R":
-                return self._drawn_readings(frames.read_drawn(data), frame, now, again=code == b"R")
+                return self._drawn_readings(
+                    frames.read_drawn(data), frame, now, repeated=code == b"R"
+                )
             case b"d":
                 return self._outside_readings(frames.read_outside(data), frame, now)
             case b"G":
@@ -300,7 +302,7 @@ class AngelEye:
         return [self._device_report("preset", f"{escape(data[:2])}={escape(data[2:])}", frame, now)]
 
     def _drawn_readings(
-        self, drawn: frames.DrawnCard | None, frame: bytes, now: float, again: bool
+        self, drawn: frames.DrawnCard | None, frame: bytes, now: float, repeated: bool
     ) -> list[AnyReading] | None:
         """Report a drawn card. An overdrawn card that is carried over is marked for a person to
         check.
@@ -315,7 +317,7 @@ class AngelEye:
                 card=drawn.card,
                 to=drawn.to,
                 index=drawn.index,
-                unsure=again,
+                unsure=repeated,
                 late=self._is_late(now, card=True),
             )
         ]

@@ -163,13 +163,13 @@ class Barcode:
             now,
             out,
         )
-        again = (
+        repeated = (
             self._last
             if self._last and self._last[0] == scan.code and now - self._last[1] < self._repeat
             else None
         )
         # a repeated code may come faster than a hand can draw
-        late = again[2] if again else self._pace.is_late(now, card=card != CUT_CARD)
+        late = repeated[2] if repeated else self._pace.is_late(now, card=card != CUT_CARD)
         self._last = (scan.code, now, late)
         evidence = escape(scan.bytes)
         self.counters.late += late
@@ -182,7 +182,7 @@ class Barcode:
                     device=self._device,
                     frame=evidence,
                     card=card,
-                    unsure=again is not None,
+                    unsure=repeated is not None,
                     late=late,
                 )
             )

@@ -46,11 +46,11 @@ def table_of(cards: Mapping[str, str]) -> Mapping[str, str]:
 
 def check(cards: Mapping[str, str], noread: str) -> None:
     """Check a table, code -> card. Raises ``ValueError`` describing the error."""
-    seen: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for code, card in cards.items():
-        if seen.setdefault(strip_blanks(code), code) != code:
+        if owners.setdefault(strip_blanks(code), code) != code:
             raise ValueError(
-                f"cards: {code!r} and {seen[strip_blanks(code)]!r} are one code: "
+                f"cards: {code!r} and {owners[strip_blanks(code)]!r} are one code: "
                 "blanks around a code do not count; remove one"
             )
         if not is_code(strip_blanks(code)):
@@ -68,8 +68,8 @@ def check(cards: Mapping[str, str], noread: str) -> None:
             f"noread: {noread!r} is no code that a scanner can send; use 1 to {MAX_CODE_CHARS} "
             "printable ASCII characters"
         )
-    if strip_blanks(noread) in seen:
-        card = cards[seen[strip_blanks(noread)]]
+    if strip_blanks(noread) in owners:
+        card = cards[owners[strip_blanks(noread)]]
         raise ValueError(f"noread: {noread!r} is also the code of {card}; use another")
     missing = sorted(
         PACK - set(cards.values()), key=lambda card: (SUITS.index(card[1]), RANKS.index(card[0]))

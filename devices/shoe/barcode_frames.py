@@ -168,14 +168,14 @@ class KeyboardDecoder:
     def _report(self, report: bytes) -> Scan | None:
         wrong = report[1] != 0 or any(0 < key <= MAX_ERROR_USAGE for key in report[2:])
         down = [key for key in report[2:] if key and key not in self._last[2:]]
-        again = report == self._last
+        repeated = report == self._last
         if not wrong:
             self.frames += 1
             self._last = report
         if not self._reports and not wrong and not down:
             return None
         self._reports += report
-        if wrong or again or len(down) > 1:
+        if wrong or repeated or len(down) > 1:
             self._spoiled = True
         if down and down[-1] in ENTER_USAGES and not wrong:
             return self._end()

@@ -216,15 +216,15 @@ class CcTalkCodec:
             self._echo = self._acceptors[frame.to], (frame.header, frame.data)
             self._echoed = True
             return
-        asked, self._echo = self._echo, None
+        echo, self._echo = self._echo, None
         evidence = escape(frame.raw)
-        if asked is None or frame.source not in (None, asked[0].address):
+        if echo is None or frame.source not in (None, echo[0].address):
             # a copy, or too late to attribute; the acceptor that was asked may still answer
-            self._echo = asked
+            self._echo = echo
             self.counters.unknown += 1
             self._on_unrequested(frame, now, evidence, out)
             return
-        acceptor, request = asked
+        acceptor, request = echo
         self._asked, self._answer_by, self._next = None, inf, now + REQUEST_GAP_SECONDS
         self._report_echo("whole", now, out)
         if (size := self._wrong_size(frame, request[0])) is not None:

@@ -79,23 +79,23 @@ def read_frame(data: bytes, begin: int, addresses: Container[int], crc: bool) ->
     of them. True: it may be a frame, but more bytes are needed; False: it is not a frame.
     """
     head = data[begin : begin + MIN_FRAME_BYTES - 1]
-    asks = head[0] != HOST_ADDRESS
-    if asks and head[0] not in addresses:
+    is_request = head[0] != HOST_ADDRESS
+    if is_request and head[0] not in addresses:
         return False
     if len(head) > 1 and head[1] > MAX_DATA_BYTES:
         return False
     if (
         len(head) > 2
         and not crc
-        and (head[2] != HOST_ADDRESS if asks else head[2] not in addresses)
+        and (head[2] != HOST_ADDRESS if is_request else head[2] not in addresses)
     ):
         return False
     if len(head) < MIN_FRAME_BYTES - 1:
         return True
     to, size, source, header = head
-    if asks and (header not in REQUESTS or REQUESTS[header][0] != size):
+    if is_request and (header not in REQUESTS or REQUESTS[header][0] != size):
         return False
-    if not asks and header not in (ACK, NAK, BUSY):
+    if not is_request and header not in (ACK, NAK, BUSY):
         return False
     raw = data[begin : begin + MIN_FRAME_BYTES + size]
     if len(raw) < MIN_FRAME_BYTES + size:

@@ -402,7 +402,12 @@ class CammeghSS2:
         """Report the result of a spin once. ``other``: the result in an earlier late line."""
         bare = self._bare if self._bare and self._bare.spin == result.spin else None
         conflict = next(
-            (seen.number for seen in (bare, other) if seen and seen.number != result.number), None
+            (
+                candidate.number
+                for candidate in (bare, other)
+                if candidate and candidate.number != result.number
+            ),
+            None,
         )
         evidence = result.lines if bare is None else bare.lines + frames.LINE_END + result.lines
         self._reported = result

@@ -52,9 +52,9 @@ class StatusConfirmation:
         # the speed fluctuates, so only whether the rotor turns is compared
         comparable = replace(status, speed=min(status.speed, 1))
         unconfirmed, self._unconfirmed = self._unconfirmed, None
-        again = comparable == self._last
-        if not self._twice or again or self._follows(comparable, bare):
-            confirmed = ConfirmedStatus(line, now, again)
+        repeated = comparable == self._last
+        if not self._twice or repeated or self._follows(comparable, bare):
+            confirmed = ConfirmedStatus(line, now, repeated)
         elif unconfirmed is not None and comparable == unconfirmed.status:
             confirmed = ConfirmedStatus(
                 unconfirmed.line + LINE_END + line, now if unconfirmed.late else unconfirmed.at

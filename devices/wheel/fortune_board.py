@@ -80,7 +80,7 @@ class FortuneBoard(WheelBoard):
             int(fields[name]) for name in ("cell", "forward", "back", "launches")
         )
         direction, rpm = DIRECTIONS.get(fields["way"]), int(fields["rpm"]) / 10
-        stood = self._stopped.update((cell, direction is not None), message.at)
+        stopped = self._stopped.update((cell, direction is not None), message.at)
         broken = fields["health"] != "ok"
         self.follow_count(launches, direction is not None)
         self.set_fault("sensor", broken, message, out, fields["health"] if broken else None)
@@ -89,7 +89,7 @@ class FortuneBoard(WheelBoard):
             self._on_turning(launches, forward, rpm, direction, broken, message, out)
         if self.outcome_pending and self.launch_seen and back > self._options.back:
             self.set_fault("reversed", True, message, out, f"{back} cells")
-        if direction is None and stood >= self._options.settle_time:
+        if direction is None and stopped >= self._options.settle_time:
             self._on_rest(cell, forward // self._options.cells, broken, message, out)
         self.repeat_live(message, out)
 
@@ -105,9 +105,9 @@ class FortuneBoard(WheelBoard):
     ) -> None:
         slow = rpm < self._options.slow
         steady = self._slow.update(slow, message.at) >= SLOW_SECONDS
-        again = self.spin is not None and self.spin != launches
+        relaunched = self.spin is not None and self.spin != launches
         if forward >= self._options.launch_cells and (
-            not self.outcome_pending or not self.launch_seen or again
+            not self.outcome_pending or not self.launch_seen or relaunched
         ):
             self._reported = None
             self.report_launch(launches, message, out, rpm, direction)

@@ -63,12 +63,12 @@ class BarcodeShoe(SimulatedShoe):
         """Send a line."""
         if self.take_fault("foreign_code") is not None:
             self._send_line("5901234123457")
-        again = self.take_fault("read_twice")
+        repeated = self.take_fault("read_twice")
         if self.take_fault("lost_report") is not None:
             return
         self._send_line(card_code(card), after=0.3)
-        if again is not None:
-            self._send_line(card_code(card), after=0.3 + again)
+        if repeated is not None:
+            self._send_line(card_code(card), after=0.3 + repeated)
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002
         """Report an unknown card."""

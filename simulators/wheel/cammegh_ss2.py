@@ -295,11 +295,11 @@ class SlingshotSS2:
             )
         turning = self.random.uniform(25.0, 28.0)
         yield turning * 0.4
-        gone = self._take_fault("ball_removed")
-        if gone is not None:
+        removed = self._take_fault("ball_removed")
+        if removed is not None:
             self.warnings |= NOT_DETECTED
-            yield min(gone, NO_BALL_STOP_SECONDS)
-            if gone >= NO_BALL_STOP_SECONDS:
+            yield min(removed, NO_BALL_STOP_SECONDS)
+            if removed >= NO_BALL_STOP_SECONDS:
                 return self.stopping
             self.warnings &= ~NOT_DETECTED
         yield turning * 0.6

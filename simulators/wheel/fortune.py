@@ -86,9 +86,9 @@ class SimulatedFortuneWheel(SimulatedBoard):
         began, start = self.time, self._cell
         self._way = "+"
         while self._forward < cells:
-            left = max(0.0, 1 - (self.time - began) / seconds)
-            self._rpm = 120 * cells * left / (seconds * self._cells)
-            self._forward = round(cells * (1 - left * left))
+            remaining = max(0.0, 1 - (self.time - began) / seconds)
+            self._rpm = 120 * cells * remaining / (seconds * self._cells)
+            self._forward = round(cells * (1 - remaining * remaining))
             self._cell = (start - 1 + self._forward) % self._cells + 1
             self.report_state()
             yield REPORT_INTERVAL_SECONDS

@@ -86,25 +86,25 @@ def metric_values(
     open ones.
     """
 
-    def each(numbers: Mapping[str, float]) -> Values:
+    def by_jackpot(numbers: Mapping[str, float]) -> Values:
         return {(name,): numbers.get(name, 0) for name in states}
 
-    def by(numbers: Mapping[tuple[str, str], int]) -> Values:
+    def by_jackpot_and_label(numbers: Mapping[tuple[str, str], int]) -> Values:
         return {(name, word): number for (name, word), number in numbers.items()}
 
     return {
         "novamas_carrousel_ledger_entries": {(): entries},
         "novamas_carrousel_broker_connected": {(): connected},
         "novamas_carrousel_lag_seconds": {(): counts.lag},
-        "novamas_carrousel_in_play": each({k: s.in_play for k, s in states.items()}),
-        "novamas_carrousel_meter_minor_units": each({k: s.value for k, s in states.items()}),
-        "novamas_carrousel_tables": each({k: len(s.tables) for k, s in states.items()}),
-        "novamas_carrousel_tables_in_play": each(
+        "novamas_carrousel_in_play": by_jackpot({k: s.in_play for k, s in states.items()}),
+        "novamas_carrousel_meter_minor_units": by_jackpot({k: s.value for k, s in states.items()}),
+        "novamas_carrousel_tables": by_jackpot({k: len(s.tables) for k, s in states.items()}),
+        "novamas_carrousel_tables_in_play": by_jackpot(
             {k: sum(table.in_play for table in s.tables.values()) for k, s in states.items()}
         ),
-        "novamas_carrousel_alerts_open": each(alerts),
-        "novamas_carrousel_coins_total": each(counts.coins),
-        "novamas_carrousel_hits_total": each(counts.hits),
-        "novamas_carrousel_orders_refused_total": by(counts.refused),
-        "novamas_carrousel_alerts_total": by(counts.alerts),
+        "novamas_carrousel_alerts_open": by_jackpot(alerts),
+        "novamas_carrousel_coins_total": by_jackpot(counts.coins),
+        "novamas_carrousel_hits_total": by_jackpot(counts.hits),
+        "novamas_carrousel_orders_refused_total": by_jackpot_and_label(counts.refused),
+        "novamas_carrousel_alerts_total": by_jackpot_and_label(counts.alerts),
     }

@@ -134,8 +134,8 @@ def check_ledger(
     if verdict.unread is not None:
         raise LedgerError(verdict.unread)
     if verdict.findings:
-        first, more = verdict.findings[0], len(verdict.findings) - 1 + verdict.more
-        summary = f"{first} (and {more} more)" if more else str(first)
+        first, others = verdict.findings[0], len(verdict.findings) - 1 + verdict.more
+        summary = f"{first} (and {others} more)" if others else str(first)
         raise LedgerError(f"{path}: {summary}; {_REPAIR_ADVICE}")
 
 

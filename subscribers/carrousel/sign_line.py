@@ -78,7 +78,7 @@ class LedSign:
         self._settings = settings
         self._meter = Meter(jackpot=settings.jackpot, simulated=settings.simulated)
         self._no_broker: str | None = _now()
-        self._told = ""  # last logged reason why the port cannot be used
+        self._logged_reason = ""  # why the port cannot be used
 
     async def listen(self, site: str, broker: BrokerLogin) -> None:
         """Receive the jackpot's state for as long as the program runs."""
@@ -98,9 +98,9 @@ class LedSign:
             try:
                 await self._show(stop)
             except LINE_ERRORS as error:
-                if self._told != (reason := str(error)):
+                if self._logged_reason != (reason := str(error)):
                     log.warning("the sign's port cannot be used; it is tried again", reason=reason)
-                self._told = reason
+                self._logged_reason = reason
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(PORT_TIMEOUT_SECONDS):
                         await stop.wait()
@@ -111,14 +111,14 @@ class LedSign:
             await _write(port, (clear_packet(),))
             await clock.sleep(RESET_DELAY_SECONDS)
             await _write(port, (configure_packet(),))
-            self._told = ""
+            self._logged_reason = ""
             before: SignContent | None = None
-            looks = 0
+            checks = 0
             while not stop.is_set():
                 after = self._shown()
                 packets = [*update_packets(before, after)]
-                looks += 1
-                if not packets and looks % REFRESH_INTERVAL_UPDATES == 0:
+                checks += 1
+                if not packets and checks % REFRESH_INTERVAL_UPDATES == 0:
                     packets.append(value_packet(after.value))
                 await _write(port, packets)
                 before = after

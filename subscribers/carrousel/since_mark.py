@@ -54,7 +54,7 @@ def find_departure(
     file: LedgerReader,
     mark: VerificationMark,
     sums: Mapping[tuple[str, str], int],
-    reached: Callable[[int, int], None] = lambda _position, _of: None,
+    reached: Callable[[int, int], None] = lambda _position, _total: None,
 ) -> LedgerFinding | None:
     """Return where a ledger differs from what follows from its mark, or None. ``sums``: balances
     over all postings in the file. ``reached`` is called from time to time with the current entry

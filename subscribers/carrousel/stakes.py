@@ -47,11 +47,11 @@ def on_staked(entry: EntryBuilder, fact: Staked, at: Cause) -> None:
     parts = Parts()
     if terms.entry == "coins":
         parts = box.parts
-        more = fact.amount - box.amount
-        if more < 0:
+        increase = fact.amount - box.amount
+        if increase < 0:
             entry.post_stake("stake_returned", at, table, -parts)
-            parts, more = Parts(), fact.amount
-        parts_of_increase = contribution(more, terms)
+            parts, increase = Parts(), fact.amount
+        parts_of_increase = contribution(increase, terms)
         entry.post_stake("stake", at, table, parts_of_increase)
         parts += parts_of_increase
     boxes = {name: stake for name, stake in round_.boxes.items() if name != fact.box}

@@ -80,11 +80,11 @@ def find_flaws_in_configuration(terms: Terms) -> list[str]:
     """
     problems, authorisation = find_flaws(terms), terms.authorisation
     if terms.kind == "fixed" and terms.stake is not None and authorisation is not None:
-        least = 2000 * terms.stake * len(authorisation.tables)
-        if 2000 * terms.stake <= terms.seed < least:
+        minimum = 2000 * terms.stake * len(authorisation.tables)
+        if 2000 * terms.stake <= terms.seed < minimum:
             problems.append(
-                f"seed = {terms.seed} is below {least}: a fixed jackpot is the sum of its tables', "
-                "each worth 2,000 times the bet (L1847, L1869)"
+                f"seed = {terms.seed} is below {minimum}: a fixed jackpot is the sum of its "
+                "tables', each worth 2,000 times the bet (L1847, L1869)"
             )
     return problems
 
@@ -153,14 +153,14 @@ def _decree_flaws(terms: Terms, authorisation: Authorisation) -> Iterator[str]:
         )
         return
     if terms.kind == "fixed":
-        least, why = 2000 * terms.stake, "a fixed jackpot is worth 2,000 times the bet (L1847)"
+        minimum, why = 2000 * terms.stake, "a fixed jackpot is worth 2,000 times the bet (L1847)"
     elif "poker-draw-house" in terms.games:
-        least = 1000 * terms.stake * len(authorisation.tables)
+        minimum = 1000 * terms.stake * len(authorisation.tables)
         why = "each table's begins with at least 1,000 times the bet (L1849, L1869)"
     else:
-        least, why = 0, ""
-    if terms.seed < least:
-        yield f"seed = {spell(terms.seed)} is below {spell(least)}: {why}"
+        minimum, why = 0, ""
+    if terms.seed < minimum:
+        yield f"seed = {spell(terms.seed)} is below {spell(minimum)}: {why}"
     if terms.kind == "fixed" and terms.boxes != FIXED_JACKPOT_BOXES:
         yield "boxes must be 6: a fixed jackpot wants a table with six boxes for it (L1847)"
     if set(terms.games) & set(BLACK_JACK) and terms.least < 2000 * terms.stake:

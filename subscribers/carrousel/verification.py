@@ -75,7 +75,7 @@ def verify(
     key: str | None = None,
     *,
     replayed: bool = True,
-    reached: Callable[[int, int], None] = lambda _position, _of: None,
+    reached: Callable[[int, int], None] = lambda _position, _total: None,
 ) -> LedgerVerdict:
     """Verify a ledger, which a controller may be using. ``checkpoints``: published ones, in
     addition to the one beside the file. ``key``: the public key to trust; None: each checkpoint's

@@ -68,14 +68,14 @@ class SignInUnavailableError(Exception):
 
 class _SignInCounts(msgspec.Struct, frozen=True):
     """The counters of one sign-in. ``place``: its origin; ``is_stranger``: the person is not known
-    to have signed in there before; ``name``: counter of the typed name; ``most``: limit of each
+    to have signed in there before; ``name``: counter of the typed name; ``limits``: limit of each
     counter.
     """
 
     place: str
     is_stranger: bool
     name: str
-    most: dict[str, int]
+    limits: dict[str, int]
 
     @property
     def shown(self) -> str:
@@ -113,7 +113,7 @@ class Admission:
             read_pin_keys(Path(settings.keys))
         except (PinKeyError, PeopleError, OSError, ValueError) as error:
             raise SignInUnavailableError(str(error)) from None
-        self._nobody = unopenable_key()
+        self._unopenable = unopenable_key()
         self._browsers = Browsers(self._pepper)
         self._salts: dict[str, str] = {}
         """The salt of the key opened last, by person."""
@@ -223,12 +223,13 @@ class Admission:
             browser = self._browsers.browser_of(caller.cookie, person, salt)
         place = f"address {caller.address}" if browser is None else f"browser {browser}"
         name = self._attempts.counter_name(place, "name", typed, salt)
-        most = {name: MAX_WRONG_PINS}
+        limits = {name: MAX_WRONG_PINS}
         if person is not None:
-            most[self._attempts.counter_name(place, "person", person, salt)] = MAX_WRONG_PINS
+            limits[self._attempts.counter_name(place, "person", person, salt)] = MAX_WRONG_PINS
         if person is not None and browser is None:
-            most[self._attempts.counter_name("person", person, salt)] = MAX_WRONG_PINS_ALL_ADDRESSES
-        return _SignInCounts(place, browser is None, name, most)
+            count = self._attempts.counter_name("person", person, salt)
+            limits[count] = MAX_WRONG_PINS_ALL_ADDRESSES
+        return _SignInCounts(place, browser is None, name, limits)
 
     def _seconds_locked(self, count: str) -> int:
         """Return the seconds until a counter's lock ends; 0 if it is not locked."""
@@ -242,17 +243,19 @@ class Admission:
         equally long.
         """
         person = None if sealed is None else sealed.person
-        others = [count for count in counts.most if count != counts.name]
+        others = [count for count in counts.limits if count != counts.name]
         if any(self._seconds_locked(count) for count in others):
             self._log.warning("not looked at: too many wrong PINs", person=person, at=counts.shown)
             self._attempts.count_wrong(counts.name, self._elapsed())
             sealed = None
         else:
-            self._attempts.count_all_wrong(counts.most, self._elapsed())
+            self._attempts.count_all_wrong(counts.limits, self._elapsed())
         try:
             if len(pin) > MAX_PIN_DIGITS:
                 raise WrongPinError("the PIN is wrong")
-            key = await asyncio.to_thread(open_pin_key, sealed or self._nobody, pin, self._pepper)
+            key = await asyncio.to_thread(
+                open_pin_key, sealed or self._unopenable, pin, self._pepper
+            )
         except WrongPinError:
             self._guesses.add(counts.place)
             locked = self._seconds_locked(counts.name) > 0
@@ -260,11 +263,11 @@ class Admission:
             return None
         assert sealed is not None
         self._salts[sealed.person] = str(sealed.salt)
-        for count, most in counts.most.items():
-            if most == MAX_WRONG_PINS:
+        for count, limit in counts.limits.items():
+            if limit == MAX_WRONG_PINS:
                 self._attempts.reset(count)
             else:
-                self._attempts.uncount(count, most)
+                self._attempts.uncount(count, limit)
         return key.encode()
 
     def may_be_at(self, table: str, person: Person) -> bool:

@@ -115,6 +115,6 @@ class Sessions:
         return tuple(self._sessions.values())
 
 
-def same_secret(given: str | None, expected: str) -> bool:
+def same_secret(presented: str | None, expected: str) -> bool:
     """Compare two secrets in constant time."""
-    return given is not None and hmac.compare_digest(given.encode(), expected.encode())
+    return presented is not None and hmac.compare_digest(presented.encode(), expected.encode())

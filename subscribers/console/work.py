@@ -425,7 +425,7 @@ def items(context: TableContext) -> Iterable[WorkItem]:
     """Return what waits at the table, most urgent first."""
     waiting = [
         *second_person_items(context.waits, context.person, context.language, _currency(context)),
-        *_asks(context),
+        *_pending_question(context),
         *_unresolved(context),
         *_alerts(context),
     ]
@@ -456,13 +456,13 @@ def second_person_items(
         may_answer = not is_own and set(wait.roles) & set(person.roles)
         text = forms(language)[touch.command].text
         amount_currency = touch.fields.get("currency") or currency
-        says = tuple(_says(touch.command, touch.fields, language, amount_currency))
+        field_texts = tuple(_field_texts(touch.command, touch.fields, language, amount_currency))
         answer = AnswerButton(
             command=touch.command,
             text=console_text("pit.say_the_same", language),
             fields=touch.fields,
             grave=touch.command in PIN_COMMANDS,
-            about=" · ".join((text, *(f"{word_.id}: {word_.text}" for word_ in says))),
+            about=" · ".join((text, *(f"{word_.id}: {word_.text}" for word_ in field_texts))),
         )
         yield WorkItem(
             id=f"{touch.table} second {touch.number}",
@@ -473,11 +473,11 @@ def second_person_items(
             answers=(answer,) if may_answer else (),
             others="" if may_answer else role_names(wait.roles, language),
             left=wait.left,
-            says=says,
+            says=field_texts,
         )
 
 
-def _asks(context: TableContext) -> Iterable[WorkItem]:
+def _pending_question(context: TableContext) -> Iterable[WorkItem]:
     state = context.known.state
     assert state is not None
     shown = state.shown
@@ -665,7 +665,7 @@ def role_names(roles: Iterable[str], language: str) -> str:
     return ", ".join(word("role", role, language) for role in roles)
 
 
-def _says(
+def _field_texts(
     command: str, fields: Mapping[str, Any], language: str, currency: str | None = None
 ) -> Iterable[Word]:
     """Yield the fields of a command as text."""
@@ -723,7 +723,7 @@ def outcome_of(touch: Touch, language: str, currency: str | None = None) -> Touc
     currency = touch.fields.get("currency") or currency
     details = " · ".join(
         f"{word_.id}: {word_.text}"
-        for word_ in _says(touch.command, touch.fields, language, currency)
+        for word_ in _field_texts(touch.command, touch.fields, language, currency)
     )
     text = forms(language)[touch.command].text
     return TouchOutcome(
@@ -769,11 +769,11 @@ def _undo(context: TableContext, touch: Touch) -> AnswerButton | None:
     if undo.command == touch.command and undo.fields.items() <= touch.fields.items():
         return None  # it was itself an undo
     names = {field.name for field in forms(context.language)[undo.command].fields}
-    kept = {name: value for name, value in touch.fields.items() if name in names}
+    kept_fields = {name: value for name, value in touch.fields.items() if name in names}
     answer = AnswerButton(
         command=undo.command,
         text=console_text("pit.undo", context.language),
-        fields={**kept, **undo.fields},
+        fields={**kept_fields, **undo.fields},
         grave=undo.command in PIN_COMMANDS,
     )
     return _second(context, answer)

@@ -60,7 +60,7 @@ STYLE_SHEETS = (
     "/static/theme.css",
     "/static/display.css",
     "/static/jackpot.css",
-    *(f"/static/games/{name}" for name in sorted(each.name for each in _GAMES) if ".css" in name),
+    *(f"/static/games/{name}" for name in sorted(file.name for file in _GAMES) if ".css" in name),
     "/theme.css",
 )
 """The style sheets of every page; the site's comes last, so it takes precedence."""

@@ -118,9 +118,9 @@ _reply = msgspec.json.Decoder(_ReplyFields)
 _sealed = msgspec.json.Decoder(_SealedFields)
 
 
-def parse_topic(rest: str) -> TopicPlace | None:
+def parse_topic(topic: str) -> TopicPlace | None:
     """Parse a topic below the root of the site; return None if it is not one of these."""
-    kind, _, rest_ = rest.partition("/")
+    kind, _, rest_ = topic.partition("/")
     if kind in ("node", "jackpot"):
         owner, _, leaf = rest_.partition("/")
     else:
@@ -129,30 +129,30 @@ def parse_topic(rest: str) -> TopicPlace | None:
 
 
 def records(
-    site: str, rest: str, body: bytes, heard: str, standing: str = ""
+    site: str, topic: str, body: bytes, received: str, open_alert: str = ""
 ) -> list[ArchiveRecord]:
-    """Return the records of a message. ``rest``: its topic below the root of the site; ``heard``:
-    now; ``standing``: the key of the current alert on this topic, if the message clears it. Raise
+    """Return the records of a message. ``topic``: below the root of the site; ``received``: now;
+    ``open_alert``: the key of the current alert on this topic, if the message clears it. Raise
     :class:`BadMessageError`.
     """
-    place = parse_topic(rest)
+    place = parse_topic(topic)
     if place is None:
         raise BadMessageError("its topic names no table, node or jackpot")
     if len(body) > MAX_MESSAGE_BYTES:
         raise BadMessageError(f"it has {len(body)} bytes; the maximum is {MAX_MESSAGE_BYTES}")
     try:
         if place.leaf == "event":
-            return [event_record(site, body, heard, place.owner)]
+            return [event_record(site, body, received, place.owner)]
         if place.leaf == "sealed":
-            return [_sealed_record(site, place, body, heard)]
+            return [_sealed_record(site, place, body, received)]
         if place.leaf == "info":
-            return [_info_record(site, place, body, heard)]
+            return [_info_record(site, place, body, received)]
         if place.leaf == "checkpoint":
-            return [_checkpoint_record(site, place, body, heard)]
+            return [_checkpoint_record(site, place, body, received)]
         if place.leaf.startswith("alert/"):
-            return [_alert_record(site, place, body, heard, standing)]
+            return [_alert_record(site, place, body, received, open_alert)]
         if place.leaf.startswith("reply/"):
-            return _reply_records(site, place, body, heard)
+            return _reply_records(site, place, body, received)
     except BadMessageError:
         raise
     except (ValueError, RecursionError) as error:
@@ -160,7 +160,7 @@ def records(
     raise BadMessageError(f"messages of {place.leaf[:64]} are not stored")
 
 
-def event_record(site: str, body: bytes, heard: str, table: str) -> ArchiveRecord:
+def event_record(site: str, body: bytes, received: str, table: str) -> ArchiveRecord:
     """Return the record of a table's event. Raise :class:`BadMessageError` or ``ValueError``."""
     fields = _event.decode(body)
     if fields.table != table:
@@ -172,8 +172,8 @@ def event_record(site: str, body: bytes, heard: str, table: str) -> ArchiveRecor
         site=site,
         kind="event",
         key=f"{table}:{fields.boot}:{fields.seq}",
-        time=_time(fields.time, heard),
-        heard=heard,
+        time=_time(fields.time, received),
+        heard=received,
         body=body,
         table=table,
         boot=fields.boot,
@@ -191,7 +191,7 @@ def event_record(site: str, body: bytes, heard: str, table: str) -> ArchiveRecor
     )  # fmt: skip
 
 
-def _sealed_record(site: str, place: TopicPlace, body: bytes, heard: str) -> ArchiveRecord:
+def _sealed_record(site: str, place: TopicPlace, body: bytes, received: str) -> ArchiveRecord:
     fields = _sealed.decode(body)
     reading = fields.reading if isinstance(fields.reading, int) else None
     return _record(
@@ -199,43 +199,60 @@ def _sealed_record(site: str, place: TopicPlace, body: bytes, heard: str) -> Arc
         "sealed",
         f"{place.owner}:{_digest(body)}",
         place,
-        heard,
-        heard,
+        received,
+        received,
         body,
         words=() if reading is None else (f"reading:{reading}",),
     )
 
 
-def _info_record(site: str, place: TopicPlace, body: bytes, heard: str) -> ArchiveRecord:
+def _info_record(site: str, place: TopicPlace, body: bytes, received: str) -> ArchiveRecord:
     fields = _info.decode(body)
     if place.of != "table" or fields.table != place.owner:
         raise BadMessageError(f"it names table {fields.table}, but its topic is of {place.owner}")
     key = f"{place.owner}:{fields.boot}:{_digest(body)}"
     words = _words(fields.game, fields.decree, *fields.about.devices)
     return _record(
-        site, "info", key, place, heard, heard, body, boot=fields.boot, type="info", words=words
+        site,
+        "info",
+        key,
+        place,
+        received,
+        received,
+        body,
+        boot=fields.boot,
+        type="info",
+        words=words,
     )
 
 
-def _checkpoint_record(site: str, place: TopicPlace, body: bytes, heard: str) -> ArchiveRecord:
+def _checkpoint_record(site: str, place: TopicPlace, body: bytes, received: str) -> ArchiveRecord:
     if place.of != "node":
         raise BadMessageError("a checkpoint belongs to a node")
     fields = _checkpoint.decode(body)
     key = f"{place.owner}:{fields.journal}:{fields.position}:{fields.hash}"
-    time = _time(fields.time, heard)
+    time = _time(fields.time, received)
     return _record(
-        site, "checkpoint", key, place, time, heard, body, boot=fields.boot, words=(fields.journal,)
+        site,
+        "checkpoint",
+        key,
+        place,
+        time,
+        received,
+        body,
+        boot=fields.boot,
+        words=(fields.journal,),
     )
 
 
 def _alert_record(
-    site: str, place: TopicPlace, body: bytes, heard: str, standing: str
+    site: str, place: TopicPlace, body: bytes, received: str, open_alert: str
 ) -> ArchiveRecord:
     if not body:
-        key = f"{place.of}:{place.owner}:{place.leaf}:{standing or heard}:cleared"
+        key = f"{place.of}:{place.owner}:{place.leaf}:{open_alert or received}:cleared"
         name = place.leaf.removeprefix("alert/")
         return _record(
-            site, "alert", key, place, heard, heard, body, type=name, words=_words("cleared")
+            site, "alert", key, place, received, received, body, type=name, words=_words("cleared")
         )
     fields = _alert.decode(body)
     return _record(
@@ -243,8 +260,8 @@ def _alert_record(
         "alert",
         alert_key(place, body),
         place,
-        _time(fields.raised, heard),
-        heard,
+        _time(fields.raised, received),
+        received,
         body,
         type=_clean(fields.what),
         words=_words(fields.alert, fields.device, fields.severity, fields.acknowledged_by),
@@ -256,11 +273,11 @@ def alert_key(place: TopicPlace, body: bytes) -> str:
     return f"{place.of}:{place.owner}:{place.leaf}:{_digest(body)}"
 
 
-def _reply_records(site: str, place: TopicPlace, body: bytes, heard: str) -> list[ArchiveRecord]:
+def _reply_records(site: str, place: TopicPlace, body: bytes, received: str) -> list[ArchiveRecord]:
     fields = _reply.decode(body)
     if fields.events is not None:
-        return [event_record(site, bytes(event), heard, place.owner) for event in fields.events]
-    unnamed = f":{heard}" if fields.id is None else ""
+        return [event_record(site, bytes(event), received, place.owner) for event in fields.events]
+    unnamed = f":{received}" if fields.id is None else ""
     key = f"{place.of}:{place.owner}:{place.leaf}:{_digest(body)}{unnamed}"
     why = fields.refusal.get("key") if isinstance(fields.refusal, dict) else None
     return [
@@ -269,8 +286,8 @@ def _reply_records(site: str, place: TopicPlace, body: bytes, heard: str) -> lis
             "reply",
             key,
             place,
-            heard,
-            heard,
+            received,
+            received,
             body,
             type="followed" if fields.ok else "refused",
             words=_words(place.leaf.removeprefix("reply/"), why),
@@ -284,24 +301,28 @@ def _record(
     key: str,
     place: TopicPlace,
     time: str,
-    heard: str,
+    received: str,
     body: bytes,
-    **more: Any,
+    **optional: Any,
 ) -> ArchiveRecord:
     if place.of in ("node", "table"):
-        more[place.of] = place.owner
+        optional[place.of] = place.owner
     elif place.of == "jackpot":
-        more["words"] = (*more.get("words", ()), place.owner)
-    return ArchiveRecord(site=site, kind=kind, key=key, time=time, heard=heard, body=body, **more)
+        optional["words"] = (*optional.get("words", ()), place.owner)
+    return ArchiveRecord(
+        site=site, kind=kind, key=key, time=time, heard=received, body=body, **optional
+    )
 
 
-def _time(published: str, heard: str) -> str:
-    return published if _TIME.fullmatch(published) else heard
+def _time(published: str, received: str) -> str:
+    return published if _TIME.fullmatch(published) else received
 
 
 def _words(*values: Any) -> tuple[str, ...]:
     """Return the texts among the values, without duplicates."""
-    return tuple(dict.fromkeys(_clean(each) for each in values if isinstance(each, str) and each))
+    return tuple(
+        dict.fromkeys(_clean(value) for value in values if isinstance(value, str) and value)
+    )
 
 
 def _clean(text: str) -> str:

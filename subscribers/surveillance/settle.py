@@ -168,8 +168,8 @@ def command_line() -> argparse.ArgumentParser:
         help="file with the PIN, for scripts; default: ask for it",
     )
     settled.add_argument("--note", default="", metavar="TEXT", help="the result")
-    for each in (listed, settled):
-        each.add_argument("--settings", required=True, help=argparse.SUPPRESS)
+    for action in (listed, settled):
+        action.add_argument("--settings", required=True, help=argparse.SUPPRESS)
     return parser
 
 

@@ -231,13 +231,13 @@ class RecordedSite:
         self._wake()
 
     def _dispatch(
-        self, message: PendingMessage, root: str, rest: str, body: bytes, retained: bool
+        self, message: PendingMessage, root: str, path: str, body: bytes, retained: bool
     ) -> None:
-        place, now = parse_topic(rest), format_utc(clock.wall())
+        place, now = parse_topic(path), format_utc(clock.wall())
         if place is None:
             raise BadMessageError("its topic has no table, node or jackpot")
         if place.of == "node" and place.owner == self.node:
-            self._on_own_message(f"{root}/{rest}", place, body, retained)
+            self._on_own_message(f"{root}/{path}", place, body, retained)
             return
         if place.leaf == "state" and place.of == "table":
             self._on_state(self._table(root, place.owner), body)
@@ -247,10 +247,10 @@ class RecordedSite:
             return
         alert_key_ = ""
         if place.leaf.startswith("alert/"):
-            alert_key_ = self._previous_alert_key(rest, place, body)
+            alert_key_ = self._previous_alert_key(path, place, body)
         if not body and not alert_key_ and place.leaf != "event":
             return  # the topic was cleared
-        message.records = records(self.id, rest, body, now, alert_key_)
+        message.records = records(self.id, path, body, now, alert_key_)
         if place.leaf == "checkpoint":
             message.on_stored = lambda: self._on_checkpoint(place.owner, body)
         for record in message.records:
@@ -263,16 +263,16 @@ class RecordedSite:
     def _on_own_message(self, topic: str, place: TopicPlace, body: bytes, retained: bool) -> None:
         """Clear an alert left over from a previous run."""
         name = place.leaf.removeprefix("alert/")
-        ours = retained and body and name != place.leaf and topic == self._topic(place.leaf)
-        if ours and topic not in self._alerts and name not in self._open_alerts:
+        is_own = retained and body and name != place.leaf and topic == self._topic(place.leaf)
+        if is_own and topic not in self._alerts and name not in self._open_alerts:
             self._cleared_topics.append(topic)
 
-    def _previous_alert_key(self, rest: str, place: TopicPlace, body: bytes) -> str:
+    def _previous_alert_key(self, path: str, place: TopicPlace, body: bytes) -> str:
         """Return the key of the alert that this message clears."""
         if body:
-            self._alert_keys[rest] = alert_key(place, body)
+            self._alert_keys[path] = alert_key(place, body)
             return ""
-        return self._alert_keys.pop(rest, "")
+        return self._alert_keys.pop(path, "")
 
     def _on_event(self, table: RecordedTable, record: ArchiveRecord) -> None:
         """Check whether events are missing before a live event."""

@@ -34,16 +34,16 @@ RETRY_DELAY_SECONDS = 60.0
 
 
 class Upkeep:
-    """Upkeep of an archive by its recorder. ``began``: the current monotonic time in seconds. The
+    """Upkeep of an archive by its recorder. ``now``: the current monotonic time in seconds. The
     constructor and the method raise :class:`ArchiveError`.
     """
 
     def __init__(
-        self, archive: RecordArchive, policy: Policy, site: str, node: str, began: float
+        self, archive: RecordArchive, policy: Policy, site: str, node: str, now: float
     ) -> None:
         self._archive, self._policy, self._site, self._node = archive, policy, site, node
         self._age = decode_age(archive.load_value(STATE_NAME))
-        self._counted_until = began
+        self._counted_until = now
         self._pruned_at: int | None = None
 
     def run_once(self, now: float, time: str) -> list[DueRemoval]:
@@ -83,17 +83,17 @@ class RecordWaiter(Protocol):
 
 async def run_upkeep(settings: SurveillanceSettings, recorded: RecordWaiter) -> None:
     """Maintain the archive of a recorder, beside the recording, once it has a record."""
-    log, began = structlog.get_logger(), clock.monotonic()
+    log, counted_until = structlog.get_logger(), clock.monotonic()
     await recorded.beyond(0)
     reason = ""
     location, policy, site = settings.archive, settings.keep_days, settings.sites[0].id
     while True:
         try:
             with closing(await asyncio.to_thread(open_archive, location)) as archive:
-                upkeep = Upkeep(archive, policy, site, settings.node, began)
+                upkeep = Upkeep(archive, policy, site, settings.node, counted_until)
                 while True:
-                    began, now = clock.monotonic(), format_utc(clock.wall())
-                    removals = await asyncio.to_thread(upkeep.run_once, began, now)
+                    counted_until, now = clock.monotonic(), format_utc(clock.wall())
+                    removals = await asyncio.to_thread(upkeep.run_once, counted_until, now)
                     reason = ""
                     for removal in removals:
                         log.info(

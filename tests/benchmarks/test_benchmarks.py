@@ -152,7 +152,7 @@ def test_every_archive_and_form_is_measured(capsys: pytest.CaptureFixture[str]) 
 def test_the_meter_has_a_coin_from_the_first_statement_with_it() -> None:
     meter = carrousel.MeterHistory()
     for coins, at in ((0, 1.0), (2, 2.0), (3, 3.0)):
-        meter.take(coins, at)
+        meter.add(coins, at)
     assert [meter.after(coin) for coin in range(3)] == [2.0, 2.0, 3.0]
 
 

@@ -108,7 +108,7 @@ def test_what_the_archive_lacks_of_the_journals_is_found(tmp_path: Path) -> None
         site_standing.JournalledEvents([journal]),
         site_standing.ArchivedEvents(str(tmp_path / "archive.sqlite3")),
     )
-    told_by.look()
+    told_by.update()
     with closing(JournalReader(journal)) as reader:
         entries = [each for each in reader.entries() if each.kind == "event"]
     assert len(told_by.events) == len(entries) > 20
@@ -123,7 +123,7 @@ def test_what_the_archive_lacks_of_the_journals_is_found(tmp_path: Path) -> None
 
 def listening(received: Sequence[float], late: Sequence[float]) -> Any:
     made = object.__new__(site.ResultListener)
-    made.heard, made.late = list(received), list(late)
+    made.arrivals, made.late = list(received), list(late)
     return made
 
 
@@ -132,6 +132,6 @@ def test_it_is_normal_after_the_last_window_that_was_not() -> None:
     received = [100.0 + window * number + 0.1 for number in range(6)]
     calm, late = [0.01] * 6, [9.0, 0.01, 9.0, 0.01, 0.01, 0.01]
     until = 100.0 + 6 * window
-    assert site.normal(100.0, until, listening(received, calm), 0.01) == 0.0
-    assert site.normal(100.0, until, listening(received, late), 0.01) == 3 * window
-    assert site.normal(100.0, until, listening(received, [9.0] * 6), 0.01) is None
+    assert site.seconds_until_normal(100.0, until, listening(received, calm), 0.01) == 0.0
+    assert site.seconds_until_normal(100.0, until, listening(received, late), 0.01) == 3 * window
+    assert site.seconds_until_normal(100.0, until, listening(received, [9.0] * 6), 0.01) is None

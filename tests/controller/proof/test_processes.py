@@ -50,7 +50,7 @@ class Forger(MonthTable):
             saved = self.table.saved()
             forged = re.sub(rb'("kind":"result","spin":\d+,"number":)\d+', rb"\g<1>36", saved)
             assert forged != saved
-            self.table = self.begun(forged)
+            self.table = self.make_table(forged)
         return self.table.saved()
 
 
