@@ -161,7 +161,7 @@ def _work(
 
 def _prove_piece(walk: Walk, pieces: list[Piece], index: int) -> PieceFindings:
     before = walk.state_digest(pieces[index])
-    walk.take(pieces[index])
+    walk.process(pieces[index])
     if last := index == len(pieces) - 1:
         walk.listener.end()
     after = b"" if last else walk.state_digest(pieces[index + 1])

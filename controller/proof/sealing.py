@@ -1,5 +1,5 @@
-"""Sealing: days that are over move from the journal to segments. It runs in a separate thread; the
-writer never waits for it.
+"""Seals days: moves those that are over from the journal to segments. This runs in a separate
+thread; the writer never waits for it.
 
 The age of a segment is counted in seconds for which daemons have run since it was sealed, never by
 a clock that can be set.
@@ -40,8 +40,8 @@ DAY_SECONDS = 86_400
 
 
 class SealedDay(msgspec.Struct, frozen=True):
-    """How far the sealed entries go, up to where they may be removed from the journal, and which
-    segments have expired.
+    """The position of the last sealed entry, the position up to which entries may be removed from
+    the journal, and the segments that have expired.
     """
 
     through: int
@@ -62,7 +62,7 @@ def seal(
     """Seal every day that is over at ``now``. ``counted``: the seconds for which daemons have run;
     ``acknowledged``: the published position, past which nothing is cut. Raises ``OSError``,
     ``sqlite3.Error``, ``JournalUnusableError``, :class:`BrokenSegmentError`, and
-    :class:`EndedError` if ``pace`` was ended: a half-sealed day is sealed again.
+    :class:`EndedError` if ``pace`` was ended; a partly sealed day is sealed again.
     """
     pace = pace or Throttle()
     with closing(JournalReader(journal)) as reader:
@@ -98,14 +98,14 @@ def remove(journal: Path, due: Iterable[RemovedDay]) -> None:
 
 
 def counted_until_now(journal: Path) -> int:
-    """The highest count in any segment, which is in the last one of a chain; 0 without one."""
+    """Return the highest count of seconds in any segment; 0 without segments."""
     most = 0
     for paths in _chains(journal).values():
         for path in reversed(paths):
             try:
                 most = max(most, header(path).counted)
                 break
-            except BrokenSegmentError:  # reported when it is verified, or when its retention ends
+            except BrokenSegmentError:  # reported by verify, or when its retention ends
                 continue
     return most
 
@@ -132,7 +132,7 @@ def _seal_days(
             end = reader.end_of_day(through, day, pace.pause)
             end = head.position if end is None else max(min(end, head.position), through + 1)
         elif (end := reader.end_of_future(through, today, pace.pause)) is None:
-            break  # stamped by a clock that was ahead, and nothing else came yet
+            break  # written while the clock was ahead, and no later entry yet
         previous = begins.hash if through == begins.position else reader.hash_at(through)
         last = reader.hash_at(end)
         if previous is None or last is None:
@@ -161,13 +161,13 @@ def _seal_days(
 
 
 def _up_to(reader: JournalReader, after: int, end: int) -> Iterator[Entry]:
-    """A limited number at a time: a long read would keep the log from being truncated."""
+    """Yield entries in batches: a long read would keep the log from being truncated."""
     for at in range(after, end, BATCH_ENTRIES):
         yield from list(reader.entries(at, min(BATCH_ENTRIES, end - at)))
 
 
 def _chains(journal: Path) -> dict[str, list[Path]]:
-    """The segments of each chain, in order."""
+    """Return the segments of each chain, in order."""
     chains: dict[str, list[Path]] = {}
     for path in sorted(sealed_segments(journal), key=lambda path: span(path)[2]):
         chains.setdefault(span(path)[1], []).append(path)
@@ -175,13 +175,13 @@ def _chains(journal: Path) -> dict[str, list[Path]]:
 
 
 def _aged(paths: Iterable[Path], counted: int, days: int) -> Iterator[Path]:
-    """The segments at the beginning of a chain that are this many days old."""
+    """Yield the segments at the beginning of a chain that are at least this many days old."""
     return takewhile(lambda path: counted - header(path).counted >= days * DAY_SECONDS, paths)
 
 
 def _removed_day(path: Path, pace: Throttle) -> RemovedDay:
-    """The journal's record about a segment before it is removed. Raises :class:`BrokenSegmentError`
-    if the segment can no longer be read, and :class:`EndedError`.
+    """Return the journal's record about a segment that is to be removed. Raises
+    :class:`BrokenSegmentError` if the segment cannot be read, and :class:`EndedError`.
     """
     with closing(Segment(path)) as segment:
         for _ in pace.paced(segment.entries()):

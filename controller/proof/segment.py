@@ -31,10 +31,10 @@ Position = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 
 
 class SegmentHeader(msgspec.Struct, frozen=True):
-    """The first line. ``after``: the position before the first entry; ``previous``: its hash;
-    ``last``: the position of the last entry; ``base``: the position before the first one of the
+    """The first line. ``after``: the position before the first entry; ``previous``: the hash at it;
+    ``last``: the position of the last entry; ``base``: the position before the first entry of the
     whole chain. ``counted``: the seconds for which daemons had run with the journal when the day
-    was sealed; 0 in a release that did not count.
+    was sealed; 0 in releases that did not count.
     """
 
     format: str
@@ -68,11 +68,11 @@ class BrokenSegmentError(NovamasError):
 
 
 class UnreadableSegmentError(BrokenSegmentError):
-    """It could not be read at all, or the disk failed: nothing is known about its content."""
+    """The file could not be read, or the disk failed: nothing is known about its content."""
 
 
 MAX_LINE_BYTES = 1 << 24
-"""Bytes of the longest line that is read; entries have a few hundred thousand at most."""
+"""Maximum bytes of a line; entries have up to a few hundred thousand."""
 DECODE_ERRORS = (ValueError, RecursionError)
 """What decoding JSON from a foreign source may raise."""
 
@@ -81,30 +81,30 @@ _NAME = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}-\d{12}-\d{12}\.jsonl\.gz")
 
 
 def folder(journal: Path) -> Path:
-    """The folder of a journal's segments."""
+    """Return the folder of a journal's segments."""
     return journal.with_name(f"{journal.name}.segments")
 
 
 def segments(journal: Path) -> list[Path]:
-    """The sealed segments, by day."""
+    """Return the sealed segments, by day."""
     return sorted(path for path in folder(journal).glob("*.jsonl.gz") if _NAME.fullmatch(path.name))
 
 
 def name(header: SegmentHeader) -> str:
-    """The file name of a segment."""
+    """Return the file name of a segment."""
     return f"{header.day}-{header.journal[:8]}-{header.after + 1:012d}-{header.last:012d}.jsonl.gz"
 
 
 def span(path: Path) -> tuple[str, str, int, int]:
-    """Day, first eight digits of the journal's id, first and last position, from the name of a
-    segment.
+    """Return the day, the first eight digits of the journal's id, and the first and last position
+    from the name of a segment.
     """
     day, journal, first, last = path.name.removesuffix(".jsonl.gz").rsplit("-", 3)
     return day, journal, int(first), int(last)
 
 
 def header(path: Path) -> SegmentHeader:
-    """The first line. Raises :class:`BrokenSegmentError`."""
+    """Read the first line. Raises :class:`BrokenSegmentError`."""
     with closing(Segment(path)) as segment:
         return segment.header
 
@@ -148,7 +148,7 @@ def write_segment(
 
 
 class Segment:
-    """A segment, read line by line. Raises :class:`BrokenSegmentError` if it cannot be."""
+    """A segment, read line by line. Raises :class:`BrokenSegmentError` if that fails."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -176,7 +176,7 @@ class Segment:
         self._lines.close()  # type: ignore[attr-defined]
 
     def entries(self) -> Iterator[Entry]:
-        """The entries in order, as they are stored."""
+        """Yield the entries in order, as stored."""
         previous = self.header.previous
         line = next(self._lines, None)
         for number, following in enumerate(self._lines, 2):

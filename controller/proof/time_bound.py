@@ -1,9 +1,9 @@
 """The error bound of the machine's clock, its steps, and the alerts about them: pure functions of
 the clocks and of the statements of the kernel and chrony.
 
-Who keeps the clock states its greatest error. Without a statement, the last one grows by the rate
-at which a clock may drift; without any, the bound is unknown. A step adds to it until the source
-has corrected the clock again.
+The program that controls the clock states its maximum error. While there is no statement, the last
+error grows at the rate at which a clock may drift; if there never was one, it is unknown. A step
+adds to it until the source has corrected the clock again.
 """
 
 from __future__ import annotations
@@ -18,40 +18,39 @@ from controller.proof.chrony import Tracking
 from controller.proof.kernel_clock import KernelClock
 
 DRIFT_RATE = 500e-6
-"""Seconds by which a clock without a source may go wrong in one; the kernel reckons with the
-same.
-"""
+"""Seconds per second by which a clock without a source may drift; the kernel assumes the same."""
 SLEW_RATIO = 0.1
-"""The share by which a clock that is corrected gradually may run faster or slower: chrony takes up
-to a twelfth. A greater difference is a step.
+"""The share by which a clock that is corrected gradually may run faster or slower (chrony uses up
+to a twelfth). A greater difference is a step.
 """
 DEFAULT_STEP_SECONDS = 1.0
-"""Seconds that count as a step where the site has no bound."""
+"""Minimum difference in seconds that counts as a step if the site sets no bound."""
 WARNING_SECONDS = 600.0
-"""Seconds before the site's bound is crossed at which the warning begins, but not before half of
-the bound is used up.
+"""Seconds before the site's bound is crossed at which the alert is raised, but not before the error
+exceeds half of the bound.
 """
 CLEAR_RATIO = 0.8
-"""The share of a limit below which the error must fall for its alert to end: an error at the limit
-would raise it again and again.
+"""The share of a limit below which the error must fall for the alert to end. Without it, an error
+near the limit would raise and clear the alert repeatedly.
 """
 ERROR_WITHIN_BOUND = 0.0
-"""The error is within what the site asks, or it asks nothing."""
+"""The error is within the bound of the site, or the site sets none."""
 
 REMEDY = (
-    "Let chrony or systemd-timesyncd keep the clock, and see whether its source is heard: "
+    "Let chrony or systemd-timesyncd control the clock, and check whether its source replies: "
     "`chronyc sources`, `timedatectl timesync-status`"
 )
 
 By = Literal["chrony", "kernel"]
 Stage = Literal["ahead", "crossed", "unknown"]
-"""The bound will be crossed; it is crossed; it is unknown."""
+"""The bound will be crossed; it is crossed; the error is unknown."""
 
 
 class ClockStatement(msgspec.Struct, frozen=True):
-    """A statement about the clock. Seconds; ``offset``: by which it is ahead; ``greatest``: by
-    which it is wrong at most; ``growth``: by which that grows each second without a source;
-    ``correction``: the difference after each correction, None if unknown.
+    """A statement about the clock, in seconds. ``offset``: by which it is ahead; ``greatest``: its
+    maximum error; ``estimated``: its probable error; ``growth``: by which the maximum error grows
+    each second without a source; ``correction``: values that change with each correction, None if
+    unknown.
     """
 
     by: By
@@ -85,7 +84,9 @@ class TimeKept(msgspec.Struct, frozen=True):
 
 
 def clock_statement(kernel: KernelClock | None, chrony: Tracking | None) -> ClockStatement | None:
-    """Who is asked: chrony where it keeps the clock, else the kernel. None: no reply."""
+    """Return chrony's statement if chrony controls the clock, else the kernel's; None without
+    either.
+    """
     statements = []
     if chrony is not None:
         statements.append(
@@ -124,8 +125,8 @@ def update_clock_state(
     statement: ClockStatement | None,
     bound: float | None,
 ) -> tuple[TimeKept, float | None]:
-    """The present state, and the seconds by which the clock was set since the last reading, if it
-    was. ``bound``: what the site asks.
+    """Return the present state, and the seconds by which the clock was set since the last reading,
+    if it was. ``bound``: the maximum error that the site allows.
     """
     first = before is None
     before = before or TimeKept(wall, machine)
@@ -164,7 +165,7 @@ def update_clock_state(
 
 
 def _corrected(before: TimeKept, statement: ClockStatement) -> bool:
-    """Whether the source has corrected the clock since the look before, or has come back."""
+    """Return True if the source has corrected the clock since the last reading, or has returned."""
     previous = before.stated
     if previous is None or not previous.synchronised or previous.by != statement.by:
         return True
@@ -176,8 +177,8 @@ def _corrected(before: TimeKept, statement: ClockStatement) -> bool:
 def reported_error(
     before: float | None, error: float | None, growth: float, bound: float | None
 ) -> float | None:
-    """The error that events carry from now on: 1, 2 or 5 times a power of ten, so that it seldom
-    changes while the error grows.
+    """Return the error that events carry from now on: 1, 2 or 5 times a power of ten, so that it
+    seldom changes while the error grows.
     """
     if bound is None:
         return ERROR_WITHIN_BOUND
@@ -191,7 +192,7 @@ def reported_error(
 
 
 def rounded_up(seconds: float) -> float:
-    """The next of 1, 2 and 5 times a power of ten.
+    """Round up to 1, 2 or 5 times a power of ten.
 
     >>> [rounded_up(each) for each in (0.101, 0.2, 0.3, 3600.0)]
     [0.2, 0.2, 0.5, 5000.0]
@@ -202,7 +203,7 @@ def rounded_up(seconds: float) -> float:
 
 
 def _limit(growth: float, bound: float) -> float:
-    """The error from which on the alert is raised."""
+    """Return the error at which the alert is raised."""
     return max(bound / 2, bound - WARNING_SECONDS * growth)
 
 
@@ -214,8 +215,8 @@ def _unproved(before: bool, error: float | None, growth: float, bound: float | N
 
 
 def crossing_time(now: TimeKept, bound: float | None) -> float | None:
-    """When the site's bound is crossed without a correction, in seconds since 1970; None: it
-    already is, or is not required.
+    """Return when the site's bound is crossed without a correction, in seconds since 1970; None if
+    it already is, or if there is no bound.
     """
     if bound is None or now.error is None or now.error > bound:
         return None
@@ -223,13 +224,13 @@ def crossing_time(now: TimeKept, bound: float | None) -> float | None:
 
 
 def unproved_alert(now: TimeKept, bound: float | None) -> tuple[Stage, str] | None:
-    """How far it has come, and what the alert *time unproved* says; None where it is not raised."""
+    """Return the stage and the text of the alert *time unproved*; None if it is not raised."""
     if bound is None or not now.unproved:
         return None
     crossing = crossing_time(now, bound)
     if now.error is None:
         return "unknown", (
-            f"nobody states by how much the clock may be wrong; the site allows {bound:g} s. "
+            f"it is unknown by how much the clock may be wrong; the site allows {bound:g} s. "
             f"{REMEDY}"
         )
     if crossing is None:

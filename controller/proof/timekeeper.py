@@ -21,8 +21,8 @@ from controller.proof.clocks import read_clocks
 
 
 class Timekeeper:
-    """Continues from the last ``boot`` entry and the last entry of all. ``counted``: seconds known
-    from elsewhere.
+    """Continues from the last ``boot`` entry and the last entry of all. ``counted``: the minimum
+    count of seconds, as the segments show it.
     """
 
     def __init__(self, boot: Entry | None, last: Entry | None, counted: int = 0) -> None:
@@ -42,12 +42,12 @@ class Timekeeper:
         return self._counted + int(self._now.awake - self._began.awake)
 
     def update(self) -> None:
-        """Read the clocks."""
+        """Read the clocks, and decide again whether the wall clock is believed."""
         self._now = read_clocks()
         self._belief = update_belief(self._belief, self._now)
 
     def clock(self) -> ClockState:
-        """The state of the clocks, for a ``boot`` entry."""
+        """Return the state of the clocks, for a ``boot`` entry."""
         known = self._belief.known
         if known is None:
             return ClockState(
@@ -67,7 +67,7 @@ class Timekeeper:
 
 
 def _before(boot: Entry | None, last: Entry | None) -> tuple[int, Belief]:
-    """The seconds counted until the last entry, and what was believed then."""
+    """Return the seconds counted until the last entry, and the belief then."""
     if boot is None or last is None:
         return 0, Belief()
     try:

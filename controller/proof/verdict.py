@@ -7,7 +7,7 @@ import msgspec
 from controller.proof.outcome import ProofOutcome, conclude
 
 MAX_LISTED_PROBLEMS = 20
-"""Problems that are listed; the rest are counted."""
+"""Maximum problems listed; the rest are counted."""
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -27,19 +27,20 @@ class PositionRange(msgspec.Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """How many entries."""
+        """The number of entries."""
         return self.last - self.first + 1
 
 
 class Verdict(msgspec.Struct, kw_only=True):
-    """The findings. ``keys``: the public keys that checkpoints were held against; ``trusted``: they
-    were given, and are not the journal's own word. ``through``: the position of the last entry that
-    a signed checkpoint vouches for.
+    """The findings. ``keys``: the public keys with which checkpoints were verified; ``trusted``:
+    the caller gave them, so they are not merely those that the journal names. ``through``: the
+    position of the last entry that a signed checkpoint covers.
 
     ``proved``: how many entries such a checkpoint covers; ``unproved``: the others. ``missing``:
-    days that are absent without a record of their removal in the chain; ``removed``: what it says
-    was. ``unread``: what could not be read or decided, and why. ``elsewhere``: checkpoints of other
-    journals; ``disbelieved``: of this one, that no key to trust has signed.
+    entries of absent days whose removal the chain does not record; ``removed``: those whose removal
+    it records. ``unread``: what could not be read or decided, and why. ``elsewhere``: the number of
+    checkpoints of other journals; ``disbelieved``: of those of this journal that no trusted key has
+    signed.
     """
 
     journal: str
@@ -69,7 +70,7 @@ class Verdict(msgspec.Struct, kw_only=True):
 
     @property
     def outcome(self) -> ProofOutcome:
-        """The verdict. Without a given key, the author of the journal is not part of it."""
+        """The verdict. Unless a key was given, it does not include who wrote the journal."""
         lacking = (
             self.unread or self.missing or not self.entries or (self.trusted and self.unproved)
         )
@@ -77,7 +78,7 @@ class Verdict(msgspec.Struct, kw_only=True):
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is wrong, and nothing needed is missing."""
+        """True if nothing is wrong, and nothing needed is missing."""
         return self.outcome is ProofOutcome.HOLDS
 
     def wrong(self, source: str, position: int | None, what: str) -> None:
@@ -88,7 +89,7 @@ class Verdict(msgspec.Struct, kw_only=True):
             self.more += 1
 
     def add(self, later: Verdict) -> None:
-        """Add what was found in the entries that follow."""
+        """Add the findings of later entries."""
         self.entries += later.entries
         self.segments += later.segments
         self.checkpoints += later.checkpoints

@@ -1,9 +1,9 @@
-"""Verification: whether what is kept of a journal is what was written, from the first entry to the
+"""Verifies that the stored parts of a journal are what was written, from the first entry to the
 last.
 
-The hash chain shows what was changed, inserted, removed or moved; the signed checkpoints show what
-was cut off at the end or rewritten as a whole; a subscriber's archive is a witness out of reach of
-the journal's machine.
+The hash chain shows what was changed, inserted, removed or moved. The signed checkpoints show what
+was cut off at the end or rewritten as a whole. A subscriber's archive is a witness that the
+journal's machine cannot alter.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from controller.proof.segment import DECODE_ERRORS, BrokenSegmentError, Unreadab
 from controller.proof.verdict import PositionRange, Verdict
 
 MIN_PARALLEL_ENTRIES = 50_000
-"""Entries of a journal that is worth several processes."""
+"""Minimum size of a journal that is verified in several processes."""
 
 Progress = Callable[[int, int], None]
 
 
 class EntryListener:
-    """Who is given every entry once, in order; here one who only passes it on. ``sound``: whether
-    what it found since it began at a seam is what it would have found without.
+    """Receives every entry once, in order. This one calls ``each``; a subclass has findings.
+    ``sound``: False if its findings may depend on entries before the seam at which it began.
     """
 
     sound = True
@@ -43,31 +43,32 @@ class EntryListener:
         self._each = each
 
     def on_entry(self, entry: Entry) -> None:
-        """Take the next entry."""
+        """Handle the next entry."""
         self._each(entry)
 
     def end(self) -> None:
-        """There are no more entries."""
+        """Handle the end of the entries."""
 
     def begin(self, lead: Lead) -> None:
-        """Begin at a seam, with what leads up to it."""
+        """Begin at a seam, with its lead."""
 
     def state_digest(self) -> bytes:
-        """A digest of what is known now. The verdict on later entries depends on nothing else."""
+        """Return a digest of the present state, on which alone the later findings depend."""
         return b""
 
     def pop_findings(self) -> Any:
-        """Findings since the last call, for :meth:`add` of another."""
+        """Return the findings since the last call, for :meth:`add` in another process."""
 
     def add(self, found: Any) -> None:
-        """Add what another has found in the entries that follow."""
+        """Add what another process has found in later entries."""
 
 
 class _Chain(msgspec.Struct):
-    """The chain of one file. ``after``: the position before its first kept entry; ``head``: its
-    last; ``sound``: up to which all entries are present and as written; ``signed``: up to which a
-    checkpoint vouches. ``cut_short``: whether there may be more than could be read. ``tells``:
-    whether the release that wrote its first entries records what it removes; None: they do not say.
+    """The chain of one file. ``after``: the position before its first stored entry; ``head``: that
+    of its last one; ``sound``: that up to which all entries are present and intact; ``signed``:
+    that up to which a checkpoint covers them. ``flawed``: a problem was found. ``cut_short``: there
+    may be more entries than could be read. ``records_removals``: the release that wrote its first
+    entries records removals; None if unknown.
     """
 
     journal: str
@@ -78,19 +79,20 @@ class _Chain(msgspec.Struct):
     signed: int
     flawed: bool = False
     cut_short: bool = False
-    tells: bool | None = None
+    records_removals: bool | None = None
 
-    def breaks(self, position: int) -> None:
-        """From here on, nothing before is linked with what follows."""
+    def break_at(self, position: int) -> None:
+        """Mark the chain as broken at this position."""
         self.flawed = True
         self.sound = min(self.sound, position - 1)
 
 
 class WalkFindings(msgspec.Struct, kw_only=True):
-    """The findings of some pieces. ``found``: the hashes of entries by journal and position;
-    ``stated``: recorded removals: in which journal, and at which position of it; ``sealed``: the
-    checkpoints that end segments; ``begun``: the hash before the first entry of a source where the
-    one before was not read here; ``site``: and whether it is simulated.
+    """The findings of some pieces. ``found``: hashes of entries, by journal and position;
+    ``stated``: recorded removals, each with the journal and the position of the record; ``sealed``:
+    the checkpoints that end segments; ``begun``: the hash before the first entry of a source, if
+    the previous source was not read by this process; ``site``: the site, and whether all its tables
+    are simulated.
     """
 
     verdict: Verdict
@@ -112,9 +114,8 @@ def verify(
     jobs: int = 1,
 ) -> Verdict:
     """Walk the chain. ``key``: the public key to trust; without it, those that the journal names.
-    ``checkpoints``: further ones from elsewhere, made by anybody. ``each`` is called with every
-    entry once. ``jobs``: how many processes may share a large journal, unless ``each`` is a mere
-    function.
+    ``checkpoints``: further ones from untrusted sources. ``each`` receives every entry once.
+    ``jobs``: the number of processes for a large journal; one, if ``each`` is a function.
     """
     verdict = Verdict(journal=str(journal), trusted=key is not None, keys=[key] if key else [])
     try:
@@ -132,17 +133,17 @@ def verify(
         verdict.wrong(
             str(journal),
             None,
-            f"{evidence.strays} entries stand before the first entry of the journal",
+            f"{evidence.strays} entries are before the first entry of the journal",
         )
     alone = each is not None and not isinstance(each, EntryListener)
     listener = each if isinstance(each, EntryListener) else EntryListener(each or (lambda _: None))
     walk = Walk(evidence, verdict, last_checkpoint(journal), list(checkpoints), listener, progress)
-    together = jobs > 1 and not alone and evidence.size() >= MIN_PARALLEL_ENTRIES
-    if not (together and walk.take_in_parallel(jobs)):
+    parallel = jobs > 1 and not alone and evidence.size() >= MIN_PARALLEL_ENTRIES
+    if not (parallel and walk.walk_in_parallel(jobs)):
         for piece in whole(evidence):
-            walk.take(piece)
+            walk.process(piece)
         listener.end()
-    walk.judge()
+    walk.conclude()
     verdict.notes[:] = dict.fromkeys(verdict.notes)
     return verdict
 
@@ -155,23 +156,25 @@ class Walk:
         evidence: Evidence,
         verdict: Verdict,
         own: Checkpoint | None,
-        told: list[Checkpoint],
+        checkpoints: list[Checkpoint],
         listener: EntryListener,
         progress: Progress,
     ) -> None:
         self.evidence, self.listener, self.progress = evidence, listener, progress
-        self._verdict, self._told = verdict, told
+        self._verdict, self._checkpoints = verdict, checkpoints
         self._own = [own] if own is not None else []
-        self._wanted = {(point.journal, point.position) for point in [*told, *self._own]}
+        self._wanted = {(point.journal, point.position) for point in [*checkpoints, *self._own]}
         self._wanted |= {(source.journal, source.after) for source in evidence.sources}
         self._found: dict[tuple[str, int], str] = {}
-        self._begun: dict[tuple[str, int], str] = {}
+        self._assumed_hashes: dict[tuple[str, int], str] = {}
         self._chains: dict[str, _Chain] = {}
-        self._stated: list[tuple[str, int, RemovedDay]] = []
+        self._recorded_removals: list[tuple[str, int, RemovedDay]] = []
         self._site: tuple[str, bool] | None = None
         self._at = b"", 0
-        """The hash of the last entry of the present source, and the position after it."""
-        self._left: int | None = None
+        """The hash of the last entry that was read in the present source, and the position after
+        it.
+        """
+        self._abandoned_source: int | None = None
         """The source that could not be read further."""
         self._done, self._total = 0, evidence.size()
         live = (
@@ -182,8 +185,8 @@ class Walk:
         self._saved_states = SavedStateCheck(evidence.saved, live)
 
     def begin(self, piece: Piece) -> None:
-        """Begin with this piece, as if all before it were there and as it was written. Raises
-        :class:`BrokenSegmentError` and ``ValueError`` where nothing leads up to it.
+        """Begin with this piece, assuming that everything before it is present and intact. Raises
+        :class:`BrokenSegmentError` and ``ValueError`` if its lead cannot be read.
         """
         source = self.evidence.sources[piece.source]
         earlier = [
@@ -194,56 +197,56 @@ class Walk:
         head = max([*earlier, piece.after])
         self._chains = {
             source.journal: _Chain(
-                source.journal, source.base, source.after, head, head, head, tells=True
+                source.journal, source.base, source.after, head, head, head, records_removals=True
             )
         }
         self._at = piece.previous, piece.after + 1
         self.listener.begin(lead(self.evidence, piece))
 
     def state_digest(self, piece: Piece) -> bytes:
-        """A digest of what is known before this piece, on which it depends what is found in it."""
+        """Return a digest of the state before this piece, on which alone its findings depend."""
         journal = self.evidence.sources[piece.source].journal
         chain = self._chains.get(journal)
-        here = self._at, self._left == piece.source, self.listener.state_digest()
+        here = self._at, self._abandoned_source == piece.source, self.listener.state_digest()
         if chain is None:
             return repr((journal, here)).encode()
-        known = chain.head, chain.flawed, chain.cut_short, chain.tells is not None
+        known = chain.head, chain.flawed, chain.cut_short, chain.records_removals is not None
         return repr((journal, here, known)).encode()
 
     def pop_findings(self) -> WalkFindings:
-        """Findings since the last call."""
+        """Return the findings since the last call."""
         verdict = self._verdict
-        told = WalkFindings(
+        findings = WalkFindings(
             verdict=verdict,
             chains=self._chains,
             found=self._found,
-            stated=self._stated,
+            stated=self._recorded_removals,
             sealed=self._own,
-            begun=self._begun,
-            wrong=self._saved_states.mistakes(),
+            begun=self._assumed_hashes,
+            wrong=self._saved_states.problems_so_far(),
             site=self._site,
         )
         self._verdict = Verdict(journal=verdict.journal, trusted=verdict.trusted)
-        self._stated, self._own = [], []
-        return told
+        self._recorded_removals, self._own = [], []
+        return findings
 
-    def take_in_parallel(self, jobs: int) -> bool:
-        """Process all in several processes. Return False if they could not."""
-        taken = walk_together(self, jobs)
-        if taken is None:
+    def walk_in_parallel(self, jobs: int) -> bool:
+        """Walk all pieces in several processes. Return False if one process has to do it."""
+        pieces = walk_together(self, jobs)
+        if pieces is None:
             return False
         found: dict[tuple[str, int], str] = {}
-        for each in taken:
-            found |= each.walked.found
+        for piece in pieces:
+            found |= piece.walked.found
         if any(
             found.get(at, hash_) != hash_
-            for each in taken
-            for at, hash_ in each.walked.begun.items()
+            for piece in pieces
+            for at, hash_ in piece.walked.begun.items()
         ):
             return False  # a source does not continue the findings of another process
-        for each in taken:
-            self._add(each.walked)
-            self.listener.add(each.listener_findings)
+        for piece in pieces:
+            self._add(piece.walked)
+            self.listener.add(piece.listener_findings)
         return True
 
     def _add(self, walked: WalkFindings) -> None:
@@ -252,32 +255,34 @@ class Walk:
             known = self._chains.setdefault(journal, chain)
             known.head, known.sound = chain.head, chain.sound
             known.flawed, known.cut_short = chain.flawed, chain.cut_short
-            known.tells = chain.tells if known.tells is None else known.tells
+            known.records_removals = (
+                chain.records_removals if known.records_removals is None else known.records_removals
+            )
         self._found |= walked.found
-        self._stated += walked.stated
+        self._recorded_removals += walked.stated
         self._own += walked.sealed
         self._site = walked.site or self._site
         self._saved_states.add(walked.wrong)
 
-    def judge(self) -> None:
-        """Say what follows from all that was found."""
+    def conclude(self) -> None:
+        """Complete the verdict, once all pieces were walked."""
         verdict = self._verdict
         self.progress(self._total, self._total)
         if self._site is not None:
             verdict.site, verdict.simulated = self._site
         verdict.head = max((chain.head for chain in self._chains.values()), default=0)
-        self._hold_against_checkpoints()
+        self._check_checkpoints()
         whole = {
             chain.journal: chain.head for chain in self._chains.values() if not chain.cut_short
         }
-        for position, what in self._saved_states.wrong(whole):
+        for position, what in self._saved_states.problems(whole):
             verdict.wrong(str(self.evidence.journal), position, what)
         for chain in self._chains.values():
-            self._tell(chain)
+            self._add_coverage(chain)
 
-    def take(self, piece: Piece) -> None:
+    def process(self, piece: Piece) -> None:
         """Walk the next piece."""
-        if self._left == piece.source:
+        if self._abandoned_source == piece.source:
             return
         source = self.evidence.sources[piece.source]
         begins = piece.after == source.after
@@ -296,8 +301,8 @@ class Walk:
             if source.is_segment and piece.through is None:
                 self._check_seal(source, self._at[1] - 1, self._at[0])
             return
-        self._left, chain.cut_short = piece.source, True
-        chain.breaks(self._at[1])
+        self._abandoned_source, chain.cut_short = piece.source, True
+        chain.break_at(self._at[1])
 
     def _enter(self, source: JournalSource) -> _Chain:
         chain = self._chains.get(source.journal)
@@ -314,9 +319,9 @@ class Walk:
 
     def _check(self, entry: Entry, source: JournalSource, chain: _Chain) -> None:
         previous, expected = self._at
-        if (wrong := _flaw(entry, previous, expected)) is not None:
+        if (wrong := _entry_problem(entry, previous, expected)) is not None:
             self._verdict.wrong(str(source.path), expected, wrong)
-            chain.breaks(expected)
+            chain.break_at(expected)
         if (source.journal, entry.position) in self._wanted:
             self._found[source.journal, entry.position] = entry.hash.hex()
         self._at = entry.hash, entry.position + 1
@@ -342,11 +347,11 @@ class Walk:
             )
 
     def _check_beginning(self, source: JournalSource, chain: _Chain) -> None:
-        """Whether a source continues where the previous one ended."""
+        """Check that a source continues where the previous one ended."""
         verdict, known = self._verdict, chain.head
         if source.after > known:
-            chain.breaks(known + 1)
-            if not self._is_kept_from_us(source.journal, known + 1, source.after):
+            chain.break_at(known + 1)
+            if not self._is_withheld(source.journal, known + 1, source.after):
                 verdict.wrong(
                     str(source.path),
                     known + 1,
@@ -355,14 +360,14 @@ class Walk:
             return
         before = self._found.get((source.journal, source.after))
         if before is None:
-            self._begun[source.journal, source.after] = source.previous.hex()
+            self._assumed_hashes[source.journal, source.after] = source.previous.hex()
         elif before != source.previous.hex():
-            chain.breaks(source.after + 1)
+            chain.break_at(source.after + 1)
             what = f"entry {source.after + 1} does not follow from the sealed day before it"
             verdict.wrong(str(source.path), source.after + 1, what)
 
-    def _is_kept_from_us(self, journal: str, first: int, last: int) -> bool:
-        """Whether those entries are in sealed days that exist and that we may not read."""
+    def _is_withheld(self, journal: str, first: int, last: int) -> bool:
+        """Return True if those entries are in sealed days that exist but cannot be read."""
         spans = sorted(
             span(path)[2:] for path in self.evidence.withheld if span(path)[1] == journal[:8]
         )
@@ -405,19 +410,21 @@ class Walk:
         try:
             boot = msgspec.json.decode(entry.body, type=Boot)
         except DECODE_ERRORS:
-            return  # its hash shows whether it was written so
-        if chain.tells is None:
-            chain.tells = boot.clock is not None
+            return  # its hash shows whether it was altered
+        if chain.records_removals is None:
+            chain.records_removals = boot.clock is not None
         if (point := boot.restored) is not None:
             self._verdict.notes.append(
-                f"the journal goes on from a backup, restored at {point.at[:40]}: entry "
+                f"the journal continues a backup, restored at {point.at[:40]}: entry "
                 f"{point.position} of {point.since[:40]}, in {point.file[:200]}, which is verified "
-                "by itself. What was stored after that entry and before the restore is in no file "
-                "here: subscribers have it"
+                "separately. Entries stored after it and before the restore are in no file here: "
+                "subscribers have them"
             )
         if boot.standby is not None and boot.standby.before is not None:
             hand_overs.note_hand_over(boot.standby.before, self.evidence.journal, self._verdict)
-        self._stated += ((chain.journal, entry.position, removal) for removal in boot.removed)
+        self._recorded_removals += (
+            (chain.journal, entry.position, removal) for removal in boot.removed
+        )
         verdict = self._verdict
         self._site = (
             boot.site,
@@ -428,10 +435,10 @@ class Walk:
 
     # The checkpoints
 
-    def _hold_against_checkpoints(self) -> None:
+    def _check_checkpoints(self) -> None:
         verdict, keys = self._verdict, frozenset(self._verdict.keys)
         own = {msgspec.json.encode(point): point for point in self._own}
-        told = {msgspec.json.encode(point): point for point in self._told}
+        from_archive = {msgspec.json.encode(point): point for point in self._checkpoints}
         for point in own.values():
             verdict.checkpoints += 1
             wrong = signature_problem(point, keys)
@@ -440,19 +447,19 @@ class Walk:
             elif point.signature is None:
                 verdict.unsigned += 1
                 verdict.notes.append(f"{_named(point)}, is not signed: it proves nothing")
-                self._hold(point, signed=False)
+                self._apply_checkpoint(point, signed=False)
             elif not keys:
                 verdict.notes.append(
                     f"{_named(point)}, is signed with the key {point.key}, and the journal names "
-                    "none"
+                    "no key"
                 )
             elif wrong is not None:
                 verdict.wrong(
                     str(self.evidence.journal), point.position, f"{_named(point)}: {wrong}"
                 )
             else:
-                self._hold(point, signed=True)
-        for body, point in told.items():
+                self._apply_checkpoint(point, signed=True)
+        for body, point in from_archive.items():
             if body in own:
                 continue
             verdict.checkpoints += 1
@@ -460,13 +467,13 @@ class Walk:
             if point.journal not in self._chains:
                 verdict.elsewhere += 1
             elif wrong is None:
-                self._hold(point, signed=True)
+                self._apply_checkpoint(point, signed=True)
             else:
-                self._disbelieve(point, wrong)
+                self._note_disbelieved(point, wrong)
 
-    def _disbelieve(self, point: Checkpoint, why: str) -> None:
-        """Anybody may have sent it. Without a given key, a checkpoint with an unknown signer may
-        still be the true one.
+    def _note_disbelieved(self, point: Checkpoint, why: str) -> None:
+        """Note a checkpoint of the archive that no trusted key has signed: anyone could have sent
+        it. If no key was given, its signer may still be the right one.
         """
         verdict = self._verdict
         verdict.disbelieved += 1
@@ -484,11 +491,11 @@ class Walk:
         ):
             verdict.unread.append(
                 f"{_named(point)}, of the archive contradicts the journal, and is signed with the "
-                f"key {point.key}, which the"
-                " journal does not name: say with --key which key is to be trusted"
+                f"key {point.key}, which the journal does not name: name the key to trust with "
+                "--key"
             )
 
-    def _hold(self, point: Checkpoint, *, signed: bool) -> None:
+    def _apply_checkpoint(self, point: Checkpoint, *, signed: bool) -> None:
         chain = self._chains[point.journal]
         if (wrong := self._contradiction(point)) is not None:
             self._verdict.wrong(str(self.evidence.journal), *wrong)
@@ -501,11 +508,11 @@ class Walk:
             self._verdict.through = max(self._verdict.through, point.position)
 
     def _contradiction(self, point: Checkpoint) -> tuple[int, str] | None:
-        """Where, and how, the journal differs from the one this checkpoint was made of."""
+        """Return where and how the journal contradicts this checkpoint, or None."""
         chain, here = self._chains[point.journal], self._found.get((point.journal, point.position))
         if point.position > chain.head:
             if chain.cut_short:
-                return None  # it could not be read so far, which is reported
+                return None  # the entry could not be read, which is reported
             return (
                 chain.head + 1,
                 f"cut off after entry {chain.head}: {_named(point)}, was signed for",
@@ -513,49 +520,51 @@ class Walk:
         if here is not None and here != point.hash:
             return (
                 point.position,
-                f"{_named(point)}: the journal has another entry there; it was written anew",
+                f"{_named(point)}: the journal has another entry there; it was rewritten",
             )
         return None
 
     # Coverage
 
-    def _tell(self, chain: _Chain) -> None:
+    def _add_coverage(self, chain: _Chain) -> None:
         verdict = self._verdict
         verdict.proved += chain.signed - chain.after
         if chain.head > chain.signed:
             verdict.unproved.append(PositionRange(chain.journal, chain.signed + 1, chain.head))
-        stated = min(
+        removed_through = min(
             chain.after, max((removal.last for removal in self._removals(chain)), default=0)
         )
-        if stated > chain.base:
-            verdict.removed.append(PositionRange(chain.journal, chain.base + 1, stated))
-        if chain.after > max(stated, chain.base):
-            gone = PositionRange(chain.journal, max(stated, chain.base) + 1, chain.after)
-            verdict.missing.append(gone)
-            if chain.tells and not any(
+        if removed_through > chain.base:
+            verdict.removed.append(PositionRange(chain.journal, chain.base + 1, removed_through))
+        if chain.after > max(removed_through, chain.base):
+            missing = PositionRange(
+                chain.journal, max(removed_through, chain.base) + 1, chain.after
+            )
+            verdict.missing.append(missing)
+            if chain.records_removals and not any(
                 each.journal == chain.journal and each.last >= chain.after
-                for _, _, each in self._stated
+                for _, _, each in self._recorded_removals
             ):
                 what = (
-                    f"entries {gone.first} to {gone.last} are gone, and no entry says that "
+                    f"entries {missing.first} to {missing.last} are gone, and no entry says that "
                     "their days were removed in their time"
                 )
-                verdict.wrong(str(self.evidence.journal), gone.first, what)
+                verdict.wrong(str(self.evidence.journal), missing.first, what)
 
     def _removals(self, chain: _Chain) -> list[RemovedDay]:
-        """The removals of this chain that are recorded in entries as credible as any.
+        """Return the recorded removals of this chain that are credible.
 
-        The oldest day is removed first, and the record of its removal with the day in which it was
-        written: the latest one counts for all.
+        The oldest day is removed first, and its record is removed later with the day that holds it,
+        so the latest record counts for all earlier days.
         """
-        said = [
+        removals = [
             (where, at, removal)
-            for where, at, removal in self._stated
+            for where, at, removal in self._recorded_removals
             if removal.journal == chain.journal
         ]
         believed = [
             removal
-            for where, at, removal in said
+            for where, at, removal in removals
             if at
             <= (self._chains[where].signed if self._verdict.trusted else self._chains[where].sound)
         ]
@@ -563,31 +572,31 @@ class Walk:
         for removal in believed:
             if removal.last == chain.after and removal.hash != before:
                 what = (
-                    f"what is kept does not follow from entry {removal.last} as it was when "
+                    f"the stored entries do not follow from entry {removal.last}, as it was when "
                     "its day was removed"
                 )
                 self._verdict.wrong(str(self.evidence.journal), chain.after + 1, what)
         return believed
 
 
-def _flaw(entry: Entry, previous: bytes, expected: int) -> str | None:
-    """The mistake in the entry found at the position ``expected``."""
+def _entry_problem(entry: Entry, previous: bytes, expected: int) -> str | None:
+    """Return what is wrong with the entry found at the position ``expected``, or None."""
     if entry.position != expected:
-        gone = (
+        missing = (
             f"entry {expected}"
             if entry.position == expected + 1
             else f"entries {expected} to {entry.position - 1}"
         )
         return (
-            f"{gone} missing"
+            f"{missing} missing"
             if entry.position > expected
             else f"entry {entry.position} comes twice"
         )
-    what = f"entry {expected} ({entry.kind} of {entry.table or 'the daemon'}, {entry.time})"
+    name = f"entry {expected} ({entry.kind} of {entry.table or 'the daemon'}, {entry.time})"
     if entry.previous != previous:
-        return f"{what} does not follow from the entry before it"
+        return f"{name} does not follow from the entry before it"
     return (
-        None if has_valid_hash(entry) else f"{what} is not what was written: its hash does not hold"
+        None if has_valid_hash(entry) else f"{name} is not what was written: its hash does not hold"
     )
 
 

@@ -1,9 +1,9 @@
-"""A subscriber's archive as a witness: events and checkpoints as JSON lines, in any order, with
-duplicates.
+"""Compares a journal with a subscriber's archive, the witness: events and checkpoints as JSON
+lines, in any order, with duplicates.
 
-A line is the body itself, or an object that has it under ``payload`` (an object or a string) beside
-anything else, or under ``body`` beside its ``kind``, as an export has it. The reply to a recall
-counts as the events in it. Everything else is ignored.
+A line is the body itself, or an object with other fields that has it under ``payload`` (an object
+or a string), or under ``body`` beside its ``kind``, as in an export. The reply to a recall counts
+as the events in it. Everything else is ignored.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from controller.proof.verdict import Verdict
 from devices.readings import MAX_EXACT_INTEGER
 
 MAX_LISTED_LINES = 5
-"""Malformed lines whose numbers are reported."""
+"""Maximum malformed lines whose numbers are reported."""
 
 EventId = tuple[str, str, int]
 """Table, boot and seq: one event of the whole site."""
 
 
 class _EventDigests(NamedTuple):
-    """An event as it was archived, by its digests: of the numbers as they are, and of the numbers
-    as doubles, which lose digits of integers beyond 2^53.
+    """The digests of an archived event: with exact numbers, and with numbers as doubles, which lose
+    digits of integers beyond 2^53.
     """
 
     exact: bytes
@@ -41,8 +41,8 @@ class _EventDigests(NamedTuple):
 
 
 class Witness:
-    """The content of an archive. Raises ``OSError``. ``unreadable``: the numbers of the first lines
-    without anything of this project; ``malformed``: how many there are.
+    """The content of an archive. Raises ``OSError``. ``malformed``: the number of lines that no
+    subscriber writes; ``unreadable``: the numbers of the first of them.
     """
 
     def __init__(self, path: Path) -> None:
@@ -87,13 +87,13 @@ class Witness:
     def add_evidence(self, verdict: Verdict) -> None:
         """Add the archive's evidence to the verdict, once all entries were received."""
         if not verdict.entries:
-            return  # there is nothing to hold against it
+            return  # there is nothing to compare
         source = str(self.path)
         for position, name in self._differ:
             verdict.wrong(
                 source,
                 position,
-                f"{_spell(name)} was published otherwise than it stands in the journal",
+                f"{_spell(name)} was published with other content than the journal has",
             )
         gone = 0
         for name, archived in self.events.items():
@@ -110,32 +110,32 @@ class Witness:
                 )
         for name in self.conflicts:
             verdict.wrong(
-                source, None, f"{_spell(name)} stands twice in the archive, and not the same"
+                source, None, f"{_spell(name)} is in the archive twice, with different content"
             )
         if self._rounded:
             verdict.unread.append(
                 f"{source}: {len(self._rounded)} events cannot be judged: the program that wrote "
                 "the archive rounded their integers beyond 2^53, as JavaScript does; all else in "
                 f"them is as in the journal; first: {_spell(min(self._rounded))} let a program "
-                "that keeps whole numbers, or the text as it came, write the archive"
+                "write the archive that keeps exact integers, or the text as received"
             )
         verdict.witnessed = len(self._seen - self._rounded)
         lines = ", ".join(map(str, self.unreadable)) + (
             ", ..." if self.malformed > len(self.unreadable) else ""
         )
         notes = (
-            (gone, "events of the archive are older than what is kept of the journal"),
+            (gone, "events of the archive are older than the stored part of the journal"),
             (
                 self._only_here,
                 (
-                    "events of the journal are not in the archive: it may have begun later, or not "
-                    "heard them"
+                    "events of the journal are not in the archive: it may have begun later, or "
+                    "missed them"
                 ),
             ),
             (
                 self.malformed,
                 (
-                    "lines of the archive are not messages of a daemon, and were passed over: line "
+                    "lines of the archive are not messages of a daemon, and were ignored: line "
                     f"{lines}"
                 ),
             ),
@@ -143,11 +143,11 @@ class Witness:
         verdict.notes += [f"{count} {what}" for count, what in notes if count]
 
     def _line(self, line: bytes) -> bool:
-        """Keep the content of a line. Returns whether a subscriber writes such lines."""
+        """Add the content of a line. Return False if no subscriber writes such a line."""
         if not line.strip():
             return True
         if len(line) == MAX_LINE_BYTES:
-            return False  # what follows counts as a line by itself, and is broken too
+            return False  # the rest counts as another line, which is malformed too
         try:
             body = json.loads(line)
             if isinstance(body, dict) and ("payload" in body or {"kind", "body"} <= body.keys()):
@@ -159,11 +159,11 @@ class Witness:
             return body in (None, "")  # a retained topic that was emptied
         recalled = body.get("events")
         if isinstance(recalled, list):
-            known = [isinstance(each, dict) and self._keep(each) for each in recalled]
+            known = [isinstance(each, dict) and self._add_body(each) for each in recalled]
             return all(known)
-        return self._keep(body)
+        return self._add_body(body)
 
-    def _keep(self, body: dict[str, Any]) -> bool:
+    def _add_body(self, body: dict[str, Any]) -> bool:
         if "position" in body and "hash" in body and "journal" in body:
             point = read_checkpoint(json.dumps(body).encode())
             if point is None:
@@ -191,7 +191,7 @@ class Witness:
 
 
 def _copy(event: dict[str, Any]) -> _EventDigests:
-    """Equal for the same event, whenever it was published."""
+    """Return digests that are equal for the same event, also if it was published again later."""
     fields = {key: value for key, value in event.items() if key != "historical"}
     exact = _digest(_numbers(fields, MAX_EXACT_INTEGER))
     rounded = _digest(_numbers(fields, None)) if _is_beyond(fields) else exact
@@ -203,8 +203,8 @@ def _digest(event: Any) -> bytes:
 
 
 def _numbers(value: Any, limit: int | None) -> Any:
-    """As above, with integers up to ``limit`` as doubles: 2 and 2.0 are one number in JSON, and
-    some programs write one for the other.
+    """Convert integers up to ``limit`` to doubles: 2 and 2.0 are the same number in JSON, and some
+    programs write one for the other.
     """
     if isinstance(value, dict):
         return {key: _numbers(each, limit) for key, each in value.items()}
@@ -221,7 +221,7 @@ def _numbers(value: Any, limit: int | None) -> Any:
 
 
 def _is_beyond(value: Any) -> bool:
-    """Whether there is a number that a double may have lost digits of."""
+    """Return True if there is a number that loses digits as a double."""
     if isinstance(value, dict):
         return any(map(_is_beyond, value.values()))
     if isinstance(value, list):

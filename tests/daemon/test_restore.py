@@ -149,7 +149,7 @@ def _holds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for path in (journal, copy):
         for word in ("verify", "audit"):
             assert main([word, str(path), "--text"]) == 0, capsys.readouterr().out
-    assert "goes on from a backup" in capsys.readouterr().out
+    assert "the journal continues a backup" in capsys.readouterr().out
     assert main(["export", str(journal), "--table", "r1", "--format", "csv"]) == 0
     assert "journal.restored" in capsys.readouterr().out
     with closing(JournalReader(journal)) as new, closing(JournalReader(copy)) as old:

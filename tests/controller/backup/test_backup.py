@@ -217,7 +217,7 @@ async def test_the_journal_continues_under_another_id_at_the_next_position(house
     for path, signed in ((done.copy, done.manifest.key), (house.journal, last.key)):
         assert verify(path, signed).outcome is ProofOutcome.HOLDS
         assert audit(path, key=signed).outcome is ProofOutcome.HOLDS
-    assert any("goes on from a backup" in note for note in verify(house.journal).notes)
+    assert any("the journal continues a backup" in note for note in verify(house.journal).notes)
 
 
 async def test_what_was_unpublished_at_the_time_of_the_backup_is_published(house: House) -> None:

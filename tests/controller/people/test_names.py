@@ -170,7 +170,7 @@ def test_their_commands_under_an_older_release_stay_proved() -> None:
     by = Signature(id=LASA.id, name=LASA.name, role="table_head", token=signed().decode())
     void = RoundVoid(at=1.0, by=LASA.name, role="table_head", reason="ball_out", signed=(by,))
     table = TableSetup(id=TABLE, game="roulette-french", decree="ARA02")
-    assert proof.flaw(void, table, NOW, None) is None
+    assert proof.problem(void, table, NOW, None) is None
 
 
 def test_three_names_that_look_the_same_are_all_reported() -> None:

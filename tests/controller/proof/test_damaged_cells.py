@@ -23,7 +23,7 @@ from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import segments
 from controller.proof.verify import verify
 from tests.conftest import cases
-from tests.controller.proof.test_remembered import loosen
+from tests.controller.proof.test_saved_states import loosen
 from tests.controller.proof.test_sealing import sealed, ten_days
 from tests.support.journal.premises import evening
 

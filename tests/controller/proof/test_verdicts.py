@@ -212,7 +212,7 @@ async def test_a_sealed_day_is_missing_unless_the_chain_records_its_removal(
         await statement(journal, [{**statements[1], "hash": "00" * 32}])
     checkpoint_path(path).write_bytes(msgspec.json.encode(signed(path, key)))
     assert (
-        "does not follow from entry 60 as it was when its day was removed"
+        "do not follow from entry 60, as it was when its day was removed"
         in verified(path).problems[0].what
     )
 
@@ -381,7 +381,7 @@ async def test_a_witness_of_another_node_or_a_forger_accuses_no_one(tmp_path: Pa
     assert any("of the archive is not believed: " in note for note in verdict.notes)
     undecided = witnessed(path, told)  # which key is the true one?
     assert (undecided.outcome, undecided.problems) == (ProofOutcome.NOT_JUDGED, [])
-    assert "say with --key which key is to be trusted" in undecided.unread[0]
+    assert "name the key to trust with --key" in undecided.unread[0]
 
 
 async def test_lines_of_an_archive_that_are_no_messages_are_counted_and_named(

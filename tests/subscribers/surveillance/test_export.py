@@ -216,4 +216,4 @@ async def test_an_export_is_a_witness(tmp_path: Path, capsys: pytest.CaptureFixt
     assert (
         novamas(["verify", str(journal), "--text", "--key", point.key, "--witness", str(path)]) == 1
     )
-    assert "was published otherwise than it stands in the journal" in capsys.readouterr().out
+    assert "was published with other content than the journal has" in capsys.readouterr().out

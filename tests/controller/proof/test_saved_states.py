@@ -35,14 +35,17 @@ async def test_saved_states_are_derived_and_compared(tmp_path: Path, statement: 
     change(path, statement)
     made = audit(path)
     assert made.outcome is ProofOutcome.DOES_NOT_HOLD
-    assert "what is saved of the table (table saved) does not follow" in made.differences[0].what
+    assert "the saved state of the table (table saved) does not follow" in made.differences[0].what
 
 
 @pytest.mark.parametrize(
     ("statement", "what"),
     [
         ("DELETE FROM saved", "its row was removed"),
-        ("UPDATE saved SET position = position - 3", "names this entry, at which nothing is saved"),
+        (
+            "UPDATE saved SET position = position - 3",
+            "names this entry, with which no state is saved",
+        ),
         ("UPDATE saved SET position = 1", "names this entry, which is not of that table"),
         (
             (
@@ -54,7 +57,7 @@ async def test_saved_states_are_derived_and_compared(tmp_path: Path, statement: 
         ),
         (
             "UPDATE saved SET position = (SELECT position FROM entry WHERE kind = 'state')",
-            "is not what it went on with",
+            "is not the state with which the table continued",
         ),
         ("UPDATE saved SET position = position + 1", "and the last one is"),
         (
@@ -93,7 +96,7 @@ async def test_a_saved_state_is_the_one_that_a_table_continued_with(tmp_path: Pa
         "UPDATE saved SET state = CAST(replace(CAST(state AS TEXT), '\"seq\":', '\"seq\":9') AS "
         "BLOB)",
     )
-    assert "is not what it went on with here" in verify(path).problems[0].what
+    assert "is not the state with which the table continued here" in verify(path).problems[0].what
 
 
 def loosen(path: Path) -> None:
