@@ -24,13 +24,13 @@ def times(**of: list[float]) -> Times:
     return defaultdict(list, {int(name.removeprefix("table")): at for name, at in of.items()})
 
 
-def test_a_result_is_matched_with_the_next_that_is_heard_of_its_table() -> None:
+def test_a_result_is_matched_with_the_next_received_one_of_its_table() -> None:
     shown = times(table1=[10.0, 55.0], table2=[20.0])
     received = times(table1=[10.25, 55.5], table2=[20.125])
     assert latencies(shown, received, 0.0, 100.0) == ([0.25, 0.5, 0.125], 0)
 
 
-def test_a_result_that_nobody_heard_is_missing() -> None:
+def test_a_result_that_was_not_received_is_missing() -> None:
     shown = times(table1=[10.0, 55.0], table2=[20.0])
     received = times(table1=[10.25], table2=[20.0 + MAX_LATENCY_SECONDS + 1.0])
     assert latencies(shown, received, 0.0, 100.0) == ([0.25], 2)

@@ -33,7 +33,7 @@ def test_every_table_is_at_one_daemon(tables: int) -> None:
     assert all(linked >= 1 for _, linked in each)
 
 
-def test_the_daemons_and_the_consumers_take_their_configurations(tmp_path: Path) -> None:
+def test_the_daemons_and_the_consumers_accept_their_configurations(tmp_path: Path) -> None:
     links = [f"tcp://127.0.0.1:{port}" for port in range(10_001, 10_011)]
     made = lay_out(tmp_path, [1883, 1884, 1885], "3.1.1", 10, links, None)
     read = [
@@ -87,7 +87,7 @@ def test_states_are_right_once_they_are_those_of_daemons_that_run_now() -> None:
     assert not site_standing.states_are_right(told(*new[:2]), tables, before)
 
 
-def test_the_jackpot_is_in_play_where_a_controller_of_now_says_so() -> None:
+def test_the_jackpot_is_in_play_if_the_running_controller_publishes_it() -> None:
     def meter(boot: str, *in_play: bool) -> tuple[str, bytes]:
         tables = {f"poker-{number}": {"in_play": each} for number, each in enumerate(in_play, 1)}
         body = {"boot": boot, "in_play": True, "tables": tables}

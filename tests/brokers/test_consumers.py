@@ -109,7 +109,7 @@ def test_the_recorder_keeps_everything(floor: Floor) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-def test_what_they_retain_reaches_who_comes_later(
+def test_retained_messages_reach_later_subscribers(
     engine: Engine, listen: Callable[..., Subscriber], tmp_path: Path
 ) -> None:
     """The recorder and the jackpot controller: alerts and status by wildcards; where the broker

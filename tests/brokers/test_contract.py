@@ -154,7 +154,7 @@ def test_large_packets(floor: Floor, listen: Listen) -> None:
     floor.until_results(1, "r1")
 
 
-def test_topics_arrive_as_they_were_said(floor: Floor) -> None:
+def test_topics_arrive_unchanged(floor: Floor) -> None:
     """No broker changes a character of what the contract allows, and every message is one of it."""
     assert floor.archive is not None
     last: dict[str, ReceivedMessage] = {
@@ -169,7 +169,9 @@ def test_topics_arrive_as_they_were_said(floor: Floor) -> None:
     assert {"event", "state", "result", "reply", "claim", "health", "checkpoint"} <= channels
 
 
-def test_who_takes_a_client_id(floor: Floor, engine: Engine, listen: Listen) -> None:
+def test_a_duplicate_client_id_ends_the_older_connection(
+    floor: Floor, engine: Engine, listen: Listen
+) -> None:
     """The broker ends the connection of the one before; the daemon comes back and loses nothing."""
     connects = floor.logged("broker connected")
     thief = listen(f"{floor.root}/r1/state", session=f"novamas-{floor.site}-pit-1")

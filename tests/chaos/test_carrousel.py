@@ -63,7 +63,7 @@ def linked(
         each.close()
 
 
-def test_the_ledger_is_what_the_gazettes_say(
+def test_the_ledger_follows_the_gazettes(
     linked: Callable[..., LinkedFloor], seed: int, long: bool
 ) -> None:
     length = LONG if long else SHORT
@@ -75,7 +75,7 @@ def test_the_ledger_is_what_the_gazettes_say(
     prove(floor, play, kills)
 
 
-def test_a_clock_beyond_the_bound_takes_its_tables_out_of_play(
+def test_a_clock_beyond_the_bound_puts_its_tables_out_of_play(
     linked: Callable[..., LinkedFloor], seed: int, long: bool
 ) -> None:
     """While there is no hit, the clock of a daemon jumps forward and back by more than the bound:

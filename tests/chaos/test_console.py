@@ -414,7 +414,7 @@ def play(programs: None, tmp_path: Path, browser: Browser) -> Iterator[Play]:
         yield Play(tmp_path, ending, browser)
 
 
-def test_every_round_ends_as_the_script_says(play: Play, seed: int, long: bool) -> None:
+def test_every_round_ends_as_scripted(play: Play, seed: int, long: bool) -> None:
     rounds = script(seed, 300 if long else 12)
     tell(f"seed {seed}: {len(rounds)} rounds: {dict(Counter(each.what for each in rounds))}")
     for index, each in enumerate(rounds):

@@ -283,7 +283,7 @@ def said(given: Command) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("names", floors(), ids=lambda names: names[0].partition("/")[0])
-def test_every_round_ends_as_the_script_of_its_game_says(
+def test_every_round_ends_as_the_script_of_its_game(
     tmp_path: Path, browser: Browser, names: tuple[str, ...]
 ) -> None:
     with ExitStack() as ending:

@@ -92,7 +92,7 @@ def reached(wheel: Wheel, state: int, known: int) -> bool:
 @pytest.mark.parametrize(
     "babble", [b"x\n", 2 * b"*X;2;001;  ;0;160;0\r\n" + 2 * b"*X;4;002;17;2;160;0\r\n"]
 )
-def test_one_says_nothing_and_one_never_stops_and_the_third_plays_on(
+def test_one_is_silent_and_one_never_stops_and_the_third_plays_on(
     floor: Callable[..., Floor], babble: bytes
 ) -> None:
     made = floor(tables=3, stale_after=10.0)

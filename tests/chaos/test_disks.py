@@ -28,7 +28,7 @@ from tests.support.waiting import TIMEOUT_SECONDS, until
 
 
 @pytest.mark.parametrize("kind", [Full, ReadOnly])
-def test_a_disk_that_takes_nothing(
+def test_a_disk_that_refuses_writes(
     floor: Callable[..., Floor],
     tmp_path: Path,
     ending: ExitStack,
@@ -116,7 +116,7 @@ def read_only(folder: Path) -> Iterator[None]:
             path.chmod(mode)
 
 
-def test_a_journal_that_was_damaged_while_nobody_used_it(floor: Callable[..., Floor]) -> None:
+def test_a_journal_damaged_while_closed(floor: Callable[..., Floor]) -> None:
     made = floor()
     archive = made.start()
     made.until_results(1)

@@ -70,7 +70,7 @@ class Croupier:
             time.sleep(self._hold)
 
 
-def test_the_picture_of_each_bookmark_shows_what_it_says(
+def test_the_picture_of_each_bookmark_shows_its_event(
     mosquitto: Mosquitto,  # noqa: F811
     wheel: Wheel,  # noqa: F811
     daemon: Callable[[str], Daemon],  # noqa: F811

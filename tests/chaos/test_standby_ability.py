@@ -20,7 +20,7 @@ LEASE = 4.0
 MANY = 300
 
 
-def test_play_goes_on_wherever_one_machine_could(
+def test_play_continues_wherever_one_machine_is_able(
     tmp_path: Path, seed: int, long: bool, request: pytest.FixtureRequest
 ) -> None:
     with ExitStack() as stack:

@@ -209,7 +209,7 @@ def floor(
         yield made
 
 
-def test_linked_tables_that_are_taken_over(floor: PairOfPits) -> None:
+def test_takeovers_of_linked_tables(floor: PairOfPits) -> None:
     floor.start()
     first, run = floor.serving()
     [second] = [pit for pit in floor.pits if pit is not first]

@@ -59,7 +59,7 @@ class HomeAssistant:
         self._listening.join()
 
 
-def test_home_assistant_shows_what_the_daemon_says(
+def test_home_assistant_shows_the_daemons_values(
     tmp_path: Path,
     ending: ExitStack,
     mosquitto: Mosquitto,

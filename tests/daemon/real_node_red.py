@@ -68,7 +68,7 @@ class NodeRed:
         self.process.wait()
 
 
-def test_the_flow_tells_what_the_daemon_says_and_publishes_nothing(
+def test_the_flow_reports_the_daemons_values_and_publishes_nothing(
     tmp_path: Path,
     ending: ExitStack,
     wheel: Wheel,

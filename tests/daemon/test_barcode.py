@@ -211,7 +211,7 @@ def test_scanned_cards_become_a_result(scanner: Scanner, subscriber: Subscriber)
         (("5901234123457",), "card_unread"),
     ],
 )
-def test_what_is_not_sure_stops_the_table_and_asks(
+def test_an_uncertain_scan_stops_the_table_and_asks(
     scanner: Scanner, subscriber: Subscriber, words: tuple[str, ...], what: str
 ) -> None:
     scan(scanner, *COUP[:2])

@@ -305,7 +305,7 @@ def test_coins_and_packets(play: Play) -> None:
     floor.prove()
 
 
-def test_a_shuffler_that_tells_cards_in_order_is_not_listened_to(play: Play) -> None:
+def test_a_shuffler_that_reports_cards_in_order_is_ignored(play: Play) -> None:
     floor = play("poker-no-draw", "EUS96", '{ dealt = "packets" }', ("shuffler", "shuffler-board"))
     shuffler = floor.written["shuffler-board"]
     shuffler.jam(floor.subscriber)

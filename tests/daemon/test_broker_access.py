@@ -260,7 +260,7 @@ def ended(client: Subscriber) -> bool:
 @pytest.mark.parametrize(
     ("broker", "guard"), [("mosquitto", by_file), ("mosquitto-dynamic", by_plugin)]
 )
-def test_nobody_reads_or_writes_beyond_the_table(
+def test_no_client_reads_or_writes_beyond_the_table(
     broker: str,
     guard: Callable[[Path, str], tuple[str, ...]],
     configuration: Path,

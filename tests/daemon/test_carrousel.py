@@ -231,7 +231,7 @@ def test_from_the_coin_to_the_payment_and_the_claim(floor: Floor) -> None:
     assert claimed["value"] == SEED + 2 * RISE - value
 
 
-def test_send_says_what_was_refused(floor: Floor, capsys: pytest.CaptureFixture[str]) -> None:
+def test_send_prints_the_refusal(floor: Floor, capsys: pytest.CaptureFixture[str]) -> None:
     assert floor.send("a-riera", "award.pay", "award=1", "amount=0.05", "paid=0.00") == 3
     assert floor.send("t-vidal", "award.pay", "award=1", "amount=0.05", "paid=0.00") == 3
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

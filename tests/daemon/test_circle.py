@@ -22,7 +22,7 @@ BURNED = ("2c", "2d", "2h")
 BOARD = ("3c", "4c", "9d", "Td", "7d")
 
 
-def test_what_lies_covered_is_told_when_it_is_turned(
+def test_a_face_down_card_is_published_when_it_is_turned(
     mosquitto: Mosquitto,
     daemon: Callable[[str], Daemon],
     subscribe: Callable[..., Subscriber],

@@ -73,7 +73,7 @@ def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(
         ("recall", {"boot": "x", "from": 0}, "from"),
     ],
 )
-def test_a_bad_command_is_answered_and_everything_goes_on(
+def test_a_bad_command_is_answered_and_play_continues(
     shared_daemon: Shared, name: str, body: dict[str, Any], told: str | None
 ) -> None:
     subscriber, running = shared_daemon
@@ -91,7 +91,7 @@ def test_a_bad_command_is_answered_and_everything_goes_on(
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[]", b'"x"', b"null"])
-def test_what_is_no_json_object_is_told_to_the_sender_of_a_response_topic(
+def test_invalid_json_is_reported_to_the_sender_of_a_response_topic(
     shared_daemon: Shared, body: bytes
 ) -> None:
     subscriber, running = shared_daemon
@@ -105,7 +105,7 @@ def test_what_is_no_json_object_is_told_to_the_sender_of_a_response_topic(
     assert "not a JSON object" in reply.body["error"]
 
 
-def test_nobody_makes_the_daemon_write_into_its_own_topics(
+def test_no_client_makes_the_daemon_write_into_its_own_topics(
     subscriber: Subscriber, running: Daemon
 ) -> None:
     properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
@@ -146,7 +146,7 @@ def test_a_device_is_commanded_where_the_site_allows_it(
     )
 
 
-def test_a_command_to_a_device_asks_a_role_and_is_in_the_journal(
+def test_a_command_to_a_device_requires_a_role_and_is_in_the_journal(
     mosquitto: Mosquitto,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],

@@ -125,7 +125,7 @@ def test_a_cocked_die_waits_for_the_croupier(play: Play) -> None:
     assert (result["outcome"]["dice"], result["confirmed_by"]) == ([3, 5], "M. Lasa (table_head)")
 
 
-def test_a_series_is_taken_up_after_a_kill_and_everything_follows(play: Play) -> None:
+def test_a_series_is_resumed_after_a_kill_and_derived_again(play: Play) -> None:
     subscriber, made = play("--throws", "35" + ",66" * 60)
     assert until_said(subscriber, "point.set", 1)[0]["point"] == 8
     boots = {event["boot"] for event in subscriber.events()}

@@ -127,7 +127,7 @@ def test_sigterm_always_ends_it(
     assert is_offline(mosquitto, made, subscriber, subscribe)
 
 
-def test_the_will_is_told_with_mqtt_3_too(
+def test_the_will_is_published_with_mqtt_3_too(
     faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto, subscribe: Subscribe
 ) -> None:
     made, subscriber = faulty("reader raises", broker='protocol = "3.1.1"')

@@ -97,7 +97,7 @@ def told(subscriber: Subscriber, name: str = "r1") -> str:
 
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
-def test_each_kind_of_topic_that_is_forbidden_is_told(
+def test_each_kind_of_forbidden_topic_is_reported(
     guarded: Guarded, wheel: Wheel, daemon: Make, subscribe: Subscribe, protocol: str
 ) -> None:
     """At each table another kind."""
@@ -216,7 +216,7 @@ def test_events_that_were_forbidden_arrive_once_the_rules_are_mended(
     assert made.stop() == 0
 
 
-def test_a_broker_that_hides_the_topics_is_told_and_gets_all_events(
+def test_a_broker_that_hides_the_topics_is_reported_and_gets_all_events(
     guarded: Guarded, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
     """As the rules of earlier releases do."""

@@ -100,7 +100,7 @@ def discovery(programs: None, ending: ExitStack) -> Callable[..., subprocess.Pop
     return start
 
 
-def test_every_entity_says_what_the_daemon_says(
+def test_every_entity_shows_the_daemons_value(
     guarded: Mosquitto,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],

@@ -234,7 +234,7 @@ def test_what_the_library_cannot_read_costs_nothing(shared_daemon: Shared) -> No
     assert running.log().count("broker connected") == 1
 
 
-def test_an_answer_is_no_larger_than_the_broker_takes(
+def test_a_reply_is_no_larger_than_the_broker_accepts(
     tmp_path: Path,
     ending: ExitStack,
     wheel: Wheel,

@@ -184,7 +184,7 @@ def test_what_it_writes_is_sound_for_every_driver(
         ),
     ],
 )
-def test_what_cannot_be_written_is_told(
+def test_a_write_error_is_reported(
     words: list[str],
     status: int,
     told: str,

@@ -213,7 +213,7 @@ options = {{ late_after = 1000.0 }}
 """
 
 
-def test_bets_are_taken_while_the_controller_says_so(table: Callable[..., Table]) -> None:
+def test_bets_are_accepted_while_the_controller_states_so(table: Callable[..., Table]) -> None:
     play = table()
     assert play.standings() == [UNHEARD]
     refused = play.bet(1)
@@ -315,7 +315,7 @@ def test_without_the_broker_it_ends_when_its_time_is_over(
     play.prove()
 
 
-def test_a_restart_hears_anew_and_a_table_may_be_unlinked(
+def test_a_restart_reads_the_statement_again_and_a_table_may_be_unlinked(
     table: Callable[..., Table], mosquitto: Mosquitto, tmp_path: Path
 ) -> None:
     play = table()
@@ -345,7 +345,7 @@ def test_a_restart_hears_anew_and_a_table_may_be_unlinked(
     play.prove()
 
 
-def test_a_site_may_have_bets_taken_and_marked(table: Callable[..., Table]) -> None:
+def test_a_site_may_have_bets_accepted_and_marked(table: Callable[..., Table]) -> None:
     play = table(settings='{ out_of_play = "mark" }')
     assert play.coin(1)["out_of_play"] is True
     known = len(play.placed())

@@ -31,7 +31,7 @@ def broken(request: pytest.FixtureRequest) -> Iterator[tuple[str, int]]:
         yield request.param, made
 
 
-def test_the_tables_go_on_and_health_counts(
+def test_the_tables_play_on_and_health_counts(
     mosquitto: Mosquitto,
     wheel: Wheel,
     daemon: Make,

@@ -35,7 +35,7 @@ def told_at(port: int) -> Told:
     }
 
 
-def test_a_daemon_tells_how_it_is(
+def test_a_daemon_reports_its_metrics(
     mosquitto: Mosquitto,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],
@@ -97,7 +97,7 @@ def test_a_daemon_tells_how_it_is(
 
 
 @pytest.mark.usefixtures("programs")
-def test_the_library_is_not_loaded_where_nobody_asks() -> None:
+def test_the_library_is_not_loaded_where_not_configured() -> None:
     program = (
         "import sys, controller.service.daemon;"
         "sys.exit(any(each.startswith(('prometheus_client', 'controller.service.metrics'))"

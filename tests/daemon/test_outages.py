@@ -95,7 +95,7 @@ def test_a_frozen_broker_is_noticed(
     assert made.stop() == 0
 
 
-def test_a_wrong_password_is_told_and_works_once_it_is_right(
+def test_a_wrong_password_is_reported_and_works_once_it_is_right(
     tmp_path: Path, wheel: Wheel, daemon: Make, subscribe: Subscribe, ending: ExitStack
 ) -> None:
     users, secret = tmp_path / "users", tmp_path / "secret"
@@ -257,7 +257,7 @@ async def test_an_event_of_another_release_does_not_keep_back_the_rest(
     assert made.stop() == 0
 
 
-def test_an_alert_that_was_cleared_while_the_broker_could_not_hear_it(
+def test_an_alert_that_was_cleared_while_the_broker_was_away(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
     subscriber = subscribe(mosquitto.port)

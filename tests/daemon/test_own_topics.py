@@ -40,7 +40,7 @@ def after(subscriber: Subscriber, topic: str, forged: bytes) -> list[ReceivedMes
 
 
 @pytest.mark.parametrize(("protocol", "retain"), [("5", True), ("5", False), ("3.1.1", True)])
-def test_what_holds_is_said_again(
+def test_the_true_message_is_republished(
     mosquitto: Mosquitto,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],
@@ -75,7 +75,7 @@ def test_what_holds_is_said_again(
 
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
-def test_nobody_else_is_heard_where_nobody_else_speaks(
+def test_without_a_forger_nothing_is_corrected(
     mosquitto: Mosquitto,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],
@@ -129,7 +129,7 @@ def test_what_the_broker_sends_back_is_ours() -> None:
     assert not heard_on(topics, "state", b"1")
 
 
-def test_nobody_fills_the_memory() -> None:
+def test_a_flood_does_not_fill_the_memory() -> None:
     topics = OwnTopics()
     for number in range(3 * MAX_CORRECTED_TOPICS):
         heard_on(topics, f"alert/{number}", b"x")

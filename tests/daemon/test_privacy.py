@@ -137,7 +137,7 @@ def test_no_link_is_followed(tmp_path: Path, name: str, there: bool) -> None:
     assert (target.read_text() if there else target.exists()) == ("root" if there else False)
 
 
-def test_a_file_that_was_left_half_written_is_begun_anew(tmp_path: Path) -> None:
+def test_a_half_written_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "wheel.rec.1.part").write_bytes(b"x" * 100)
     assert gzip.decompress(compressed(tmp_path).read_bytes()) == b"bytes"
     (tmp_path / "journal.checkpoint.part").write_bytes(b"x" * 1000)
@@ -222,7 +222,7 @@ def test_a_daemon_that_is_started_by_hand_keeps_its_files_private(
     assert made.stop() == 0
 
 
-def test_the_daemon_warns_of_a_password_that_everybody_can_read(
+def test_the_daemon_warns_of_a_password_that_others_can_read(
     reachable: Path, wheel: Wheel, daemon: Callable[[str], Daemon]
 ) -> None:
     secret = reachable / "password"

@@ -86,7 +86,7 @@ def test_a_journal_of_a_real_evening_holds_and_everything_follows(
     assert proved.proved_events == proved.events > 0
 
 
-def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
+def test_the_witness_that_verify_requires_finds_alterations_made_with_the_key(
     mosquitto: Mosquitto,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],

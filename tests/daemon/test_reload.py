@@ -282,7 +282,7 @@ def test_a_table_with_an_open_session_waits(
     assert audit(floor.journal).proves
 
 
-def test_what_needs_a_restart_is_said_and_a_device_is_removed(
+def test_changes_that_need_a_restart_are_reported_and_a_device_is_removed(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bare = table("r4", floor.wheels["r4"], period=None)
@@ -425,7 +425,7 @@ def test_hangups_at_any_time(floor: Floor, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.usefixtures("programs")
-def test_who_merely_locks_the_journal_is_told_nothing(
+def test_a_mere_lock_on_the_journal_is_not_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A restore does: a hangup would end it."""

@@ -80,7 +80,7 @@ def results(subscriber: Subscriber) -> list[tuple[str, int, int]]:
 
 
 @pytest.mark.essential
-def test_what_was_played_after_the_backup_is_told_as_a_gap_and_never_numbered_again(
+def test_rounds_after_the_backup_are_reported_as_a_gap_and_never_renumbered(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:
     running, subscriber, wheel = floor.running, floor.subscriber, floor.wheel

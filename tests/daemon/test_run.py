@@ -89,7 +89,7 @@ def test_birth_comes_after_every_retained_topic(
 
 
 @pytest.mark.essential
-def test_killed_daemon_is_offline_by_its_will_and_goes_on_after_a_restart(
+def test_a_killed_daemon_is_offline_by_its_will_and_resumes_after_a_restart(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
     subscriber = subscribe(mosquitto.port)
@@ -149,7 +149,7 @@ def test_an_unplugged_wheel_is_lost_with_an_alert_and_comes_back(
     assert len(made.logged("device down")) == 1
 
 
-def test_spins_of_which_only_late_lines_were_heard_are_told_as_unresolved(
+def test_spins_with_only_late_lines_are_reported_as_unresolved(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
     subscriber = subscribe(mosquitto.port)
@@ -230,7 +230,7 @@ def test_two_tables_of_one_daemon_one_of_them_simulated(
 
 
 @pytest.mark.essential
-def test_a_hangup_ends_nothing_and_the_service_manager_is_told(
+def test_a_hangup_ends_nothing_and_the_service_manager_is_notified(
     wheel: Wheel, daemon: Make, tmp_path: Path
 ) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

@@ -42,7 +42,7 @@ def saturn(link: Path, ending: ExitStack) -> None:
     assert json.loads(program.stdout.readline())["port"] == str(link)
 
 
-def test_spins_of_a_wheel_that_is_asked_from_the_wire_to_a_subscriber(
+def test_spins_of_a_polled_wheel_from_the_wire_to_a_subscriber(
     mosquitto: Mosquitto,
     daemon: Make,
     subscribe: Callable[..., Subscriber],

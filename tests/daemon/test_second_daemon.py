@@ -80,7 +80,7 @@ def elsewhere(subscriber: Subscriber, node: str) -> Any:
     return health and health["tables"]["r1"]["elsewhere"]
 
 
-def test_the_first_has_the_table_and_both_say_so(
+def test_the_first_has_the_table_and_both_report_it(
     pair: Pair, subscribe: Callable[..., Subscriber]
 ) -> None:
     subscriber = subscribe(pair.port)
@@ -115,7 +115,7 @@ def test_the_first_has_the_table_and_both_say_so(
     assert pair.first.logged("another client publishes on this daemon's topics") == []
 
 
-def test_it_takes_over_when_the_first_is_gone_and_leaves_it_alone_when_that_comes_back(
+def test_the_second_takes_over_when_the_first_is_gone_and_keeps_the_table(
     pair: Pair, subscribe: Callable[..., Subscriber]
 ) -> None:
     """With a claim that stands for twelve seconds, not for half a minute: a daemon that is starved
@@ -156,7 +156,7 @@ def test_it_takes_over_when_the_first_is_gone_and_leaves_it_alone_when_that_come
     until("the result is retained", lambda: subscriber.number() == 32, pair.log)
 
 
-def test_a_session_and_round_name_one_result_whoever_has_the_table(
+def test_a_session_and_round_name_one_result_on_either_daemon(
     pair: Pair, subscribe: Callable[..., Subscriber]
 ) -> None:
     """Killed, and ended in order: the other one numbers beyond, and declares the gap."""
@@ -209,7 +209,7 @@ def test_a_session_and_round_name_one_result_whoever_has_the_table(
         assert main(["audit", str(daemon.folder / "journal.sqlite3")]) == 0
 
 
-def test_a_restart_takes_the_table_from_nobody(
+def test_a_restart_takes_the_table_from_no_other_daemon(
     pair: Pair, subscribe: Callable[..., Subscriber]
 ) -> None:
     subscriber = subscribe(pair.port)

@@ -149,7 +149,7 @@ def test_a_broker_with_the_rules_that_we_write(
         (("r1", "session.open", *WHO), 1, "nothing was sent"),
     ],
 )
-def test_what_is_wrong_is_told(
+def test_mistakes_are_reported(
     words: tuple[str, ...],
     status: int,
     told: str,
@@ -164,7 +164,7 @@ def test_what_is_wrong_is_told(
     assert told in said
 
 
-def test_no_broker_is_told(
+def test_a_missing_broker_is_reported(
     wheel: Wheel, daemon: Callable[[str], Daemon], capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = daemon(configuration(free_port(), table("r1", wheel)))

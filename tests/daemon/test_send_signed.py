@@ -109,7 +109,7 @@ def send(
     return status, json.loads(told.out) if told.out else None, told.err
 
 
-def test_who_holds_the_key_gives_the_command(
+def test_the_holder_of_the_key_gives_the_command(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("session.open", "minimum=5.00", "--role", "table_head")
@@ -141,7 +141,7 @@ def test_a_croupier_is_refused_what_the_head_of_table_may(
         ("words", ("bets.open",), 1, "holds no key"),
     ],
 )
-def test_what_is_wrong_is_told(
+def test_mistakes_are_reported(
     who: str,
     words: tuple[str, ...],
     status: int,

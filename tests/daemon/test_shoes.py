@@ -136,7 +136,7 @@ def test_a_lost_report_leaves_its_coup_to_a_person(play: Play) -> None:
     ]
 
 
-def test_an_unread_card_stops_the_table_and_asks(play: Play) -> None:
+def test_an_unread_card_stops_the_table_and_waits_for_a_decision(play: Play) -> None:
     subscriber = play("bee-tek", "--fault", "14.9:unread")
     asked = next(
         event

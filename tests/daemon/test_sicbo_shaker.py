@@ -41,7 +41,7 @@ def shaker(mosquitto: Mosquitto, ending: ExitStack) -> str:
     return address
 
 
-def test_the_link_gives_what_is_said_and_publishes_what_is_asked(shaker: str) -> None:
+def test_the_link_delivers_messages_and_publishes_commands(shaker: str) -> None:
     link = open_link(shaker)
     received: list[bytes] = []
 

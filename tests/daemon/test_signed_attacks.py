@@ -133,7 +133,7 @@ def doubled(given: Claims) -> bytes:
     return jwt.PyJWS().encode(text, secret_key, "EdDSA", headers=key).encode()
 
 
-def test_nobody_is_followed_who_may_not(floor: Floor) -> None:
+def test_commands_without_authority_are_refused(floor: Floor) -> None:
     subscriber, running = floor.subscriber, floor.running
     good = voids()
     floor.attack("role_not_allowed", voids(RIERA, "croupier"))

@@ -48,7 +48,7 @@ def exported(running: Daemon, capsys: pytest.CaptureFixture[str]) -> list[dict[s
 
 
 @pytest.mark.essential
-def test_who_said_it_is_told_kept_and_proved(
+def test_the_signer_is_published_stored_and_proved(
     subscriber: Subscriber, running: Daemon, wheel: Wheel, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert give(subscriber, LASA, "session.open", minimum=500)["ok"]

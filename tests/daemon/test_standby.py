@@ -179,7 +179,7 @@ def holds(one: Daemon, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.essential
-def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
+def test_the_waiting_daemon_touches_nothing_and_takes_over_from_a_dead_one(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:
     north, south, wheel, subscriber = floor[:4]
@@ -244,7 +244,7 @@ def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
 
 
 @pytest.mark.parametrize("lease", [LONG])
-def test_one_that_is_back_within_its_lease_goes_on(floor: Floor) -> None:
+def test_one_that_is_back_within_its_lease_continues(floor: Floor) -> None:
     """Killed, or without the store for too long: while that is away, neither serves."""
     north, south, wheel, subscriber = floor[:4]
     assert opened(subscriber) == 1
@@ -290,7 +290,7 @@ def test_one_that_was_frozen_for_longer_than_its_lease_writes_nothing_and_ends(
     assert "serves no longer" in north.log()
 
 
-def test_one_that_waits_takes_its_configuration_over(
+def test_the_waiting_daemon_copies_the_configuration(
     floor: Floor, ending: ExitStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The last good file is served, also where a table is left with an open session of another
@@ -429,7 +429,7 @@ def test_a_restore_on_one_machine_is_reported_as_a_restore(
     holds(north, capsys)
 
 
-def test_what_somebody_else_writes_into_the_store_enters_no_journal(
+def test_foreign_entries_in_the_store_enter_no_journal(
     floor: Floor, mosquitto: Mosquitto, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Numbers that no journal holds, an unsigned record, or an altered one: no daemon accepts it,
@@ -476,7 +476,7 @@ def test_what_somebody_else_writes_into_the_store_enters_no_journal(
             holds(one, capsys)
 
 
-def test_a_clock_that_was_ahead_is_said_to_be(floor: Floor, mosquitto: Mosquitto) -> None:
+def test_a_clock_that_was_ahead_is_reported(floor: Floor, mosquitto: Mosquitto) -> None:
     """The record of the one that died, as its clock would have stamped it."""
     north, south, _, subscriber = floor[:4]
     assert opened(subscriber) == 1
@@ -514,7 +514,7 @@ async def deleted(url: str, bucket: str) -> None:
         await client.close()
 
 
-def test_the_two_machines_are_compared_and_who_was_revoked_on_one_is_on_both(
+def test_the_machines_are_compared_and_a_revocation_on_one_holds_on_both(
     tmp_path: Path, nats: Nats, mosquitto: Mosquitto, ending: ExitStack, tell: Tell
 ) -> None:
     """A table that one alone has is taken back when the other one takes over."""

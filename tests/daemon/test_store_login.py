@@ -155,7 +155,7 @@ WRONG: dict[str, tuple[Callable[[Guarded], None], str]] = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_why_there_is_no_tls_is_told_once_until_it_is_mended(place: Place, what: str) -> None:
+def test_a_tls_failure_is_reported_once_until_it_is_mended(place: Place, what: str) -> None:
     guarded = Guarded(place)
     change, words = WRONG[what]
     change(guarded)
@@ -183,7 +183,7 @@ def test_why_there_is_no_tls_is_told_once_until_it_is_mended(place: Place, what:
     assert made.stop() == 0
 
 
-def test_a_server_that_asks_for_a_certificate_is_told_of_to_one_who_has_none(place: Place) -> None:
+def test_a_server_that_requires_a_certificate_is_reported_without_one(place: Place) -> None:
     guarded = Guarded(place)
     server = place.server(*guarded.tls, scheme="tls")
     made = place.starts(server.url, ca_file=guarded.authority.file)
@@ -197,7 +197,7 @@ def test_a_server_that_asks_for_a_certificate_is_told_of_to_one_who_has_none(pla
     assert made.stop() == 0
 
 
-def test_check_and_doctor_tell_of_certificates_and_credentials_that_cannot_be_used(
+def test_check_and_doctor_report_unusable_certificates_and_credentials(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     guarded = Guarded(place)
@@ -220,7 +220,7 @@ def test_check_and_doctor_tell_of_certificates_and_credentials_that_cannot_be_us
     assert main(["check", str(made.file)]) == 0
 
 
-def test_a_certificate_of_the_pair_that_ends_soon_is_told(place: Place) -> None:
+def test_a_certificate_of_the_pair_that_expires_soon_is_reported(place: Place) -> None:
     """Also the one that the server presents."""
     guarded = Guarded(place)
     guarded.presents(*guarded.authority.sign("server", ends=12))
@@ -262,7 +262,7 @@ def test_a_credential_of_systemd_lets_us_in(place: Place, monkeypatch: pytest.Mo
     assert made.stop() == 0
 
 
-def test_the_lease_is_taken_with_certificates_and_a_user(place: Place) -> None:
+def test_the_lease_is_acquired_with_certificates_and_a_user(place: Place) -> None:
     guarded, operator = Guarded(place), Operator()
     creds = operator.user(place.folder / "nats.creds")
     server = place.server(*guarded.tls, *operator.settings, scheme="tls")
@@ -275,7 +275,7 @@ def test_the_lease_is_taken_with_certificates_and_a_user(place: Place) -> None:
     assert made.logged("lease given back")
 
 
-def test_one_without_a_user_is_told_so(place: Place) -> None:
+def test_a_missing_user_is_reported(place: Place) -> None:
     server = place.server(*Operator().settings)
     made = place.starts(server.url)
     words = "it does not take us without a user; set creds_file or creds_credential"

@@ -246,7 +246,7 @@ LOGGED: list[dict[str, object]] = [
 
 
 @pytest.mark.usefixtures("programs")
-def test_what_is_not_known_to_be_harmless_is_masked(
+def test_values_not_known_to_be_harmless_are_masked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "canary-journal").mkdir()
@@ -303,7 +303,7 @@ def test_addresses_paths_and_passwords_in_texts(text: str, shown: str) -> None:
     assert redact_text(text) == shown
 
 
-def test_what_the_daemon_says_of_itself_names_nobody() -> None:
+def test_the_daemons_own_reports_name_no_person() -> None:
     body = {
         "boot": "1a2b",
         "broker": {"connected": False, "trouble": f"[Errno 111] Connection refused: {PERSON}"},
@@ -345,7 +345,7 @@ key = "hunter-ten"
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_mistaken_configuration_is_packed_without_what_stands_in_wrong_places(
+def test_a_mistaken_configuration_is_packed_without_misplaced_values(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "novamas.toml").write_text(MISTAKEN)

@@ -85,7 +85,7 @@ def program(*words: str) -> list[str]:
     ]
 
 
-def test_everybody_gets_in_with_one_configuration(
+def test_every_program_connects_with_one_configuration(
     guarded: Guarded,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],
@@ -125,7 +125,7 @@ def test_everybody_gets_in_with_one_configuration(
     assert PASSWORD not in made.log()
 
 
-def test_certificates_that_end_soon_are_told(
+def test_certificates_that_expire_soon_are_reported(
     guarded: Guarded,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],
@@ -196,7 +196,7 @@ WRONG: dict[str, tuple[Callable[[Guarded], dict[str, object]], str]] = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_why_there_is_no_connection_is_told(
+def test_the_reason_for_a_failed_connection_is_reported(
     guarded: Guarded,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],
@@ -219,7 +219,7 @@ def test_why_there_is_no_connection_is_told(
         (0, "127.0.0.2", "the certificate is of another host than 127.0.0.1"),
     ],
 )
-def test_a_broker_with_a_wrong_certificate_is_told(
+def test_a_broker_with_a_wrong_certificate_is_reported(
     guarded: Guarded,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],
@@ -235,7 +235,7 @@ def test_a_broker_with_a_wrong_certificate_is_told(
     everybody_says(made, broker, words, ending)
 
 
-def test_a_port_without_tls_is_told(
+def test_a_port_without_tls_is_reported(
     guarded: Guarded,
     mosquitto: Mosquitto,
     wheel: Wheel,

@@ -160,7 +160,7 @@ def line_of_a_closed_table(seconds: float) -> Iterator[tuple[float, bytes]]:
             yield round(1000 + at + abs(random.gauss(0, 0.00015)), CLOCK_DIGITS), data
 
 
-def test_a_closed_table_takes_little_room(tmp_path: Path) -> None:
+def test_a_closed_table_uses_little_room(tmp_path: Path) -> None:
     """Twenty minutes of it, in entries of a minute; recordings as they are kept: compressed."""
     seconds = 1200.0
     trace = ByteTrace("wheel", compact=True)

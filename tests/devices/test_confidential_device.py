@@ -36,7 +36,7 @@ def take(readings: list[AnyReading]) -> None:
         raise RuntimeError(f"a defect with {readings}")
 
 
-async def test_a_defect_says_where_it_is_and_not_what_it_saw(pty: Pty) -> None:
+async def test_a_defect_is_reported_with_its_place_and_without_its_data(pty: Pty) -> None:
     async with running(pty.url, codec=Telling(), on_readings=take, confidential=True) as floor:
         await floor.until_open()
         pty.say(b"boom 7h\n")

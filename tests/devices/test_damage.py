@@ -119,7 +119,7 @@ def test_a_wrong_escape_is_no_damage(text: str) -> None:
         unescape(text)
 
 
-def test_a_question_mark_behind_a_backslash_is_none() -> None:
+def test_a_question_mark_behind_a_backslash_marks_no_damage() -> None:
     assert unescape(escape(b"\\?34")) == b"\\?34"
     assert not isinstance(unescape(escape(b"\\?34")), DamagedBytes)
 
@@ -256,7 +256,7 @@ def told(reading: AnyReading) -> object:
 
 
 @pytest.mark.parametrize(("name", "path"), CASES, ids=lambda case: getattr(case, "stem", case))
-def test_no_frame_with_a_damaged_byte_is_taken(name: str, path: Path) -> None:
+def test_no_frame_with_a_damaged_byte_is_accepted(name: str, path: Path) -> None:
     chunks = heard_chunks(path)
     frames, results = play(path, chunks)
     needed = 0
@@ -273,7 +273,7 @@ def test_no_frame_with_a_damaged_byte_is_taken(name: str, path: Path) -> None:
     assert name in DRIVERS
 
 
-def test_of_a_card_line_nothing_is_taken_that_is_left() -> None:
+def test_no_remainder_of_a_damaged_card_line_is_accepted() -> None:
     """The rest of a line could be a shorter one that is valid."""
     for name, line in (
         ("bee-tek", b"[Game]<Card:4S>\r\n"),

@@ -179,7 +179,7 @@ async def test_a_device_that_is_not_there_is_reported_once_and_found_when_it_com
         assert floor.logged() == ["device down", "device up"]
 
 
-async def test_a_port_held_by_another_is_taken_when_it_is_free(pty: Pty) -> None:
+async def test_a_port_held_by_another_is_opened_when_it_is_free(pty: Pty) -> None:
     other = open_link(pty.url)
     async with running(pty.url) as floor:
         await until_async(lambda: floor.device.health().state == "lost")
@@ -396,7 +396,7 @@ async def test_what_arrives_is_recorded_across_reconnections(pty: Pty, tmp_path:
     assert [chunk.data for chunk in recording if chunk.sent] == [b"hello\n"] * 2
 
 
-async def test_a_recording_follows_a_clock_that_is_set_and_says_where_the_link_was_lost(
+async def test_a_recording_follows_a_clock_that_is_set_and_marks_where_the_link_was_lost(
     pty: Pty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, fast, time_of_day = tmp_path / "wheel.rec", 0.0, clock.wall

@@ -43,7 +43,7 @@ def test_the_table_has_every_driver() -> None:
 
 
 @pytest.mark.parametrize("name", DRIVERS)
-def test_a_row_says_what_the_driver_says(name: str) -> None:
+def test_a_row_agrees_with_its_driver(name: str) -> None:
     _, title, kind, evidence, line, gives, commands, recordings = ROWS[name]
     found = driver(name)
     assert (found.name, found.title, found.kind, found.evidence, found.line) == (
@@ -94,7 +94,7 @@ def test_the_options_are_described(name: str) -> None:
 
 
 @for_each("page", [page for page in PAGES if "/devices/" in page])
-def test_a_page_says_how_to_connect_and_what_is_not_known(page: str) -> None:
+def test_a_page_explains_how_to_connect_and_what_is_unknown(page: str) -> None:
     sections = PAGES[page]
     assert {"Connect", "What is not known"} <= sections.keys()
     assert {"What it gives", "What they give"} & sections.keys()
@@ -113,7 +113,7 @@ def test_a_page_says_how_to_connect_and_what_is_not_known(page: str) -> None:
     ] == []
 
 
-def test_an_unknown_driver_is_named_with_the_known_ones() -> None:
+def test_an_unknown_driver_is_reported_with_the_known_ones() -> None:
     with pytest.raises(KeyError, match=r"no driver 'acme'; there are: .*cammegh-ss2"):
         driver("acme")
 
@@ -141,7 +141,7 @@ def test_the_example_of_the_guide_keeps_what_it_demands(data: st.DataObject) -> 
     assert numbers == len(re.findall(rb"^N:(?:\d|[12]\d|3[0-6])\n", stream, re.MULTILINE))
 
 
-def test_the_row_of_the_guide_says_what_its_driver_says() -> None:
+def test_the_row_of_the_guide_agrees_with_its_driver() -> None:
     found = example()
     name, title, kind, evidence, line, *_ = (
         cell.strip(" `") for cell in GUIDE["4"].strip().strip("|").split("|")

@@ -125,7 +125,7 @@ def test_every_codec_states_how_much_a_frame_proves(name: str) -> None:
 
 @for_each("words", WORDS)
 @for_each("name", CODECS)
-def test_what_a_server_says_at_connecting_is_no_frame(name: str, words: str) -> None:
+def test_a_servers_greeting_is_no_frame(name: str, words: str) -> None:
     """At the first opening and after each other one."""
     codec = CODECS[name]()
     watch = Watch(codec, "device", 5.0)

@@ -141,7 +141,9 @@ async def test_bytes_from_before_the_opening_may_have_waited_for_ever(peer: TcpP
 
 
 @pytest.mark.parametrize(("speed", "told"), [(1.0, True), (100.0, False)])
-async def test_bytes_that_lay_unread_say_since_when(pty: Pty, speed: float, told: bool) -> None:
+async def test_unread_bytes_have_the_time_of_their_arrival(
+    pty: Pty, speed: float, told: bool
+) -> None:
     """Up to five seconds of the table's clock; after more, they are judged as ever."""
     calls: list[BytesReceived] = []
 
@@ -169,7 +171,7 @@ async def test_bytes_that_lay_unread_say_since_when(pty: Pty, speed: float, told
             assert call.since is None
 
 
-async def test_a_link_that_is_empty_when_it_is_opened_is_known_to_be(pty: Pty) -> None:
+async def test_a_link_that_is_empty_at_opening_is_marked_so(pty: Pty) -> None:
     waits: list[float] = []
     link = open_to_read(pty.url, "wheel")
     reader = LinkReader(link, lambda _, waited: waits.append(waited), None)

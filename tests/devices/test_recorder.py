@@ -38,7 +38,7 @@ def test_both_directions_are_kept_in_their_order(tmp_path: Path) -> None:
     ]
 
 
-def test_what_was_kept_is_written_without_being_asked(tmp_path: Path) -> None:
+def test_stored_data_is_written_without_a_request(tmp_path: Path) -> None:
     path = tmp_path / "wheel.rec"
     recorder = DeviceRecorder(RecordingWriter(path, {}))
     for wanted in range(1, 4):

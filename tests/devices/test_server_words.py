@@ -225,7 +225,7 @@ def test_a_server_that_hangs_up_on_a_request_is_read_to_the_end() -> None:
 
 @rfc2217
 @pytest.mark.parametrize("words", [NEGOTIATION + TAKEN, TAKEN], ids=["telnet", "raw"])
-def test_rfc2217_says_what_the_server_answered_and_writes_no_traceback(
+def test_rfc2217_reports_the_servers_answer_and_writes_no_traceback(
     words: bytes,
     refusing: Callable[..., Refusing],
     monkeypatch: pytest.MonkeyPatch,
@@ -268,7 +268,7 @@ def once_free(url: str) -> Link:
 
 @pytest.mark.usefixtures("programs")
 @rfc2217
-def test_a_real_server_whose_port_is_taken_absent_or_greeting(pty: Pty, tmp_path: Path) -> None:
+def test_a_real_server_whose_port_is_in_use_absent_or_greeting(pty: Pty, tmp_path: Path) -> None:
     server = Ser2net(tmp_path, str(pty.path))
     with server.running():
         with server.taken():

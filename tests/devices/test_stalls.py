@@ -417,7 +417,7 @@ class TestLateness:
         lateness.delayed(106.1, 107.0)
         assert lateness.is_late(4.0, 107.0)
 
-    def test_a_clock_that_stood_still_is_noticed(self) -> None:
+    def test_a_stopped_clock_is_noticed(self) -> None:
         """Our clock stopped: the board reports more seconds than have passed."""
         lateness = self.lateness()
         burst = [

@@ -189,7 +189,7 @@ def test_a_defect_gives_what_was_read_before_and_the_watch_continues() -> None:
     assert links(watch.feed(b"ok\n", 8.0)) == [LinkUp(at=8.0, device="wheel")]
 
 
-def test_the_silence_of_a_device_that_is_not_steady_is_none() -> None:
+def test_the_silence_of_an_unsteady_device_is_not_reported() -> None:
     watch = Watch(Lines(steady=False), "shoe", STALE_AFTER)
     watch.opened(0.0)
     assert watch.tick(1000.0) == []
@@ -285,7 +285,7 @@ def test_no_state_is_reported_twice_in_a_row_and_time_never_goes_back(
 
 
 @given(steps)
-def test_readings_do_not_depend_on_how_often_the_watch_is_asked(
+def test_readings_do_not_depend_on_how_often_the_watch_is_called(
     given_steps: list[tuple[str, int, bytes]],
 ) -> None:
     assert play(given_steps, often=True) == play(given_steps, often=False)
@@ -357,7 +357,7 @@ class TestAsking:
         watch.opened(0.0)
         return watch
 
-    def test_what_is_due_is_asked_once(self) -> None:
+    def test_a_due_poll_is_sent_once(self) -> None:
         watch = self.watch()
         watch.tick(0.5)
         assert watch.take_request() == b"0.5?"
@@ -367,20 +367,20 @@ class TestAsking:
         watch.tick(1.5)
         assert watch.take_request() == b"1.5?"
 
-    def test_what_was_not_asked_in_time_is_not_made_up_for(self) -> None:
+    def test_a_missed_poll_is_not_made_up_for(self) -> None:
         watch = self.watch()
         readings = watch.tick(40.0)
         assert watch.take_request() == b"40?"
         assert readings == [LinkStale(at=STALE_AFTER, device="wheel", age=STALE_AFTER)]
 
-    def test_a_recording_is_asked_as_if_in_time(self) -> None:
+    def test_a_recording_is_polled_as_if_in_time(self) -> None:
         watch = self.watch()
         watch.feed(b"ok\n", 0.2)
         watch.feed(b"ok\n", 3.5)
         assert watch.deadline == 4.0
         assert watch.take_request() == b"3?"
 
-    def test_nothing_is_asked_while_the_link_is_closed(self) -> None:
+    def test_nothing_is_requested_while_the_link_is_closed(self) -> None:
         watch = self.watch()
         watch.lost(0.1, "unplugged")
         watch.take_request()

@@ -136,7 +136,7 @@ def test_disks_in_the_state_are_emptied_at_any_depth(machine: Machine) -> None:
     assert not set(DATA[:3] + DATA[4:]) & {*machine.left()}
 
 
-def test_what_cannot_be_deleted_is_named_and_the_next_purge_goes_on(machine: Machine) -> None:
+def test_a_failed_deletion_is_reported_and_the_next_purge_continues(machine: Machine) -> None:
     """The disk is there for reading alone; all else goes at once, and the answer stays."""
     folder = "var/lib/novamas/recordings/2026"
     code, said = machine.purge(f"{DISK.format(folder)} && mount -o remount,ro {folder}")
@@ -204,7 +204,7 @@ def test_a_link_to_a_file_elsewhere_goes_and_the_file_stays(machine: Machine) ->
 OWN = "novamas:x:994:994:Novamas:/var/lib/novamas:/usr/sbin/nologin"
 
 
-def test_an_installation_takes_a_user_that_is_the_daemons_own(machine: Machine) -> None:
+def test_an_installation_uses_a_user_that_is_the_daemons_own(machine: Machine) -> None:
     machine.user(OWN)
     for words in (("install",), ("install", "1.0"), ("upgrade", "1.0")):
         assert machine.run("preinst", *words) == (0, "")
@@ -226,7 +226,7 @@ def test_an_installation_takes_a_user_that_is_the_daemons_own(machine: Machine) 
         (OWN, "novamas", "novamas sudo dialout adm", "in the groups sudo adm"),
     ],
 )
-def test_a_user_of_somebody_else_is_refused(
+def test_a_foreign_user_is_refused(
     machine: Machine, entry: str, group: str, groups: str, why: str
 ) -> None:
     """At a first installation; an upgrade is warned."""
@@ -307,7 +307,7 @@ def test_an_upgrade_fails_and_names_the_service_that_did_not_come_back(
     assert "novamas-web" not in said
 
 
-def test_an_upgrade_says_nothing_where_all_came_back_or_nothing_ran(machine: Machine) -> None:
+def test_an_upgrade_prints_nothing_where_all_came_back_or_nothing_ran(machine: Machine) -> None:
     systemd(machine, RUNS, RUNS)
     assert machine.run("postinst", "configure", "1.0") == (0, "")
     calls = "deb-systemd-invoke try-restart novamas.service novamas-web.service\n"
@@ -328,7 +328,7 @@ def test_an_upgrade_says_nothing_where_all_came_back_or_nothing_ran(machine: Mac
         ('ID=ubuntu\nVERSION_ID="26.04"', False),
     ],
 )
-def test_debian_upgraded_below_the_package_is_told(
+def test_debian_upgraded_below_the_package_is_reported(
     machine: Machine, system: str, told: bool
 ) -> None:
     """And by the next upgrade of the package for the release before."""

@@ -155,7 +155,7 @@ def test_the_package_of_a_newer_debian_is_an_upgrade_and_any_later_version_too()
 
 
 @pytest.mark.usefixtures("programs")
-def test_the_package_handles_every_unit_and_systemd_takes_them(tmp_path: Path) -> None:
+def test_the_package_handles_every_unit_and_systemd_accepts_them(tmp_path: Path) -> None:
     build = script("build")
     build["lay_units"](ROOT, PARTS, tmp_path)
     laid = tmp_path / build["SYSTEM"]

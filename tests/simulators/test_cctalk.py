@@ -207,7 +207,7 @@ def test_an_acceptor_that_was_unplugged_for_long_is_stale_with_all_others() -> N
 
 
 class TestAcceptor:
-    def test_it_takes_no_coin_before_it_was_allowed_to(self) -> None:
+    def test_it_accepts_no_coin_before_it_is_enabled(self) -> None:
         one = SimulatedAcceptor(2, {})
         one.answer(229, b"", 1.0)
         one.insert(6, 200, 1.1)

@@ -114,7 +114,7 @@ def test_spliced_lines_lose_the_end_of_the_first() -> None:
     assert sent(line.advance(1.9)) == LINE[:9] + LINE + LINE
 
 
-def test_a_host_at_twice_the_speed_hears_noise_and_then_the_line_again() -> None:
+def test_a_host_at_twice_the_speed_receives_noise_and_then_the_line_again() -> None:
     line = SimulatedLine(Metronome())
     line.fault("wrong_baud", 0.7, 0.0)
     received = sent(line.advance(1.4))

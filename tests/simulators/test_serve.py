@@ -92,7 +92,7 @@ def test_a_pseudo_terminal_speaks_and_listens(start: Start, tmp_path: Path) -> N
     assert not link.is_symlink()
 
 
-def test_who_opens_the_port_late_gets_no_old_bytes(start: Start) -> None:
+def test_a_late_reader_of_the_port_gets_no_old_bytes(start: Start) -> None:
     program = start("--speed", "20")
     address = told(program)["port"]
     for _ in range(2):
@@ -166,7 +166,7 @@ def test_ends_after_its_rounds(start: Start) -> None:
     )  # it keeps running for a moment: a host needs time to read the number
 
 
-def test_ends_with_standard_input_only_if_asked(start: Start) -> None:
+def test_ends_with_standard_input_only_on_request(start: Start) -> None:
     ends, stays = start("--end-with-stdin"), start()
     for program in (ends, stays):
         told(program)
@@ -219,7 +219,7 @@ def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
         (["--cards", "7h,1s"], b"1s is not a card"),
     ],
 )
-def test_bad_calls_say_what_is_wrong(words: list[str], told: bytes) -> None:
+def test_usage_errors_are_explained(words: list[str], told: bytes) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "simulators", "wheel", *words],
         capture_output=True,
@@ -263,7 +263,7 @@ def test_novamas_simulate_becomes_the_simulator(start: Start) -> None:
     assert json.loads(done.stdout)["protocol"] == "cammegh-ss2"
 
 
-def test_what_the_device_says_is_reported_as_it_was_before_the_line_damaged_it(
+def test_the_devices_line_is_reported_as_it_was_before_the_damage(
     start: Start,
 ) -> None:
     program = start("--speed", "20", "--tell-lines", "--fault", "0:damaged x5000")

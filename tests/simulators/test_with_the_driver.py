@@ -71,7 +71,7 @@ def test_a_bad_line_never_makes_another_number_of_it(
 
 
 @pytest.mark.parametrize("fault", ["failed_launch", "ball_removed", "ball_with_rotor", "sensor"])
-def test_each_fault_of_the_wheel_is_reported_and_taken_back(fault: str) -> None:
+def test_each_fault_of_the_wheel_is_reported_and_cleared(fault: str) -> None:
     readings = read(SimulatedLine(SlingshotSS2()), 400, {60.0: (fault, 30.0)})
     told = [
         (reading.fault, reading.active) for reading in readings if isinstance(reading, WheelFault)

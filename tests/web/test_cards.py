@@ -164,7 +164,7 @@ def test_the_roads_of_a_shoe(shoe: Play, page: Page) -> None:
     expect(page.locator(".counts figcaption")).to_have_text("jugadas de esta talla: 30")
 
 
-def test_a_hidden_card_is_a_back_and_says_so(
+def test_a_hidden_card_is_a_back_with_a_label(
     server: WebServer, teller: Teller, page: Page, take_two: Callable[[Play], None]
 ) -> None:
     told = (OnBroker(teller, "punto-2"),)

@@ -63,9 +63,7 @@ def scripted(name: str) -> tuple[RealTable, list[Input]]:
 
 
 @pytest.mark.essential
-def test_a_server_that_is_not_heard_greys_its_pictures(
-    serve: Serve, teller: Teller, page: Page
-) -> None:
+def test_an_unreachable_server_greys_its_pictures(serve: Serve, teller: Teller, page: Page) -> None:
     """Stopped in the middle of everything, it says nothing and closes nothing."""
     retain(teller, spun([25]), "ruleta-1")
     server = serve([("ruleta-1", False)])
@@ -177,7 +175,7 @@ def test_a_wall_fills_its_screen_and_a_table_fits_it(
             assert max(bottom for _, bottom in numbers) <= height
 
 
-def test_tables_take_turns_until_somebody_pauses(serve: Serve, teller: Teller, page: Page) -> None:
+def test_tables_alternate_until_a_person_pauses(serve: Serve, teller: Teller, page: Page) -> None:
     for name in ("a", "b", "c"):
         retain(teller, spun([7]), name)
     server = serve([("a", False), ("b", False), ("c", False)])
@@ -220,7 +218,7 @@ def test_a_floor_is_walked_with_the_keyboard(serve: Serve, teller: Teller, page:
     assert page.evaluate("getComputedStyle(document.querySelector('article')).cursor") == "none"
 
 
-def test_who_hears_the_page_is_told_results_and_troubles_once(
+def test_a_screen_reader_announces_results_and_troubles_once(
     serve: Serve, teller: Teller, page: Page
 ) -> None:
     server = serve([("ruleta-1", False)])

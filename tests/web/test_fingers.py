@@ -61,7 +61,7 @@ def test_the_tile_that_is_highlighted_is_the_table_that_is_commanded(tablet: Pag
 
 
 @pytest.mark.parametrize("by", ["finger", "mouse"])
-def test_what_a_table_says_during_a_touch_is_shown_and_the_touch_counts(
+def test_a_message_during_a_touch_is_shown_and_the_touch_counts(
     tablet: Page, house: House, by: str
 ) -> None:
     first, other = TABLES

@@ -126,7 +126,7 @@ def heard(server: WebServer) -> None:
 
 
 @pytest.mark.essential
-def test_the_value_is_shown_as_it_is_said_and_greyed_when_its_time_is_up(
+def test_the_value_is_shown_exactly_and_greyed_when_it_expires(
     meters: WebServer, house: House, page: Page
 ) -> None:
     say(house.teller, statement(700, LONG), "menor")
@@ -224,7 +224,7 @@ def test_each_situation_in_each_language(
     expect(page.locator(".won")).to_have_count(0)
 
 
-def test_the_meter_stands_on_the_floor_on_the_wall_and_at_its_tables(
+def test_the_meter_is_on_the_floor_on_the_wall_and_at_its_tables(
     serve: Serve, teller: Teller, page: Page
 ) -> None:
     for name in ("poker-1", "ruleta-1"):
@@ -260,7 +260,7 @@ def test_the_meter_stands_on_the_floor_on_the_wall_and_at_its_tables(
     page.wait_for_url("**/jackpot/gran?lang=es")
 
 
-def test_a_table_that_takes_no_bets_on_it_says_so_itself(
+def test_a_table_without_jackpot_bets_shows_it_itself(
     serve: Serve, teller: Teller, page: Page
 ) -> None:
     """The table knows it before, or other than, the controller does."""
@@ -288,7 +288,7 @@ def test_a_table_that_takes_no_bets_on_it_says_so_itself(
     expect(line.locator(".state")).to_have_text("en juego")
 
 
-def test_jackpots_take_turns(meters: WebServer, house: House, page: Page) -> None:
+def test_jackpots_alternate(meters: WebServer, house: House, page: Page) -> None:
     say(house.teller, statement(500, LONG))
     say(house.teller, statement(700, LONG, title={"es": "Menor"}), "menor")
     go(page, f"{meters.address}/jackpot/menor?rotate=1&lang=es")
@@ -348,7 +348,7 @@ def test_axe_finds_nothing(serve: Serve, teller: Teller, still: Page) -> None:
     assert found == [], "\n".join(map(str, found))
 
 
-def test_a_jackpot_that_nobody_knows_and_a_stream_of_one(serve: Serve, teller: Teller) -> None:
+def test_an_unknown_jackpot_and_a_stream_of_one(serve: Serve, teller: Teller) -> None:
     server = serve([("ruleta-1", False)], jackpots=JACKPOTS[:1])
     status, answer = ask(server, "/jackpot/else?lang=es")
     assert status == 404

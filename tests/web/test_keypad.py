@@ -68,7 +68,7 @@ def bets_open(floor: Floor) -> None:
 
 
 @pytest.mark.essential
-def test_a_key_says_no_more_bets_and_its_answer_is_seen(
+def test_a_key_sends_no_more_bets_and_its_answer_is_seen(
     tmp_path: Path, ending: ExitStack, page: Page
 ) -> None:
     floor = Floor(tmp_path, ending, settings=BY_HAND)
@@ -103,7 +103,7 @@ def test_a_key_says_no_more_bets_and_its_answer_is_seen(
     assert floor.sent() == ["session-open", "bets-open", "bets-close", "staff-on"]
 
 
-def test_a_key_without_an_answer_is_told_and_never_sent_again(
+def test_a_key_without_an_answer_is_reported_and_never_sent_again(
     tmp_path: Path, ending: ExitStack, page: Page
 ) -> None:
     floor = Floor(tmp_path, ending, settings=BY_HAND)
@@ -126,7 +126,7 @@ def test_a_key_without_an_answer_is_told_and_never_sent_again(
     assert floor.sent() == ["session-open", "bets-open", "bets-close"]
 
 
-def test_what_is_told_meanwhile_takes_no_key_from_under_the_finger(
+def test_a_message_meanwhile_removes_no_key_from_under_the_finger(
     tmp_path: Path, ending: ExitStack, page: Page
 ) -> None:
     floor = Floor(tmp_path, ending, settings=BY_HAND)
@@ -139,7 +139,7 @@ def test_what_is_told_meanwhile_takes_no_key_from_under_the_finger(
     expect(page.locator(".typed")).to_have_text("7")
 
 
-def test_a_server_that_is_not_there_takes_no_key(
+def test_an_unreachable_server_accepts_no_key(
     tmp_path: Path, ending: ExitStack, page: Page
 ) -> None:
     floor = Floor(tmp_path, ending, settings=BY_HAND)
@@ -156,7 +156,7 @@ def test_a_server_that_is_not_there_takes_no_key(
 
 
 @pytest.mark.usefixtures("programs")
-def test_only_who_has_it_presses_and_a_key_that_comes_twice_is_one(
+def test_only_its_holder_presses_and_a_key_that_comes_twice_is_one(
     tmp_path: Path, ending: ExitStack
 ) -> None:
     floor = Floor(tmp_path, ending, settings=BY_HAND)

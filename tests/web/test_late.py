@@ -177,7 +177,7 @@ def test_a_command_that_the_network_delivers_late_is_not_given(console: Console)
     gives_it_again(console)
 
 
-def test_who_goes_back_when_it_has_left_is_told_what_became_of_it(
+def test_a_person_who_went_back_learns_the_outcome_of_a_sent_touch(
     tmp_path: Path, ending: ExitStack, browser: Browser
 ) -> None:
     console = Console(tmp_path, ending, browser, late=TIMEOUT_SECONDS)
@@ -221,7 +221,7 @@ def test_a_command_that_waits_in_the_browser_is_withdrawn(console: Console) -> N
 
 
 @pytest.mark.parametrize("path", ["/pit", "/surveillance"])
-def test_signing_out_works_or_says_that_it_did_not(
+def test_signing_out_works_or_reports_its_failure(
     tmp_path: Path, ending: ExitStack, browser: Browser, path: str
 ) -> None:
     console = Console(tmp_path, ending, browser)
@@ -240,7 +240,7 @@ def test_signing_out_works_or_says_that_it_did_not(
     assert "signed out" in console.floor.web.log()
 
 
-def test_who_signs_in_while_nothing_passes_is_told_and_is_not_let_in_later(
+def test_a_sign_in_during_an_outage_is_reported_and_not_completed_later(
     tmp_path: Path, ending: ExitStack, browser: Browser
 ) -> None:
     console = Console(tmp_path, ending, browser)

@@ -85,9 +85,7 @@ def test_fourteen_tabs_live_together_and_what_is_touched_is_sent(
     expect(pit.locator(".out")).to_have_text("Sign out")
 
 
-def test_who_leaves_takes_nothing_from_those_who_stay(
-    server: WebServer, house: House, one: BrowserContext
-) -> None:
+def test_leaving_affects_no_other_tab(server: WebServer, house: House, one: BrowserContext) -> None:
     first, other = one.new_page(), one.new_page()
     for page, table in ((first, TABLES[0]), (other, TABLES[1])):
         go(page, f"{server.address}/table/{table}?lang=en")
@@ -123,7 +121,7 @@ def test_five_pages_that_cannot_share_live_together(
 
 
 @pytest.mark.parametrize("path", [f"/table/{TABLES[0]}", f"/keypad/{TABLES[0]}"])
-def test_a_page_that_nobody_sees_lets_go_of_a_stream_that_it_cannot_share(
+def test_a_hidden_page_lets_go_of_a_stream_that_it_cannot_share(
     server: WebServer, one: BrowserContext, ending: ExitStack, path: str
 ) -> None:
     """It says nothing of before as current, and comes back when it is seen."""

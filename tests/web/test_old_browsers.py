@@ -117,7 +117,7 @@ def test_the_judgement_finds_what_was_found_in_the_field() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_a_page_says_is_what_the_documentation_says(language: str) -> None:
+def test_the_notice_agrees_with_the_documentation(language: str) -> None:
     for key, displays in (("page.browser", False), ("page.browser_display", True)):
         versions = [oldest(displays)[each] for each in ("chrome", "firefox", "safari")]
         said = re.findall(r"\d+(?:\.\d+)?", text(key, language))
@@ -194,7 +194,7 @@ def test_every_page_works_in_a_browser_of_five_years_ago(room: Room, old: Page) 
         ("delete Array.prototype.flatMap; delete Array.prototype.flat", "gl"),
     ],
 )
-def test_a_browser_that_cannot_show_a_page_is_told_so(
+def test_an_unsuitable_browser_gets_a_notice(
     room: Room, browser: Browser, lacks: str, language: str
 ) -> None:
     """Also where what is missing is found only while the page works."""
@@ -208,7 +208,7 @@ def test_a_browser_that_cannot_show_a_page_is_told_so(
     context.close()
 
 
-def test_a_browser_that_knows_no_modules_is_told_so(room: Room, browser: Browser) -> None:
+def test_a_browser_without_modules_gets_a_notice(room: Room, browser: Browser) -> None:
     server = room.serve()
     page = browser.new_page()
     go(page, f"{server.address}/pit?lang=en")

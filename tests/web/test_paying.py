@@ -132,7 +132,7 @@ def sign_out(page: Page) -> None:
     expect(page.locator("#who")).to_be_visible()
 
 
-def test_what_the_controller_refuses_is_told_to_both_in_its_words(
+def test_the_controllers_refusal_is_shown_to_both(
     tmp_path: Path, ending: ExitStack, page: Page, other: Page
 ) -> None:
     floor = PayingFloor(tmp_path, ending)

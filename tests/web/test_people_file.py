@@ -64,7 +64,7 @@ def put(path: Path, content: bytes) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-def test_who_was_revoked_is_let_in_nowhere_by_an_older_file(
+def test_a_revoked_person_is_let_in_nowhere_by_an_older_file(
     tmp_path: Path, ending: ExitStack
 ) -> None:
     floor = PayingFloor(tmp_path, ending)

@@ -85,7 +85,7 @@ def server(house: House) -> WebServer:
 
 
 @pytest.mark.parametrize("path", ["/2026-02-30", "/x", "/2026-03-20.exe", "/..%2f..%2fetc"])
-def test_a_day_that_is_none_is_not_found(server: WebServer, path: str) -> None:
+def test_an_invalid_day_is_not_found(server: WebServer, path: str) -> None:
     with pytest.raises(urllib.error.HTTPError, match="404"):
         server.get("/table/ruleta-1/day" + path)
 

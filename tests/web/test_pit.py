@@ -160,7 +160,7 @@ def test_after_a_restart_the_round_waits_and_the_console_counts_down(
     assert floor.sent().count("round-confirm") == 2  # the first was refused, and shows it
 
 
-def test_what_the_table_says_meanwhile_takes_no_button_from_under_the_finger(
+def test_a_message_meanwhile_removes_no_button_from_under_the_finger(
     tmp_path: Path, ending: ExitStack, page: Page
 ) -> None:
     floor = Floor(tmp_path, ending)
@@ -207,7 +207,7 @@ def test_the_second_person_is_called_on_the_other_screen(
     expect(other.locator(".item")).to_have_count(0)
 
 
-def test_only_what_the_role_may_say_now_is_offered(
+def test_only_commands_that_the_role_may_give_now_are_offered(
     tmp_path: Path, ending: ExitStack, page: Page
 ) -> None:
     floor = Floor(tmp_path, ending)

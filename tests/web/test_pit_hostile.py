@@ -123,7 +123,7 @@ def test_what_is_no_command_of_this_session_is_refused(floor: Floor, lasa: Clien
     assert floor.sent() == ["session-open"]
 
 
-def test_a_touch_is_sent_once_however_often_it_is_asked_for(floor: Floor, lasa: Client) -> None:
+def test_a_touch_is_sent_once_however_often_it_is_repeated(floor: Floor, lasa: Client) -> None:
     number = lasa.number("touch-number-1")
     with ThreadPoolExecutor(8) as many:
         answers = list(many.map(lambda _: lasa.command(number, "r1", LAST), range(24)))
@@ -187,7 +187,7 @@ def test_a_stolen_folder_of_keys_opens_nothing_without_the_pepper(
     assert lasa.sign_in("m-lasa", PINS["m-lasa"])[1]["denied"] == "wrong"
 
 
-def test_the_server_dies_in_mid_touch_and_the_person_is_told(
+def test_the_server_dies_in_mid_touch_and_the_person_is_informed(
     floor: Floor, browser: Browser
 ) -> None:
     page = browser.new_page()  # which may say that its server is gone
@@ -253,7 +253,9 @@ def test_the_broker_is_cut_between_a_command_and_its_answer(floor: Floor, lasa: 
     until("as told", lambda: told() == followed)
 
 
-def test_without_a_connection_nothing_is_sent_and_that_is_said(floor: Floor, lasa: Client) -> None:
+def test_without_a_connection_nothing_is_sent_and_the_page_shows_it(
+    floor: Floor, lasa: Client
+) -> None:
     floor.broker.kill()
     until("the cut is noticed", lambda: "no connection for commands" in floor.web.log())
     answer = lasa.command(lasa.number("no-line-1234"), "r1", LAST)
@@ -262,7 +264,7 @@ def test_without_a_connection_nothing_is_sent_and_that_is_said(floor: Floor, las
     assert lasa.command(lasa.number("no-line-1234"), "r1", LAST)[1]["how"] == "unsent"
 
 
-def test_displays_for_those_who_have_signed_in(serve: Serve, tmp_path: Path) -> None:
+def test_displays_for_signed_in_persons(serve: Serve, tmp_path: Path) -> None:
     pit = console(tmp_path / "pit", "casino-mayor")
     server = serve([("ruleta-1", False)], displays="signed-in", pit=pit)
     client = Client(server.address)

@@ -133,7 +133,7 @@ def test_nothing_answers_beside_the_prefix(behind: Behind) -> None:
     assert behind.server.address.endswith(BASE)
 
 
-def test_nobody_types_a_pin_at_a_page_that_came_in_clear(behind: Behind) -> None:
+def test_no_pin_is_typed_at_a_page_without_tls(behind: Behind) -> None:
     for claim in ("", "X-Forwarded-Proto: http\r\n"):
         status, answer = ask(behind.server, f"{BASE}/pit", more=claim)
         assert (status, b"Nobody signs in here without TLS" in answer) == (403, True)

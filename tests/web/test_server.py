@@ -103,7 +103,7 @@ def test_another_host_is_refused(serve: Serve, teller: Teller) -> None:
         assert ask(server, "/floor", host=host)[0] == 200, host
 
 
-def test_every_answer_has_its_policy_and_says_how_long_it_is_good(server: WebServer) -> None:
+def test_every_answer_has_its_policy_and_its_lifetime(server: WebServer) -> None:
     for path, kept in (
         ("/floor", "no-store"),
         ("/wall", "no-store"),
@@ -157,7 +157,9 @@ def test_junk_is_answered_as_nothing(server: WebServer) -> None:
             assert read_all([made], has(b'"number":"17"')) == 0, last
 
 
-def test_a_page_speaks_the_language_of_the_decree_unless_asked(server: WebServer) -> None:
+def test_a_page_is_in_the_language_of_the_decree_unless_requested_otherwise(
+    server: WebServer,
+) -> None:
     assert b'<html lang="es">' in ask(server, "/table/ruleta-1")[1]
     for language in LANGUAGES:
         page = ask(server, f"/table/ruleta-1?lang={language}")[1]
@@ -183,7 +185,7 @@ def test_too_many_browsers_are_refused_with_words(serve: Serve, teller: Teller) 
         assert read_all([made], has(b"event: picture")) == 0
 
 
-def test_who_never_reads_is_left_behind_and_holds_nobody(
+def test_a_stuck_reader_is_left_behind_and_blocks_no_other(
     serve: Serve, teller: Teller, ending: ExitStack
 ) -> None:
     names = [f"ruleta-{number}" for number in range(1, 31)]
@@ -216,7 +218,7 @@ def test_who_never_reads_is_left_behind_and_holds_nobody(
     assert not reader.over.is_set()
 
 
-def test_half_a_request_holds_nobody(server: WebServer, ending: ExitStack) -> None:
+def test_half_a_request_blocks_no_other(server: WebServer, ending: ExitStack) -> None:
     for part in (b"", b"GET", b"GET /floor HTTP/1.1\r\nHost: ", b"\x16\x03\x01\x02\x00"):
         made = ending.enter_context(stream(server))
         made.sendall(part)
@@ -226,7 +228,7 @@ def test_half_a_request_holds_nobody(server: WebServer, ending: ExitStack) -> No
     assert ask(server, "/health")[0] == 200
 
 
-def test_the_server_tells_how_it_is(broker: Mosquitto, own: WebServer) -> None:
+def test_the_server_reports_its_metrics(broker: Mosquitto, own: WebServer) -> None:
     said = ask(own, "/metrics")[1].decode().partition("\r\n\r\n")[2]
     assert said.endswith("\n")
     for line in said.splitlines():
@@ -282,7 +284,7 @@ async def test_a_stream_that_waits_for_a_change_is_woken_without_one() -> None:
     assert waiting.done()
 
 
-def test_who_was_cut_off_gets_every_table_that_he_has_not(serve: Serve, teller: Teller) -> None:
+def test_a_reconnected_browser_gets_every_table_that_it_lacks(serve: Serve, teller: Teller) -> None:
     """The stream ended after its first picture, and the browser comes back."""
     names = {"a", "b", "c"}
     server = serve([(name, False) for name in sorted(names)])
@@ -311,7 +313,7 @@ def test_a_table_is_shown_though_the_broker_was_never_there(
 
 
 @pytest.mark.parametrize("case", ["a forged number", "a damaged file"])
-def test_what_the_store_cannot_take_is_shown_all_the_same(
+def test_a_round_that_the_store_rejects_is_shown(
     case: str, serve: Serve, teller: Teller, tmp_path: Path
 ) -> None:
     """It had stopped the server's reader, which kept showing its picture as current."""
@@ -343,7 +345,7 @@ def test_what_the_store_cannot_take_is_shown_all_the_same(
     ],
     ids=["nothing", "half a head", "half a body"],
 )
-def test_half_requests_keep_nobody_out_and_end(own: WebServer, half: bytes) -> None:
+def test_half_requests_keep_no_one_out_and_end(own: WebServer, half: bytes) -> None:
     """However many one machine sends. As long as they were there, all others got 503."""
     with ExitStack() as ending:
         halves = [

@@ -125,7 +125,7 @@ def test_every_filter_finds_and_leaves_out(room: Room) -> None:
         (("--round", "x"), "give a whole number from 1"),
     ],
 )
-def test_what_is_misspelt_is_said(room: Room, words: tuple[str, ...], said: str) -> None:
+def test_a_misspelt_search_is_reported(room: Room, words: tuple[str, ...], said: str) -> None:
     status, out, err = searched(room.search_settings(), *words)
     assert (status, out) == (2, "")
     assert said in err
@@ -178,7 +178,9 @@ def test_cards_are_shown_to_the_role_and_the_look_is_kept_first(room: Room) -> N
         ("s-mora", ("--round", "9"), "the archive has no round 9 of p1"),
     ],
 )
-def test_who_may_not_sees_no_card(room: Room, who: str, more: tuple[str, ...], said: str) -> None:
+def test_an_unauthorised_person_sees_no_card(
+    room: Room, who: str, more: tuple[str, ...], said: str
+) -> None:
     before = accesses(room)
     ended = cards(room, "--key", str(room.key), *more, who=who)
     assert (ended.returncode, ended.stdout) == (1, "")
@@ -281,7 +283,7 @@ def listed(page: Page) -> int:
     return page.locator("tbody tr").count()
 
 
-def test_what_is_new_is_told(room: Room, web: WebServer, page: Page) -> None:
+def test_new_records_are_announced(room: Room, web: WebServer, page: Page) -> None:
     page.add_init_script(
         """window.EventSource = class extends EventSource {
           constructor(address) {
@@ -316,7 +318,7 @@ def test_what_came_between_the_list_and_the_stream_is_listed(
     expect(page.locator("tbody tr")).not_to_have_count(count)
 
 
-def test_what_came_while_a_browser_was_away_is_told(room: Room, web: WebServer) -> None:
+def test_events_of_an_absence_are_announced(room: Room, web: WebServer) -> None:
     vidal = Client(web.address)
     vidal.sign_in("t-vidal", PINS["t-vidal"])
     newest = vidal.ask("GET", "/surveillance/records")[1]["newest"]
@@ -352,7 +354,7 @@ def first_of(client: Client, path: str, headers: dict[str, str]) -> tuple[str, s
     raise AssertionError("the stream ended")
 
 
-def test_who_may_not_look_is_told_so(room: Room, web: WebServer) -> None:
+def test_an_unauthorised_person_gets_a_notice(room: Room, web: WebServer) -> None:
     stranger = Client(web.address)
     assert stranger.ask("GET", "/surveillance/records")[0] == 401
     croupier = Client(web.address)
@@ -493,7 +495,7 @@ def test_no_hidden_card_is_anywhere_else(room: Room, web: WebServer) -> None:
     assert "p1" in texts[room.archive.name]
 
 
-def test_without_an_archive_the_page_says_what_to_configure(room: Room, tmp_path: Path) -> None:
+def test_without_an_archive_the_page_shows_what_to_configure(room: Room, tmp_path: Path) -> None:
     web = room.serve(archive=None, state=str(tmp_path / "web"))
     watcher = Client(web.address)
     watcher.sign_in("s-mora", PINS["s-mora"])
@@ -529,7 +531,7 @@ def test_axe_finds_nothing(room: Room, web: WebServer, browser: Browser, long: b
     assert found == [], "\n".join(map(str, found))
 
 
-def test_the_daemon_takes_nothing_from_surveillance(room: Room) -> None:
+def test_the_daemon_accepts_nothing_from_surveillance(room: Room) -> None:
     """The role sees; it says nothing at a table."""
     until("r1", lambda: room.subscriber.on("/r1/state"))
     with pytest.raises(AssertionError, match=r"role_not_allowed|reader_only_reads"):

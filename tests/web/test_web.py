@@ -66,7 +66,7 @@ def test_a_number_is_shown_and_greyed_when_its_daemon_goes(
     assert server.stop() == 0
 
 
-def test_a_simulated_table_beside_real_ones_is_heard(
+def test_a_simulated_table_beside_real_ones_is_shown(
     serve: Serve, teller: Teller, page: Page
 ) -> None:
     """Its daemon says among the real tables that it is online."""

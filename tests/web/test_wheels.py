@@ -89,7 +89,7 @@ def test_a_wheel_that_is_not_there(server: WebServer, path: str) -> None:
     assert b"<b>" not in body
 
 
-def test_without_an_archive_the_page_says_so(serve: Serve, tmp_path: Path) -> None:
+def test_without_an_archive_the_page_shows_it(serve: Serve, tmp_path: Path) -> None:
     for settings, words_of in (
         ({}, b"has no archive"),
         ({"archive": str(tmp_path / "none" / "a.sqlite3")}, b"cannot be read"),
@@ -112,7 +112,7 @@ def test_where_people_sign_in_only_some_see_it(
         expect(examined.locator("main")).to_contain_text(said_to)
 
 
-def test_who_signs_in_sees_the_tables_for_which_he_is_enrolled_at_this_site_alone(
+def test_a_person_sees_the_tables_of_his_enrolment_at_this_site_alone(
     tmp_path: Path, serve: Serve
 ) -> None:
     """Another site has tables of the same ids in the archive."""

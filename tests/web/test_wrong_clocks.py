@@ -38,7 +38,7 @@ def screen(browser: Browser, ending: ExitStack, ahead: float) -> Page:
     return context.new_page()
 
 
-def test_no_script_asks_the_clock_of_its_machine() -> None:
+def test_no_script_reads_the_clock_of_its_machine() -> None:
     assert len(SCRIPTS) > 20
     assert [path.name for path in SCRIPTS if CLOCKS.search(path.read_text())] == []
 
@@ -107,7 +107,7 @@ def test_surveillance_shows_the_last_hour_of_the_server(
         expect(page.locator(".line [role=option]")).to_have_count(1)
 
 
-def test_a_display_says_since_when_by_the_clock_of_the_server(
+def test_a_display_shows_since_when_by_the_clock_of_the_server(
     tmp_path: Path, ending: ExitStack, browser: Browser
 ) -> None:
     floor = Floor(tmp_path, ending)

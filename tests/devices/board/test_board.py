@@ -83,7 +83,7 @@ class TestLines:
         assert read_report(b"$%b*%04X" % (body, check(body))) is None
 
     @for_each("place", range(1, 44))
-    def test_one_wrong_character_and_it_is_none(self, place: int) -> None:
+    def test_one_wrong_character_spoils_the_line(self, place: int) -> None:
         line = write_report(12, 34567, "boule", "holes", "00040", "00000", 0, 3).rstrip()
         for wrong in b"0A$*,\xff\x00":
             if place < len(line) and line[place] != wrong:
@@ -149,7 +149,7 @@ class TestNumbers:
         second = board.line("coin", 2, 3, 500)
         assert boxes(board.raw(second + line + second)) == [(3, False)]
 
-    def test_a_board_that_says_the_same_for_ever_is_stale(self) -> None:
+    def test_a_board_that_repeats_one_report_for_ever_is_stale(self) -> None:
         """Copies are no sign of life."""
         found = driver("slot-board")
         watch = Watch(found.make("slots", found.options()), "slots", stale_after=5.0)
@@ -253,7 +253,9 @@ class TestLate:
         assert boxes(readings) == [(count, False) for count in range(1, 9)]
 
     @pytest.mark.parametrize(("seconds", "late"), [(2.0, True), (20.0, False)])
-    def test_the_site_says_what_is_late(self, seconds: float, late: bool) -> None:
+    def test_the_site_configures_the_limit_for_late_reports(
+        self, seconds: float, late: bool
+    ) -> None:
         board = slots(late_after=seconds)
         assert boxes(board.raw(self.held(board, 2, 5.0)))[0] == (1, late)
 

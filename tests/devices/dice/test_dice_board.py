@@ -71,7 +71,7 @@ class TestThrows:
         ]
         assert {tuple(sorted(values)) for values, _, _ in reads(readings)} == {(3, 4)}
 
-    def test_dice_must_lie_for_as_long_as_the_site_says(self) -> None:
+    def test_dice_must_lie_for_the_configured_time(self) -> None:
         reader = Reader(settle_time=3.0)
         reader.throw("3", "4")
         reader.lie("3", "5", seconds=0.0)
@@ -128,7 +128,7 @@ class TestFaults:
         assert faults(readings) == [("unchanged", True, None)]
         assert reads(readings) == []
 
-    def test_without_places_only_motion_tells(self) -> None:
+    def test_without_places_only_motion_counts(self) -> None:
         reader = Reader()
         reader.throw("3", "4")
         assert reads(reader.throw("3", "4")) == [((3, 4), 2, False)]
@@ -163,7 +163,7 @@ class TestSilence:
         reader.lose(9)
         assert reads(reader.lie("3", "4")) == [((3, 4), 1, True)]
 
-    def test_or_nothing_where_the_dice_were_taken_up(self) -> None:
+    def test_or_nothing_where_the_dice_were_picked_up(self) -> None:
         reader = Reader()
         reader.throws += 1
         reader.lose(9)

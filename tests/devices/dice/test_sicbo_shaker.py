@@ -63,7 +63,7 @@ def test_other_words_are_reports_each_once() -> None:
     ]
 
 
-def test_it_is_asked_for_its_state_and_shaken_only_when_it_is_idle() -> None:
+def test_it_is_polled_for_its_state_and_shaken_only_when_idle() -> None:
     codec = SicboShaker("dice", Options(poll=2.0, shake="/cycle/?duration=6"))
     assert codec.polls() == ((2.0, b"listens /state\n"),)
     with pytest.raises(ValueError, match="its state is unknown"):

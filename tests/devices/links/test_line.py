@@ -202,7 +202,7 @@ def test_one_and_a_half_stop_bits_go_with_five_bits_only(pty: Pty) -> None:
         open_link(f"{pty.url}?stopbits=1.5")
 
 
-def test_the_speed_is_known_of_any_port(pty: Pty) -> None:
+def test_the_speed_of_any_port_can_be_read(pty: Pty) -> None:
     for baud in (9600, 115200, 250000, 74880):
         link = open_link(f"{pty.url}?baud={baud}")
         assert line.receive_speed(link.fileno()) == baud  # type: ignore[attr-defined]
@@ -211,7 +211,7 @@ def test_the_speed_is_known_of_any_port(pty: Pty) -> None:
         assert line.receive_speed(file.fileno()) is None
 
 
-def test_a_real_port_has_what_was_asked_for() -> None:
+def test_a_real_port_has_the_configured_settings() -> None:
     """Where this machine has one: no other can show it."""
     for parity, bits, expected in (
         ("E", 8, termios.PARENB),
@@ -241,13 +241,13 @@ ERRORS: dict[str, Callable[[], Exception]] = {
 """What lines raise."""
 
 
-def test_every_error_of_a_line_is_known() -> None:
+def test_every_error_of_a_line_is_handled() -> None:
     assert all(isinstance(make(), LINE_ERRORS) for make in ERRORS.values())
 
 
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("scheme", SCHEME_MODULES)
-def test_whatever_an_opening_raises_is_a_failed_link(
+def test_any_error_of_an_opening_is_a_failed_link(
     scheme: str, error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = {
@@ -378,5 +378,5 @@ def test_a_reader_that_is_pulled_out_is_left_out_of_the_list(
     assert real is not device
 
 
-def test_the_form_in_which_the_system_tells_a_speed() -> None:
+def test_the_systems_form_of_a_speed() -> None:
     assert struct.calcsize(line._TERMIOS2) == 44

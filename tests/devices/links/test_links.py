@@ -61,7 +61,7 @@ def test_an_unplugged_port_fails_with_its_name(pty: Pty) -> None:
     link.close()
 
 
-def test_what_was_said_before_the_unplugging_is_not_asked_twice(pty: Pty) -> None:
+def test_bytes_read_before_the_unplugging_are_not_read_again(pty: Pty) -> None:
     link = open_link(pty.url)
     pty.say(b"last words")
     assert read_some(link, 10) == b"last words"
@@ -150,7 +150,7 @@ def test_a_file_is_no_port(tmp_path: Path) -> None:
         open_link(f"serial://{tmp_path}/file")
 
 
-def test_the_line_is_set_as_the_address_says(pty: Pty) -> None:
+def test_the_line_is_set_as_in_the_address(pty: Pty) -> None:
     link = open_link(f"{pty.url}?baud=4800&parity=N&stopbits=2&bytesize=8")
     fd = os.open(pty.path, os.O_RDWR | os.O_NOCTTY) if os.geteuid() == 0 else None
     if fd is not None:
@@ -289,7 +289,7 @@ def test_a_port_without_rfc2217_is_a_failure() -> None:
         open_link(f"rfc2217://127.0.0.1:{port}")
 
 
-def test_a_recording_plays_what_the_device_said_and_ends(tmp_path: Path) -> None:
+def test_a_recording_plays_the_devices_bytes_and_ends(tmp_path: Path) -> None:
     path = tmp_path / "wheel.rec"
     path.write_text("# device: a wheel\n# framing: line\n5 < one\n5.01 > asked\n5.02 < two\n")
     for speed in ("0", "1", "1000"):

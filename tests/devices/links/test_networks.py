@@ -66,7 +66,7 @@ def test_one_that_is_a_network_card_as_a_whole(tmp_path: Path) -> None:
     assert network_card_behind_port("/dev/ttyUSB0", tmp_path) == "RNDIS, class e0/01/03"
 
 
-def test_one_that_the_kernel_made_a_network_card_of_whatever_it_says_it_is(tmp_path: Path) -> None:
+def test_one_that_the_kernel_made_a_network_card_of_whatever_its_descriptor(tmp_path: Path) -> None:
     tree = Tree(tmp_path, ACM, "ff/ff/ff")
     tree.port("ttyACM0")
     (tree.interfaces[1] / "net" / "usb0").mkdir(parents=True)

@@ -53,7 +53,7 @@ def test_the_known_programs_are_found_if_they_run(tmp_path: Path) -> None:
     assert running_takers(tmp_path / "none") == ()
 
 
-def test_an_adapter_whose_port_was_taken_is_found(tmp_path: Path) -> None:
+def test_an_adapter_whose_port_was_claimed_is_found(tmp_path: Path) -> None:
     plug(tmp_path, "1-1.1", "0403:6001", "ftdi_sio", "ttyUSB0")
     plug(tmp_path, "1-1.2", "1a86:7523", "usbfs")
     plug(tmp_path, "1-1.3", "10c4:ea60")

@@ -80,7 +80,7 @@ def test_a_device_that_the_kernel_does_not_drive_is_not_given_to_it(bus: Virtual
     assert scanner.log == ["open", "claim 0", "clear_halt 81", "release 0", "close"]
 
 
-def test_the_configuration_is_set_only_where_there_is_none(bus: VirtualBus) -> None:
+def test_the_configuration_is_set_only_if_unset(bus: VirtualBus) -> None:
     scanner = bus.plug(UsbDevice())
     open_link(URL).close()
     assert "configure 1" not in scanner.log
@@ -174,7 +174,7 @@ def test_several_equal_devices_are_refused_where_none_is_named(bus: VirtualBus) 
     assert [scanner for scanner in plugged if "detach 0" in scanner.log] == []
 
 
-def test_equal_serial_numbers_do_not_tell_devices_apart(bus: VirtualBus) -> None:
+def test_equal_serial_numbers_do_not_distinguish_devices(bus: VirtualBus) -> None:
     for port in ((1, 2), (1, 3)):
         bus.plug(UsbDevice(strings=("", "", "same"), port=port))
     with pytest.raises(LinkFailedError, match="several"):
@@ -218,7 +218,7 @@ def test_a_device_that_the_kernel_made_a_network_card_of_is_refused(
     open_link(URL).close()
 
 
-def test_the_interface_is_chosen_or_asked_for(bus: VirtualBus) -> None:
+def test_the_interface_is_chosen_or_must_be_configured(bus: VirtualBus) -> None:
     two = (
         Interface((8, 6, 80), (Endpoint(attributes=2),)),
         Interface(),

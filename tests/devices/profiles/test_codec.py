@@ -122,7 +122,7 @@ def test_an_expression_with_groups_and_a_condition() -> None:
     assert [type(reading) for reading in readings[1:]] == [LinkGarbage]
 
 
-def test_a_value_that_the_reading_does_not_take_is_no_frame_and_no_exception() -> None:
+def test_a_value_that_the_reading_rejects_is_no_frame_and_no_exception() -> None:
     made = codec("""
 [[message]]
 name = "card"
@@ -140,7 +140,7 @@ with = { card = "{nothing}" }
     ]
 
 
-def test_a_card_that_is_none_is_never_reported() -> None:
+def test_an_invalid_card_is_never_reported() -> None:
     text = (
         HEAD.replace("wheel", "shoe")
         + """
@@ -158,7 +158,7 @@ with = { card = "{rank}{suit}" }
     assert made.feed(b"1h\n", 1.0) == [LinkGarbage(at=1.0, device="shoe", bytes=2)]
 
 
-def test_a_frame_that_tells_several_cards_is_the_evidence_of_none() -> None:
+def test_a_frame_with_several_cards_is_evidence_of_no_card() -> None:
     """One of them may be face up, and shown with its bytes, while another is face down."""
     text = (
         HEAD.replace("wheel", "shoe")
@@ -418,7 +418,7 @@ class TestCommands:
             ("speed", "²", "got '²'"),
         ],
     )
-    def test_what_it_does_not_take(self, command: str, argument: str, told: str) -> None:
+    def test_rejected_commands(self, command: str, argument: str, told: str) -> None:
         with pytest.raises(ValueError, match=told):
             proof("acme-rota").encode(command, argument)
 
@@ -427,6 +427,6 @@ class TestCommands:
             codec(COINS).encode("start")
 
 
-def test_every_reading_that_tells_whether_it_is_late_is_paced() -> None:
+def test_every_reading_with_a_late_field_is_paced() -> None:
     tells = {kind for kind in get_args(AnyReading) if "late" in kind.__struct_fields__}
     assert tells == set(get_args(MaybeLate))

@@ -68,12 +68,12 @@ def test_bytes_that_are_all_escapes_cost_no_more_than_others() -> None:
 
 
 class TestLines:
-    def test_each_end_ends_a_line_and_an_empty_one_is_none(self) -> None:
+    def test_each_end_ends_a_line_and_an_empty_one_does_not_count(self) -> None:
         readings = codec(LINE).feed(b"ok1\rok2\n\r\nok3\r\n", 1.0)
         assert said(readings) == ["1", "2", "3"]
         assert dropped(readings) == []
 
-    def test_what_is_no_line_that_is_known_is_garbage(self) -> None:
+    def test_an_unknown_line_is_garbage(self) -> None:
         assert dropped(codec(LINE).feed(b"no\r\n", 1.0)) == ["no"]
 
     def test_a_line_that_is_too_long_is_dropped(self) -> None:
@@ -87,7 +87,7 @@ class TestLines:
         made.reconnected(2.0)
         assert said(made.feed(b"1\nok2\n", 3.0)) == ["2"]
 
-    def test_a_line_whose_beginning_was_not_seen_is_taken_only_where_that_does_no_harm(
+    def test_a_line_with_an_unseen_beginning_is_accepted_only_where_harmless(
         self,
     ) -> None:
         made = codec(LINE.replace('name = "ok"', 'name = "ok"\nwhole = true'))
@@ -114,7 +114,7 @@ class TestMarks:
 
 
 class TestLengths:
-    def test_a_frame_has_the_length_that_it_says(self) -> None:
+    def test_a_frame_has_its_stated_length(self) -> None:
         assert said(codec(LENGTH).feed(counted(b"17") + counted(b"") + counted(b"red"), 1.0)) == [
             "17",
             "",

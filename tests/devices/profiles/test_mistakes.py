@@ -50,7 +50,7 @@ with = { number = "{number}" }
 CHECKED = '[checksum]\nkind = "xor"\nat = -2\n'
 
 
-def test_a_result_without_a_check_says_whether_it_has_to_come_twice() -> None:
+def test_a_result_without_a_check_states_whether_it_has_to_come_twice() -> None:
     (told,) = mistakes(RESULT)
     assert "without [checksum]; add `twice = true` if the device repeats it" in told
     assert mistakes(RESULT + "twice = true\n") == mistakes(RESULT + "twice = false\n") == []
@@ -181,7 +181,7 @@ def test_what_may_be_a_card_is_never_shown(reading: str) -> None:
     ]
 
 
-def test_a_card_that_is_none_is_reported_for_every_way_there_is() -> None:
+def test_an_invalid_card_is_reported_for_every_way_to_state_it() -> None:
     text = (
         GOOD[: GOOD.index("[[message.say]]")].replace('"idle"', '"A"').replace('"bets_open"', '"1"')
     )

@@ -25,7 +25,7 @@ from tests.support.for_each import for_each
         "a|",
     ],
 )
-def test_taken(pattern: str) -> None:
+def test_accepted(pattern: str) -> None:
     compiled(pattern, 256)
 
 

@@ -22,7 +22,7 @@ def blown(readings: list[AnyReading]) -> list[str]:
     return [reading.value for reading in readings if isinstance(reading, DeviceReport)]
 
 
-def test_the_wheel_of_which_one_sentence_is_known() -> None:
+def test_the_wheel_with_one_known_sentence() -> None:
     found = driver("zvonimir-king")
     codec = found.make("wheel", found.options())
     assert blown(codec.feed(b"BR|KGO|1500|A1F0|ST\r\n", 1.0)) == ["1500"]
@@ -30,7 +30,7 @@ def test_the_wheel_of_which_one_sentence_is_known() -> None:
         codec.encode("blow", "1500")
 
 
-def test_it_with_the_check_and_the_command_that_a_site_states_as_its_comment_says() -> None:
+def test_it_with_the_check_and_the_command_of_its_comment() -> None:
     comment = [
         line.removeprefix("#     ")
         for line in KING.splitlines()

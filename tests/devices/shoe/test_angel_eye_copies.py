@@ -63,7 +63,7 @@ class TestCopies:
         feed.codec.reconnected(feed.now)
         assert feed.raw(mixed * 2, after=60.0) == []
 
-    def test_how_long_copies_may_be_mixed_is_for_the_site_to_say(self) -> None:
+    def test_the_site_configures_how_long_copies_may_be_mixed(self) -> None:
         codec = AngelEye("shoe", Options(mixed=10.0))
         for seq, name, at in ((1, "7h", 0.0), (2, "8h", 1.0)):
             codec.feed(report(seq, card(name)), at)

@@ -58,7 +58,7 @@ class TestCards:
         assert orders == ["rank first", "suit first", "rank first"]
 
     @for_each("code", ["", "1S", "4X", "44S", "4", "??", "11H", "4s"])
-    def test_a_card_whose_code_is_none_is_unread(self, code: str) -> None:
+    def test_a_card_with_an_unknown_code_is_unread(self, code: str) -> None:
         assert cards(shoe().line(f"[Game]<Card:{code}>")) == [None]
 
     def test_the_failed_read(self) -> None:

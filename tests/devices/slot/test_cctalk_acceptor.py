@@ -167,7 +167,7 @@ def ready(**options: Any) -> Bus:
 
 
 class TestSetUp:
-    def test_it_is_asked_what_it_is_before_it_may_take_coins(self) -> None:
+    def test_it_is_identified_before_it_may_accept_coins(self) -> None:
         bus = Bus(coins=[[5, 100], [6, 200]])
         said = bus.ready()
         assert [header for _, header in bus.asked] == [
@@ -177,7 +177,7 @@ class TestSetUp:
         assert bus.data[bus.asked.index((2, 228))] == b"\x01"
         assert ("coins", "box 1: 5: 100, 6: 200") in reports(said)
 
-    def test_without_settings_all_sixteen_coins_are_asked_for(self) -> None:
+    def test_without_settings_all_sixteen_coins_are_requested(self) -> None:
         bus = ready()
         assert bus.asked.count((2, 184)) == 16
         assert bus.data[bus.asked.index((2, 231))] == b"\x30\x00"
@@ -197,7 +197,7 @@ class TestSetUp:
         assert {header for _, header in bus.asked} <= {254, 245}
         assert reports(said).count(("health", "box 1: no coin acceptor")) == 1
 
-    def test_what_it_need_not_know_is_left_out_and_reported(self) -> None:
+    def test_optional_features_may_be_missing_and_are_reported(self) -> None:
         bus = Bus(coins=[[6, 200]])
         bus.says[frames.MANUFACTURER] = None
         bus.nak.add(frames.MODIFY_MASTER_INHIBIT)
@@ -208,14 +208,14 @@ class TestSetUp:
         bus.note((6, 1))
         assert coins(bus.look()) == [(1, 200, False)]
 
-    def test_one_that_names_no_coins_takes_those_of_the_settings(self) -> None:
+    def test_one_that_names_no_coins_uses_those_of_the_settings(self) -> None:
         bus = Bus(coins=[[5, 100], [6, 200]])
         bus.says[frames.COIN_ID] = None
         bus.ready()
         assert bus.asked.count((2, 184)) == UNSUPPORTED_AFTER_REQUESTS
         assert bus.data[bus.asked.index((2, 231))] == b"\x30\x00"
 
-    def test_an_answer_that_comes_when_another_was_asked_for_restarts_it(self) -> None:
+    def test_an_answer_to_an_earlier_request_restarts_it(self) -> None:
         """The name of one coin must never be taken for that of another."""
         bus = Bus(coins=[[5, 100], [6, 200]])
         while bus.asked[-1:] != [(2, 184)]:
@@ -338,7 +338,7 @@ class TestWrongLength:
         assert "answer_wrong" in dict(reports(bus.turns(60)))
 
     @for_each("header", sorted(frames.REQUESTS))
-    def test_no_answer_of_another_length_is_taken_or_hides_for_ever(self, header: int) -> None:
+    def test_no_answer_of_another_length_is_accepted_or_hides_for_ever(self, header: int) -> None:
         wanted = frames.REQUESTS[header][1]
         if wanted is None:
             return  # a text of any length
@@ -350,7 +350,7 @@ class TestWrongLength:
             said += bus.turn()
         assert dict(reports(said))["answer_wrong"].endswith(f"{wanted + 2} bytes, not {wanted}")
 
-    def test_one_that_was_damaged_once_is_asked_again(self) -> None:
+    def test_a_damaged_answer_is_requested_again(self) -> None:
         bus = ready(coins=[[6, 200]])
         bus.says[frames.READ_CREDITS] = bytes(13)
         assert reports(bus.turns(2)) == []
@@ -432,7 +432,7 @@ class TestCoins:
         bus.note((6, 1))
         assert coins(bus.look()) == [(1, 200, False)]
 
-    def test_a_coin_whose_amount_is_not_known_is_reported_and_not_guessed(self) -> None:
+    def test_a_coin_of_unknown_amount_is_reported_and_not_guessed(self) -> None:
         bus = ready(coins=[[6, 200]])
         bus.note((5, 1), (12, 1))
         said = bus.look()
@@ -453,7 +453,7 @@ class TestCoins:
         bus.note((6, 1))
         assert reports(bus.look()) == [("health", "box 1: ok")]
 
-    def test_a_busy_acceptor_is_asked_again(self) -> None:
+    def test_a_busy_acceptor_is_polled_again(self) -> None:
         bus = ready()
         bus.note((6, 1))
         _, raw = bus.request()
@@ -543,7 +543,7 @@ class TestLine:
         assert reports(said) == [("echo", "missing")]
         assert bus.codec.counters.unknown == 1
 
-    def test_a_damaged_echo_is_asked_again_and_its_answer_not_taken(self) -> None:
+    def test_after_a_damaged_echo_the_request_is_repeated_and_its_answer_ignored(self) -> None:
         bus = ready()
         bus.note((6, 1))
         _, raw = bus.request()
@@ -643,7 +643,7 @@ def test_no_bytes_at_any_time_are_a_defect(course: list[tuple[float, bytes | Non
             bus.data.append(raw[4:-1])
 
 
-def test_nothing_is_asked_while_the_link_is_closed() -> None:
+def test_nothing_is_requested_while_the_link_is_closed() -> None:
     bus = ready()
     bus.call(LinkClosed(bus.now, "unplugged"))
     bus.watch.take_request()

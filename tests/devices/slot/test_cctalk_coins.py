@@ -38,7 +38,7 @@ def test_with_settings_no_other_coin_is() -> None:
     assert agreed_amounts({5: "EU100A", 6: "EU200A"}, {6: 200}, "EU") == CoinTable({6: 200})
 
 
-def test_settings_say_it_where_the_acceptor_does_not() -> None:
+def test_settings_apply_where_the_acceptor_is_silent() -> None:
     assert agreed_amounts({1: "TK001A", 2: "......"}, {1: 500, 2: 250, 3: 100}, "EU") == CoinTable(
         {1: 500, 2: 250, 3: 100}
     )

@@ -74,7 +74,7 @@ def test_of_more_the_last_five_are_reported_and_how_many_were_lost(
 
 
 @given(st.lists(events, min_size=1, max_size=300), st.lists(events, max_size=BUFFERED_EVENTS - 1))
-def test_after_a_reset_what_it_shows_is_new_and_what_was_before_is_not_known(
+def test_after_a_reset_its_count_is_new_and_earlier_coins_are_unknown(
     before: list[Event], since: list[Event]
 ) -> None:
     """Unless those after the reset look as if they followed those before it: then fewer are

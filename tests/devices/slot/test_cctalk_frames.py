@@ -83,5 +83,5 @@ def test_one_damaged_byte_is_no_frame(crc: bool, data: bytes, at: int, change: i
         pytest.param(bytes((HOST_ADDRESS, MAX_DATA_BYTES + 1)), id="too long"),
     ],
 )
-def test_what_is_none_of_the_frames_of_this_bus(raw: bytes) -> None:
+def test_foreign_frames_on_this_bus(raw: bytes) -> None:
     assert read_frame(raw, 0, ADDRESSES, crc=False) is False

@@ -98,7 +98,7 @@ class TestSpins:
 
 
 class TestAgreement:
-    def test_a_ball_must_lie_for_as_long_as_the_site_says(self) -> None:
+    def test_a_ball_must_lie_for_the_configured_time(self) -> None:
         plate = Plate(settle_time=4.0)
         plate.run()
         assert cells(plate.lie(12, seconds=3.0)) == []
@@ -150,7 +150,7 @@ class TestAgreement:
     ),
     st.integers(1, 18),
 )
-def test_whatever_flickers_only_what_holds_is_a_result(
+def test_only_a_steady_sensor_is_a_result(
     flickers: list[tuple[frozenset[int], bool, float]], hole: int
 ) -> None:
     plate = Plate(out_time=600.0, stuck_time=600.0)

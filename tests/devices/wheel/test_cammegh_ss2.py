@@ -106,7 +106,7 @@ class TestPhases:
         wheel.say(2, speed=166)
         assert [wheel.say(2, speed=speed) for speed in (165, 167, 90, 1)] == [[]] * 4
 
-    def test_it_speaks_when_the_rotor_stands_or_turns_round(self) -> None:
+    def test_the_phase_is_repeated_when_the_rotor_stops_or_reverses(self) -> None:
         wheel = WheelFeed()
         wheel.say(2, speed=166)
         assert phases(wheel.say(2, speed=0)) == ["bets_open"]
@@ -189,7 +189,7 @@ class TestResult:
             wheel.say(state, 7, "24")
         assert numbers(wheel.readings) == []
 
-    def test_who_joins_when_the_ball_lies_has_a_candidate_only(self) -> None:
+    def test_joining_when_the_ball_lies_gives_a_candidate_only(self) -> None:
         wheel = WheelFeed()
         (number,) = numbers(wheel.say(5, 7, "24"))
         assert number.late
@@ -369,6 +369,6 @@ class TestWarnings:
             ("sensor", True),
         }
 
-    def test_the_table_names_known_bits_and_states(self) -> None:
+    def test_the_table_has_names_for_bits_and_states(self) -> None:
         assert {warning.bit for warning in WARNINGS} == {1, 2, 4, 8}
         assert {warning.state for warning in WARNINGS} <= set(range(1, 8))

@@ -222,7 +222,7 @@ def test_the_bare_number_and_one_status_are_two_lines() -> None:
     assert number.frame == r"35\r\n*X;5;003;35;0;166;0"
 
 
-def test_without_the_bare_number_the_second_status_tells_it() -> None:
+def test_without_the_bare_number_the_second_status_gives_it() -> None:
     wheel = Twice()
     wheel.closed(3, "14")
     assert wheel.say(5, 3, "35") == []

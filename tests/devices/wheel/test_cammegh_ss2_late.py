@@ -41,7 +41,7 @@ def test_one_push_that_is_missing_makes_the_next_late_and_no_more() -> None:
     assert wheel.codec.counters.late == 1
 
 
-def test_a_wheel_that_is_faster_than_its_period_says_is_late_and_that_is_reported() -> None:
+def test_a_wheel_faster_than_its_configured_period_is_late_and_reported() -> None:
     """After a silence its lines cannot be distinguished from a burst. This is reported each
     minute.
     """

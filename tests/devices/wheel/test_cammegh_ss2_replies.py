@@ -145,7 +145,7 @@ class TestTowardsTheWheel:
         with pytest.raises(ValueError, match="there are: start, start_anticlockwise"):
             CammeghSS2("wheel", Options()).encode(command)
 
-    def test_no_command_takes_an_argument(self) -> None:
+    def test_no_command_has_an_argument(self) -> None:
         with pytest.raises(ValueError, match="start takes no argument, got '1'"):
             CammeghSS2("wheel", Options()).encode("start", "1")
 

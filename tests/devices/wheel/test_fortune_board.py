@@ -102,7 +102,7 @@ def test_a_touch_is_no_launch() -> None:
     assert of(WheelPhase, readings) + of(WheelCell, readings) + of(WheelFault, readings) == []
 
 
-def test_the_wheel_must_rest_for_as_long_as_the_site_says() -> None:
+def test_the_wheel_must_rest_for_the_configured_time() -> None:
     wheel = Wheel(settle_time=3.0)
     wheel.push()
     assert cells(wheel.stand(33, seconds=2.0)) == []
@@ -182,7 +182,7 @@ class TestFaults:
         assert cells(wheel.stand(33)) == [(33, 1, 3, True)]
         assert cells(wheel.push() + wheel.stand(33)) == [(33, 2, 3, False)]
 
-    def test_a_wheel_that_is_pushed_again_before_it_stood_long_enough(self) -> None:
+    def test_a_wheel_that_is_pushed_again_before_it_rested_long_enough(self) -> None:
         wheel = Wheel(settle_time=5.0)
         wheel.push()
         readings = wheel.stand(33, seconds=2.0) + wheel.push() + wheel.stand(8, seconds=6.0)

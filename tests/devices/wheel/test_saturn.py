@@ -124,7 +124,7 @@ def test_one_answer_alone_is_no_number() -> None:
     assert said[3][0].number == 18
 
 
-def test_a_pocket_that_is_none() -> None:
+def test_an_invalid_pocket() -> None:
     codec = Saturn("wheel", Options(fields=KNOWN))
     said: list[AnyReading] = []
     for index, text in enumerate(("N 4001", "S??002", "S??002", "O??002", "S 5003", "S 5003")):
@@ -175,7 +175,7 @@ def test_an_answer_without_end_is_not_waited_for() -> None:
     assert len(said) == 3
 
 
-def test_a_wrong_check_is_damage_unless_the_site_says_that_there_is_none() -> None:
+def test_a_wrong_check_is_damage_unless_the_site_configures_no_check() -> None:
     answer = bytearray(frames.frame("02", f"{'N 4001':<44}0"))
     answer[-2] ^= 1
     (dropped,) = Saturn("wheel", Options(fields=KNOWN)).feed(bytes(answer), 1.0)

@@ -260,7 +260,7 @@ ORDERS: list[Callable[[int, int, int, int], JackpotOrder]] = [
 @pytest.mark.parametrize("kind", KINDS, ids=range(len(KINDS)))
 @settings(max_examples=EVENINGS)
 @given(st.integers(0, 2**64))
-def test_whatever_persons_order_the_accounts_balance_and_nothing_is_paid_twice(
+def test_under_any_orders_the_accounts_balance_and_nothing_is_paid_twice(
     kind: dict[str, Any], number: int
 ) -> None:
     chance = Random(number)

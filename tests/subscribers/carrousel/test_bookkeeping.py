@@ -122,7 +122,7 @@ def test_a_day_begins_with_what_the_one_before_left(file: LedgerReader) -> None:
 
 
 @pytest.mark.rule("EUS96-199")
-def test_the_book_says_what_happened(file: LedgerReader) -> None:
+def test_the_book_lists_the_transactions(file: LedgerReader) -> None:
     of = book(file)
     tables = {each.table: each for each in of.tables}
     assert tables["poker-1"].stakes == 1100
@@ -239,7 +239,7 @@ def test_a_late_posting_belongs_to_its_day_and_is_reported(tmp_path: Path) -> No
         assert text("book.late", "en", count=3) in as_text(of, "en")
 
 
-def test_a_book_that_does_not_balance_says_so(file: LedgerReader) -> None:
+def test_an_unbalanced_book_reports_it(file: LedgerReader) -> None:
     of = book(file)
     wrong = msgspec.structs.replace(of, before=msgspec.structs.replace(of.before, meter=1))
     assert not wrong.balances
@@ -267,7 +267,7 @@ def test_receipts_are_counted_as_the_rules_count_them(path: Path, file: LedgerRe
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_receipt_says_who_paid_what_for_which_hand(file: LedgerReader, language: str) -> None:
+def test_a_receipt_names_payer_amount_and_hand(file: LedgerReader, language: str) -> None:
     of = read_receipt(file, "j", 2)
     assert (of.before, of.payment.amount, of.left) == (2000, 3108, 0)
     page = printed(as_escpos(of, language))
@@ -378,7 +378,7 @@ def test_novamas_carrousel_reads_a_ledger(path: Path, tmp_path: Path) -> None:
         (("receipt", "{}", "--jackpot", "j", "--number", "1", "--output", "/no/p"), 1, "/no/p: No"),
     ],
 )
-def test_what_is_wrong_is_said(path: Path, words: tuple[str, ...], status: int, said_: str) -> None:
+def test_mistakes_are_reported(path: Path, words: tuple[str, ...], status: int, said_: str) -> None:
     made = run(*(word.format(path) for word in words))
     assert made.returncode == status
     assert said_ in (made.stdout + made.stderr).decode()

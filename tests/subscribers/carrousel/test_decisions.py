@@ -162,7 +162,7 @@ def test_how_a_claim_ends(how: str, meter: int, paid: int, house: int, status: s
     assert books.balance("award") == (700 if how == "stands" else 0)
 
 
-def test_a_royal_that_was_paid_and_recovered_takes_the_new_seed_back() -> None:
+def test_a_royal_that_was_paid_and_recovered_removes_the_new_seed() -> None:
     books = hit((1, 1))
     books.order(70, AwardPay(paid=0, award=1, amount=12_000, **BY))
     books.stake("b", 75, 400)
@@ -172,7 +172,7 @@ def test_a_royal_that_was_paid_and_recovered_takes_the_new_seed_back() -> None:
     assert (books.meter, books.balance("seed"), books.balance("paid")) == (12_400, -11_000, 0)
 
 
-def test_persons_decide_what_the_decree_does_not_say() -> None:
+def test_persons_decide_where_the_decree_is_silent() -> None:
     books = hit(None)
     assert books.values() == [("a/box:1", None, "pending")]
     assert (books.told().awards[0].why, books.told().asks) == ("amount", ("award.decide",))
@@ -318,7 +318,7 @@ def test_a_pool_ends_with_all_its_money_accounted_for(to: str | None) -> None:
         (terms("EUS96", stake=1, seed=2_000, kind="fixed", boxes=6), "EUR", "it is fixed"),
     ],
 )
-def test_a_jackpot_that_cannot_take_money_refuses_it(
+def test_a_jackpot_that_cannot_receive_money_refuses_it(
     given: dict[str, object] | None, currency: str, words: str
 ) -> None:
     state = initial_state("norte") if given is None else Books(given).state

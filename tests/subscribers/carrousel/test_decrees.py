@@ -23,7 +23,7 @@ def test_ninety_percent_of_each_coin_goes_to_the_meter_in_the_balearics() -> Non
 
 
 @pytest.mark.rule("BAL05-137")
-def test_a_royal_takes_what_all_tables_have_accumulated_and_a_straight_flush_a_tenth() -> None:
+def test_a_royal_wins_the_whole_meter_of_all_tables_and_a_straight_flush_a_tenth() -> None:
     """«se li paga l'acumulat de totes les taules que formen el carrousel ... escala de color cobra
     el 10%» (L2453-2455).
     """
@@ -57,7 +57,7 @@ def test_all_of_each_coin_accumulates_in_aragon() -> None:
     ("remainder", "worth", "left"),
     [("meter", [333, 333, 333], 2), ("first", [335, 333, 333], 0)],
 )
-def test_royals_share_in_equal_parts_and_odd_cents_go_where_the_site_says(
+def test_royals_share_in_equal_parts_and_odd_cents_go_where_the_site_configures(
     remainder: str, worth: list[int], left: int
 ) -> None:
     """«entregándose por partes iguales en el caso de que la obtuviesen varios jugadores» (L1398).
@@ -74,7 +74,7 @@ def test_royals_share_in_equal_parts_and_odd_cents_go_where_the_site_says(
 
 
 @pytest.mark.rule("ARA02-142")
-def test_a_hand_without_a_coin_takes_nothing() -> None:
+def test_a_hand_without_a_coin_wins_nothing() -> None:
     books = Books(terms("ARA02"))
     books.stake("a", 10, 100, box=1)
     books.win("a", 20, (1, 1), box=2, hand="royal_flush")
@@ -118,7 +118,7 @@ def test_a_coin_raises_the_meter_before_the_cards_come() -> None:
 
 
 @pytest.mark.rule("EUS96-189")
-def test_prizes_are_taken_off_the_meter_and_paid_amounts_are_in_the_book() -> None:
+def test_prizes_are_deducted_from_the_meter_and_paid_amounts_are_in_the_book() -> None:
     """«ordaindutako zenbatekoak ... kontabilitate-liburuan jaso beharko dira, eta bisorean dagokion
     kenkaria» (L1673, L1863).
     """
@@ -148,7 +148,7 @@ def test_four_of_a_kind_a_twentieth_a_straight_flush_a_tenth_a_royal_all(
 
 
 @pytest.mark.rule("EUS96-191", "EUS96-192")
-def test_prizes_with_discards_take_a_tenth_of_that_of_what_those_without_have_left() -> None:
+def test_prizes_with_discards_are_a_tenth_of_that_of_what_those_without_have_left() -> None:
     """Four of a kind without discards 5 % of 200,000 = 10,000. Of the 190,000 that are left a royal
     with discards 10 % = 19,000. Of the 171,000 left a straight flush with discards 1 % = 1,710
     (L1829-1843, L1861).

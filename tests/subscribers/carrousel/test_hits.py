@@ -26,7 +26,7 @@ def apart(*, bound: float = 1.0) -> Books:
     return books
 
 
-def test_a_second_hit_of_the_same_period_takes_of_what_the_first_has_left() -> None:
+def test_a_second_hit_of_a_period_wins_of_the_rest_of_the_first() -> None:
     books = apart()
     books.win("a", 20, (1, 10))
     books.end("a", 20, 1_000)
@@ -94,7 +94,7 @@ def test_tables_of_one_node_need_no_bound() -> None:
 
 
 @pytest.mark.parametrize("why", ["gap", "foreign", "not_authorised"])
-def test_a_table_that_can_tell_nothing_is_not_waited_for(why: str) -> None:
+def test_an_unreachable_table_is_not_waited_for(why: str) -> None:
     books = apart()
     books.win("a", 20, (1, 10))
     books.end("a", 20, 1_000)
@@ -130,7 +130,7 @@ def test_hits_closer_than_the_clocks_are_true_are_a_question(
 
 @for_each("unproved", ["a", "b"])
 @for_each(("bound", "asked"), [(0.0, False), (9.0, True), (8.9, False), (None, True)])
-def test_a_table_that_says_how_wrong_its_time_may_be_is_believed(
+def test_a_tables_own_time_bound_is_used(
     unproved: str, bound: float | None, *, asked: bool
 ) -> None:
     """Both clocks should be true within a second, and one of them is not: 10 seconds apart."""
@@ -161,7 +161,7 @@ def test_a_hit_with_an_unknown_time_waits_until_persons_fix_it() -> None:
     assert books.values() == [("a/box:1", 1_200, "payable")]
 
 
-def test_a_hit_that_was_taken_back_as_a_whole_is_no_question() -> None:
+def test_a_wholly_revoked_hit_leaves_no_question() -> None:
     """The withdrawn hit is no longer shown. The other one keeps its position: after it, of 90 % of
     the meter.
     """
@@ -219,7 +219,7 @@ def test_late_events_of_one_table_stay_in_its_own_order() -> None:
     assert [each[1] for each in books.values()] == [1_200, 1_080]  # of 10,800, and not of 11,300
 
 
-def test_a_hand_taken_back_before_a_payment_goes_back_to_the_meter_from_then_on() -> None:
+def test_a_hand_revoked_before_a_payment_returns_to_the_meter_at_that_time() -> None:
     """A hit between the award and its correction keeps its share of the meter of its own time."""
     books = apart()
     books.win("a", 20, (1, 10))
@@ -235,7 +235,7 @@ def test_a_hand_taken_back_before_a_payment_goes_back_to_the_meter_from_then_on(
     assert books.meter == 12_000 - 1_080
 
 
-def test_a_royal_taken_back_takes_the_new_seed_with_it() -> None:
+def test_a_revoked_royal_removes_the_new_seed() -> None:
     books = apart()
     books.win("a", 20, (1, 1), hand="royal_flush")
     books.end("a", 20, 1_000)
@@ -250,7 +250,7 @@ def test_a_royal_taken_back_takes_the_new_seed_with_it() -> None:
     assert books.meter == 12_300 - 1_200
 
 
-def test_a_straight_flush_that_was_a_royal_takes_the_meter_as_it_was_at_the_hit() -> None:
+def test_a_straight_flush_misread_as_a_royal_wins_of_the_meter_at_the_hit() -> None:
     books = apart()
     books.win("a", 20, (1, 10))
     books.end("a", 20, 1_000)
@@ -262,7 +262,7 @@ def test_a_straight_flush_that_was_a_royal_takes_the_meter_as_it_was_at_the_hit(
     assert books.meter == 11_000  # the new seed, and the coin since
 
 
-def test_a_hand_that_only_a_correction_finds_takes_the_meter_as_it_is_then() -> None:
+def test_a_hand_that_only_a_correction_finds_wins_of_the_meter_at_that_time() -> None:
     books = apart()
     books.end("a", 20, 1_000)
     books.stake("b", 30, 2_000)
@@ -272,7 +272,7 @@ def test_a_hand_that_only_a_correction_finds_takes_the_meter_as_it_is_then() -> 
     assert books.values() == [("a/box:1", 1_300, "payable")]
 
 
-def test_after_a_payment_a_hand_taken_back_is_a_claim_and_nothing_moves() -> None:
+def test_after_a_payment_a_revoked_hand_is_a_claim_and_nothing_moves() -> None:
     books = apart()
     books.win("a", 20, (1, 10))
     books.end("a", 20, 1_000)
@@ -306,7 +306,7 @@ def test_a_bet_is_withdrawn_and_lowered_with_what_it_brought() -> None:
     assert (books.meter, books.balance("house"), books.balance("stakes")) == (0, 0, 0)
 
 
-def test_what_the_play_proves_beyond_its_coins_is_posted_and_what_it_lacks_is_asked() -> None:
+def test_proved_stakes_beyond_the_coins_are_posted_and_missing_ones_questioned() -> None:
     books = Books(terms("BAL05"))
     books.stake("a", 10, 100)
     books.end("a", 20, 150)
@@ -320,7 +320,7 @@ def test_what_the_play_proves_beyond_its_coins_is_posted_and_what_it_lacks_is_as
     assert books.meter == 225
 
 
-def test_notices_say_amounts_as_money() -> None:
+def test_notices_state_amounts_as_money() -> None:
     books = Books(terms("BAL05"))
     books.stake("a", 10, 123_450)
     books.end("a", 20, 50)

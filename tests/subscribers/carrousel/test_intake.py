@@ -181,7 +181,7 @@ def test_two_different_events_with_one_number_are_reported() -> None:
     assert taker.facts == facts
 
 
-def test_of_two_that_wait_and_differ_the_table_says_which_is_true() -> None:
+def test_of_two_pending_events_that_differ_the_table_decides() -> None:
     taker = Taker(played())
     at = next(n for n, body in enumerate(played()) if b'"bet":"jackpot"' in body)
     taker.told(changed(played()[at], amount=400))
@@ -191,7 +191,7 @@ def test_of_two_that_wait_and_differ_the_table_says_which_is_true() -> None:
     assert taker.facts == orderly(played())
 
 
-def test_an_event_that_the_table_does_not_know_is_not_accepted() -> None:
+def test_an_event_unknown_to_the_table_is_not_accepted() -> None:
     journal = played()
     taker = Taker(journal)
     forged = changed(journal[-1], seq=len(journal) + 5, time=LATER)
@@ -285,7 +285,7 @@ def test_a_run_restored_from_a_backup_is_a_gap(fields: dict[str, Any]) -> None:
     assert taker.facts == orderly(journal)
 
 
-def test_a_table_that_does_not_know_its_own_run_is_a_gap_again() -> None:
+def test_a_table_without_its_own_run_is_a_gap_again() -> None:
     taker = Taker(played())
     taker.intake.restart("boot-7", 12, LATER)
     taker.ask_on()
@@ -362,7 +362,7 @@ def test_an_unauthorised_event_is_refused_and_reported(
         (replace(RULES, simulated=True), "of a table that is not simulated"),
     ],
 )
-def test_other_terms_take_nothing_of_the_table(rules: IntakeRules, words: str) -> None:
+def test_other_terms_accept_nothing_of_the_table(rules: IntakeRules, words: str) -> None:
     taker = Taker(played(), rules)
     for body in played():
         taker.told(body)
@@ -401,7 +401,7 @@ def test_a_void_round_gives_its_stakes_back() -> None:
     assert len(taker.facts) == 2
 
 
-def test_an_answer_says_until_when_everything_is_known() -> None:
+def test_a_reply_states_until_when_everything_is_known() -> None:
     intake = TableIntake(TABLE, RULES)
     intake.link("boot-0", 0, "2026-03-20T02:00:00.000000Z", None)
     asked = intake.next_recall(LATER)

@@ -216,7 +216,7 @@ def test_an_older_ledger_in_its_place_is_noticed(floor: Floor) -> None:
     assert "Restore the last file" in floor.alert("not-verified")["detail"]
 
 
-def test_an_untrue_clock_of_a_node_takes_its_tables_out_of_play(floor: Floor) -> None:
+def test_an_untrue_clock_of_a_node_puts_its_tables_out_of_play(floor: Floor) -> None:
     topic = "novamas/v1/casino-mayor/node/node-1/health"
     for _ in range(2):
         floor.subscriber.publish(topic, {"boot": "b1", "time": format_utc(time.time() + 5)})

@@ -106,14 +106,14 @@ def test_equal_parts_are_rounded_down_and_the_next_period_begins() -> None:
     assert found.meter == 1
 
 
-def test_what_persons_decide_is_taken_as_they_decided() -> None:
+def test_decisions_of_persons_apply_as_made() -> None:
     play = Play("a", 10, coins(1000), (FLUSH, ROYAL))
     found = reckon(balears(), [play], {("a", 10, "1"): 700, ("a", 10, "2"): 100})
     assert {each.box: each.cents for each in found.prizes} == {"1": None, "2": None}
     assert found.meter == 900 - 800
 
 
-def test_a_hand_that_was_read_wrong_has_taken_until_that_is_said() -> None:
+def test_a_misread_hand_has_its_prize_until_the_correction() -> None:
     """Box 2 did not have the straight flush, so the four of box 4 wins alone. Between play and
     correction another table takes a share of what both had left; after it the meter is whole again.
     """
@@ -128,7 +128,7 @@ def test_a_hand_that_was_read_wrong_has_taken_until_that_is_said() -> None:
     assert found.meter == 10_000 - 500 - left // 10
 
 
-def test_a_royal_flush_that_was_read_wrong_takes_the_seed_of_the_next_period_back() -> None:
+def test_a_misread_royal_flush_removes_the_seed_of_the_next_period() -> None:
     wrong = Play("a", 10, coins(1000), (ROYAL,), corrected=30)
     between = Play("b", 20, (), (of(FLUSH, "3"),))
     found = reckon(aragon(seed=500), [wrong, between], {})

@@ -182,7 +182,7 @@ def test_an_entry_after_the_mark_that_does_not_follow_is_found(path: Path) -> No
     assert all_
 
 
-def test_how_far_a_table_was_heard_stays_as_it_was_when_the_controller_ended(path: Path) -> None:
+def test_the_read_position_of_a_table_is_kept_at_the_end(path: Path) -> None:
     with closing(LedgerStore(path)) as store:
         store.commit({}, [Cursor("poker-1", b"here")])
     put(path, replace(marks(path)[-1], heard={"poker-1": "here"}))
@@ -230,7 +230,7 @@ def test_a_mark_that_is_older_than_the_tail_is_enough(
 
 
 @pytest.mark.parametrize("how", ["cut", "rewritten"])
-def test_a_ledger_that_contradicts_its_mark_takes_no_part(path: Path, how: str) -> None:
+def test_a_ledger_that_contradicts_its_mark_is_out_of_play(path: Path, how: str) -> None:
     last = marks(path)[-1]
     put(path, replace(last, hash=last.hash if how == "cut" else "00" * 32))
     if how == "cut":
@@ -244,7 +244,7 @@ def test_a_ledger_that_contradicts_its_mark_takes_no_part(path: Path, how: str) 
     assert not all_
 
 
-def test_it_tells_how_far_it_is_and_can_be_ended(
+def test_it_reports_its_progress_and_can_be_ended(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def end(_position: int, _of: int) -> None:
@@ -282,7 +282,7 @@ def test_a_controller_that_ended_in_order_verifies_nothing_twice(make: Make) -> 
     assert "the whole ledger is verified" not in floor.controller.log()
 
 
-def test_a_state_that_was_changed_while_the_controller_was_stopped_takes_no_part(
+def test_a_state_changed_while_the_controller_was_stopped_is_out_of_play(
     make: Make,
 ) -> None:
     floor = make()
@@ -307,7 +307,7 @@ def test_a_state_that_was_changed_while_the_controller_was_stopped_takes_no_part
     assert msgspec.json.decode(found)["receipt_count"] == 7, "it never repairs by itself"
 
 
-def test_without_its_mark_it_verifies_all_and_then_takes_part(make: Make) -> None:
+def test_without_its_mark_it_verifies_all_and_then_resumes(make: Make) -> None:
     floor = make()
     ledger = stopped(floor)
     mark_path(ledger).unlink()

@@ -86,7 +86,7 @@ def test_a_running_controller_serves_its_metrics(make: Make, port: int) -> None:
     assert sum(now[name] for name in refused) == 1
 
 
-def test_a_port_that_is_taken_stops_nothing(make: Make) -> None:
+def test_a_port_in_use_stops_nothing(make: Make) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         floor = make({"listen": taken.getsockname()})
         floor.in_play("poker-1", "poker-2")

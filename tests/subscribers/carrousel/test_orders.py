@@ -58,7 +58,7 @@ def payable(floor: Floor) -> dict[str, Any]:
     return award
 
 
-def test_two_persons_say_which_of_two_hits_was_first(make: Make) -> None:
+def test_two_persons_order_two_hits(make: Make) -> None:
     with two_nodes(make) as (floor, other):
         floor.dealer.coin("poker-1")
         other.coin("poker-3")

@@ -94,7 +94,7 @@ def test_a_hit_is_pending_then_payable_and_two_persons_pay(floor: Floor) -> None
     assert accounts(floor.controller.ledger)["paid", "1"] == value
 
 
-def test_a_correction_before_a_payment_takes_the_award_back(floor: Floor) -> None:
+def test_a_correction_before_a_payment_revokes_the_award(floor: Floor) -> None:
     dealer = floor.dealer
     dealer.coin("poker-1")
     dealer.award("poker-1")
@@ -244,7 +244,7 @@ def test_a_restored_journal_is_a_gap_that_two_persons_settle(floor: Floor) -> No
     floor.in_play("poker-1")
 
 
-def test_a_controller_that_stops_says_so(floor: Floor) -> None:
+def test_a_stopping_controller_reports_it(floor: Floor) -> None:
     floor.dealer.coin("poker-1")
     floor.until("the meter", lambda state: state["value"] == SEED + RISE)
     assert floor.controller.stop() == 0
@@ -308,7 +308,7 @@ def test_parameters_wait_until_the_jackpot_is_won(floor: Floor) -> None:
     assert floor.state()["value"] == SEED + RISE
 
 
-def test_a_ledger_that_was_changed_takes_no_part(make: Make) -> None:
+def test_an_altered_ledger_is_out_of_play(make: Make) -> None:
     floor = make()
     floor.dealer.coin("poker-1")
     floor.until("the meter", lambda state: state["value"] == SEED + RISE)
@@ -325,7 +325,7 @@ def test_a_ledger_that_was_changed_takes_no_part(make: Make) -> None:
     assert floor.controller.ledger.read_bytes() == changed, "it never repairs by itself"
 
 
-def test_a_table_that_no_authorisation_names_is_noticed_and_never_taken(floor: Floor) -> None:
+def test_a_table_without_an_authorisation_is_reported_and_never_accepted(floor: Floor) -> None:
     stranger = Dealer(floor.broker.port, node="node-2", boot="s1")
     try:
         stranger.serve("poker-8")

@@ -217,9 +217,7 @@ sys.exit(sign_line.main())
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_program_that_cannot_listen_any_more_takes_its_value_away_and_ends(
-    tmp_path: Path, ending: ExitStack
-) -> None:
+def test_a_failed_reader_removes_its_value_and_ends(tmp_path: Path, ending: ExitStack) -> None:
     broker = Mosquitto(tmp_path / "mosquitto")
     ending.callback(broker.kill)
     broker.start()

@@ -123,7 +123,7 @@ async def test_one_port_that_fails_leaves_the_other_sign_alone(
     await showing
 
 
-def test_every_error_of_a_line_is_known() -> None:
+def test_every_error_of_a_line_is_handled() -> None:
     assert all(isinstance(error, LINE_ERRORS) for error in ERRORS.values())
 
 

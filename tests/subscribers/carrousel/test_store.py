@@ -226,7 +226,7 @@ def test_an_index_that_differs_from_the_postings_is_reported(
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_full_disk_takes_nothing_and_loses_nothing(path: Path) -> None:
+def test_a_full_disk_stores_nothing_and_loses_nothing(path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-m", "tests.subscribers.carrousel.coins", "on_a_full_disk", path],
         capture_output=True,
@@ -258,7 +258,7 @@ def test_a_kill_at_any_instant_loses_nothing_that_was_committed(path: Path, long
         assert sound(path) == store.head.position
 
 
-def test_after_a_failure_it_says_so_until_it_is_opened_again(
+def test_after_a_failure_every_call_reports_it_until_reopened(
     path: Path, store: LedgerStore
 ) -> None:
     put(store, 1)

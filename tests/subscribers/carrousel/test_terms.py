@@ -97,7 +97,7 @@ def test_three_sevens_are_worth_2000_times_the_bet() -> None:
     assert ["least = 999.99 is below 1000.00" in each for each in find_flaws(read(given))] == [True]
 
 
-def test_flawed_terms_are_not_taken() -> None:
+def test_flawed_terms_are_rejected() -> None:
     books = Books()
     before = books.state
     for given in (
@@ -120,7 +120,7 @@ def live() -> Books:
     return books
 
 
-def test_terms_of_a_live_jackpot_wait_until_it_is_won_and_say_so() -> None:
+def test_terms_of_a_live_jackpot_wait_for_the_hit_and_report_it() -> None:
     books = live()
     assert books.told().terms_wait
     books.stake("b", 30)
@@ -155,7 +155,7 @@ def test_terms_written_after_the_hit_wait_for_the_next_one() -> None:
     assert books.told().terms_wait
 
 
-def test_a_jackpot_that_nobody_has_played_takes_new_terms_at_once() -> None:
+def test_an_unplayed_jackpot_gets_new_terms_at_once() -> None:
     books = Books(terms("EUS96", stake=100, seed=1_000))
     books.take(TermsGiven(time=at(5), terms=terms("EUS96", stake=200, seed=700)))
     assert (books.meter, books.balance("seed"), books.told().terms_wait) == (700, -700, False)
@@ -191,7 +191,7 @@ def test_a_renewed_authorisation_and_what_is_shown_hold_at_once() -> None:
 
 
 @pytest.mark.rule("EUS96-197")
-def test_an_authorisation_that_ends_or_is_taken_out_takes_the_jackpot_out_of_play() -> None:
+def test_an_authorisation_that_ends_or_is_removed_puts_the_jackpot_out_of_play() -> None:
     books = Books(with_authorisation(terms("BAL05"), until="2026-03-20"))
     assert (books.told(0).in_play, books.told(86_400).why) == (True, "not_authorised")
     books = live()
@@ -217,7 +217,7 @@ def test_a_jackpot_begins_when_its_authorisation_comes() -> None:
     assert (books.meter, books.told().in_play) == (900, True)
 
 
-def test_what_the_controller_says_of_itself_and_of_a_table() -> None:
+def test_the_controllers_reports_on_itself_and_on_a_table() -> None:
     books = Books()
     books.take(PlayStatus(time=at(5), table="", why="store"))
     books.take(PlayStatus(time=at(6), table="a", why="clock"))
@@ -244,7 +244,7 @@ def test_a_table_that_is_not_authorised_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("amount", [-1, 0, 99, 101])
-def test_an_amount_that_takes_no_part_changes_nothing(amount: int) -> None:
+def test_an_amount_without_a_part_changes_nothing(amount: int) -> None:
     books = Books(terms("EUS96", stake=100))
     books.stake("a", 10, amount)
     assert [each.what for each in books.notices] == ["amount_wrong"]
@@ -266,7 +266,7 @@ def test_a_wrong_stake_is_reported_as_money(amount: int, said: str) -> None:
 
 
 @pytest.mark.parametrize("share", [(0, 1), (-1, 2), (11, 10), (1, 0), (1, -1)])
-def test_a_share_that_is_no_part_of_the_meter_takes_nothing(share: tuple[int, int]) -> None:
+def test_a_share_that_is_no_part_of_the_meter_wins_nothing(share: tuple[int, int]) -> None:
     books = Books()
     books.stake("a", 10)
     books.win("a", 20, share)
@@ -274,7 +274,7 @@ def test_a_share_that_is_no_part_of_the_meter_takes_nothing(share: tuple[int, in
     assert (books.meter, books.awards()) == (90, [])
 
 
-def test_shares_above_the_whole_take_no_more_than_there_is() -> None:
+def test_shares_above_the_whole_win_no_more_than_there_is() -> None:
     books = Books()
     for box in (1, 2):
         books.stake("a", 10 + box, 100, box)

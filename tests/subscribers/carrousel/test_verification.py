@@ -142,7 +142,7 @@ def test_a_cut_tail_is_found_by_the_checkpoint(path: Path) -> None:
     assert any(f"signed there, but the ledger ends at {last - 1}" in each for each in said(path))
 
 
-def test_a_ledger_that_was_written_anew_is_found_by_the_checkpoint(path: Path) -> None:
+def test_a_rewritten_ledger_is_found_by_the_checkpoint(path: Path) -> None:
     with closing(sqlite3.connect(path)) as direct:
         (ledger,) = direct.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
     last = verify(path).entries

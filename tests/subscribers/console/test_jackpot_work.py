@@ -71,7 +71,7 @@ def touch(**fields: Any) -> Touch:
     return Touch(**{**given, **fields})
 
 
-def test_an_award_is_paid_whole_or_in_part_and_says_what_was_paid_before() -> None:
+def test_an_award_is_paid_whole_or_in_part_and_shows_earlier_payments() -> None:
     (item,) = at(awards=(award(paid=50_000),)).items
     assert item.title == "Award 1: to be paid"
     assert item.detail == "royal flush · table poker-2, box 3, round 41"
@@ -100,14 +100,14 @@ def test_an_award_is_paid_whole_or_in_part_and_says_what_was_paid_before() -> No
         ({"status": "pending", "why": "amount", "value": None, "share": None}, ["award.decide"]),
     ],
 )
-def test_an_award_asks_what_its_status_asks(told: dict[str, Any], commands: list[str]) -> None:
+def test_an_awards_actions_follow_its_status(told: dict[str, Any], commands: list[str]) -> None:
     (item,) = at(awards=(award(**told),)).items
     assert [name for name, *_ in said(item) if name != "award.dispute"] == commands
     (alone,) = at(RIERA, awards=(award(**told),)).items  # a croupier may nothing
     assert (alone.answers, alone.others) == ((), "gaming inspector, gaming director")
 
 
-def test_an_award_that_waits_for_tables_is_shown_and_asks_nobody_until_it_takes_long() -> None:
+def test_an_award_that_waits_for_tables_is_shown_without_actions_until_it_is_overdue() -> None:
     pending = award(status="pending", why="tables", time="2026-03-20T02:10:16.215319Z")
     soon = at(awards=(pending,), now=1_773_972_620.0)
     assert soon.items == ()
@@ -192,7 +192,7 @@ def test_what_is_offered_is_what_can_be_now() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_payment_tells_its_receipt_and_one_without_an_answer_where_to_look(language: str) -> None:
+def test_a_payment_shows_its_receipt_and_one_without_an_answer_where_to_look(language: str) -> None:
     paid = jackpot_outcome(seen(language=language), touch(how="followed", receipt=7))
     assert paid.receipt is not None
     assert "--jackpot gran --number 7 --output gran-7.pdf" in paid.receipt
@@ -240,7 +240,7 @@ def test_what_the_controller_found_wrong_is_in_the_list_and_a_gap_only_once() ->
     ]
 
 
-def test_an_alert_that_somebody_has_seen_says_who_and_when_and_only_some_may_clear_it() -> None:
+def test_an_acknowledged_alert_shows_who_and_when_and_only_some_may_clear_it() -> None:
     alert = Alert(
         alert="poker-2-refused",
         what="jackpot.refused",

@@ -62,7 +62,7 @@ SCRIPTS = [name for index, name in enumerate(sorted(scripts())) if index % cases
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_button_says_must_where_the_table_takes_two_and_nothing_where_it_does_not(
+def test_a_button_is_mandatory_where_the_table_needs_two(
     name: str,
 ) -> None:
     script, evidence = read(name), TableEvidence()

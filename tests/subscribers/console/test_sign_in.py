@@ -66,7 +66,7 @@ def test_a_sealed_key_opens_with_its_pin_and_its_pepper_alone() -> None:
     assert KEY.encode() not in msgspec.json.encode(sealed)
 
 
-def test_what_nobody_has_costs_as_much_as_a_key() -> None:
+def test_an_unknown_name_costs_as_much_as_a_key() -> None:
     sealed, unknown = seal_key(KEY, "m-lasa", "", "271828", PEPPER), unopenable_key()
     for name in ("passes", "memory", "lanes"):
         assert getattr(sealed, name) == getattr(unknown, name)
@@ -76,7 +76,7 @@ def test_what_nobody_has_costs_as_much_as_a_key() -> None:
 @for_each(
     "pin", ["12345", "1234567890123", "123456", "987654", "111111", "121212", "27182a", "٢٧١٨٢٨"]
 )
-def test_a_pin_that_everybody_tries_first_is_not_taken(pin: str) -> None:
+def test_a_common_pin_is_rejected(pin: str) -> None:
     with pytest.raises(PinKeyError):
         check_pin(pin)
 
@@ -120,7 +120,7 @@ async def test_a_badge_with_letters_or_blanks_opens_its_person(tmp_path: Path, b
         assert found[0].id == "m-lasa"
 
 
-async def test_who_was_revoked_is_not_let_in(tmp_path: Path) -> None:
+async def test_a_revoked_person_is_not_let_in(tmp_path: Path) -> None:
     door = Admission(settings(tmp_path), SITE, tmp_path, Clock())
     assert await door.admit("j-gone", PINS["j-gone"]) == Denied("not_enrolled")
     assert await door.admit("j-gone", "000000") == Denied("wrong")
@@ -185,7 +185,7 @@ def test_names_are_counted_in_a_bounded_number_of_counts(
     assert attempts.counter_name("Name 1") == attempts.counter_name("name 1")
 
 
-async def test_guesses_of_strangers_do_not_judge_who_has_a_session(
+async def test_guesses_of_strangers_do_not_affect_an_open_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("subscribers.console.attempts.FIRST_DELAY_SECONDS", 0.0)
@@ -253,7 +253,7 @@ async def test_a_clock_that_is_set_neither_opens_nor_keeps_a_lock(
     assert isinstance(await door.admit("m-lasa", PINS["m-lasa"]), tuple)
 
 
-def test_counts_that_cannot_be_read_let_nobody_in(tmp_path: Path) -> None:
+def test_unreadable_counts_let_no_one_in(tmp_path: Path) -> None:
     (tmp_path / "wrong-pins.json").write_text("{cut off")
     with pytest.raises(SignInUnavailableError):
         Admission(settings(tmp_path / "pit"), SITE, tmp_path, time.time)
@@ -276,7 +276,7 @@ def test_a_session_ends_untouched_or_at_last_and_its_key_with_it() -> None:
     assert (session.alive, session.key) == (False, b"")
 
 
-def test_signing_out_forgets_the_key_and_another_cookie_is_nobody() -> None:
+def test_signing_out_forgets_the_key_and_another_cookie_has_no_session() -> None:
     sessions = Sessions(SessionLimits(), Clock())
     cookie, session = sessions.begin(LASA, b"k" * 32, "es")
     assert sessions.find(cookie[:-1]) is sessions.find(None) is None

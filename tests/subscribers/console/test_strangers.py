@@ -82,7 +82,7 @@ async def test_a_name_that_strangers_locked_opens_where_they_did_not_guess(door:
 
 @for_each("first", [0, 1, 2, 3, 4])
 @for_each("second", [0, 1, 2])
-def test_a_stranger_has_five_guesses_at_a_person_by_whatever_names(
+def test_a_stranger_has_five_guesses_at_a_person_by_any_of_the_names(
     door: Door, first: int, second: int
 ) -> None:
     asyncio.run(_five_guesses(door, first, second))
@@ -100,7 +100,7 @@ async def _five_guesses(door: Door, first: int, second: int) -> None:
     assert await door.opens(at)
 
 
-async def test_no_answer_tells_which_names_exist(door: Door) -> None:
+async def test_no_answer_reveals_which_names_exist(door: Door) -> None:
     """Three names of a person and three unknown names get identical answers."""
     nobody = ("x-nobody", "X. Nobody", "9999")
     order = [*[0] * (MAX_WRONG_PINS + 1), 1, 2, 1, 1, 0, 1, 1, 2, 2]
@@ -165,7 +165,7 @@ async def test_a_first_sign_in_comes_before_a_flood(door: Door) -> None:
     await asyncio.gather(*again)
 
 
-async def test_a_sign_in_that_is_given_up_holds_nobody_up(door: Door) -> None:
+async def test_an_abandoned_sign_in_blocks_no_other(door: Door) -> None:
     door.open.clear()
     waiting = [
         asyncio.create_task(door.admission.admit("m-lasa", PIN, Caller(f"10.5.0.{each}")))
@@ -217,7 +217,7 @@ def test_a_browser_is_known_for_the_persons_who_signed_in_there() -> None:
 @for_each(
     "cookie", ["", ".", "0" * 32, f"{'0' * 32}.", "ü" * 65, f"{'0' * 32}.{'٠' * 32}", "a" * 9999]
 )
-def test_a_cookie_of_anybody_is_no_trouble(cookie: Any) -> None:
+def test_a_foreign_cookie_is_harmless(cookie: Any) -> None:
     browsers = Browsers(b"secret")
     assert browsers.browser_of(cookie, "p-1", "salt") is None
     assert (

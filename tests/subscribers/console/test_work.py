@@ -145,7 +145,7 @@ def test_evidence_of_another_round_or_session_is_not_shown_for_this_one() -> Non
         assert item.answers[0].fields == {"round": 3, "reason": "inspector"}
 
 
-def test_who_may_not_answer_sees_whose_it_is() -> None:
+def test_an_unauthorised_person_sees_whose_decision_it_is() -> None:
     table = known(roulette(asks=["round.void"]))
     (item,) = console_view(seen(table, RIERA)).items
     assert item.answers == ()
@@ -178,7 +178,7 @@ def test_an_unresolved_round_has_its_candidate_from_the_event_or_the_history() -
     assert all(each.open for each in unseen.answers if each.command == "round.confirm")
 
 
-def test_the_gravest_stands_first_and_then_the_oldest() -> None:
+def test_the_gravest_is_first_and_then_the_oldest() -> None:
     def alert(name: str, severity: str, raised: str) -> tuple[str, Any]:
         return f"alert/{name}", {
             "alert": name,
@@ -206,13 +206,13 @@ def test_the_gravest_stands_first_and_then_the_oldest() -> None:
     assert "old" in found[1].id
 
 
-def test_an_alert_that_somebody_has_seen_waits_for_nobody() -> None:
+def test_an_acknowledged_alert_waits_for_no_one() -> None:
     alert = {"alert": "a", "what": "link.stale", "severity": "fault", "raised": AT}
     table = known(roulette(), ("alert/a", {**alert, "acknowledged_by": "M. Lasa"}))
     assert console_view(seen(table)).items == ()
 
 
-def test_the_second_person_is_another_one_who_may() -> None:
+def test_the_second_person_is_a_different_authorised_one() -> None:
     waits = SecondPersonWait(touch=touch(), roles=("director", "table_head"), until=120.0)
     table = known(roulette())
     (called,) = console_view(seen(table, VIDAL, waits=(waits,))).items
@@ -224,7 +224,7 @@ def test_the_second_person_is_another_one_who_may() -> None:
         assert told.others
 
 
-def test_nothing_can_be_done_at_a_table_that_is_not_heard() -> None:
+def test_nothing_can_be_done_at_an_unreachable_table() -> None:
     table = known(roulette(asks=["round.void"]))
     found = console_view(seen(table, outdated=Outdated("daemon_offline", AT)))
     assert (found.items, found.offers) == ((), ())
@@ -233,7 +233,7 @@ def test_nothing_can_be_done_at_a_table_that_is_not_heard() -> None:
     assert (unknown.items, unknown.offers) == ((), ())
 
 
-def test_a_refusal_is_told_in_the_persons_language_and_a_strange_one_in_english() -> None:
+def test_a_refusal_is_shown_in_the_persons_language_and_an_unknown_one_in_english() -> None:
     table = seen(known(roulette()))
     said = Refusal("signed_before_start", {"seconds": 7})
     told = touch_outcome(table, touch(how="refused", refusal=said, error="english"))
@@ -245,7 +245,7 @@ def test_a_refusal_is_told_in_the_persons_language_and_a_strange_one_in_english(
     assert (strange.why, strange.wait) == ("english", None)
 
 
-def test_what_a_table_takes_back_has_a_button_until_it_does_not() -> None:
+def test_a_command_has_a_button_while_the_table_accepts_it() -> None:
     back = {"roles": IN_CHARGE, "undone_by": {"command": "hand.act", "fields": {"valid": False}}}
     about = {"commands": {"hand.act": back}}
     state = roulette()
@@ -265,7 +265,7 @@ def test_what_a_table_takes_back_has_a_button_until_it_does_not() -> None:
     assert touch_outcome(seen(over), given).undo is None
 
 
-def test_hands_are_named_as_people_say_them_and_others_as_on_the_wire() -> None:
+def test_hands_are_named_in_words_and_unknown_ones_as_on_the_wire() -> None:
     found = {who: hand_text(who, "es") for who in ("box:3", "banker", "right:4", "dont_win")}
     assert found["box:3"].endswith("3")
     assert not found["box:3"].startswith("box")
@@ -309,7 +309,7 @@ def test_each_word_is_in_five_languages_with_the_same_fields(key: str) -> None:
     assert all(text.strip() for text in texts.values())
 
 
-def test_of_two_roles_the_one_that_the_decree_names_for_the_reason_is_taken() -> None:
+def test_of_two_roles_the_one_that_the_decree_names_for_the_reason_is_used() -> None:
     may = {"roles": IN_CHARGE, "reasons": {"inspector": ["inspector"]}}
     table = known(roulette())
     table = fold(

@@ -103,7 +103,7 @@ def test_every_step_of_every_script_has_a_picture(name: str) -> None:
 
 @pytest.mark.parametrize("noise", [0.02, 0.3])
 @pytest.mark.parametrize(("game", "decree"), DEALT)
-def test_every_game_of_every_decree_has_a_picture_whatever_happens(
+def test_every_game_of_every_decree_has_a_picture_in_every_state(
     game: str, decree: str, noise: float
 ) -> None:
     phases = set()

@@ -51,7 +51,7 @@ def test_the_last_result_stays_until_the_next_round_begins(punto: Play) -> None:
     assert not any(hand["cards"] or hand["outcome"] for hand in told["hands"])
 
 
-def test_a_correction_shows_as_one_and_the_roads_are_built_anew(punto: Play) -> None:
+def test_a_correction_is_marked_and_the_roads_are_rebuilt(punto: Play) -> None:
     before = body(punto)
     old = beads(before)
     wrong = next(number for number, winner in enumerate(old) if winner != "tie")
@@ -69,7 +69,7 @@ def test_a_correction_shows_as_one_and_the_roads_are_built_anew(punto: Play) -> 
     assert body(punto)["finish"]["ended"]["corrected"] == "corregido"
 
 
-def test_a_correction_that_nobody_heard_shows_all_the_same(punto: Play) -> None:
+def test_a_correction_received_without_its_event_is_shown(punto: Play) -> None:
     """The event is lost; the retained history has it."""
     old = beads(body(punto))
     listener, punto._hear = punto._hear, ()
@@ -128,7 +128,7 @@ def test_a_round_that_the_closing_left_undecided_has_no_result(punto: Play) -> N
     assert len(beads(told)) == 6
 
 
-def test_a_new_shoe_begins_new_roads_and_whoever_comes_later_sees_the_same(punto: Play) -> None:
+def test_a_new_shoe_begins_new_roads_also_for_a_late_display(punto: Play) -> None:
     punto.say("shoe.end", **BY)
     assert len(beads(body(punto))) == 6, "the roads stay until the next shoe"
     punto.say("shoe.start", shoe="8", **BY)
@@ -177,7 +177,7 @@ def test_what_a_hand_of_black_jack_did_is_shown_while_it_plays() -> None:
     assert {"box:3", "box:3.2", "box:3.3", "box:5"} <= acting
 
 
-def test_insurance_is_told_while_it_is_offered() -> None:
+def test_insurance_is_shown_while_it_is_offered() -> None:
     offered = ["se ofrece el seguro" in body(play)["notes"] for play in script("blackjack/evening")]
     assert True in offered
     assert offered[-1] is False
@@ -198,7 +198,7 @@ def test_soft_hands_count_both(cards: tuple[str, ...], points: int, shown: str |
     assert blackjack_points(BlackjackHand(cards, points)) == shown
 
 
-def test_who_takes_each_pot() -> None:
+def test_the_winner_of_each_pot() -> None:
     *_, play = script("circle/high-and-low")
     told = body(play)
     assert {pot["name"]: pot["winners"] for pot in told["pots"]} == {
@@ -228,7 +228,7 @@ class Ear:
 
 
 @for_each("name", OF_CARDS)
-def test_no_card_is_drawn_that_no_event_told(name: str) -> None:
+def test_no_card_is_drawn_that_no_event_published(name: str) -> None:
     told, ear = scripts.read(name), Ear()
     for play in steps(Play(told.game, told.decree, told.settings, others=(ear,)), told.inputs):
         assert face_up(play) <= ear.cards

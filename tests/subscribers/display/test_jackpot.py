@@ -78,7 +78,7 @@ def test_no_digit_of_an_amount_is_lost(amount: int, language: str, currency: str
     broker=st.booleans(),
     language=st.sampled_from([*LANGUAGES, None]),
 )
-def test_it_is_greyed_if_and_only_if_its_statement_has_ended_or_nobody_is_heard(
+def test_it_is_greyed_if_and_only_if_its_statement_expired_or_is_unconfirmed(
     value: int,
     seconds: float,
     after: float,
@@ -115,7 +115,7 @@ def test_a_clock_ahead_of_ours_keeps_no_old_value() -> None:
     )
 
 
-def test_what_was_never_heard_or_cannot_be_read_has_no_value() -> None:
+def test_a_missing_or_unreadable_statement_has_no_value() -> None:
     nothing = jackpot_picture(Meter(jackpot="gran"), None, format_utc(SAID), "es")
     assert (nothing.amount, nothing.title, nothing.current) == (None, "gran", False)
     assert nothing.trouble is not None
@@ -139,7 +139,7 @@ def test_what_was_never_heard_or_cannot_be_read_has_no_value() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_word_of_the_contract_is_said_in_each_language(language: str) -> None:
+def test_every_word_of_the_contract_is_translated(language: str) -> None:
     own = catalogue(language)
     for group, words in (("out_of_play", OutOfPlay), ("award", Awarded), ("pending", Pending)):
         for each in get_args(words):
@@ -154,7 +154,7 @@ def test_every_word_of_the_contract_is_said_in_each_language(language: str) -> N
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_an_award_says_whose_it_is_and_why_it_waits(language: str) -> None:
+def test_an_award_shows_its_winner_and_why_it_waits(language: str) -> None:
     own = catalogue(language)
     waiting = [
         award(number, status="pending", why=why, value=None)
@@ -200,7 +200,7 @@ def test_a_picture_is_json() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_alert_is_said_in_each_language_with_its_table(language: str) -> None:
+def test_every_alert_is_shown_in_each_language_with_its_table(language: str) -> None:
     own, meter = catalogue(language), told(statement(now=SAID))
     for what in get_args(JackpotAlert):
         for name in (kind := what.replace("_", "-"), f"poker-1-{kind}"):

@@ -66,7 +66,7 @@ def permanency(rounds: list[PlayedRound], checkpoint: Checkpoint | None = None) 
     )
 
 
-def test_a_gap_between_two_rounds_is_told_with_its_length() -> None:
+def test_a_gap_between_two_rounds_is_shown_with_its_length() -> None:
     made = permanency([result(1, 7), result(2, 8), result(6, 9)])
     assert [(each.kind, each.round, each.last) for each in made.entries] == [
         ("result", 1, 1),
@@ -83,7 +83,7 @@ def test_two_sessions_have_no_gap_between_them() -> None:
     assert [each.kind for each in made.entries] == ["result", "result"]
 
 
-def test_void_unresolved_and_corrected_rounds_say_so() -> None:
+def test_void_unresolved_and_corrected_rounds_are_marked() -> None:
     rounds = [
         PlayedRound(session=1, round=1, kind="void", reason="ball_out"),
         PlayedRound(session=1, round=2, kind="unresolved", reason="silence"),
@@ -183,7 +183,7 @@ def test_what_the_store_gives_back_is_what_memory_holds(
     again.close()
 
 
-def test_a_round_whose_time_nobody_heard_stands_in_the_day_of_those_after_it(
+def test_a_round_of_unknown_time_is_in_the_day_of_those_after_it(
     tmp_path: Path,
 ) -> None:
     store = RoundStore(tmp_path)

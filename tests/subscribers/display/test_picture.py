@@ -49,7 +49,7 @@ def state_of(table: RealTable) -> dict[str, Any]:
 
 @for_each("why", ["no_broker", "no_daemon", "daemon_offline", "unreadable"])
 @for_each("language", LANGUAGES)
-def test_nothing_is_current_of_a_table_that_is_not_heard(why: Any, language: str) -> None:
+def test_nothing_is_current_of_an_unreachable_table(why: Any, language: str) -> None:
     picture = spun([17]).shown(language, Outdated(why, NOW))
     assert troubled(picture) == why
     assert picture.trouble is not None
@@ -59,7 +59,7 @@ def test_nothing_is_current_of_a_table_that_is_not_heard(why: Any, language: str
     assert picture.body.last.number == "17"
 
 
-def test_no_more_bets_is_said_as_long_as_it_holds() -> None:
+def test_no_more_bets_is_shown_as_long_as_it_applies() -> None:
     for table in scripted("roulette/evening"):
         picture = table.shown()
         assert picture.closed == (picture.phase.id == "bets_closed")
@@ -88,7 +88,7 @@ def test_a_number_is_current_only_where_its_round_is_the_last(name: str) -> None
             )
 
 
-def test_an_unresolved_round_says_which_since_when_and_why() -> None:
+def test_an_unresolved_round_shows_its_number_time_and_reason() -> None:
     found = [table.shown("es").trouble for table in scripted("roulette/silence")]
     trouble = next(each for each in found if each is not None and each.why == "unresolved")
     assert trouble.text == "jugada 2 sin resolver: no se sabe su resultado"
@@ -128,7 +128,7 @@ def test_void_and_corrected_rounds_are_notes_with_their_number() -> None:
     assert corrected[-1].text == "jugada 1: resultado corregido · antes 0"
 
 
-def test_a_correction_that_nobody_heard_is_in_the_history(store: RoundStore) -> None:
+def test_a_correction_without_its_event_is_in_the_history(store: RoundStore) -> None:
     """The display connected later, but has received the result."""
     table = after("roulette/correction")
     corrected = next(each for each in table.rounds if each.corrected)
@@ -144,7 +144,7 @@ def test_a_correction_that_nobody_heard_is_in_the_history(store: RoundStore) -> 
     assert (again.outcome, again.corrected) == (corrected.outcome, True)
 
 
-def test_what_a_round_was_stays_known() -> None:
+def test_a_rounds_outcome_stays_known() -> None:
     void = PlayedRound(session=1, round=1, kind="void", reason="ball_out", time="a")
     told = PlayedRound(session=1, round=1, kind="void", time=None)
     assert merge_rounds((void,), [told]) == (void,)
@@ -203,7 +203,7 @@ OF_TABLE = st.one_of(
 
 @settings(max_examples=300 if LONG in os.environ else 100)
 @given(st.lists(st.one_of(LINKS, NODES, OF_TABLE), max_size=25))
-def test_whatever_comes_nothing_is_current_that_is_not(
+def test_no_sequence_of_messages_makes_an_outdated_value_current(
     store: RoundStore, messages: list[FeedMessage | ConnectionChange]
 ) -> None:
     floor = Floor({"ruleta-1": False}, lambda: NOW)

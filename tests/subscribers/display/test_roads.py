@@ -110,7 +110,7 @@ def test_the_big_road(letters: str, drawn: str) -> None:
     assert cells(letters) == drawn
 
 
-def test_pairs_and_naturals_stand_with_their_win_and_pairs_of_a_tie_with_the_win_before() -> None:
+def test_pairs_and_naturals_are_with_their_win_and_pairs_of_a_tie_with_the_win_before() -> None:
     shoe = [
         Coup("tie", pairs=("banker",)),
         Coup("player", natural=True),
@@ -208,7 +208,7 @@ def test_the_next_mark_is_the_other_one_if_the_other_side_wins(letters: str, lef
 
 
 @given(any_shoe)
-def test_the_marks_stand_in_columns_of_one_colour(letters: str) -> None:
+def test_the_marks_are_in_columns_of_one_colour(letters: str) -> None:
     for left, road in enumerate(DERIVED, 1):
         found = road(coups(letters))
         assert "".join(cell.mark[0] for cell in found) == colours(letters, left)

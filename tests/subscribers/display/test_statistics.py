@@ -84,11 +84,11 @@ def test_of_equals_the_later_is_hotter_and_the_one_longest_away_colder() -> None
     assert [each.what for each in found.cold] == ["e", "d"]
 
 
-def test_few_results_say_nothing_of_hot_and_cold() -> None:
+def test_few_results_have_no_hot_and_cold_numbers() -> None:
     assert extremes(["1"] * (MIN_RESULTS - 1), (100, 500), ["1", "2"]) == ()
 
 
-def test_rounds_that_nobody_heard_are_counted() -> None:
+def test_missed_rounds_are_counted() -> None:
     assert missing_rounds([], 100) == 0
     assert missing_rounds(counted(1, 1, 2, 3), 100) == 0
     assert missing_rounds(counted(1, 1, 2, 5), 100) == 2
@@ -97,7 +97,7 @@ def test_rounds_that_nobody_heard_are_counted() -> None:
 
 
 @pytest.mark.parametrize("decree", DECREES)
-def test_a_number_of_roulette_wins_what_the_decree_says(decree: str) -> None:
+def test_a_number_of_roulette_wins_as_in_the_decree(decree: str) -> None:
     book = rulebook(decree).roulette_french
     assert book is not None
     assert roulette.DEFAULT_WHEEL_ORDER == EUROPEAN
@@ -121,7 +121,7 @@ def test_a_number_of_roulette_wins_what_the_decree_says(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", DECREES)
-def test_a_number_of_boule_wins_what_the_decree_says(decree: str) -> None:
+def test_a_number_of_boule_wins_as_in_the_decree(decree: str) -> None:
     book = rulebook(decree).boule
     assert book is not None
     for number in range(1, 10):

@@ -55,7 +55,7 @@ class ScreenWorld(World):
 
 
 @pytest.mark.parametrize(("game_id", "decree", "settings"), ALL)
-def test_a_browser_cannot_tell_two_worlds_apart(
+def test_a_browser_cannot_distinguish_two_worlds(
     game_id: str, decree: str, settings: Settings, long: bool
 ) -> None:
     chance, compared = random.Random(0), 0

@@ -62,7 +62,7 @@ def test_every_key_and_every_answer_has_its_text(language: str) -> None:
 
 
 @for_each("view", VIEWS)
-def test_a_key_means_the_first_command_that_is_taken_and_allowed(view: str) -> None:
+def test_a_key_means_the_first_command_that_is_accepted_and_allowed(view: str) -> None:
     commands = sorted({meaning.command for each in KEYS_BY_VIEW[view].values() for meaning in each})
     for taken in commands:
         found = current_meanings(view, [taken], commands)
@@ -95,7 +95,7 @@ def test_what_is_typed_fits_or_is_refused_with_words(entry: tuple, typed: str) -
 
 
 @for_each("view", VIEWS)
-def test_whoever_has_the_keypad_comes_on_and_leaves(view: str) -> None:
+def test_the_holder_of_the_keypad_comes_on_and_leaves(view: str) -> None:
     may = ("staff.on", "staff.off")
     there = {"croupier": ("A. Riera",)}
     comes = duty_key(view, "M. Lasa", "croupier", there, may)

@@ -38,7 +38,7 @@ def test_a_key_orders_once_and_waits_for_its_answer() -> None:
     assert press(done, "plus", MEANS, MIN_STABLE_SECONDS)[1] == Order(2, "hand.draw", {})
 
 
-def test_without_an_answer_nothing_goes_on_until_the_person_has_seen_it() -> None:
+def test_without_an_answer_nothing_continues_until_the_person_has_seen_it() -> None:
     pad, _ = press(READY, "enter", MEANS, MIN_STABLE_SECONDS)
     lost = on_timeout(pad, 1)
     assert (lost.feedback.text, lost.feedback.sound) == ("keypad.unknown", "unknown")

@@ -52,7 +52,7 @@ class Plugged:
         raise OSError(19, "No such device")
 
 
-async def test_a_keypad_that_comes_back_is_read_again_and_each_absence_is_told_once() -> None:
+async def test_a_keypad_that_comes_back_is_read_again_and_each_absence_is_reported_once() -> None:
     first, second = Plugged(event(ecodes.KEY_KP7)), Plugged(event(ecodes.KEY_KPPLUS))
     there = iter([first, None, None, second])
 

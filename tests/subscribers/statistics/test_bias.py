@@ -65,7 +65,7 @@ def test_the_mean_stays_one_after_many_spins() -> None:
 
 @settings(max_examples=10)
 @given(spins)
-def test_one_more_spin_keeps_the_mean_and_never_raises_it_by_more_than_is_said(
+def test_one_more_spin_keeps_the_mean_and_raises_it_by_no_more_than_the_bound(
     places: list[int],
 ) -> None:
     counts = [places.count(place) for place in range(37)]
@@ -81,7 +81,7 @@ def test_one_more_spin_keeps_the_mean_and_never_raises_it_by_more_than_is_said(
 
 @settings(max_examples=10)
 @given(st.integers(0, 2**32), st.sets(st.integers(1, 600)))
-def test_it_does_not_depend_on_when_somebody_looks(seed: int, looks: set[int]) -> None:
+def test_it_does_not_depend_on_the_times_of_evaluation(seed: int, looks: set[int]) -> None:
     """Intermediate checks get the alarm after the same spin, and the same evidence."""
     places = biased(np.random.default_rng(seed), Bias("", 1, 5.0, 1, (0, 0)), 600).tolist()
     looked = no_evidence(37)
@@ -119,9 +119,7 @@ def test_an_alarm_stays_and_the_state_can_be_kept() -> None:
 
 @settings(max_examples=10)
 @given(spins.filter(bool), st.integers(0, 36))
-def test_a_corrected_result_counts_as_if_it_had_been_said_at_once(
-    places: list[int], now: int
-) -> None:
+def test_a_corrected_result_counts_as_if_it_had_been_first(places: list[int], now: int) -> None:
     assert (
         with_correction(played(places), places[0], now).counts == played([now, *places[1:]]).counts
     )

@@ -53,7 +53,7 @@ def test_the_sum_grows_by_one_a_spin_on_average() -> None:
     assert abs(mean - 30) < 6 * error
 
 
-def test_ranks_are_even_whatever_the_values_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranks_are_even_for_any_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values with many ties: the smoothed ranks of later ones fill each tenth alike."""
     random, watch = Random(4), ChangeWatch(37)
     ranks: list[float] = []

@@ -51,7 +51,7 @@ def test_an_interval_holds_what_came(hits: int, misses: int, fair: float) -> Non
         assert told.lift <= told.high + 1e-6
 
 
-def test_it_misses_the_truth_at_any_of_many_looks_as_rarely_as_it_says() -> None:
+def test_it_misses_the_truth_at_any_of_many_looks_as_rarely_as_stated() -> None:
     """1 in 20 may ever miss: of 60, more than 11 would come once in 10,000."""
     random, missed = np.random.default_rng(7), 0
     for _ in range(60):

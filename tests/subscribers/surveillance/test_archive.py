@@ -57,13 +57,13 @@ def test_what_comes_again_is_kept_once(archive: RecordArchive) -> None:
     assert found(archive) == [event(1)]
 
 
-def test_what_is_told_late_is_the_same(archive: RecordArchive) -> None:
+def test_a_late_copy_is_the_same_record(archive: RecordArchive) -> None:
     archive.store([event(1, body=b'{"seq":1,"round":4}')])
     late = event(1, body=b'{"seq":1,"historical":true,"round":4}')
     assert archive.store([late]).conflicts == ()
 
 
-def test_what_says_something_else_changes_nothing(archive: RecordArchive) -> None:
+def test_a_differing_copy_changes_nothing(archive: RecordArchive) -> None:
     archive.store([event(1), event(2)])
     other = event(1, body=b'{"seq":1,"number":17}')
     kept = archive.store([event(3), other])
@@ -291,7 +291,7 @@ def test_a_reader_changes_nothing(place: str) -> None:
     writer.close()
 
 
-def test_two_writers_take_turns(place: str) -> None:
+def test_two_writers_alternate(place: str) -> None:
     """The recorder stores events while a search stores that cards were shown."""
     archives = [open_archive(place) for _ in range(2)]
 
@@ -326,7 +326,7 @@ def test_there_is_one_recorder(place: str) -> None:
     other.close()
 
 
-def test_who_follows_by_number_misses_nothing(place: str) -> None:
+def test_a_follower_by_number_misses_nothing(place: str) -> None:
     """While two write: no smaller number appears after one that was seen."""
     writers = [open_archive(place) for _ in range(2)]
 
@@ -359,7 +359,7 @@ def test_any_character_is_kept(archive: RecordArchive, text: str) -> None:
     assert archive.last_event("madrid-1", text) == record
 
 
-def test_a_closed_archive_says_so(place: str) -> None:
+def test_a_closed_archive_raises_an_error(place: str) -> None:
     archive = open_archive(place)
     archive.close()
     with pytest.raises(ArchiveError, match="closed"):

@@ -64,7 +64,7 @@ def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_commands_take_the_archive_of_the_configuration(tmp_path: Path) -> None:
+def test_the_commands_use_the_archive_of_the_configuration(tmp_path: Path) -> None:
     file = tmp_path / "novamas.toml"
     file.write_text(CONFIGURATION)
     missing = ran(tmp_path, "export", "--form", "csv", "out.csv")
@@ -91,7 +91,7 @@ def test_the_commands_take_the_archive_of_the_configuration(tmp_path: Path) -> N
         ('{ event = "10 years" }', "keep_days.event: expected whole days, 30 to 36500"),
     ],
 )
-def test_a_policy_that_is_none(
+def test_an_invalid_policy(
     tmp_path: Path, policy: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "novamas.toml"

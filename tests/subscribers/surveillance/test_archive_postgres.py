@@ -85,7 +85,7 @@ def test_a_server_that_ends_and_comes_back(postgres: Postgres) -> None:
 
 
 @pytest.mark.parametrize("records", [1, 3000], ids=["asking", "sending"])
-def test_a_server_that_hangs_and_goes_on(
+def test_a_server_that_hangs_and_resumes(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch, records: int
 ) -> None:
     """The wait is bounded, and the pending records are stored once afterwards."""
@@ -116,7 +116,7 @@ def test_a_server_that_hangs_and_goes_on(
     archive.close()
 
 
-def test_a_server_that_takes_long_where_it_may(postgres: Postgres) -> None:
+def test_a_slow_server_within_its_limits(postgres: Postgres) -> None:
     where = postgres.database()
     archive = PostgresArchive(where)
     connection = archive._connection
@@ -152,7 +152,7 @@ def test_a_connection_that_was_ended(postgres: Postgres) -> None:
     archive.close()
 
 
-def test_a_commit_is_synced_whatever_the_database_says(postgres: Postgres) -> None:
+def test_a_commit_is_synced_whatever_the_databases_setting(postgres: Postgres) -> None:
     where = postgres.database()
     with psycopg.connect(where, autocommit=True) as other:
         name = other.info.dbname
@@ -189,7 +189,7 @@ def test_another_encoding(postgres: Postgres) -> None:
         PostgresArchive(postgres.address("latin"))
 
 
-def test_dropping_goes_on_in_batches(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dropping_continues_in_batches(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subscribers.surveillance.archive_postgres.REMOVAL_BATCH_RECORDS", 3)
     archive = PostgresArchive(postgres.database())
     archive.store([event(n) for n in range(1, 11)])
@@ -199,7 +199,7 @@ def test_dropping_goes_on_in_batches(postgres: Postgres, monkeypatch: pytest.Mon
     archive.close()
 
 
-def test_a_user_who_may_only_read(postgres: Postgres) -> None:
+def test_a_read_only_user(postgres: Postgres) -> None:
     where = postgres.database()
     archive = PostgresArchive(where)
     archive.store([event(1)])
@@ -222,7 +222,7 @@ def test_a_user_who_may_only_read(postgres: Postgres) -> None:
     "where",
     ["postgresql://n:s3cret@127.0.0.1:1/x?connect_timeout=2", "postgresql://n:s3cret@%zz/x"],
 )
-def test_no_password_is_told(where: str) -> None:
+def test_no_password_is_logged(where: str) -> None:
     with pytest.raises(ArchiveError) as told:
         PostgresArchive(where)
     assert "s3cret" not in str(told.value)

@@ -58,7 +58,7 @@ def test_a_recorder_that_could_not_open_its_archive_can_try_again(path: Path) ->
     SQLiteArchive(path, recorder=True).close()
 
 
-def test_who_opens_a_new_archive_waits_for_who_is_making_it(path: Path) -> None:
+def test_a_second_opener_waits_for_the_creator(path: Path) -> None:
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN EXCLUSIVE")
     ends = threading.Timer(0.3, other.execute, ["ROLLBACK"])
@@ -102,13 +102,13 @@ def test_a_later_version(path: Path) -> None:
         SQLiteArchive(path, read_only=True)
 
 
-def test_there_is_none_to_read(path: Path) -> None:
+def test_a_missing_archive_cannot_be_read(path: Path) -> None:
     with pytest.raises(ArchiveError, match=r"No such file .*create it with `novamas surveillance`"):
         SQLiteArchive(path, read_only=True)
     assert not path.exists()
 
 
-def test_a_full_file_keeps_nothing_and_goes_on(path: Path) -> None:
+def test_a_full_file_stores_nothing_and_recovers(path: Path) -> None:
     archive = SQLiteArchive(path)
     archive.store([event(1)])
     assert archive._connection is not None
@@ -130,7 +130,7 @@ def test_frequent_words_are_found_too(path: Path, monkeypatch: pytest.MonkeyPatc
     archive.close()
 
 
-def test_dropping_goes_on_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dropping_continues_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subscribers.surveillance.archive_sqlite.REMOVAL_BATCH_RECORDS", 3)
     archive = SQLiteArchive(path)
     archive.store([event(n) for n in range(1, 11)])

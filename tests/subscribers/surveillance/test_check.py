@@ -73,7 +73,7 @@ def checked(
         (f'{PLACED}, keys = {{ n = "x" }} }}]', "site[0].keys", "expected"),
     ],
 )
-def test_each_mistake_is_told_with_its_line(
+def test_each_mistake_is_reported_with_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], archive: str, place: str, said: str
 ) -> None:
     status, out, err = checked(tmp_path, archive, capsys)
@@ -107,7 +107,7 @@ def test_keys_that_are_believed_at_first_sight_are_warned_of(
     assert [each.removeprefix("warning: ").split(": ")[0] for each in warnings] == warned
 
 
-def test_without_an_archive_nobody_is_believed(
+def test_without_an_archive_no_key_is_believed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "novamas.toml"

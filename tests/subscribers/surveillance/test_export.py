@@ -170,7 +170,7 @@ def test_the_command(
 @pytest.mark.parametrize(
     ("zone", "since"), [("Europe/Madrid", "2026-09-21T15:33:20"), ("UTC", "2026-09-21T13:33:20Z")]
 )
-def test_times_are_local_unless_they_say(
+def test_times_are_local_unless_they_have_an_offset(
     zone: str, since: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import time

@@ -44,7 +44,7 @@ def _time(second: int) -> str:
     return f"2026-11-22T20:00:{second:02}.000000Z"
 
 
-def test_an_irregularity_has_its_article_its_evidence_and_who_signed() -> None:
+def test_an_irregularity_has_its_article_its_evidence_and_its_signer() -> None:
     frames = [{"at": 1.5, "frame": "*X;3", "device": "wheel"}]
     signer = {"id": "m-lasa", "name": "M. Lasa", "role": "table_head"}
     fields = {"what": "ball_out", "law": "ARA02-015", "article": "art. 3", "frames": frames}
@@ -87,7 +87,7 @@ def test_a_field_of_the_wire_never_fills_in_more_than_its_place() -> None:
     assert room_text("event.of_a_newer_release", "en") == "of a newer release"
 
 
-def test_what_is_asked_for_becomes_queries() -> None:
+def test_a_search_becomes_queries() -> None:
     [void] = queries(SearchRequest(what=("void",), tables=("r1",)))
     assert (void.kinds, void.types, void.tables) == (("event",), ("round.void",), ("r1",))
     [word] = queries(SearchRequest(what=("ball_out",), words=("ARA02",)))

@@ -158,7 +158,7 @@ def test_what_is_missing_at_many_tables_comes(
     assert len(floor.asked) == asked  # all is answered
 
 
-def test_a_table_is_asked_alone(archive: SQLiteArchive, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_recalled_alone(archive: SQLiteArchive, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gap at one table does not cause recalls at the others."""
     floor = Floor(archive, 100.0, monkeypatch)
     floor.say_all()

@@ -128,7 +128,7 @@ def test_a_recorder_that_starts_before_its_database(
     assert len(recorder.found(kinds=("event",))) == len(told(room.journal))
 
 
-async def test_an_archive_that_does_not_answer_is_told_and_waited_for(
+async def test_an_archive_that_does_not_answer_is_reported_and_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """In any wait; also while no messages arrive."""

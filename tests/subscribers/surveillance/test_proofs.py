@@ -74,7 +74,7 @@ def test_the_first_key_is_believed_and_no_other() -> None:
     assert told(said(10), proof=after)[1] == []
 
 
-def test_a_key_for_which_somebody_vouches() -> None:
+def test_a_key_vouched_for_by_a_person() -> None:
     pinned = trust_key(JournalProof(), public(KEY))
     known, found = told(said(3, key=OTHER), proof=pinned)
     assert names(found) == ["checkpoint_key_changed"]
@@ -103,7 +103,7 @@ def test_the_finding_of_a_changed_key_names_it() -> None:
         (msgspec.structs.replace(said(9), position=8), "checkpoint_forged"),
     ],
 )
-def test_what_nobody_signed_changes_nothing(checkpoint: Checkpoint, what: str) -> None:
+def test_an_unsigned_checkpoint_changes_nothing(checkpoint: Checkpoint, what: str) -> None:
     known, _ = told(said(3))
     after, found = told(checkpoint, proof=known)
     assert names(found) == [what]
@@ -153,7 +153,7 @@ def test_the_same_position_with_another_hash() -> None:
     assert names(found) == ["journal_rewritten"]
 
 
-def test_a_new_journal_is_asked_for_what_it_has() -> None:
+def test_a_new_journal_is_queried_for_its_own_positions() -> None:
     known, found = told(said(0), said(4), said(9))
     assert positions_to_query(known) == [4, 9]
     assert check_chain(known, links(said(4), said(9)), "pit-1") == (known, ())

@@ -41,7 +41,7 @@ def test_a_gap_that_is_filled_in_parts() -> None:
     assert evaluate_reply(first.wants[0], [event(5), event(6)], STATE, NOW) == RecallOutcome()
 
 
-def test_a_gap_that_nobody_can_fill() -> None:
+def test_a_gap_that_cannot_be_filled() -> None:
     given = evaluate_reply(GAP, [], STATE, NOW)
     [found] = given.findings
     assert given.wants == ()
@@ -54,7 +54,7 @@ def test_a_gap_that_nobody_can_fill() -> None:
     assert "events 3 to 6" in found.detail
 
 
-def test_what_is_compared_anew_and_not_known_any_more() -> None:
+def test_a_compared_event_that_is_no_longer_known() -> None:
     swept = WantedEvents(table="R1", boot=BOOT, first=3, last=6, compare=True)
     assert evaluate_reply(swept, [event(n) for n in range(3, 7)], STATE, NOW) == RecallOutcome()
     given = evaluate_reply(swept, [event(3), event(4)], STATE, NOW)
@@ -72,7 +72,7 @@ def test_what_follows_the_last_event() -> None:
     assert evaluate_reply(given.wants[0], [], STATE, NOW) == RecallOutcome()
 
 
-def test_the_last_event_is_not_known_any_more() -> None:
+def test_the_last_event_is_no_longer_known() -> None:
     other = TablePosition("boot-2", 1, NOW)
     given = evaluate_reply(ONWARD, [], other, NOW)
     assert given.wants == (WantedEvents(table="R1", boot="boot-2", first=1),)
@@ -85,7 +85,7 @@ def test_the_last_event_is_not_known_any_more() -> None:
     )  # it may have been cut in its time
 
 
-def test_events_are_asked_again_by_run_and_page() -> None:
+def test_events_are_recalled_again_by_run_and_page() -> None:
     several = [event(9), event(2), event(250), event(4, boot="boot-2")]
     assert [(each.boot, each.first, each.last) for each in recompare("R1", several, 100)] == [
         (BOOT, 2, 101),
@@ -97,7 +97,7 @@ def test_events_are_asked_again_by_run_and_page() -> None:
     assert recompare("R1", [], 100) == []
 
 
-def test_a_table_that_goes_on_from_a_backup_is_not_said_to_have_forgotten() -> None:
+def test_a_table_restored_from_a_backup_is_not_reported_as_forgetful() -> None:
     told = event(1, boot="boot-2", type=RESTORED_EVENT, body=b'{"since":"S","restored":"R"}')
     [found] = evaluate_reply(ONWARD, [told], STATE, NOW).findings
     assert found.what == "journal_restored"

@@ -84,13 +84,13 @@ def test_an_event_is_found_by_everything_that_it_names() -> None:
     )
 
 
-def test_words_are_as_any_database_takes_them() -> None:
+def test_words_are_accepted_by_any_database() -> None:
     record = one("R1/event", EVENT | {"by": f" a\0{'b' * MAX_WORD_LENGTH}"})
     assert record.words == (f"a\ufffd{'b' * (MAX_WORD_LENGTH - 2)}",)
 
 
 @pytest.mark.parametrize("said", ["", "2026-11-22", "2026-11-22T20:30:00Z", "soon"])
-def test_what_has_no_time_that_is_one_happened_when_it_was_heard(said: str) -> None:
+def test_without_a_valid_time_it_happened_when_it_was_received(said: str) -> None:
     assert one("R1/event", EVENT | {"time": said}).time == HEARD
 
 
@@ -109,7 +109,7 @@ def test_an_alert_and_its_end() -> None:
     assert (of_jackpot.table, of_jackpot.node, of_jackpot.words[-1]) == ("", "", "gold")
 
 
-def test_what_a_table_says_of_itself_is_once_in_each_run() -> None:
+def test_a_tables_info_is_stored_once_in_each_run() -> None:
     def said(boot: str, **settings: Any) -> ArchiveRecord:
         about = About(devices={"wheel": "cammegh-ss2"}, settings=settings)
         given = Info(
@@ -186,6 +186,6 @@ def test_any_other_answer_is_kept_itself() -> None:
         ("R1/history", b"{}", "messages of history are not stored"),
     ],
 )
-def test_a_message_that_cannot_be_read_says_why(rest: str, body: bytes, why: str) -> None:
+def test_an_unreadable_message_has_a_reason(rest: str, body: bytes, why: str) -> None:
     with pytest.raises(BadMessageError, match=rf"(?i){why}"):
         records(SITE, rest, body, HEARD)

@@ -95,7 +95,7 @@ def test_nothing_is_removed_without_a_policy(archive: RecordArchive) -> None:
     assert removals(archive) == []
 
 
-def test_a_month_stays_whatever_the_policy(archive: RecordArchive) -> None:
+def test_a_month_stays_under_any_policy(archive: RecordArchive) -> None:
     run = Run(archive, event=1)
     run.days(MIN_KEEP_DAYS)
     assert seqs(archive) == list(range(1, MIN_KEEP_DAYS + 1))
@@ -169,7 +169,7 @@ def test_a_round_that_waits_for_a_person_stays(archive: RecordArchive) -> None:
     assert archive.gaps("madrid-1") == []
 
 
-def test_a_removal_that_was_interrupted_goes_on(
+def test_an_interrupted_removal_resumes(
     archive: RecordArchive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = Run(archive, event=40)
@@ -193,7 +193,7 @@ def test_a_removal_that_was_interrupted_goes_on(
     assert [each["through"] for each in removals(archive)] == [1, 1]
 
 
-def test_a_count_that_cannot_be_read_begins_anew() -> None:
+def test_an_unreadable_count_restarts() -> None:
     assert decode_age(b"{") == decode_age(None) == RecordingAge()
 
 
@@ -203,7 +203,7 @@ def test_a_clock_that_goes_back_counts_nothing() -> None:
     assert last_mark(count, 40) is None
 
 
-def test_prune_says_what_it_would_do(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prune_prints_what_it_would_do(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     archive = open_archive(place)
     archive.store([event(n) for n in range(1, 4)])
     marks = (AgeMark(2, 0, format_utc(NOON)),)

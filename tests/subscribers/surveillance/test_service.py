@@ -34,7 +34,7 @@ from tests.support.waiting import until
 
 
 @pytest.mark.essential
-def test_everything_that_is_said_is_kept(room: Room) -> None:
+def test_every_message_is_stored(room: Room) -> None:
     """Also messages from before the recorder's first start, and while it was away."""
     subscriber, recorder = room.subscriber, room.recorder
     recorder.start()
@@ -104,7 +104,7 @@ def test_bad_messages_end_nothing(room: Room) -> None:
     assert recorder.findings() == []
 
 
-def test_the_chain_of_a_journal_is_known_from_its_beginning(room: Room) -> None:
+def test_the_chain_of_a_journal_is_verified_from_its_beginning(room: Room) -> None:
     """The recorder is there first, so the first checkpoint may be of a journal without entries."""
     subscriber, recorder, daemon = room.subscriber, room.recorder, room.daemon
     assert daemon.stop() == 0
@@ -215,7 +215,7 @@ def test_an_older_copy_in_place_of_a_stopped_journal_is_found(room: Room, tmp_pa
     )
 
 
-def test_a_journal_with_every_hash_reckoned_anew_is_found(room: Room) -> None:
+def test_a_journal_with_every_hash_recomputed_is_found(room: Room) -> None:
     """By an attacker who owns the daemon's machine, with its signing key, but not the recorder's.
     Then its end is cut.
     """
@@ -293,7 +293,7 @@ def of_result(journal: Path, number: int) -> tuple[int, str, int]:
     return found
 
 
-def test_a_changed_key_is_not_believed_until_somebody_vouches_for_it(room: Room) -> None:
+def test_a_changed_key_is_not_believed_until_a_person_vouches_for_it(room: Room) -> None:
     """A signed-in person settles it, or the configuration; no one else."""
     recorder, daemon = room.recorder, room.daemon
     recorder.start()
@@ -330,7 +330,7 @@ def test_a_changed_key_is_not_believed_until_somebody_vouches_for_it(room: Room)
     assert set(recorder.findings()) == {"checkpoint_key_changed", "settled"}
 
 
-def test_what_statistics_find_is_an_alert_until_somebody_settles_it(room: Room) -> None:
+def test_a_statistical_finding_is_an_alert_until_a_person_settles_it(room: Room) -> None:
     """Also after a restart; and not again once it is settled."""
     subscriber, recorder = room.subscriber, room.recorder
     recorder.start()

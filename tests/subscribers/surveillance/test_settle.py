@@ -34,7 +34,7 @@ def changed_key(archive: RecordArchive) -> int:
     return kept.new[0].number
 
 
-def test_a_changed_key_is_settled_by_who_has_the_right(tmp_path: Path) -> None:
+def test_a_changed_key_is_settled_by_an_authorised_person(tmp_path: Path) -> None:
     with closing(SQLiteArchive(tmp_path / "archive.sqlite3")) as archive:
         number = changed_key(archive)
         assert refused_keys(archive, SITE) == {KEY}
@@ -58,7 +58,7 @@ def test_a_changed_key_is_settled_by_who_has_the_right(tmp_path: Path) -> None:
             settle(archive, number, VIDAL.name, "", VIDAL)
 
 
-def test_a_key_that_the_configuration_names_is_settled_by_anybody(tmp_path: Path) -> None:
+def test_a_key_that_the_configuration_names_is_settled_by_any_person(tmp_path: Path) -> None:
     with closing(SQLiteArchive(tmp_path / "archive.sqlite3")) as archive:
         number = changed_key(archive)
         settle(archive, number, "J. Serra", "", keys={SITE: {"floor": KEY}})

@@ -23,7 +23,9 @@ recall_person = "recorder-1"
 """
 
 
-def test_a_gap_is_filled_by_who_may_read(rooms: Callable[..., Room], tmp_path: Path) -> None:
+def test_a_gap_is_filled_by_an_authorised_reader(
+    rooms: Callable[..., Room], tmp_path: Path
+) -> None:
     """The broker forgets what it kept for a recorder that is away: only a recall has it."""
     enrol(tmp_path, others=[reader(tmp_path, "recorder-1")])
     room = rooms(people=f"{SIGNED}required = true\n")

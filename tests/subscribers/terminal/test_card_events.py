@@ -127,7 +127,7 @@ def test_an_unresolved_round_that_is_confirmed() -> None:
     assert [(bead.round, bead.kind) for bead in view.cards.beads][-1] == (5, "result")
 
 
-def test_who_comes_late_knows_it_from_the_retained_topics() -> None:
+def test_a_late_subscriber_has_it_from_the_retained_topics() -> None:
     view = TableView("punto-1")
     lying = {"player": ["7h", None], "banker": [None]}
     view.retained("state", card_state("dealing", round=9, hands=lying, expected="banker"))

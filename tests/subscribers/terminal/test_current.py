@@ -85,7 +85,7 @@ def test_a_current_number_has_its_colour() -> None:
         (played()[0], ScreenTrouble("daemon_offline"), "THE DAEMON IS OFFLINE"),
     ],
 )
-def test_a_number_that_is_not_current_is_grey_and_says_since_when(
+def test_an_outdated_number_is_grey_and_shows_since_when(
     view: TableView, trouble: ScreenTrouble, said: str
 ) -> None:
     drawn = seen(view, trouble)
@@ -130,7 +130,7 @@ def test_cards_and_dice_are_grey_over_a_round_without_a_result() -> None:
         assert "has no result" not in words(seen(view))
 
 
-def test_the_call_to_a_round_says_what_to_do_and_who_may() -> None:
+def test_the_call_to_a_round_shows_what_to_do_and_who_may() -> None:
     view, narrator = unresolved()
     raised: dict[str, Any] = {
         "alert": "round-unresolved",
@@ -179,7 +179,7 @@ def test_a_split_pair_lies_in_two_hands_of_open_cards() -> None:
     assert "▒▒" not in words(seen(view))
 
 
-def test_whoever_joins_finds_the_split_hands_in_the_state() -> None:
+def test_a_late_display_finds_the_split_hands_in_the_state() -> None:
     view = TableView("bj-1")
     hands = {"box:3": {"cards": ["8s"], "points": 8}, "box:3.2": {"cards": ["8h"], "points": 8}}
     dealer = {"cards": ["Td"], "points": 10}

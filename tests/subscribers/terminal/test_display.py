@@ -186,7 +186,7 @@ def test_trouble_is_the_tables_own_daemon() -> None:
     assert not display.trouble().what
 
 
-def test_a_table_that_no_daemon_has_is_told() -> None:
+def test_a_table_without_a_daemon_is_reported() -> None:
     display = Display("ruleta-9")
     display.on_message(ConnectionChange(up=True))
     display.on_message(FeedMessage("node/a/status", b'{"status": "online"}'))
@@ -197,7 +197,7 @@ def test_a_table_that_no_daemon_has_is_told() -> None:
     assert not display.trouble().what
 
 
-def test_a_screenshot_that_cannot_be_left_is_told(
+def test_a_screenshot_that_cannot_be_saved_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shot = tmp_path / "lost" / "shot.svg"
@@ -212,7 +212,7 @@ async def _nothing(*_: object) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_broker_that_asks_for_a_password(tmp_path: Path) -> None:
+def test_a_broker_that_requires_a_password(tmp_path: Path) -> None:
     users, secret = tmp_path / "users", tmp_path / "secret"
     subprocess.run(["mosquitto_passwd", "-c", "-b", users, "display", "correct-horse"], check=True)
     secret.write_text("correct-horse\n")
@@ -230,7 +230,7 @@ def test_a_broker_that_asks_for_a_password(tmp_path: Path) -> None:
         broker.kill()
 
 
-def test_a_password_that_cannot_be_read_is_told(
+def test_an_unreadable_password_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -238,7 +238,9 @@ def test_a_password_that_cannot_be_read_is_told(
     assert capsys.readouterr().err.endswith(f"{tmp_path / 'lost'}: No such file or directory\n")
 
 
-def test_a_password_of_nobody_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_password_without_a_user_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     secret = tmp_path / "secret"
     secret.write_text("correct-horse\n")
     with pytest.raises(SystemExit):

@@ -113,7 +113,7 @@ def test_a_throw_that_was_corrected_takes_its_place() -> None:
     assert [(each.dice, each.corrected) for each in view.dice.throws] == [((2, 3), True)]
 
 
-def test_whoever_joins_later_finds_the_throws_in_the_history() -> None:
+def test_a_late_display_finds_the_throws_in_the_history() -> None:
     view = TableView("t1")
     view.retained("state", {**state("waiting", point=8, shooter=2), "game": "craps"})
     view.retained(
@@ -171,7 +171,7 @@ def test_hands_of_poker(width: int) -> None:
     assert text.index("box 1 ") < text.index("box 10") < text.index("dealer  ")
 
 
-def test_what_lies_in_the_middle_stands_first_and_ten_seats_have_room() -> None:
+def test_the_cards_in_the_middle_are_first_and_ten_seats_have_room() -> None:
     seats = [
         ("card.dealt", {"round": 1, "to": f"seat:{seat}", "index": 1, "card": None})
         for seat in range(10, 0, -1)

@@ -268,7 +268,7 @@ def test_every_phase_of_every_family_has_its_words(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_trouble_is_told_whole_on_a_slim_picture(language: str) -> None:
+def test_every_trouble_is_shown_whole_on_a_slim_picture(language: str) -> None:
     for key in catalogue(language):
         group, _, what = key.partition(".")
         if group == "trouble":

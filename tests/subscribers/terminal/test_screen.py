@@ -157,7 +157,7 @@ def test_a_screenshot_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
     assert "@font-face" not in svg
 
 
-def test_the_article_of_what_is_asked_stands_before_the_alerts() -> None:
+def test_the_article_of_the_question_precedes_the_alerts() -> None:
     view, narrator = played()
     for name in ("wheel-link", "number_unknown"):
         view.event(narrator.event("alert.raised", alert=name, what=name, detail="its detail " * 9))

@@ -99,7 +99,7 @@ def test_a_new_session_starts_with_nothing() -> None:
     assert (view.phase, view.session, list(view.spins), list(view.notes)) == ("waiting", 2, [], [])
 
 
-def test_who_comes_late_knows_it_from_the_retained_topics() -> None:
+def test_a_late_subscriber_has_it_from_the_retained_topics() -> None:
     view = TableView("ruleta-1")
     view.retained(
         "state", state("decision", status="waiting", round=9, asks=["round.confirm", "round.void"])
@@ -152,7 +152,7 @@ def test_only_the_latest_spins_are_kept() -> None:
     assert [spin.round for spin in view.spins] == list(range(31 - MAX_SPINS, 31))
 
 
-def test_what_is_not_known_here_is_passed_over() -> None:
+def test_unknown_messages_are_ignored() -> None:
     view, narrator = played()
     assert view.event(narrator.event("jackpot.won", amount=5))
     view.retained("shoe", {"cards": 5})

@@ -253,7 +253,7 @@ def test_a_camera_of_one_picture_a_second_gives_clips_too(
         ("[{camera}]/%Y-%m-%d/%H-%M-%S.mp4", "[c1]/2026-09-21/14-13-20.mp4", BEGIN),
     ],
 )
-def test_a_name_says_when_its_recording_begins(
+def test_a_name_contains_the_start_of_its_recording(
     pattern: str, name: str, when: float | None, tmp_path: Path
 ) -> None:
     settings = VideoSettings(folder=str(tmp_path), pattern=pattern)
@@ -270,7 +270,7 @@ def test_a_name_says_when_its_recording_begins(
         assert found == {path}
 
 
-def test_texts_stand_until_the_next_and_not_beyond_the_end() -> None:
+def test_texts_stay_until_the_next_and_not_beyond_the_end() -> None:
     marks = [
         marked(time=format_utc(BEGIN + at), text=text)
         for at, text in ((9.0, "late"), (1.0, "a & <b>"), (1.0, "c --> d"), (3.0, "e"), (-1.0, "x"))

@@ -289,7 +289,7 @@ def test_a_receiver_that_was_away_gets_all_of_it_with_the_true_times(
     assert not again.progress.trouble
 
 
-def test_a_receiver_that_takes_nothing_holds_up_no_other_and_not_the_archive(
+def test_a_stuck_receiver_holds_up_no_other_and_not_the_archive(
     sender: Sender, receiver: Callable[..., Any]
 ) -> None:
     stuck = threading.Event()
