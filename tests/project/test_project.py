@@ -90,7 +90,9 @@ def test_the_site_is_built_with_what_the_checks_run_with() -> None:
 
 def test_installed_packages_are_the_pinned_ones() -> None:
     checks = {name: version for name, (version, _) in pins("constraints-dev.txt").items()}
-    installed = {requirement(each.name): each.version for each in distributions()}
+    installed = {
+        requirement(distribution.name): distribution.version for distribution in distributions()
+    }
     assert {
         name: version for name, version in installed.items() if version != checks.get(name, version)
     } == {}

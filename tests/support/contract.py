@@ -29,11 +29,11 @@ def schema(family: str) -> dict[str, Any]:
 def words(found: Any) -> set[frozenset[str]]:
     """Every list of words in a schema except the tags."""
     if isinstance(found, list):
-        return {each for item in found for each in words(item)}
+        return {word for item in found for word in words(item)}
     if not isinstance(found, dict):
         return set()
     own = {frozenset(found["enum"])} if len(found.get("enum", ())) > 1 else set()
-    return own | {each for value in found.values() for each in words(value)}
+    return own | {word for value in found.values() for word in words(value)}
 
 
 def sections(document: str) -> dict[str, str]:

@@ -31,8 +31,8 @@ EVERY: Mapping[str, MetricFamily] = {
 def table(families: Iterable[MetricFamily]) -> str:
     """The table of a service, as on the page."""
     rows = (
-        f"| `{each.name}` | {each.kind} | {', '.join(each.labels)} | {each.help} |"
-        for each in families
+        f"| `{family.name}` | {family.kind} | {', '.join(family.labels)} | {family.help} |"
+        for family in families
     )
     return "\n".join(("| Metric | Kind | Labels | Meaning |", "|---|---|---|---|", *rows))
 

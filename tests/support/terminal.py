@@ -118,8 +118,8 @@ class Terminal:
 def _session(leader: int) -> list[int]:
     """The processes of a session: the one started on its terminal, and its descendants."""
     found = []
-    for each in Path("/proc").glob("[0-9]*"):
+    for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended meanwhile
-            if os.getsid(int(each.name)) == leader:
-                found.append(int(each.name))
+            if os.getsid(int(path.name)) == leader:
+                found.append(int(path.name))
     return found

@@ -129,11 +129,15 @@ def plain(backup: Path) -> bytes:
 
 def test_a_backup_is_whole_private_and_has_no_key_in_clear(house: House) -> None:
     backup = house.back_up()
-    told = read_manifest(backup, house.key)
+    manifest = read_manifest(backup, house.key)
     last = entries(house.journal)[-1]
-    assert (told.position, told.hash, told.time) == (last.position, last.hash.hex(), last.time)
-    assert (told.outcome, told.sealed, told.left_out) == ("holds", 2, ())
-    assert {item.place for item in told.items} == {"", "novamas.toml"}
+    assert (manifest.position, manifest.hash, manifest.time) == (
+        last.position,
+        last.hash.hex(),
+        last.time,
+    )
+    assert (manifest.outcome, manifest.sealed, manifest.left_out) == ("holds", 2, ())
+    assert {item.place for item in manifest.items} == {"", "novamas.toml"}
     assert verify(backup / JOURNAL_NAME, house.key).outcome is ProofOutcome.HOLDS
     assert {path.stat().st_mode & 0o077 for path in [backup, *backup.rglob("*")]} == {0}
     key = key_path(house.journal).read_text().strip()
@@ -144,9 +148,9 @@ def test_a_backup_is_whole_private_and_has_no_key_in_clear(house: House) -> None
 
 
 def test_a_backup_without_a_key_file_has_no_key_and_says_so(house: House) -> None:
-    told = read_manifest(house.back_up(None), None)
-    assert told.sealed == 0
-    assert [each.partition(":")[0] for each in told.left_out] == [
+    manifest = read_manifest(house.back_up(None), None)
+    assert manifest.sealed == 0
+    assert [each.partition(":")[0] for each in manifest.left_out] == [
         str(key_path(house.journal)),
         str(house.folder / "password"),
     ]
@@ -159,8 +163,8 @@ def test_a_credential_of_systemd_is_named_as_left_out(
     house.config.write_text(text)
     (tmp_path / "mqtt").write_text(SECRET)
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
-    told = read_manifest(house.back_up(), None)
-    assert told.left_out == ("mqtt: a systemd credential; back it up at its source",)
+    manifest = read_manifest(house.back_up(), None)
+    assert manifest.left_out == ("mqtt: a systemd credential; back it up at its source",)
 
 
 async def test_a_backup_is_of_one_moment_while_the_daemon_writes(house: House) -> None:
@@ -591,17 +595,17 @@ def test_the_commands_report_what_they_did(
     key_file.chmod(0o600)
     words = ["--key-file", str(key_file)]
     assert main(["backup", str(house.config), str(house.backups), *words]) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     last = entries(house.journal)[-1]
-    assert f"Up to       entry {last.position} of {last.time}" in told
-    assert "Verified    it holds" in told
+    assert f"Up to       entry {last.position} of {last.time}" in output
+    assert "Verified    it holds" in output
     [backup] = house.backups.iterdir()
     assert main(["restore", str(house.config), str(backup), *words]) == 1
     assert "add --set-aside" in capsys.readouterr().err
     assert main(["restore", str(house.config), str(backup), *words, "--set-aside"]) == 0
-    told = capsys.readouterr().out
-    assert f"Up to       entry {last.position} of {last.time}" in told
-    assert told.count("Set aside   ") >= 2
+    output = capsys.readouterr().out
+    assert f"Up to       entry {last.position} of {last.time}" in output
+    assert output.count("Set aside   ") >= 2
     assert isinstance(read_manifest(backup, None), Manifest)
 
 
@@ -626,21 +630,21 @@ def test_no_restored_file_is_executable_whatever_its_manifest_says(house: House,
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [(False, "THIS BACKUP IS NOT SIGNED"), (True, "NOTHING SHOWS THAT THIS KEY IS YOURS")],
 )
 def test_a_restore_that_cannot_verify_the_signer_reports_so(
-    house: House, capsys: pytest.CaptureFixture[str], key: bool, said: str
+    house: House, capsys: pytest.CaptureFixture[str], key: bool, message: str
 ) -> None:
     backup, signer = house.back_up(), house.key
     if not key:
         _forge(backup, lambda _: None)
     assert main(["restore", str(house.config), str(backup), "--set-aside"]) == 0
-    assert said in capsys.readouterr().out
+    assert message in capsys.readouterr().out
     if key:
         words = ["--set-aside", "--key", signer]
         assert main(["restore", str(house.config), str(backup), *words]) == 0
-        assert said not in capsys.readouterr().out
+        assert message not in capsys.readouterr().out
 
 
 HOSTILE: tuple[Any, ...] = (

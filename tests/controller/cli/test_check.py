@@ -18,12 +18,12 @@ SAMPLE = Path(__file__).parents[3] / "docs" / "technician" / "novamas.toml"
 
 def test_the_sample_is_sound(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(SAMPLE)]) == 0
-    told = capsys.readouterr()
-    assert told.out.startswith(
+    captured = capsys.readouterr()
+    assert captured.out.startswith(
         "ok: site casino-mayor, node node-1, broker mqtt://127.0.0.1:1883\n  ruleta-1: "
         "roulette-french BAL05: wheel ("
     )
-    assert told.err == ""
+    assert captured.err == ""
 
 
 def test_every_mistake_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,15 +32,15 @@ def test_every_mistake_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture
         SAMPLE.read_text().replace("keepalive", "keepaliv").replace('"ruleta-2"', '"ruleta 2"')
     )
     assert main(["check", str(file)]) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
+    captured = capsys.readouterr()
+    assert captured.out == ""
     assert [
-        line.removeprefix(f"{file}: ").split(": ")[1] for line in told.err.splitlines()[:-1]
+        line.removeprefix(f"{file}: ").split(": ")[1] for line in captured.err.splitlines()[:-1]
     ] == [
         "broker.keepaliv",
         "table[1].id",
     ]
-    assert told.err.splitlines()[-1] == f"novamas: 2 errors in {file}"
+    assert captured.err.splitlines()[-1] == f"novamas: 2 errors in {file}"
 
 
 def test_a_wrong_decree_is_reported_beside_a_wrong_game(
@@ -53,9 +53,9 @@ def test_a_wrong_decree_is_reported_beside_a_wrong_game(
         .replace('"BAL05"', '"BAL50"', 1)
     )
     assert main(["check", str(file)]) == 1
-    told = capsys.readouterr().err
-    assert "no game 'roulete-french'; did you mean `roulette-french`?" in told
-    assert "no decree 'BAL50'; did you mean BAL" in told
+    errors = capsys.readouterr().err
+    assert "no game 'roulete-french'; did you mean `roulette-french`?" in errors
+    assert "no decree 'BAL50'; did you mean BAL" in errors
 
 
 def test_a_credential_that_only_the_service_can_read_is_noted(
@@ -114,10 +114,10 @@ def test_a_secret_that_everybody_can_read_is_reported(
     for mode, warned in ((0o600, 0), (0o640, 0), (0o644, 1)):
         key.chmod(mode)
         assert main(["check", str(file)]) == 0
-        told = capsys.readouterr().out.splitlines()
+        lines = capsys.readouterr().out.splitlines()
         warning = f"warning: {key}: other users of this machine can read it; run chmod go= on it"
-        assert told.count(warning) == warned
-        assert sum(line.startswith("warning: ") for line in told) == warned
+        assert lines.count(warning) == warned
+        assert sum(line.startswith("warning: ") for line in lines) == warned
 
 
 def test_an_unusable_certificate_is_reported(

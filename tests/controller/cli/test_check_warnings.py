@@ -56,17 +56,21 @@ def warned(
 def test_a_wheel_that_can_report_no_number_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    [told] = warned(tmp_path, capsys, driver="saturn")
-    assert told.startswith("table[0].device[0]: ruleta-1/wheel: no number can come: its position")
-    assert "give `fields`" in told
-    [told] = warned(tmp_path, capsys, driver="zvonimir-king")
-    assert "the profile zvonimir-king has no wheel.number" in told
+    [warning] = warned(tmp_path, capsys, driver="saturn")
+    assert warning.startswith(
+        "table[0].device[0]: ruleta-1/wheel: no number can come: its position"
+    )
+    assert "give `fields`" in warning
+    [warning] = warned(tmp_path, capsys, driver="zvonimir-king")
+    assert "the profile zvonimir-king has no wheel.number" in warning
     (tmp_path / "rota.toml").write_text(ROTA)
     assert warned(tmp_path, capsys, driver="profile", options='file = "rota.toml"') == []
     hidden = ROTA.replace("[[message]]\n", '[[message]]\nname = "all"\n[[message]]\n', 1)
     (tmp_path / "rota.toml").write_text(hidden)
-    [told] = warned(tmp_path, capsys, driver="profile", options='file = "rota.toml"')
-    assert "the profile acme-rota: message[1]: no frame was found that matches this message" in told
+    [warning] = warned(tmp_path, capsys, driver="profile", options='file = "rota.toml"')
+    assert (
+        "the profile acme-rota: message[1]: no frame was found that matches this message" in warning
+    )
     places = ", ".join(f"{name} = {list(FIELDS[name])}" for name in ("state", "number"))
     phases = ", ".join(f'{text} = "{phase}"' for text, phase in FIELDS["phases"].items())
     fields = f"fields = {{ {places}, phases = {{ {phases} }} }}"
@@ -113,12 +117,12 @@ def test_every_secret_that_everybody_can_read_is_reported(
     for name in NAMES:
         (reachable / name).write_text("x")
         (reachable / name).chmod(0o644)
-    told = warned(reachable, capsys, more=SECRETS)
+    lines = warned(reachable, capsys, more=SECRETS)
     expected = {
         f"{reachable / name}: other users of this machine can read it; run chmod go= on it"
         for name in NAMES
     }
-    assert {line for line in told if "other users" in line} == expected
+    assert {line for line in lines if "other users" in line} == expected
     for name in NAMES:
         (reachable / name).chmod(0o640)
     assert [line for line in warned(reachable, capsys, more=SECRETS) if "other users" in line] == []
@@ -145,8 +149,8 @@ def test_a_credential_that_no_unit_provides_is_reported(
     assert warned(tmp_path, capsys, more=more) == []  # no unit: noted, not warned of
     units.mkdir()
     (units / "novamas.service").write_text("[Service]\nLoadCredential=other:/x\n")
-    [told] = warned(tmp_path, capsys, more=more)
-    assert told == (
+    [warning] = warned(tmp_path, capsys, more=more)
+    assert warning == (
         "journal.key_credential: the credential 'sign' is not provided: novamas.service does not "
         "load it; add LoadCredential=sign:FILE with `systemctl edit novamas.service`"
     )
@@ -155,16 +159,16 @@ def test_a_credential_that_no_unit_provides_is_reported(
     dropped = units / "novamas.service.d"
     dropped.mkdir()
     (dropped / "keys.conf").write_text("[Service]\nLoadCredential=sign:novamas.sign\n")
-    [told] = warned(tmp_path, capsys, more=more)
-    assert told.endswith(
+    [warning] = warned(tmp_path, capsys, more=more)
+    assert warning.endswith(
         f"loads it from {store}/novamas.sign, which does not exist; put the secret there"
     )
     store.mkdir()
     (store / "novamas.sign").write_text("x")
     assert warned(tmp_path, capsys, more=more) == []
     (units / "novamas-web.service").write_text("[Service]\nImportCredential=novamas.*\n")
-    [told] = warned(tmp_path, capsys, more=more)
-    assert told.startswith("web.password_credential: the credential 'web' is not provided")
+    [warning] = warned(tmp_path, capsys, more=more)
+    assert warning.startswith("web.password_credential: the credential 'web' is not provided")
     (units / "novamas-web.service").write_text("[Service]\nImportCredential=w*\n")
     assert warned(tmp_path, capsys, more=more) == []
 

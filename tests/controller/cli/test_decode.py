@@ -39,9 +39,9 @@ def test_a_changed_recording_is_refused_with_its_lines(
     file = tmp_path / "wheel.rec"
     file.write_text(GOOD + "soon < x\n1.0 < *X;2;0")
     assert main(["decode", "cammegh-ss2", str(file)]) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
-    first, second, refused = told.err.splitlines()
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    first, second, refused = captured.err.splitlines()
     assert first.startswith(f"{file}:5: time 'soon'")
     assert second.startswith(f"{file}:6: the last line has no line end")
     assert refused.startswith(f"novamas: {file}:5: time 'soon'")
@@ -56,9 +56,9 @@ def test_an_unfinished_last_line_is_reported(
     file = tmp_path / "wheel.rec"
     file.write_text(GOOD + "1.0 < *X;2;0")
     assert main(["decode", "cammegh-ss2", str(file)]) == 0
-    told = capsys.readouterr()
-    assert "link.up" in told.out
-    assert told.err.startswith(f"{file}:5: ")
+    captured = capsys.readouterr()
+    assert "link.up" in captured.out
+    assert captured.err.startswith(f"{file}:5: ")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_file_that_is_no_recording_fails(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["nobody"], "no driver 'nobody'; there are: "),
         (["cammegh-ss2"], "lost.rec: No such file"),
@@ -90,10 +90,10 @@ def test_a_file_that_is_no_recording_fails(
     ],
 )
 def test_a_wrong_call_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     assert main(["decode", words[0], str(tmp_path / "lost.rec"), *words[1:]]) == 1
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_not_every_line_of_a_file_that_is_no_recording_is_reported(
     path = tmp_path / "photo.jpg"
     path.write_text("no chunk\n" * 1000)
     assert main(["decode", "cammegh-ss2", str(path)]) == 1
-    told = capsys.readouterr().err.splitlines()
-    assert len(told) == 22
-    assert told[20] == f"{path}: and 980 more such lines"
-    assert told[21].startswith(f"novamas: {path}: not a recording")
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 22
+    assert lines[20] == f"{path}: and 980 more such lines"
+    assert lines[21].startswith(f"novamas: {path}: not a recording")

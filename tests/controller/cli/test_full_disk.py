@@ -56,7 +56,7 @@ class FullDisk:
 
     def left(self) -> set[Path]:
         """The files that were not there before."""
-        found = {each for each in self.folder.rglob("*") if not each.is_dir()}
+        found = {path for path in self.folder.rglob("*") if not path.is_dir()}
         return found - {self.folder / "filler"}
 
 
@@ -144,7 +144,7 @@ def test_a_file_is_replaced_whole(old: Path) -> None:
     replace_file(link, b"newer")
     assert (old.read_bytes(), link.is_symlink()) == (b"newer", True)
     replace_file(old.with_name("first"), b"x")
-    assert {each.name for each in old.parent.iterdir()} == {"file", "link", "first"}
+    assert {path.name for path in old.parent.iterdir()} == {"file", "link", "first"}
     replace_file(Path("/dev/null"), b"x")
     assert Path("/dev/null").is_char_device()
 

@@ -40,8 +40,8 @@ def imported(
     path: Path, *words: str, capsys: pytest.CaptureFixture[str]
 ) -> tuple[int, list[dict[str, Any]], str]:
     code = main(["import", "deck-mate-1", str(path), *words])
-    told = capsys.readouterr()
-    return code, [json.loads(line) for line in told.out.splitlines()], told.err
+    captured = capsys.readouterr()
+    return code, [json.loads(line) for line in captured.out.splitlines()], captured.err
 
 
 @pytest.fixture

@@ -42,8 +42,8 @@ def test_a_capture_of_every_driver_gives_its_readings(
         )
     driver, *options = words(path)
     assert main(["import", form, str(file), str(made), "--driver", driver, *options]) == 0
-    told = capsys.readouterr().err
-    assert ("none in the capture" in told) == (form == "raw")
+    errors = capsys.readouterr().err
+    assert ("none in the capture" in errors) == (form == "raw")
     assert main(["decode", driver, str(made), *options]) == 0
     codec = make_codec(driver, "device", options[1::2])
     watch = Watch(codec, "device", 5.0)
@@ -73,7 +73,7 @@ def test_a_text_log_of_a_scanner(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["hex", "c", "r", "--driver", "no"], "no driver 'no'"),
         (["hex", "c"], "novamas import hex FILE RECORDING --driver DRIVER"),
@@ -90,11 +90,11 @@ def test_a_wrong_call_is_reported(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     words: list[str],
-    told: str,
+    message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("c").write_text("02\nzz\n")
     Path("a.rec").write_text("# device: x\n# framing: raw\n0.0 < x\n")
     assert main(["import", *words]) == 1
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not Path("r").exists()

@@ -9,7 +9,7 @@ from tests.support.for_each import for_each
 
 
 @for_each(
-    ("words", "told"),
+    ("words", "message"),
     [
         (
             ["decode", "cammegh-ss2", "a.rec", "--stale-after", "-5"],
@@ -38,9 +38,9 @@ from tests.support.for_each import for_each
     ],
 )
 def test_a_wrong_number_is_reported(
-    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
         main(words)
     assert end.value.code == 2
-    assert capsys.readouterr().err.endswith(f"{told}\n")
+    assert capsys.readouterr().err.endswith(f"{message}\n")

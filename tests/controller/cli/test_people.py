@@ -68,7 +68,7 @@ def test_a_person_gets_a_table(
 
 
 @for_each(
-    ("asked", "status", "told"),
+    ("asked", "status", "message"),
     [
         (["--game", "roulette-french"], 2, "--decree is missing"),
         (["--decree", "ARA02"], 2, "--game is missing"),
@@ -79,10 +79,10 @@ def test_a_person_gets_a_table(
     ],
 )
 def test_mistakes_are_reported(
-    asked: list[str], status: int, told: str, capsys: pytest.CaptureFixture[str]
+    asked: list[str], status: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["people", "may", *asked]) == status
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 class Site:
@@ -98,8 +98,8 @@ class Site:
     def do(self, action: str, *options: str) -> tuple[int, str, str]:
         keys = ("--site-key", str(self.key), "--passphrase-file", str(self.words))
         status = main(["people", action, str(self.file), *options, *keys])
-        told = self._capsys.readouterr()
-        return status, told.out, told.err
+        captured = self._capsys.readouterr()
+        return status, captured.out, captured.err
 
     def people(self) -> People:
         return read_people(self.file.read_bytes(), "palma", self.signer)
@@ -117,9 +117,9 @@ def test_a_key_is_made_and_opened(tmp_path: Path, capsys: pytest.CaptureFixture[
     words.touch(mode=0o600)
     words.write_text("three zeros in a row\n")
     assert main(["people", "key", str(file), "--passphrase-file", str(words)]) == 0
-    told = json.loads(capsys.readouterr().out)
+    output = json.loads(capsys.readouterr().out)
     key = open_private_key(file, b"three zeros in a row")
-    assert told["public"] == to_base64url(key.verify_key.encode())
+    assert output["public"] == to_base64url(key.verify_key.encode())
     assert file.stat().st_mode & 0o777 == 0o600
     words.chmod(0o644)
     assert main(["people", "key", str(file), "--passphrase-file", str(words)]) == 1
@@ -221,9 +221,9 @@ def test_who_is_enrolled(
 ) -> None:
     listing = ["people", "list", str(site.file)]
     assert main([*listing, "--signer", to_base64url(site.signer)]) == 0
-    told = capsys.readouterr()
-    assert told.err == ""
-    line = json.loads(told.out)
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    line = json.loads(captured.out)
     assert (line["id"], line["keys"][0]["kid"]) == ("m-lasa", public("lasa").id)
     assert main(listing) == 0
     assert "the signature was not verified" in capsys.readouterr().err
@@ -236,7 +236,7 @@ def test_who_is_enrolled(
 
 
 @pytest.mark.parametrize(
-    ("action", "options", "status", "told"),
+    ("action", "options", "status", "message"),
     [
         ("add", LASA[2:], 2, "--id is missing"),
         ("add", LASA, 2, "--public is missing"),
@@ -249,14 +249,14 @@ def test_who_is_enrolled(
     ],
 )
 def test_wrong_changes_change_nothing(
-    action: str, options: tuple[str, ...], status: int, told: str, site: Site
+    action: str, options: tuple[str, ...], status: int, message: str, site: Site
 ) -> None:
     before = site.file.read_bytes()
     found = site.do(action, *options)
     assert found[0] == status
-    assert told in found[2]
+    assert message in found[2]
     assert site.file.read_bytes() == before
-    assert sorted(each.name for each in site.file.parent.iterdir()) == [
+    assert sorted(path.name for path in site.file.parent.iterdir()) == [
         "key",
         "people.jsonl",
         "words",

@@ -19,9 +19,9 @@ GOLDEN = SPINS.with_suffix(".readings.jsonl").read_text()
 
 def test_a_recording_is_understood(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["profile", "test", ROTA, str(SPINS)]) == 0
-    told = capsys.readouterr()
-    assert told.out == GOLDEN
-    assert told.err == "300 bytes: 25 frames, 3 damaged, 2 unknown, 7 late; 24 readings\n"
+    captured = capsys.readouterr()
+    assert captured.out == GOLDEN
+    assert captured.err == "300 bytes: 25 frames, 3 damaged, 2 unknown, 7 late; 24 readings\n"
 
 
 def test_decode_accepts_a_profile_instead_of_a_driver(
@@ -62,12 +62,12 @@ def test_a_mistake_in_a_profile_is_reported_with_file_and_line(
     )
     file.write_text(text)
     assert main(["profile", action, str(file), *([str(SPINS)] if action == "test" else [])]) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
+    captured = capsys.readouterr()
+    assert captured.out == ""
     line = text[: text.index("pocket =")].count("\n") + 1
     assert (
         f"{file}:{line}: message[1].fields.pocket.at: ends beyond the message, which has 8 bytes\n"
-        in told.err
+        in captured.err
     )
 
 
@@ -79,14 +79,14 @@ def test_a_message_that_no_frame_matches_is_reported_with_its_line(
     text = Path(ROTA).read_text()
     file.write_text(text.replace("[[message]]\n", first + "[[message]]\n", 1))
     assert main(["profile", "check", str(file)]) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
+    captured = capsys.readouterr()
+    assert captured.out == ""
     lines = file.read_text().splitlines()
     second = [number for number, line in enumerate(lines, 1) if line == "[[message]]"][1]
     assert (
         f"{file}:{second}: message[1]: no frame was found that matches this message; "
         "'anything' matches the frames that were tried\n"
-    ) in told.err
+    ) in captured.err
 
 
 def test_a_sound_profile_is_summarised(capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,7 +98,7 @@ def test_a_sound_profile_is_summarised(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @for_each(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["profile", "check", "lost.toml"], "lost.toml: cannot be read: No such file"),
         (["profile", "test", ROTA], "profile test needs a recording"),
@@ -109,10 +109,10 @@ def test_a_sound_profile_is_summarised(capsys: pytest.CaptureFixture[str]) -> No
     ],
 )
 def test_a_wrong_call_is_reported(
-    capsys: pytest.CaptureFixture[str], words: list[str], told: str
+    capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     assert main(words) == 1
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_line_settings_that_no_port_has_are_reported(
@@ -125,7 +125,7 @@ def test_line_settings_that_no_port_has_are_reported(
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "message"),
     [
         (
             'kind = "xor"',
@@ -148,7 +148,7 @@ def test_line_settings_that_no_port_has_are_reported(
     ],
 )
 def test_the_place_to_look_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], before: str, after: str, told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], before: str, after: str, message: str
 ) -> None:
     file = tmp_path / "rota.toml"
     text = Path(ROTA).read_text()
@@ -156,4 +156,4 @@ def test_the_place_to_look_is_reported(
     file.write_text(text.replace(before, after))
     assert main(["profile", "test", str(file), str(SPINS)]) == 1
     assert f"no frame of {SPINS} was understood" in (errors := capsys.readouterr().err)
-    assert told in errors
+    assert message in errors

@@ -77,8 +77,8 @@ def test_a_signal_ends_it_cleanly(
     )
     written(process, file, device, STATUS)
     process.send_signal(number)
-    _, told = process.communicate(timeout=TIMEOUT_SECONDS)
-    assert process.returncode == 0, told
+    _, errors = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert process.returncode == 0, errors
     recording = read_recording(file)
     assert recording.problems == []
     assert b"".join(chunk.data for chunk in recording if not chunk.sent).startswith(STATUS)
@@ -87,8 +87,8 @@ def test_a_signal_ends_it_cleanly(
     assert recording.header["note"] == "two lines"
     assert recording.header["link"] == f"serial://{path}?baud=9600"
     assert recording.header["link-port"] == path
-    assert f"{file}: " in told
-    assert " frames, 0 damaged" in told
+    assert f"{file}: " in errors
+    assert " frames, 0 damaged" in errors
 
 
 def test_a_lost_device_is_reported_and_what_was_received_is_kept(
@@ -101,9 +101,9 @@ def test_a_lost_device_is_reported_and_what_was_received_is_kept(
         connection, _ = server.accept()
         with connection:
             connection.sendall(b"\x00\xffabc")
-    _, told = process.communicate(timeout=TIMEOUT_SECONDS)
+    _, errors = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 1
-    assert "; recorded until then: 5 bytes in 1 chunks" in told
+    assert "; recorded until then: 5 bytes in 1 chunks" in errors
     assert [chunk.data for chunk in read_recording(file)] == [b"\x00\xffabc"]
 
 
@@ -111,9 +111,9 @@ def test_it_ends_after_the_given_seconds_and_reports_no_data(
     tmp_path: Path, terminal: tuple[int, str], record: Record
 ) -> None:
     process = record(f"serial://{terminal[1]}", tmp_path / "x.rec", "--seconds", "0.1")
-    _, told = process.communicate(timeout=TIMEOUT_SECONDS)
+    _, errors = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 1
-    assert "no bytes were received" in told
+    assert "no bytes were received" in errors
 
 
 def test_a_port_that_is_in_use_is_reported(
@@ -123,10 +123,10 @@ def test_a_port_that_is_in_use_is_reported(
     first = record(f"serial://{path}", tmp_path / "first.rec")
     written(first, tmp_path / "first.rec", device, STATUS)
     second = record(f"serial://{path}", tmp_path / "second.rec")
-    _, told = second.communicate(timeout=TIMEOUT_SECONDS)
+    _, errors = second.communicate(timeout=TIMEOUT_SECONDS)
     assert second.returncode == 1
-    assert path in told
-    assert "recorded" not in told
+    assert path in errors
+    assert "recorded" not in errors
     assert not (tmp_path / "second.rec").exists()
     first.send_signal(signal.SIGINT)
     first.communicate(timeout=TIMEOUT_SECONDS)
@@ -134,7 +134,7 @@ def test_a_port_that_is_in_use_is_reported(
 
 
 @pytest.mark.parametrize(
-    ("url", "name", "told"),
+    ("url", "name", "message"),
     [
         ("ttyUSB0", "new.rec", "ttyUSB0: an address begins with its scheme"),
         ("serial:///dev/novamas-lost", "new.rec", "/dev/novamas-lost"),
@@ -142,14 +142,14 @@ def test_a_port_that_is_in_use_is_reported(
     ],
 )
 def test_a_wrong_call_is_reported(
-    tmp_path: Path, record: Record, url: str, name: str, told: str
+    tmp_path: Path, record: Record, url: str, name: str, message: str
 ) -> None:
     (tmp_path / "there.rec").write_text("precious")
     process = record(url, tmp_path / name)
     _, error = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 1
     assert error.startswith("novamas: ")
-    assert told in error
+    assert message in error
     assert (tmp_path / "there.rec").read_text() == "precious"
 
 
@@ -174,6 +174,6 @@ def test_a_device_that_its_driver_polls_is_polled(
 
     until("the acceptor is set up", is_set_up)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=TIMEOUT_SECONDS)
-    assert process.returncode == 0, told
+    _, errors = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert process.returncode == 0, errors
     assert any(chunk.sent for chunk in read_recording(file))

@@ -101,16 +101,16 @@ def test_the_right_speed_is_reported_for_every_driver_that_sends_no_request(
         heard = device.heard
     finally:
         device.close()
-    told = capsys.readouterr().err
+    errors = capsys.readouterr().err
     assert status == 1
-    assert re.search(r"novamas: \S+: \d+ bytes but no valid frame; check the baud rate", told)
+    assert re.search(r"novamas: \S+: \d+ bytes but no valid frame; check the baud rate", errors)
     if asks(name):
-        assert "no other speed is tried: the device sends only when requested" in told
+        assert "no other speed is tried: the device sends only when requested" in errors
         return
-    found = re.search(rf"{usual} baud: (\d+) of (\d+) frames", told)
+    found = re.search(rf"{usual} baud: (\d+) of (\d+) frames", errors)
     assert found
     assert int(found[1]) > 0
-    assert f"record again with serial://{device.path}?baud={usual}&stopbits=1" in told
+    assert f"record again with serial://{device.path}?baud={usual}&stopbits=1" in errors
     # data sent once at opening was sent while it was recorded
     assert heard.count(b"*") <= len(driver(name).make("d", driver(name).options()).polls())
 
@@ -123,11 +123,11 @@ def test_an_unusual_speed_is_found_too(tmp_path: Path, capsys: pytest.CaptureFix
         assert main(words) == 1
     finally:
         device.close()
-    told = capsys.readouterr().err
-    tried = re.findall(r"^  (\d+) baud: ", told, re.MULTILINE)
+    errors = capsys.readouterr().err
+    tried = re.findall(r"^  (\d+) baud: ", errors, re.MULTILINE)
     assert tried[-1] == "38400"
     assert "9600" not in tried
-    assert re.search(r"38400 baud: \d+ of \d+ frames: record again with \S+\?baud=38400$", told)
+    assert re.search(r"38400 baud: \d+ of \d+ frames: record again with \S+\?baud=38400$", errors)
 
 
 def test_data_sent_at_the_previous_speed_does_not_hide_the_right_one(
@@ -140,8 +140,8 @@ def test_data_sent_at_the_previous_speed_does_not_hide_the_right_one(
         assert main(words) == 1
     finally:
         device.close()
-    told = capsys.readouterr().err
-    assert f"record again with serial://{device.path}?baud=9600" in told
+    errors = capsys.readouterr().err
+    assert f"record again with serial://{device.path}?baud=9600" in errors
 
 
 def test_the_speed_is_not_blamed_for_a_wrong_driver(
@@ -155,8 +155,8 @@ def test_the_speed_is_not_blamed_for_a_wrong_driver(
         assert main([*words, "--seconds", "1.5"]) == 1
     finally:
         device.close()
-    told = capsys.readouterr().err
-    assert "no frames at any usual speed: check the driver, parity and the wiring" in told
+    errors = capsys.readouterr().err
+    assert "no frames at any usual speed: check the driver, parity and the wiring" in errors
 
 
 def test_a_device_server_has_its_own_speed() -> None:
@@ -176,6 +176,6 @@ def test_at_the_right_speed_nothing_is_tried(
         assert main(words) == 0
     finally:
         device.close()
-    told = capsys.readouterr().err
-    assert "speeds are tried" not in told
-    assert " baud: " not in told
+    errors = capsys.readouterr().err
+    assert "speeds are tried" not in errors
+    assert " baud: " not in errors

@@ -219,9 +219,9 @@ def test_a_game_that_cannot_use_the_device_is_refused(
 ) -> None:
     words = ["replay", str(capture), "--driver", "cammegh-ss2"]
     assert main([*words, "--game", "punto-banca", "--decree", "ARA02"]) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
+    captured = capsys.readouterr()
+    assert captured.out == ""
     assert (
         "the driver cammegh-ss2 is for roulette-french and roulette-american, but this table plays"
-        in told.err
+        in captured.err
     )

@@ -34,9 +34,9 @@ def test_the_check_names_what_differs_and_writes_nothing(
     changed.write_text("{}")
     missing.unlink()
     assert main(["schemas", "--check", str(tmp_path)]) == 1
-    told = capsys.readouterr().err
-    assert str(changed) in told
-    assert str(missing) in told
+    errors = capsys.readouterr().err
+    assert str(changed) in errors
+    assert str(missing) in errors
     assert changed.read_text() == "{}"
     assert not missing.exists()
 

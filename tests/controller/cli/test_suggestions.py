@@ -26,7 +26,7 @@ def said(*words: str) -> tuple[int, str]:
 
 
 @for_each(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("wach",), "novamas: no command 'wach'; did you mean `watch`?"),
         (("people", "rotat"), "invalid choice: 'rotat'; did you mean `rotate`?"),
@@ -44,9 +44,9 @@ def said(*words: str) -> tuple[int, str]:
         (("wheel", "--archive", "x", "--snce", "y"), "did you mean `--since`?"),
     ],
 )
-def test_a_misspelt_word_is_corrected(words: tuple[str, ...], told: str) -> None:
+def test_a_misspelt_word_is_corrected(words: tuple[str, ...], message: str) -> None:
     status, line = said(*words)
-    assert (status, told in line) == (2, True), line
+    assert (status, message in line) == (2, True), line
 
 
 def test_a_misspelt_setting_is_corrected() -> None:

@@ -64,12 +64,12 @@ class Person:
             assert time.monotonic() < until, f"nobody asks {questions}:\n{self.drawn}"
             self._hear()
 
-    def answer(self, question: str, said: str) -> None:
+    def answer(self, question: str, message: str) -> None:
         self.asked(question)
-        self.say(said)
+        self.say(message)
 
-    def say(self, said: str) -> None:
-        os.write(self._terminal, f"{said}\n".encode())
+    def say(self, message: str) -> None:
+        os.write(self._terminal, f"{message}\n".encode())
 
     def ended(self) -> int:
         """Its exit status."""

@@ -206,7 +206,7 @@ def test_a_wheel_that_misreads_one_pocket(wheel: Wheel, person: Start, tmp_path:
         "latency": "passed",
     }
     assert found.checks[2].what == "20: the device said 14"
-    assert [(each.said, each.first) for each in found.notes if isinstance(each, AnswerNote)][
+    assert [(note.said, note.first) for note in found.notes if isinstance(note, AnswerNote)][
         -1
     ] == (
         "21",

@@ -562,8 +562,8 @@ async def test_sealed_inputs_are_published_and_opened(
     }
     key.write_text(PrivateKey.generate().encode().hex())
     assert main(["unseal", "--key", str(key), str(messages)]) == 1
-    told = capsys.readouterr()
-    assert (told.out, told.err.count("another key")) == ("", 2)
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("another key")) == ("", 2)
 
 
 def test_unseal_names_unusable_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -117,11 +117,11 @@ def test_check_prints_what_to_write(tmp_path: Path, capsys: pytest.CaptureFixtur
         '[[table.device]]\nid = "s"\ndriver = "slot-board"\nlink = "serial:///dev/ttyS0"\n'
     )
     assert main(["check", str(file)]) == 1
-    told = capsys.readouterr().err
+    errors = capsys.readouterr().err
     assert (
         "line 9: table[0].settings.jackpot_stake: 500 may mean 500.00 or 5.00 EUR: write it with "
         "its decimals"
-    ) in told
+    ) in errors
 
 
 def test_a_setting_at_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -104,7 +104,9 @@ def test_a_wrong_number_is_reported_by_its_line(tmp_path: Path, key: str, number
     file.write_text(f'[site]\nid = "palma"\n[{section}]\n{name} = {number}\n')
     with pytest.raises(ConfigurationError) as mistaken:
         load(file)
-    assert [each.what for each in mistaken.value.mistakes if each.place == f"line 4: {key}"]
+    assert [
+        mistake.what for mistake in mistaken.value.mistakes if mistake.place == f"line 4: {key}"
+    ]
 
 
 def test_the_longest_retention_overflows_on_no_day() -> None:

@@ -77,7 +77,7 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
 
 
 @for_each(
-    ("before", "after", "told"),
+    ("before", "after", "message"),
     [
         ('id = "casino"\n', "", "line 1: site: the key `id` is missing"),
         (
@@ -291,10 +291,10 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_reported_with_its_place(
-    tmp_path: Path, before: str, after: str, told: str
+    tmp_path: Path, before: str, after: str, message: str
 ) -> None:
     found = mistakes(tmp_path, GOOD.replace(before, after, 1))
-    assert any(mistake.startswith(told) for mistake in found), found
+    assert any(mistake.startswith(message) for mistake in found), found
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_a_decree_without_poker_says_so(tmp_path: Path) -> None:
 
 
 @for_each(
-    "web, told",
+    "web, message",
     [
         ('tls = "proxy"', "web.tls: `proxies` is required too"),
         ('base = "/novamas"', "web.base: `proxies` is required too"),
@@ -358,9 +358,9 @@ def test_a_decree_without_poker_says_so(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_proxy_is_named_by_its_addresses(tmp_path: Path, web: str, told: str) -> None:
+def test_a_proxy_is_named_by_its_addresses(tmp_path: Path, web: str, message: str) -> None:
     [found] = mistakes(tmp_path, f"{GOOD}[web]\n{web}\n")
-    assert told in found
+    assert message in found
 
 
 def test_one_mistake_is_reported_once(tmp_path: Path) -> None:
@@ -374,8 +374,8 @@ def test_one_mistake_is_reported_once(tmp_path: Path) -> None:
 
 def test_a_table_has_one_wheel(tmp_path: Path) -> None:
     second = '[[table.device]]\nid = "wheel-2"\ndriver = "saturn"\nlink = "tcp://127.0.0.1:4002"\n'
-    [told] = mistakes(tmp_path, GOOD + second)
-    assert told == "line 13: table[0].device[1]: is a second wheel; a table can have only one"
+    [mistake] = mistakes(tmp_path, GOOD + second)
+    assert mistake == "line 13: table[0].device[1]: is a second wheel; a table can have only one"
 
 
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
@@ -506,17 +506,17 @@ def on(driver: str, link: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("driver", "link", "told"),
+    ("driver", "link", "message"),
     [
         ("barcode-hid", "tcp://127.0.0.1:4001", "barcode-hid needs a usb:// link"),
         ("barcode-serial", "usb://0c2e:0b61", "barcode-serial needs a serial:// link"),
     ],
 )
 def test_a_link_that_the_driver_cannot_read_is_reported(
-    tmp_path: Path, driver: str, link: str, told: str
+    tmp_path: Path, driver: str, link: str, message: str
 ) -> None:
     assert mistakes(tmp_path, on(driver, link)) == [
-        f"line 12: table[0].device[0].link: the driver {told}"
+        f"line 12: table[0].device[0].link: the driver {message}"
     ]
 
 
@@ -537,8 +537,8 @@ def test_a_link_that_the_driver_can_read_is_accepted(
 
 def test_a_table_of_codes_is_checked(tmp_path: Path) -> None:
     text = CARDS.replace('"cammegh-ss2"', '"barcode-serial"\noptions.cards = { H7 = "7h" }')
-    [told] = mistakes(tmp_path, text)
-    assert told.startswith("line 12: table[0].device[0].options: cards: add codes for Ac, 2c, ")
+    [mistake] = mistakes(tmp_path, text)
+    assert mistake.startswith("line 12: table[0].device[0].options: cards: add codes for Ac, 2c, ")
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

@@ -42,9 +42,9 @@ def written(folder: Path, **files: str) -> Path:
 def reported(file: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """The errors of ``novamas check``, without the folder of the files."""
     assert main(["check", str(file)]) == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    return [line.removeprefix(f"{file.parent}/") for line in said.err.splitlines()[:-1]]
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return [line.removeprefix(f"{file.parent}/") for line in captured.err.splitlines()[:-1]]
 
 
 def test_tables_in_files_of_their_own_are_ordered_by_name(tmp_path: Path) -> None:
@@ -64,8 +64,8 @@ def test_all_tables_may_be_in_the_folder(
 ) -> None:
     file = written(tmp_path, a=TABLE.format(n=1))
     assert main(["check", str(file)]) == 0
-    said = capsys.readouterr().out
-    assert f"  read from {file}, {tmp_path / 'casino.d' / 'a.toml'}\n" in said
+    output = capsys.readouterr().out
+    assert f"  read from {file}, {tmp_path / 'casino.d' / 'a.toml'}\n" in output
 
 
 def test_the_same_table_twice_names_both_files(

@@ -146,8 +146,8 @@ def test_a_wrong_value_is_reported_with_its_place(tmp_path: Path, line: str, pla
     text = f'{HEAD}[carrousel]\nelsewhere = ["poker-9"]\n' + kept.replace(
         "[jackpot.authorisation]", f"{line}\n[jackpot.authorisation]"
     ).format("linked", '["poker-9"]')
-    [told] = mistakes(tmp_path, text)
-    assert f"jackpot[0].{place}" in told
+    [mistake] = mistakes(tmp_path, text)
+    assert f"jackpot[0].{place}" in mistake
 
 
 def test_the_configuration_has_the_fields_of_the_terms() -> None:
@@ -165,7 +165,7 @@ def test_the_configuration_has_the_fields_of_the_terms() -> None:
 
 def test_out_of_play_agrees_between_a_table_and_its_jackpot(tmp_path: Path) -> None:
     marks = SOUND.replace("jackpot_stake = 5.00", 'jackpot_stake = 5.00, out_of_play = "mark"', 1)
-    assert [each.partition(": ")[2] for each in mistakes(tmp_path, marks)] == [
+    assert [mistake.partition(": ")[2] for mistake in mistakes(tmp_path, marks)] == [
         (
             "jackpot[0].authorisation.tables[0]: poker-1 has out_of_play = 'mark', the jackpot "
             "'refuse'; set both as the authorisation says"
@@ -179,7 +179,7 @@ SIGN = '[[sign]]\nport = "/dev/ttyUSB0"\n'
 
 
 @pytest.mark.parametrize(
-    ("sign", "told"),
+    ("sign", "message"),
     [
         (
             'jackpot = "linkd"\nsimulated = true',
@@ -191,9 +191,9 @@ SIGN = '[[sign]]\nport = "/dev/ttyUSB0"\n'
         ),
     ],
 )
-def test_a_sign_shows_a_configured_jackpot(tmp_path: Path, sign: str, told: str) -> None:
+def test_a_sign_shows_a_configured_jackpot(tmp_path: Path, sign: str, message: str) -> None:
     [mistake] = mistakes(tmp_path, f"{SOUND}{SIGN}{sign}\n")
-    assert mistake.endswith(f": {told}")
+    assert mistake.endswith(f": {message}")
     file = tmp_path / "novamas.toml"
     file.write_text(f'{SOUND}{SIGN}jackpot = "linked"\nsimulated = true\n')
     assert len(load(file).sign) == 1

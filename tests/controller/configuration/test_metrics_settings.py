@@ -36,7 +36,7 @@ def read(file: Path, more: str) -> Configuration:
 def mistakes(file: Path, more: str) -> list[str]:
     with pytest.raises(ConfigurationError) as caught:
         read(file, more)
-    return [f"{each.place}: {each.what}" for each in caught.value.mistakes]
+    return [f"{mistake.place}: {mistake.what}" for mistake in caught.value.mistakes]
 
 
 def test_a_wrong_metrics_address_is_reported(file: Path) -> None:

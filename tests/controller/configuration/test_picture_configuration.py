@@ -72,7 +72,7 @@ def test_sound_ones_are_read_with_their_files_beside_the_configuration(tmp_path:
 
 
 @for_each(
-    ("was", "given", "said"),
+    ("was", "given", "message"),
     [
         ('id = "frigate"', 'id = "milestone"', "another bookmark has the id milestone too"),
         ("tcp://vms.example:1235", "http://vms.example:1235", "needs an address as tcp"),
@@ -93,10 +93,10 @@ def test_sound_ones_are_read_with_their_files_beside_the_configuration(tmp_path:
         ("%Y-%m-%d/%H", "../%Y-%m-%d/%H", "must lie below `folder`"),
     ],
 )
-def test_each_mistake_is_reported(tmp_path: Path, was: str, given: str, said: str) -> None:
+def test_each_mistake_is_reported(tmp_path: Path, was: str, given: str, message: str) -> None:
     assert was in SOUND
     found = mistakes(tmp_path, SOUND.replace(was, given, 1))
-    assert any(said in each for each in found), found
+    assert any(message in each for each in found), found
 
 
 def test_the_configuration_has_the_fields_and_defaults_of_its_users() -> None:

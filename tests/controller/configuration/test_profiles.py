@@ -59,7 +59,7 @@ def test_the_journal_stores_the_profile_that_decoded_its_readings(file: Path) ->
 
 
 @for_each(
-    ("before", "after", "told"),
+    ("before", "after", "message"),
     [
         (
             'options.file = "rota.toml"\n',
@@ -97,18 +97,18 @@ def test_the_journal_stores_the_profile_that_decoded_its_readings(file: Path) ->
     ],
 )
 def test_a_mistake_in_the_configuration_is_reported(
-    file: Path, before: str, after: str, told: str
+    file: Path, before: str, after: str, message: str
 ) -> None:
     file.write_text(GOOD.replace(before, after) + PEOPLE)
-    assert any(told in mistake for mistake in mistakes(file)), mistakes(file)
+    assert any(message in mistake for mistake in mistakes(file)), mistakes(file)
 
 
 def test_a_mistake_in_the_profile_is_reported_at_its_line_there(file: Path) -> None:
     profile = file.parent / "rota.toml"
     profile.write_text(ROTA.replace('changed = ["phase", "late"]', 'changed = ["fase", "late"]'))
     line = ROTA[: ROTA.index('changed = ["phase", "late"]')].count("\n") + 1
-    [told] = mistakes(file)
-    assert told.startswith(
+    [mistake] = mistakes(file)
+    assert mistake.startswith(
         f"line 10: table[0].device[0].options.file: {profile}:{line}: message[0].say[0].changed: "
         "no field 'fase'"
     )

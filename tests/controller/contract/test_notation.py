@@ -15,7 +15,7 @@ from tests.support.for_each import for_each
 
 
 @for_each(
-    ("line", "told"),
+    ("line", "message"),
     [
         (
             '{"at":1,"type":"wheel.phase","phase":"bets_opne"}',
@@ -37,8 +37,8 @@ from tests.support.for_each import for_each
         ("7", "Expected `object`, got `int`"),
     ],
 )
-def test_the_error_states_the_right_form(line: str, told: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(told)):
+def test_the_error_states_the_right_form(line: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         read_input(line)
 
 

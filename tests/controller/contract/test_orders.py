@@ -48,7 +48,7 @@ def test_orders_to_a_device_and_recalls() -> None:
 
 
 @for_each(
-    ("name", "fields", "told"),
+    ("name", "fields", "message"),
     [
         ("round-void", {**HEAD, "reason": "weather"}, "weather"),
         ("round-void", {**HEAD}, "reason"),
@@ -79,8 +79,8 @@ def test_orders_to_a_device_and_recalls() -> None:
         ),
     ],
 )
-def test_a_mistake_is_named(name: str, fields: dict[str, Any], told: str) -> None:
-    with pytest.raises(UnreadableCommandError, match=told):
+def test_a_mistake_is_named(name: str, fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnreadableCommandError, match=message):
         order(name, **fields)
 
 

@@ -74,13 +74,13 @@ def test_each_entry_has_a_remedy_on_an_existing_page() -> None:
 
 
 def test_each_message_is_printed_by_the_program() -> None:
-    texts = [each.text for each in remedies().values() if each.text]
+    texts = [remedy.text for remedy in remedies().values() if remedy.text]
     assert texts
     assert [text for text in texts if not any(text in piece for piece in literals())] == []
 
 
 def test_each_command_that_an_entry_names_exists() -> None:
-    steps = " ".join(step for each in remedies().values() for step in each.do)
+    steps = " ".join(step for remedy in remedies().values() for step in remedy.do)
     assert set(re.findall(r"`(?:sudo )?novamas (\w+)", steps)) <= set(SUBCOMMANDS)
     known = {tag_of(kind) for kind in COMMANDS} | {
         str(kind.__struct_config__.tag) for kind in JACKPOT_ORDERS

@@ -233,10 +233,10 @@ def test_ctrl_c_on_a_terminal_ends_it_and_it_prints_what_to_try_next(tmp_path: P
     assert left_behind(tmp_path) == []
 
 
-def is_published(told: str) -> None:
+def is_published(message: str) -> None:
     """The command that the demo prints shows the results."""
-    printed = re.search(r"over MQTT: (mosquitto_sub -p \d+ -v -t '[^']+')", told)
-    assert printed, told
+    printed = re.search(r"over MQTT: (mosquitto_sub -p \d+ -v -t '[^']+')", message)
+    assert printed, message
     found = subprocess.run(
         [*shlex.split(printed[1]), "-C", "1"],
         capture_output=True,
@@ -249,12 +249,12 @@ def is_published(told: str) -> None:
     assert json.loads(body) is None or json.loads(body)["type"] == "round.result"
 
 
-def is_recorded_and_shown(told: str, room: Path) -> None:
+def is_recorded_and_shown(message: str, room: Path) -> None:
     """The recorder may fetch earlier events; the person that the demo names sees results."""
     printed = re.search(
-        r"surveillance: (\S+)/surveillance\s+sign in .* badge (\S+), PIN (\d+)", told
+        r"surveillance: (\S+)/surveillance\s+sign in .* badge (\S+), PIN (\d+)", message
     )
-    assert printed, told
+    assert printed, message
     visitor = Client(printed[1])
     assert visitor.sign_in(printed[2], printed[3])[0] == 200
 
@@ -273,8 +273,8 @@ def is_recorded_and_shown(told: str, room: Path) -> None:
     )
     assert "refused" not in (room / "surveillance.log").read_text()
     assert visitor.ask("GET", "/surveillance")[0] == 200
-    search = re.search(r"surveillance (search \S+ --table \S+ --round 1)\s", told)
-    assert search, told
+    search = re.search(r"surveillance (search \S+ --table \S+ --round 1)\s", message)
+    assert search, message
     found = [json.loads(line) for line in command("surveillance", *search[1].split()).splitlines()]
     assert {each["round"] for each in found} == {1}
 

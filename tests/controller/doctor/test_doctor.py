@@ -79,11 +79,11 @@ def test_what_is_missing_is_a_fault_with_advice(
 ) -> None:
     machine.configure("serial:///dev/serial/by-id/none", port=free_port())
     assert main(["doctor", str(machine.file)]) == 1
-    told = capsys.readouterr().out
-    assert "fault     serial r1/wheel: /dev/serial/by-id/none: No such file or directory" in told
-    assert "\n          plug it in" in told
-    assert "\n          novamas explain broker-unreachable\n" in told
-    assert "fault     broker mqtt://127.0.0.1:" in told
+    output = capsys.readouterr().out
+    assert "fault     serial r1/wheel: /dev/serial/by-id/none: No such file or directory" in output
+    assert "\n          plug it in" in output
+    assert "\n          novamas explain broker-unreachable\n" in output
+    assert "fault     broker mqtt://127.0.0.1:" in output
 
 
 def test_a_daemon_of_this_name_is_reported(machine: Machine, port: str) -> None:

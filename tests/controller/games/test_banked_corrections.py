@@ -74,12 +74,12 @@ def correct(play: Play, **hands: str) -> list[Any]:
 
 
 def corrected(events: list[Any]) -> ResultCorrected:
-    [found] = of_kind(events, ResultCorrected)
-    return found
+    [event] = of_kind(events, ResultCorrected)
+    return event
 
 
 def awards(events: list[Any]) -> list[tuple[str, str, bool]]:
-    return [(each.box, each.hand, each.valid) for each in of_kind(events, AwardQualified)]
+    return [(event.box, event.hand, event.valid) for event in of_kind(events, AwardQualified)]
 
 
 def test_trijoker_is_as_the_right_cards_would_have_made_it() -> None:

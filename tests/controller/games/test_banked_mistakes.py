@@ -68,10 +68,10 @@ def test_unseen_cards_are_reported_before_those_that_wait() -> None:
     play.cards("Ts As")
     play.gap()
     play.cards("2c")
-    said = play.say("cards.deal", count=1)
-    assert [event.to for event in of_kind(said, CardDealt)] == ["common:1"]
-    said = play.say("card.decide", action="accept")
-    assert [event.to for event in of_kind(said, CardDealt)] == ["box:1"]
+    events = play.say("cards.deal", count=1)
+    assert [event.to for event in of_kind(events, CardDealt)] == ["common:1"]
+    events = play.say("card.decide", action="accept")
+    assert [event.to for event in of_kind(events, CardDealt)] == ["box:1"]
 
 
 def test_a_card_in_doubt_is_decided_before_more_are_reported() -> None:
@@ -84,11 +84,11 @@ def test_a_card_in_doubt_is_decided_before_more_are_reported() -> None:
 @pytest.mark.parametrize("to", ["box:2", "common:1", "burn"])
 def test_a_card_that_its_device_places_elsewhere_waits_for_a_person(to: str) -> None:
     play = trijoker()
-    said = play.cards("Ts", to=to)
-    assert irregularities(said) == [("card_unsure", ("card.decide", "round.void"))]
-    assert of_kind(said, CardDealt) == []
-    said = play.say("card.decide", action="accept")
-    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("box:1", None)]
+    events = play.cards("Ts", to=to)
+    assert irregularities(events) == [("card_unsure", ("card.decide", "round.void"))]
+    assert of_kind(events, CardDealt) == []
+    events = play.say("card.decide", action="accept")
+    assert [(event.to, event.card) for event in of_kind(events, CardDealt)] == [("box:1", None)]
 
 
 @pytest.mark.parametrize("to", ["box:1", "player", None])
@@ -116,8 +116,8 @@ def test_only_a_wrong_number_can_be_corrected(error: str, who: str | None, law: 
 def test_a_corrected_wrong_number() -> None:
     play = texas()
     play.cards("As Kd 9c")
-    said = play.say("deal.error", error="too_many", who="box:1", recoverable=True)
-    assert (irregularities(said), of_kind(said, RoundVoid)) == ([("deal_error", ())], [])
+    events = play.say("deal.error", error="too_many", who="box:1", recoverable=True)
+    assert (irregularities(events), of_kind(events, RoundVoid)) == ([("deal_error", ())], [])
 
 
 def test_a_second_error_does_not_hide_what_the_table_waits_for() -> None:
@@ -324,9 +324,9 @@ def test_a_readers_report_does_not_publish_a_card_that_waits_for_another_reason(
 
 def test_what_the_person_finds_there_may_be_another_card() -> None:
     play = seen("trijoker", "BAL05")
-    said = play.say("card.decide", action="exposed", card="Tc")
-    assert [event.card for event in of_kind(said, CardDealt)] == ["Tc"]
-    assert voids(said) == []
+    events = play.say("card.decide", action="exposed", card="Tc")
+    assert [event.card for event in of_kind(events, CardDealt)] == ["Tc"]
+    assert voids(events) == []
     assert "Js" not in public(play)
 
 
@@ -342,9 +342,9 @@ def test_missing_cards_may_belong_to_a_player_who_did_not_show_in_an_earlier_rou
     play = Play("trijoker", "BAL05")
     for _ in range(2):
         assert confidential(play.game, play.state, lacks)
-        said = play.take(lacks)
-        assert [checked.right for checked in of_kind(said, DeckChecked)] == [False]
-        assert "Kh" not in str(said)
+        events = play.take(lacks)
+        assert [checked.right for checked in of_kind(events, DeckChecked)] == [False]
+        assert "Kh" not in str(events)
         play.take(
             ShufflerVerdict(at=2.0, device="shuffler", count=52, count_right=True, set_right=True)
         )

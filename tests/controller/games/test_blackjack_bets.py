@@ -183,11 +183,11 @@ def test_a_placed_insurance_is_settled_though_no_hand_is_left(game: str, decree:
         play.key("draw")
         play.cards("9d")
         play.key("draw")
-        said = play.cards("Qd")
+        events = play.cards("Qd")
         if insured:
             assert play.state.expected == "dealer"
-            said = play.cards("Kd")
-        result = only(said, RoundResult)
+            events = play.cards("Kd")
+        result = only(events, RoundResult)
         assert ("insurance_wins" if insured else "insurance_undecided") in outcome_of(result).marks
         assert outcomes(result)["dealer"] == (
             (21, "blackjack", None) if insured else (11, None, None)

@@ -40,8 +40,8 @@ def test_a_card_face_up_in_the_shoe_goes_to_no_hand(play: Play) -> None:
     play.open()
     play.boxes(1, 3)
     play.card("8h")
-    said = play.card("9s", exposed=True)
-    removed = only(said, CardRemoved)
+    events = play.card("9s", exposed=True)
+    removed = only(events, CardRemoved)
     assert (removed.card, removed.why, removed.law) == (
         "9s",
         "card_exposed",
@@ -185,8 +185,8 @@ def test_the_person_in_charge_assigns_a_card_to_a_hand(play: Play) -> None:
         play.decide("for", who="box:2")
     with pytest.raises(RejectedError, match="who must be one of"):
         play.decide("accept")
-    said = play.decide("for", who="box:3")
-    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("box:3", 3)]
+    events = play.decide("for", who="box:3")
+    assert [(event.to, event.index) for event in of_kind(events, CardDealt)] == [("box:3", 3)]
     play.key("draw")
     play.card("Th")
     play.card("5h")
@@ -218,8 +218,8 @@ def test_the_person_in_charge_declares_a_round_null(play: Play) -> None:
     play.card("2c")
     with pytest.raises(RejectedError, match="croupier is not allowed"):
         play.say("round.void", role="croupier", reason="misdeal")
-    said = only(play.say("round.void", reason="misdeal"), RoundVoid)
-    assert said.law == play.game.book.void["misdeal"].rule
+    event = only(play.say("round.void", reason="misdeal"), RoundVoid)
+    assert event.law == play.game.book.void["misdeal"].rule
     assert history(play)[-1]["kind"] == "void"
     play.deal((2,), "Th")
     with pytest.raises(RejectedError, match="is not in progress"):
@@ -287,8 +287,8 @@ def test_a_silent_shoe_does_not_stop_a_table_that_waits_for_no_card(why: str) ->
     play.decide("accept")
     assert play.shown["asks"] == []
     if why == "void":
-        said = play.boxes(1)
-        assert only(said, Irregularity).what == "silence", (
+        events = play.boxes(1)
+        assert only(events, Irregularity).what == "silence", (
             "in the next round a card may be missed again"
         )
         with pytest.raises(RejectedError, match="the shoe is silent"):

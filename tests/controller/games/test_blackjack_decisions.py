@@ -102,8 +102,8 @@ def test_both_hands_of_a_pair_get_their_second_card_at_once_where_the_site_says_
     play.open()
     play.deal((1, 3), "8h 9s 6d 8d 9c")
     play.key("split")
-    said = play.cards("2c 3c")
-    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [
+    events = play.cards("2c 3c")
+    assert [(event.to, event.index) for event in of_kind(events, CardDealt)] == [
         ("box:1", 2),
         ("box:1.2", 2),
     ]
@@ -117,8 +117,8 @@ def test_both_hands_of_a_pair_get_their_second_card_at_once_where_the_site_says_
 def test_a_doubled_hand_gets_one_card(play: Play) -> None:
     play.deal((1, 3), "6h 9s 6d 5d 9c")
     play.key("double")
-    said = play.cards("2c")
-    assert (only(said, HandDecided).who, only(said, HandDecided).decision) == ("box:1", "stand")
+    events = play.cards("2c")
+    assert (only(events, HandDecided).who, only(events, HandDecided).decision) == ("box:1", "stand")
     play.key("stand", "box:3")
     result = only(play.cards("Tc 2s"), RoundResult)
     assert outcomes(result)["box:1"] == (13, "doubled", "lose")

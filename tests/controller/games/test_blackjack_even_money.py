@@ -128,8 +128,8 @@ def test_removing_an_initial_card_ends_the_right_and_the_next_card_renews_it(
 ) -> None:
     play = dealt(decree, game, "9s Ah Ad 9c Kd")
     play.key("even_money", "box:2")
-    said = play.decide("remove")
-    assert [event.offered for event in of_kind(said, Insurance)] == [False]
+    events = play.decide("remove")
+    assert [event.offered for event in of_kind(events, Insurance)] == [False]
     assert [event.offered for event in of_kind(play.cards("Qd"), Insurance)] == [True]
     assert play.shown["even_money"] == ["box:2"]
     play.key("stand")

@@ -34,20 +34,20 @@ def bet(play: Play, who: str = "box:1", amount: int | None = 200) -> None:
 
 def sevens(play: Play, third: str = "7d") -> list[Any]:
     """Box 1 draws a third seven; box 2 stands."""
-    said = play.cards("7d 9s Kd 7d 9c")
-    said += play.key("draw", "box:1")
-    said += play.cards(third)
-    said += play.key("stand", "box:2")
-    return [*said, *play.cards("8s")]
+    events = play.cards("7d 9s Kd 7d 9c")
+    events += play.key("draw", "box:1")
+    events += play.cards(third)
+    events += play.key("stand", "box:2")
+    return [*events, *play.cards("8s")]
 
 
 def to_the_end(play: Play) -> RoundResult:
     """Every hand stands when it may."""
     while True:
         to = play.state.expected
-        said = play.key("stand") if to is None else play.cards("8s" if to == "dealer" else "Ts")
-        if of_kind(said, RoundResult):
-            return only(said, RoundResult)
+        events = play.key("stand") if to is None else play.cards("8s" if to == "dealer" else "Ts")
+        if of_kind(events, RoundResult):
+            return only(events, RoundResult)
 
 
 @rule("EUS96-082", "EUS96-E11")
@@ -58,16 +58,16 @@ def test_three_sevens_of_one_suit_have_a_right_to_all_that_was_accumulated(
 ) -> None:
     play = table(game)
     bet(play)
-    said = sevens(play, third)
+    events = sevens(play, third)
     found = [
         (each.award, each.box, each.hand, each.share, each.of)
-        for each in of_kind(said, AwardQualified)
+        for each in of_kind(events, AwardQualified)
     ]
     assert found == [("jackpot", "box:1", "sevens_3_suited", share, "table") for share in shares]
-    assert only(said, JackpotStaked).amount == 200
+    assert only(events, JackpotStaked).amount == 200
     told = [
         type(event)
-        for event in said
+        for event in events
         if isinstance(event, RoundResult | AwardQualified | JackpotStaked)
     ]
     assert told == [RoundResult, *[AwardQualified for _ in shares], JackpotStaked]
@@ -90,9 +90,9 @@ def test_at_the_triple_game_it_is_settled_with_the_first_hand_of_the_dealer_alon
 def test_without_an_accumulated_bet_there_is_no_right_to_it() -> None:
     play = table()
     bet(play, "box:2")
-    said = sevens(play)
-    assert of_kind(said, AwardQualified) == []
-    assert outcome_of(only(said, RoundResult)).marks == ("box:1 sevens_3_suited",)
+    events = sevens(play)
+    assert of_kind(events, AwardQualified) == []
+    assert outcome_of(only(events, RoundResult)).marks == ("box:1 sevens_3_suited",)
 
 
 def test_of_several_winners_the_decree_says_nothing() -> None:
@@ -103,8 +103,8 @@ def test_of_several_winners_the_decree_says_nothing() -> None:
     play.key("draw", "box:1")
     play.cards("7d")
     play.key("draw", "box:2")
-    said = [*play.cards("7c"), *play.cards("8s")]
-    found = [(each.box, each.share, each.of) for each in of_kind(said, AwardQualified)]
+    events = [*play.cards("7c"), *play.cards("8s")]
+    found = [(event.box, event.share, event.of) for event in of_kind(events, AwardQualified)]
     assert found == [("box:1", None, "all_tables"), ("box:2", None, "all_tables")]
 
 

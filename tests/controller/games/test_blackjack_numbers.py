@@ -102,10 +102,10 @@ def test_six_decks_dealt_by_the_game() -> None:
         while len(shoe) > 52:
             play.boxes(1)
             while play.state.current is not None:
-                said = (
+                events = (
                     play.card(shoe.pop()) if play.state.expected is not None else play.key("stand")
                 )
-                for result in of_kind(said, RoundResult):
+                for result in of_kind(events, RoundResult):
                     results[final(outcome_of(result).hands[-1].cards)] += 1
         play.say("shoe.end")
     total = results.total()

@@ -86,8 +86,11 @@ def test_over_21_the_dealer_pays_all_that_is_left(game: str, decree: str) -> Non
 @rule("BAL05-079", "ARA02-062", "EUS96-071", "GAL07-075")
 def test_black_jack_beats_a_longer_21_on_either_side(game: str, decree: str) -> None:
     play = table(decree, game)
-    said = play.deal((1, 2), "Ah 9s 6d Kd 5c")
-    assert (only(said, HandDecided).who, only(said, HandDecided).decision) == ("box:1", "natural")
+    events = play.deal((1, 2), "Ah 9s 6d Kd 5c")
+    assert (only(events, HandDecided).who, only(events, HandDecided).decision) == (
+        "box:1",
+        "natural",
+    )
     play.key("draw")
     play.cards("7c")
     assert outcomes(only(play.cards("5h Ts"), RoundResult)) == {
@@ -187,8 +190,8 @@ def test_three_sevens_are_a_21_like_any_other_elsewhere(decree: str) -> None:
 def play_out(play: Play, drawn: str) -> RoundResult:
     """Draw the dealer's cards, as many as he needs."""
     for card in drawn.split():
-        if found := of_kind(play.card(card), RoundResult):
-            return found[0]
+        if events := of_kind(play.card(card), RoundResult):
+            return events[0]
     raise AssertionError("the dealer needs more cards")
 
 
@@ -334,7 +337,7 @@ def test_insurance_is_settled_with_each_play(triple: Play) -> None:
     triple.deal((1,), "Th Ad 8d")
     triple.key("stand")
     results = [only(triple.cards(card), RoundResult) for card in ("Kh", "7h", "Jh")]
-    assert [outcome_of(each).marks for each in results] == [
+    assert [outcome_of(result).marks for result in results] == [
         ("play 1", "insurance_wins"),
         ("play 2", "insurance_loses"),
         ("play 3", "insurance_wins"),

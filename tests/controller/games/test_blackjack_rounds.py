@@ -152,8 +152,8 @@ def test_one_hand_alone_begins_when_the_person_in_charge_allows_it(decree: str) 
 def test_no_card_at_21(play: Play) -> None:
     play.deal((1, 2), "4h 9s Kd 8d 9c")
     play.key("draw")
-    said = play.cards("9d")
-    assert only(said, HandDecided).decision == "stand"
+    events = play.cards("9d")
+    assert only(events, HandDecided).decision == "stand"
     assert play.shown["turn"] == "box:2"
     with pytest.raises(RejectedError, match="box:2 acts now"):
         play.key("draw", "box:1")
@@ -163,8 +163,8 @@ def test_no_card_at_21(play: Play) -> None:
 def test_over_21_is_lost_before_the_next_hand(play: Play) -> None:
     play.deal((1, 2), "4h 9s Kd 8d 9c")
     play.key("draw")
-    said = play.cards("Td")
-    assert (only(said, HandDecided).who, only(said, HandDecided).decision) == ("box:1", "bust")
+    events = play.cards("Td")
+    assert (only(events, HandDecided).who, only(events, HandDecided).decision) == ("box:1", "bust")
     play.key("stand", "box:2")
     assert outcomes(only(play.cards("7d"), RoundResult))["box:1"] == (22, "bust", "lose")
 
@@ -264,9 +264,9 @@ def test_a_card_before_the_key_goes_where_the_keys_lead(play: Play) -> None:
     play.deal((1, 3), "8h 9s Kd 4d 9c")
     play.card("8c")
     play.key("stand")
-    said = play.key("stand")
-    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("dealer", "8c")]
-    only(said, RoundResult)
+    events = play.key("stand")
+    assert [(event.to, event.card) for event in of_kind(events, CardDealt)] == [("dealer", "8c")]
+    only(events, RoundResult)
 
 
 def test_a_card_without_boxes_waits_for_them(play: Play) -> None:

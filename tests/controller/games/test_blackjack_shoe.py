@@ -71,9 +71,9 @@ def test_without_a_shoe_cards_are_ignored(play: Play) -> None:
     play.say("session.open")
     with pytest.raises(RejectedError, match="no shoe is at the table"):
         play.boxes(1, 2)
-    said = play.card("8h")
-    assert whats(said) == ["shoe_missing", "shoe_missing"]
-    assert b"8h" not in b"".join(map(write, said))
+    events = play.card("8h")
+    assert whats(events) == ["shoe_missing", "shoe_missing"]
+    assert b"8h" not in b"".join(map(write, events))
     assert play.card("9h") == []
     assert only(play.say("shoe.start", shoe="7"), AlertCleared)
 
@@ -84,20 +84,20 @@ def test_the_cards_of_a_shoe_are_checked_against_the_decree() -> None:
     play.say("session.open")
     with pytest.raises(RejectedError, match="without a number"):
         play.say("shoe.start", shoe=" ")
-    said = play.say("shoe.start", shoe="7", model="C", cards=311, backs=(2, 4), cut=51)
-    assert [event.what for event in of_kind(said, Irregularity)] == [
+    events = play.say("shoe.start", shoe="7", model="C", cards=311, backs=(2, 4), cut=51)
+    assert [event.what for event in of_kind(events, Irregularity)] == [
         "shoe_model",
         "shoe_count",
         "cards_backs",
         "cut_card",
     ]
-    assert [event.law for event in of_kind(said, Irregularity)] == [
+    assert [event.law for event in of_kind(events, Irregularity)] == [
         "ARA02-049",
         "ARA02-048",
         "ARA02-048",
         "ARA02-051",
     ]
-    assert (only(said, ShoeStarted).cards, only(said, ShoeStarted).cut) == (312, 51)
+    assert (only(events, ShoeStarted).cards, only(events, ShoeStarted).cut) == (312, 51)
 
 
 @rule("ARA02-050")
@@ -105,8 +105,8 @@ def test_the_same_shoe_session_after_session_is_a_warning() -> None:
     play = Play("ARA02")
     for session in range(1, 5):
         play.say("session.open")
-        said = play.say("shoe.start", shoe="7")
-        assert bool(of_kind(said, Irregularity)) == (session >= 3)
+        events = play.say("shoe.start", shoe="7")
+        assert bool(of_kind(events, Irregularity)) == (session >= 3)
         assert not of_kind(play.say("shoe.start", shoe="7"), Irregularity)
         play.say("session.close")
 
@@ -115,8 +115,8 @@ def test_the_same_shoe_session_after_session_is_a_warning() -> None:
 def test_a_continuous_shoe_has_no_cut_card_and_burns_as_the_site_says() -> None:
     for setting, expected in (("no", None), ("yes", "burn")):
         play = Play("EUS96", continuous=True, burn_continuous=setting)
-        said = play.open(burned=False)
-        assert only(said, ShoeStarted).cut == 0
+        events = play.open(burned=False)
+        assert only(events, ShoeStarted).cut == 0
         assert play.state.expected == expected
         if expected is None:
             assert not play.cut()
@@ -132,9 +132,9 @@ def test_a_continuous_shoe_has_no_cut_card_and_burns_as_the_site_says() -> None:
 @rule("BAL05-075", "ARA02-065", "ARA02-066", "EUS96-078", "GAL07-048")
 def test_the_cut_card_lets_the_round_end_and_no_other_begin(play: Play) -> None:
     dealing(play)
-    said = only(play.cut(), ShoeCut)
-    assert (said.rounds_left, said.drawn, said.left, said.round) == (1, 10, 302, 1)
-    assert said.announcement == play.game.book.announcements["last_round"]
+    event = only(play.cut(), ShoeCut)
+    assert (event.rounds_left, event.drawn, event.left, event.round) == (1, 10, 302, 1)
+    assert event.announcement == play.game.book.announcements["last_round"]
     assert not play.cut()
     assert play.shown["last_round"]
     play.key("stand")
@@ -162,15 +162,15 @@ def test_a_cut_card_with_less_than_a_deck_behind_it_is_irregular(play: Play) -> 
         _forget_cards(play)
     assert play.state.shoe is not None
     assert play.state.shoe.drawn == 311
-    said = play.cut()
-    assert "cut_card" in whats(said)
-    assert "shoe.cut" in whats(said)
+    events = play.cut()
+    assert "cut_card" in whats(events)
+    assert "shoe.cut" in whats(events)
 
 
 def test_a_cut_card_between_rounds_makes_the_previous_round_the_last(play: Play) -> None:
     play.open()
-    said = play.cut()
-    assert (only(said, ShoeCut).rounds_left, only(said, ShoeEnded).why) == (0, "cut")
+    events = play.cut()
+    assert (only(events, ShoeCut).rounds_left, only(events, ShoeEnded).why) == (0, "cut")
 
 
 def test_a_cut_card_before_the_first_card_allows_the_round_or_not_as_the_site_says() -> None:
@@ -182,8 +182,8 @@ def test_a_cut_card_before_the_first_card_allows_the_round_or_not_as_the_site_sa
     over = Play("GAL07", cut_first="end")
     over.open()
     over.boxes(1, 2)
-    said = over.cut()
-    assert (only(said, ShoeCut).rounds_left, only(said, Irregularity).asks) == (
+    events = over.cut()
+    assert (only(events, ShoeCut).rounds_left, only(events, Irregularity).asks) == (
         0,
         ("card.decide", "round.void"),
     )
@@ -196,18 +196,18 @@ def test_a_cut_card_before_the_first_card_allows_the_round_or_not_as_the_site_sa
 
 def test_cards_counted_at_the_end_are_checked_against_the_count(play: Play) -> None:
     play.open()
-    said = play.say("shoe.end", left=306)
-    assert [event.what for event in of_kind(said, Irregularity)] == ["shoe_count"]
-    assert (only(said, ShoeEnded).why, only(said, ShoeEnded).left) == ("person", 306)
+    events = play.say("shoe.end", left=306)
+    assert [event.what for event in of_kind(events, Irregularity)] == ["shoe_count"]
+    assert (only(events, ShoeEnded).why, only(events, ShoeEnded).left) == ("person", 306)
 
 
 def test_closing_in_the_middle_leaves_the_round_unresolved(play: Play) -> None:
     dealing(play)
     with pytest.raises(RejectedError, match="round 1 is in progress"):
         play.say("shoe.end")
-    said = play.say("session.close")
-    assert whats(said)[:2] == ["round.unresolved", "shoe.ended"]
-    assert only(said, RoundUnresolved).why == "undecided"
+    events = play.say("session.close")
+    assert whats(events)[:2] == ["round.unresolved", "shoe.ended"]
+    assert only(events, RoundUnresolved).why == "undecided"
     assert play.shown["phase"] == "closed"
 
 
@@ -218,8 +218,8 @@ def test_in_euskadi_a_new_minimum_applies_after_the_last_shoe() -> None:
     play.say("limit.announce", "director", minimum=1000)
     assert (play.state.minimum, play.shown["next_minimum"]) == (500, 1000)
     play.say("round.void", reason="inspector")
-    said = play.say("shoe.end")
-    assert (only(said, LimitChanged).minimum, play.state.minimum) == (1000, 1000)
+    events = play.say("shoe.end")
+    assert (only(events, LimitChanged).minimum, play.state.minimum) == (1000, 1000)
 
 
 @pytest.mark.parametrize("decree", DECREES)

@@ -30,8 +30,8 @@ def unkeyed(decree: str = "EUS96", **settings: Any) -> Play:
 
 def test_without_keys_cards_after_the_deal_lie_on_the_table() -> None:
     play = unkeyed()
-    said = play.deal((1, 3), "Th 9s Kd Ad 9c 5c 7h")
-    assert [(event.to, event.index) for event in of_kind(said, CardDealt)][5:] == [
+    events = play.deal((1, 3), "Th 9s Kd Ad 9c 5c 7h")
+    assert [(event.to, event.index) for event in of_kind(events, CardDealt)][5:] == [
         ("table", 1),
         ("table", 2),
     ]
@@ -51,8 +51,8 @@ def test_without_keys_the_dealers_hand_is_published_where_one_is_left() -> None:
 def test_without_keys_the_round_is_unresolved_where_several_are_left_or_none(cards: str) -> None:
     play = unkeyed()
     play.deal((1, 3), cards)
-    said = play.say("round.confirm")
-    assert only(said, RoundUnresolved).why == "undecided"
+    events = play.say("round.confirm")
+    assert only(events, RoundUnresolved).why == "undecided"
 
 
 def test_without_keys_and_boxes_the_shoe_is_counted_and_the_cut_card_published() -> None:
@@ -74,8 +74,8 @@ def test_without_keys_the_last_round_is_ended_by_a_person() -> None:
     assert only(play.cut(), ShoeCut).rounds_left == 1
     with pytest.raises(RejectedError, match=r"send round-confirm"):
         play.say("bets.close")
-    said = play.say("round.confirm")
-    assert [type(event) for event in said[:2]] == [RoundUnresolved, ShoeEnded]
+    events = play.say("round.confirm")
+    assert [type(event) for event in events[:2]] == [RoundUnresolved, ShoeEnded]
     assert only(play.card("Kd"), Irregularity).what == "shoe_over"
 
 
@@ -83,5 +83,5 @@ def test_without_keys_bets_close_begins_the_next_round() -> None:
     play = unkeyed()
     play.say("bets.close")
     play.cards("Th 9s")
-    said = play.say("bets.close")
-    assert whats(said) == ["round.unresolved", "round.opened", "bets.closed"]
+    events = play.say("bets.close")
+    assert whats(events) == ["round.unresolved", "round.opened", "bets.closed"]

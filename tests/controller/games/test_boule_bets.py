@@ -83,8 +83,8 @@ def test_a_correction_settles_bets_again(decree: str) -> None:
     closed(play)
     play.phase("settled")
     play.number(1)
-    said = only(play.say("result.correct", round=1, number=2), ResultCorrected)
-    assert outcomes(said) == {("seat:1", "1"): ("lose", None), ("seat:2", "red"): ("win", (1, 1))}
+    event = only(play.say("result.correct", round=1, number=2), ResultCorrected)
+    assert outcomes(event) == {("seat:1", "1"): ("lose", None), ("seat:2", "red"): ("win", (1, 1))}
 
 
 @every

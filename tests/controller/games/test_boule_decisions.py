@@ -41,8 +41,8 @@ def test_a_fault_of_the_spin_asks_and_the_inspector_declares_it_null(
     play = table("boule", decree)
     play.spin(1, 1)
     play.until_closed(2)
-    said = play.fault(fault)
-    assert only(said, Irregularity).asks == DECISIONS
+    events = play.fault(fault)
+    assert only(events, Irregularity).asks == DECISIONS
     assert play.shown["phase"] == "decision"
     assert play.fault(fault) == []
     play.phase("settled", 2)
@@ -130,9 +130,9 @@ def test_a_second_launch_in_one_round_asks() -> None:
     play.say("bets.open")
     play.phase("launched", 1)
     assert play.phase("launched", 1) == []
-    said = play.phase("launched", 2)
-    assert whats(said) == ["launched_again"]
-    assert only(said, Irregularity).asks == DECISIONS
+    events = play.phase("launched", 2)
+    assert whats(events) == ["launched_again"]
+    assert only(events, Irregularity).asks == DECISIONS
 
 
 def test_a_fault_before_the_launch_does_not_affect_the_round() -> None:
@@ -154,18 +154,18 @@ def test_a_fault_of_the_previous_spin_does_not_affect_the_current_round(
     play.until_closed(1)
     play.say("round.void", "inspector", reason="inspector")
     play.say("bets.open")
-    said = [
+    events = [
         *play.fault(fault, spin=1),
         *play.say("bets.close"),
         *play.fault(fault, active=False, spin=1),
         *play.fault(fault, spin=1),
     ]
-    assert [each for each in whats(said) if each not in ("number_unknown", "alert.cleared")] == [
+    assert [each for each in whats(events) if each not in ("number_unknown", "alert.cleared")] == [
         "bets.closed"
     ]
     play.phase("launched", 2)
-    said = play.fault(fault, spin=2)
-    assert only(said, Irregularity).asks == DECISIONS
+    events = play.fault(fault, spin=2)
+    assert only(events, Irregularity).asks == DECISIONS
 
 
 def test_a_sensor_that_fails_is_an_alert() -> None:
@@ -197,8 +197,8 @@ def test_two_witnesses_that_disagree_ask() -> None:
     play = table()
     play.until_closed(1)
     play.phase("settled", 1)
-    said = play.number(3, 1, conflict=7)
-    assert whats(said) == ["witnesses_disagree", "round.unresolved"]
+    events = play.number(3, 1, conflict=7)
+    assert whats(events) == ["witnesses_disagree", "round.unresolved"]
 
 
 # When the table closes
@@ -305,6 +305,6 @@ def test_after_the_last_announced_round_no_bets_open_by_themselves_and_no_spin_i
     assert [event.round for event in of_kind(said, RoundOpened)] == [1, 2, 3]
     assert [event.left for event in of_kind(said, LastRounds)] == [2, 1, 0]
     assert play.shown["phase"] == "waiting"
-    told = play.alone(1, 4)
-    assert (only(told, RoundOpened).round, only(told, RoundResult).round) == (4, 4)
-    assert only(told, Irregularity).what == "phase_skipped"
+    events = play.alone(1, 4)
+    assert (only(events, RoundOpened).round, only(events, RoundResult).round) == (4, 4)
+    assert only(events, Irregularity).what == "phase_skipped"

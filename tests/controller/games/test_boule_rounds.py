@@ -58,15 +58,15 @@ CALLS = {
 @for_each("phases", ["person", "device"])
 def test_the_calls_come_in_their_order(decree: str, phases: str) -> None:
     play = table("boule", decree, phases=phases)
-    said = play.spin(14, 1) if phases == "person" else play.alone(14, 1)
+    events = play.spin(14, 1) if phases == "person" else play.alone(14, 1)
     calls = [
-        event for event in said[:3] if isinstance(event, RoundOpened | BetsLastCall | BetsClosed)
+        event for event in events[:3] if isinstance(event, RoundOpened | BetsLastCall | BetsClosed)
     ]
     assert [type(event) for event in calls] == [RoundOpened, BetsLastCall, BetsClosed]
     assert [list((event.announcement or {}).values()) for event in calls] == [
         [call] for call in CALLS[decree]
     ]
-    assert outcome_of(only(said[3:], RoundResult)).number == 5
+    assert outcome_of(only(events[3:], RoundResult)).number == 5
 
 
 @every
@@ -121,10 +121,10 @@ def test_a_place_before_no_more_bets_is_reported_and_no_result(decree: str) -> N
     play.say("bets.open")
     play.phase("launched", 1)
     play.phase("settled", 1)
-    said = play.cell(4, 1)
-    assert whats(said) == ["before_no_more_bets", "round.unresolved"]
-    assert only(said, Irregularity).asks == ("round.confirm", "round.void")
-    assert only(said, RoundUnresolved).candidate == 4
+    events = play.cell(4, 1)
+    assert whats(events) == ["before_no_more_bets", "round.unresolved"]
+    assert only(events, Irregularity).asks == ("round.confirm", "round.void")
+    assert only(events, RoundUnresolved).candidate == 4
     assert only(play.say("round.confirm"), RoundResult).confirmed_by == "M. Lasa (table_head)"
 
 
@@ -134,9 +134,9 @@ def test_bets_closed_before_the_launch_are_reported(decree: str) -> None:
     play.spin(1, 1)
     play.say("bets.open")
     play.say("bets.close")
-    said = play.phase("launched", 2)
-    assert whats(said) == ["out_of_order"]
-    assert only(said, Irregularity).detail == "bets closed before the launch"
+    events = play.phase("launched", 2)
+    assert whats(events) == ["out_of_order"]
+    assert only(events, Irregularity).detail == "bets closed before the launch"
     play.phase("settled", 2)
     assert whats(play.cell(4, 2)) == ["round.result"]
 
@@ -153,9 +153,9 @@ def test_a_launch_that_a_silence_may_have_hidden_is_not_called_late() -> None:
 def test_bets_opened_after_the_launch_are_reported() -> None:
     play = table()
     play.phase("launched", 1)
-    said = play.say("bets.open")
-    assert whats(said) == ["round.opened", "out_of_order"]
-    assert only(said, Irregularity).detail == "bets opened after the launch"
+    events = play.say("bets.open")
+    assert whats(events) == ["round.opened", "out_of_order"]
+    assert only(events, Irregularity).detail == "bets opened after the launch"
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-043", "GAL07-032"))
@@ -179,8 +179,8 @@ def test_bets_that_were_not_seen_open_are_reported() -> None:
     play = table(phases="device")
     play.alone(1, 1)
     play.phase("launched", 2)
-    said = play.phase("launched", 3)
-    assert whats(said) == ["phase_skipped", "round.unresolved", "round.opened", "phase_skipped"]
+    events = play.phase("launched", 3)
+    assert whats(events) == ["phase_skipped", "round.unresolved", "round.opened", "phase_skipped"]
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-044", "EUS96-040", "GAL07-033"))
@@ -216,9 +216,9 @@ def test_a_place_that_is_no_hole_is_no_result(decree: str, hole: int) -> None:
     play = table("boule", decree)
     play.until_closed(1)
     play.phase("settled", 1)
-    said = play.cell(hole, 1)
-    assert whats(said) == ["number_invalid", "number_unknown", "round.unresolved"]
-    assert only(said, RoundUnresolved).candidate is None
+    events = play.cell(hole, 1)
+    assert whats(events) == ["number_invalid", "number_unknown", "round.unresolved"]
+    assert only(events, RoundUnresolved).candidate is None
     with pytest.raises(RejectedError, match=r"round 1 has no number seen; give it in number"):
         play.say("round.confirm")
     with pytest.raises(
@@ -342,8 +342,8 @@ def test_the_thrower_is_published_with_his_throws_in_a_row() -> None:
 def test_messages_of_a_roulette_wheel_are_reported_and_disturb_nothing() -> None:
     play = table()
     play.until_closed(1)
-    said = play.phase("ball_in_rim", 2, device="rota")
-    assert only(said, AlertRaised).alert == "wrong_device"
+    events = play.phase("ball_in_rim", 2, device="rota")
+    assert only(events, AlertRaised).alert == "wrong_device"
     assert play.phase("ball_in_rim", 2, device="rota") == []
     assert [*play.phase("settled", 2, device="rota"), *play.number(7, 2, device="rota")] == []
     play.phase("settled", 1)

@@ -32,9 +32,9 @@ def test_what_a_silence_hid_is_a_candidate_until_a_person_confirms_it(phases: st
         play.phase("launched", 1)
         play.phase("settling", 1)
     play.gap()
-    said = [*play.phase("settled", 1, late=True), *play.cell(4, 1, late=True)]
-    assert [event.candidate for event in of_kind(said, RoundUnresolved)] == [4]
-    assert of_kind(said, RoundResult) == []
+    events = [*play.phase("settled", 1, late=True), *play.cell(4, 1, late=True)]
+    assert [event.candidate for event in of_kind(events, RoundUnresolved)] == [4]
+    assert of_kind(events, RoundResult) == []
     assert play.shown["unresolved"] == [1]
     play.again()
     assert outcome_of(only(play.say("round.confirm", round=1), RoundResult)).number == 4
@@ -76,8 +76,11 @@ def test_a_counted_launch_is_not_the_uncounted_one_before() -> None:
     play.phase("launched")
     play.phase("settling")
     play.gap()
-    said = play.phase("launched", 12)
-    assert (only(said, RoundUnresolved).round, only(said, RoundUnresolved).why) == (2, "silence")
+    events = play.phase("launched", 12)
+    assert (only(events, RoundUnresolved).round, only(events, RoundUnresolved).why) == (
+        2,
+        "silence",
+    )
     play.phase("settling", 12)
     play.phase("settled", 12)
     assert only(play.cell(4, 12), RoundResult).round == 3
@@ -108,9 +111,9 @@ def test_bets_are_not_reported_as_closed_in_time_if_a_silence_may_have_hidden_it
         play.phase("launched", 2)
     else:
         play.phase(phase, 2, late=True)
-    said = play.phase(phase, 2)
-    assert only(said, BetsClosed).unobserved is not launched_live
-    assert bool(of_kind(said, BetsLastCall)) == (launched_live and phase == "settling")
+    events = play.phase(phase, 2)
+    assert only(events, BetsClosed).unobserved is not launched_live
+    assert bool(of_kind(events, BetsLastCall)) == (launched_live and phase == "settling")
     play.phase("settled", 2)
     assert outcome_of(only(play.cell(4, 2), RoundResult)).number == 4
 
@@ -164,9 +167,9 @@ def test_a_wheel_that_continued_in_a_silence_leaves_its_round_unresolved() -> No
     play.phase("launched", 2)
     play.phase("settling", 2)
     play.gap()
-    said = play.phase("launched", 4)
-    assert only(said, RoundUnresolved).why == "silence"
-    assert of_kind(said, Irregularity) == []
+    events = play.phase("launched", 4)
+    assert only(events, RoundUnresolved).why == "silence"
+    assert of_kind(events, Irregularity) == []
 
 
 @pytest.mark.parametrize("fault", ["between", "ball_out"])
@@ -227,6 +230,6 @@ def test_a_place_reported_while_moving_is_not_final_where_another_spin_settles()
     play = table("boule", phases="person")
     play.until_closed(7)
     assert play.cell(4, 7) == []
-    said = play.phase("settled", 8)
-    assert only(said, Irregularity).what == "not_definitive"
-    assert only(said, RoundUnresolved).candidate == play.game.settings.holes[0][3]
+    events = play.phase("settled", 8)
+    assert only(events, Irregularity).what == "not_definitive"
+    assert only(events, RoundUnresolved).candidate == play.game.settings.holes[0][3]

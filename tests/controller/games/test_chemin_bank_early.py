@@ -33,8 +33,8 @@ def test_players_may_withdraw_when_the_bank_lays_down_before_the_hand_has_spoken
     play.cards(BANKS[bank])
     with pytest.raises(RejectedError, match="no bet can be withdrawn now"):
         play.say("bet.withdraw", "croupier", who="seat:2", bet="player")
-    told = only(play.turn("banker"), Irregularity)
-    assert (told.what, told.law[:5]) == ("bank_before_hands", decree)
+    event = only(play.turn("banker"), Irregularity)
+    assert (event.what, event.law[:5]) == ("bank_before_hands", decree)
     assert "bet.withdraw" in play.game.takes(play.state)
     back = only(play.say("bet.withdraw", "croupier", who="seat:2", bet="player"), BetPlaced)
     assert back.withdrawn
@@ -47,7 +47,9 @@ def test_at_two_cloths_too_while_one_cloth_has_not_spoken(decree: str) -> None:
     play = staked(decree, "baccarat-two-cloths", "cloth:2")
     play.cards("2h 3h 3c 3d 2s 4s")
     play.stand("cloth:1")
-    assert [each.what for each in of_kind(play.turn("bank"), Irregularity)] == ["bank_before_hands"]
+    assert [event.what for event in of_kind(play.turn("bank"), Irregularity)] == [
+        "bank_before_hands"
+    ]
     assert only(
         play.say("bet.withdraw", "croupier", who="seat:2", bet="cloth:2"), BetPlaced
     ).withdrawn
@@ -70,15 +72,15 @@ def test_a_bank_that_must_show_its_cards_for_a_fault_lays_nothing_down(decree: s
     for index in (1, 2):
         play.decide("exposed", who="player", index=index, fault="banker")
         play.turn("banker", index=index)
-    assert "bank_before_hands" not in [each.what for each in of_kind(play.events, Irregularity)]
+    assert "bank_before_hands" not in [event.what for event in of_kind(play.events, Irregularity)]
 
 
 @rules("EUS96-E12", "ARA02-E03", "BAL05-E03", "GAL07-115")
 def test_all_cards_turned_at_once_leave_the_players_time_to_withdraw(decree: str) -> None:
     play = staked(decree)
     play.cards(BANKS["natural"])
-    told = only(play.turn(), Irregularity)
-    assert (told.what, told.asks) == (
+    event = only(play.turn(), Irregularity)
+    assert (event.what, event.asks) == (
         "bank_before_hands",
         ("bet.withdraw", "round.confirm", "round.void"),
     )

@@ -66,8 +66,8 @@ def test_a_wrong_word_of_the_bank_cites_what_binds_it(
 ) -> None:
     play = at_table(decree)
     course(play)
-    said = play.stand("banker")
-    if not [event for event in of_kind(said, Irregularity) if event.what == "bank_word"]:
-        said += play.turn()
-    [wrong] = [event for event in of_kind(said, Irregularity) if event.what == "bank_word"]
+    events = play.stand("banker")
+    if not [event for event in of_kind(events, Irregularity) if event.what == "bank_word"]:
+        events += play.turn()
+    [wrong] = [event for event in of_kind(events, Irregularity) if event.what == "bank_word"]
     assert (wrong.law, wrong.article) == (play.book.laws[law].rule, play.book.laws[law].article)

@@ -44,8 +44,10 @@ def test_a_card_before_the_bets_are_closed_is_played_unless_the_inspector_reject
             RejectedError, match="a card drawn before the bets closed needs a decision"
         ):
             play.say("bets.close")
-        said = play.decide(action)
-        assert [event.card for event in of_kind(said, CardRemoved)] == [None] * (action == "remove")
+        events = play.decide(action)
+        assert [event.card for event in of_kind(events, CardRemoved)] == [None] * (
+            action == "remove"
+        )
         play.say("bets.close")
         play.cards("2h 3c 4d 4s" if action == "remove" else "2h 7c 4d")
         play.stand()
@@ -137,8 +139,11 @@ def test_a_third_card_that_is_dealt_face_up_is_published_as_always(decree: str) 
     play = at_table(decree)
     play.dealt("2h 3c 2d 4s")
     play.say("hand.draw")
-    said = play.cards("9h", exposed=True)
-    assert (whats(said), only(said, CardRemoved).card) == (["card_exposed", "card.removed"], "9h")
+    events = play.cards("9h", exposed=True)
+    assert (whats(events), only(events, CardRemoved).card) == (
+        ["card_exposed", "card.removed"],
+        "9h",
+    )
 
 
 @rules("ARA02-091", "BAL05-109", "EUS96-142", "GAL07-056")
@@ -168,8 +173,8 @@ def test_a_card_that_was_not_read_stops_the_table(decree: str) -> None:
     play.dealt("2h 3c")
     assert whats(play.cards("-")) == ["card_unread", "card.expected"]
     assert not of_kind(play.cards("4s"), CardDealt)
-    said = play.decide("read", card="4d")
-    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [
+    events = play.decide("read", card="4d")
+    assert [(event.to, event.card) for event in of_kind(events, CardDealt)] == [
         ("player", None),
         ("banker", None),
     ]
@@ -212,8 +217,8 @@ def test_both_cards_shown_by_the_croupier_bind_the_banker_to_the_table_and_to_dr
     play = at_table(decree)
     play.dealt("Ah 3c Ad Ks")
     play.decide("exposed", who="player", index=1, fault="croupier")
-    said = play.decide("exposed", who="player", index=2, fault="croupier")
-    assert [event.card for event in of_kind(said, CardTurned)] == ["Ad"]
+    events = play.decide("exposed", who="player", index=2, fault="croupier")
+    assert [event.card for event in of_kind(events, CardTurned)] == ["Ad"]
     play.draw()
     play.cards("9h")  # three against nine: he may, elsewhere
     play.stand("banker")
@@ -240,12 +245,14 @@ def test_a_card_falsely_called_is_the_banks_where_it_makes_five_or_less(decree: 
         play.dealt("2h Kc 4d 5s")
         play.draw()
         play.cards(drawn)
-        said = play.stand("player")
-        assert only(said[:1], Irregularity).what == "false_card"
+        events = play.stand("player")
+        assert only(events[:1], Irregularity).what == "false_card"
         assert play.shown["asks"] == ["hand.draw", "hand.stand", "round.void"]
-        said = play.draw("banker")
-        assert [(event.card, event.was) for event in of_kind(said, CardDealt)] == [("2c", "player")]
-        assert [event.card for event in of_kind(said, CardRemoved)] == out
+        events = play.draw("banker")
+        assert [(event.card, event.was) for event in of_kind(events, CardDealt)] == [
+            ("2c", "player")
+        ]
+        assert [event.card for event in of_kind(events, CardRemoved)] == out
         assert result_of(play.turn())["banker"][0] == ("Kc", "5s", "2c")
     for bank, word, wrong in (("6s", "stand", False), ("6s", "draw", True), ("5s", "stand", True)):
         play = at_table(decree)
@@ -253,8 +260,8 @@ def test_a_card_falsely_called_is_the_banks_where_it_makes_five_or_less(decree: 
         play.draw()
         play.cards("2c 3c")
         play.stand("player")
-        said = play.say(f"hand.{word}", who="banker")
-        assert [event.card for event in of_kind(said, CardRemoved)] == (
+        events = play.say(f"hand.{word}", who="banker")
+        assert [event.card for event in of_kind(events, CardRemoved)] == (
             ["2c", "3c"] if word == "stand" else ["3c"]
         )
         assert ("bank_word" in whats(play.turn())) == wrong
@@ -266,8 +273,8 @@ def test_another_fault_in_the_deal_makes_the_round_null_unless_it_can_be_correct
 ) -> None:
     play = at_table(decree)
     play.dealt("2h Kc 4d 6s")
-    told = only(play.decide("basket", who="player", index=1, fault="croupier"), Irregularity)
-    assert (told.law, told.asks) == ("GAL07-127", ("card.decide", "round.void"))
+    event = only(play.decide("basket", who="player", index=1, fault="croupier"), Irregularity)
+    assert (event.law, event.asks) == ("GAL07-127", ("card.decide", "round.void"))
     assert only(play.say("round.void", reason="misdeal"), RoundVoid).law == "GAL07-127"
     play.dealt("2h Kc 4d 6s")
     play.decide("basket", who="player", index=1, fault="croupier")

@@ -31,12 +31,12 @@ def test_a_fifth_card_is_the_banks_if_the_hand_asks_for_none(decree: str) -> Non
     play = at_table(decree)
     play.dealt("2h 3c 4d 4s")
     assert whats(play.cards("2c")) == ["fifth_card"]
-    said = play.stand()
-    assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [
+    events = play.stand()
+    assert [(event.who, event.decision) for event in of_kind(events, HandDecided)] == [
         ("player", "stand"),
         ("banker", "draw"),
     ]
-    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [
+    assert [(event.to, event.index, event.card) for event in of_kind(events, CardDealt)] == [
         ("banker", 3, "2c")
     ]
     play = at_table(decree)
@@ -57,9 +57,9 @@ def test_a_banker_with_more_than_two_first_cards_has_zero(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 4d 4s")
     play.cards("2c")
-    said = play.decide("for", who="banker")
-    assert whats(said) == ["card.dealt", "bank_overdealt"]
-    assert only(said, CardDealt).card is None
+    events = play.decide("for", who="banker")
+    assert whats(events) == ["card.dealt", "bank_overdealt"]
+    assert only(events, CardDealt).card is None
     play.stand()
     play.draw("banker")
     play.cards("5h")
@@ -75,8 +75,8 @@ def test_a_card_given_later_is_placed_after_those_of_the_hand(decree: str) -> No
     play.dealt("2h 3c 4d 4s")
     play.cards("2c 5h")
     play.decide("for", who="banker")
-    said = play.stand()
-    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [
+    events = play.stand()
+    assert [(event.to, event.index, event.card) for event in of_kind(events, CardDealt)] == [
         ("banker", 4, "2c")
     ]
     assert play.shown["hands"]["banker"] == [None, None, None, "2c"]
@@ -86,8 +86,8 @@ def test_a_card_given_later_is_placed_after_those_of_the_hand(decree: str) -> No
 def test_a_second_card_of_the_banks_in_the_middle_of_the_deal(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 4d")
-    said = play.decide("for", who="banker")
-    assert [(event.to, event.was, event.card) for event in of_kind(said, CardDealt)] == [
+    events = play.decide("for", who="banker")
+    assert [(event.to, event.was, event.card) for event in of_kind(events, CardDealt)] == [
         ("banker", "player", None)
     ]
     assert play.state.expected == "player"
@@ -103,8 +103,8 @@ def test_of_two_third_cards_the_hand_has_the_better_and_the_bank_the_worse(decre
     play.dealt("2h 3c 2d 3s")
     play.draw()
     play.cards("Ac 5c")
-    said = play.decide("for", who="player")
-    assert only(said, Irregularity).asks == (
+    events = play.decide("for", who="player")
+    assert only(events, Irregularity).asks == (
         "card.decide",
         "cards.turn",
         "round.confirm",
@@ -206,8 +206,8 @@ def test_a_banker_who_shows_a_card_shows_his_own(decree: str) -> None:
     play.turn("banker", index=2)
     play.draw()
     play.cards("6s")
-    said = play.stand("banker")  # the table is his now: four against six
-    assert only(said, Irregularity).what == "bank_word"
+    events = play.stand("banker")  # the table is his now: four against six
+    assert only(events, Irregularity).what == "bank_word"
 
 
 @rules("ARA02-106", "BAL05-121", "GAL07-119")
@@ -245,8 +245,8 @@ def test_a_bank_that_has_lost_gives_no_card(decree: str) -> None:
 def test_who_lays_down_before_the_hand_has_spoken(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 4c 2d 4s")
-    said = play.turn("banker")
-    assert [event.what for event in of_kind(said, Irregularity)] == ["bank_before_hands"]
+    events = play.turn("banker")
+    assert [event.what for event in of_kind(events, Irregularity)] == ["bank_before_hands"]
     assert points(play.turn("player")) == {"player": (4, "lose"), "banker": (8, "win")}
 
 
@@ -257,9 +257,9 @@ def test_a_banker_who_gives_a_card_may_no_longer_lay_down(decree: str) -> None:
     play.draw()
     play.cards("5c")
     play.stand("banker")
-    said = play.turn()
-    assert outcome_of(only(said, RoundResult)).winner == "player"
-    assert [hand.kind for hand in outcome_of(only(said, RoundResult)).hands] == [None, None]
+    events = play.turn()
+    assert outcome_of(only(events, RoundResult)).winner == "player"
+    assert [hand.kind for hand in outcome_of(only(events, RoundResult)).hands] == [None, None]
 
 
 # The player
@@ -271,8 +271,8 @@ def test_a_wrong_word_lets_the_banker_give_or_deny_the_card(decree: str) -> None
     play.dealt("Kh 3c 3d 4s")
     play.stand()
     play.stand()
-    told = only(play.turn(), Irregularity)
-    assert (told.what, told.asks) == (
+    event = only(play.turn(), Irregularity)
+    assert (event.what, event.asks) == (
         "player_word",
         ("hand.draw", "card.decide", "round.confirm", "round.void"),
     )
@@ -284,9 +284,9 @@ def test_a_wrong_word_lets_the_banker_give_or_deny_the_card(decree: str) -> None
     play.cards("2c")
     play.stand()
     play.turn()
-    said = play.decide("remove")
-    assert points(said) == {"player": (7, "tie"), "banker": (7, "tie")}
-    assert only(said, CardRemoved).card == "2c"
+    events = play.decide("remove")
+    assert points(events) == {"player": (7, "tie"), "banker": (7, "tie")}
+    assert only(events, CardRemoved).card == "2c"
 
 
 @every
@@ -308,9 +308,9 @@ def test_who_plays_alone_for_the_bank_bears_his_error(decree: str) -> None:
     play.dealt("Kh 3c 3d 4s", banco=True)
     play.stand()
     play.stand()
-    said = play.turn()
-    assert [event.what for event in of_kind(said, Irregularity)] == ["player_word"]
-    assert points(said)["player"] == (3, "lose")
+    events = play.turn()
+    assert [event.what for event in of_kind(events, Irregularity)] == ["player_word"]
+    assert points(events)["player"] == (3, "lose")
 
 
 @every
@@ -319,9 +319,9 @@ def test_nine_forgotten_loses_to_eight_laid_down(decree: str) -> None:
     play.dealt("5h 4c 4d 4s")
     play.stand()
     play.turn("banker")
-    said = play.turn("player")
-    assert "natural_forgotten" in whats(said)
-    assert points(said) == {"player": (9, "lose"), "banker": (8, "win")}
+    events = play.turn("player")
+    assert "natural_forgotten" in whats(events)
+    assert points(events) == {"player": (9, "lose"), "banker": (8, "win")}
 
 
 @every

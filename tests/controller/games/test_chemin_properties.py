@@ -133,10 +133,10 @@ def evening(draw: st.DrawFn) -> tuple[Play, list[Input]]:
     return play, script
 
 
-def public(play: Play, said: list[AnyEvent]) -> set[str]:
+def public(play: Play, events: list[AnyEvent]) -> set[str]:
     """Every published card: in an event, its frames, or a retained topic."""
     shown = msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
-    return set(CARD.findall((b"\n".join(map(write, said)) + shown).decode()))
+    return set(CARD.findall((b"\n".join(map(write, events)) + shown).decode()))
 
 
 @settings(max_examples=cases(50, 200), deadline=None)
@@ -161,15 +161,15 @@ def test_no_card_is_published_that_was_not_laid_open(table: tuple[Play, list[Inp
         ):
             down = set()
         secret = confidential(play.game, play.state, each)
-        said = step(play, each)
+        events = step(play, each)
         down -= {
             event.card
-            for event in of_kind(said, CardDealt)
+            for event in of_kind(events, CardDealt)
             if event.card is not None and event.index > 2
         }
-        assert not public(play, said) & down
+        assert not public(play, events) & down
         if isinstance(each, CardDrawn) and each.card in DECK:
-            assert secret == (each.card not in {getattr(event, "card", None) for event in said})
+            assert secret == (each.card not in {getattr(event, "card", None) for event in events})
             if secret:
                 down.add(each.card)
         if play.state.current is None:
@@ -234,8 +234,10 @@ def test_a_card_goes_to_the_expected_hand_whatever_was_corrected_before(seed: in
         for _ in range(20):
             due = play.state.expected
             if due is not None and chance.random() < 0.3:
-                said = step(play, CardDrawn(at=1.0, card=chance.choice(DECK)))
-                assert due in {event.to for event in of_kind(said, CardDealt)} or play.shown["asks"]
+                events = step(play, CardDrawn(at=1.0, card=chance.choice(DECK)))
+                assert (
+                    due in {event.to for event in of_kind(events, CardDealt)} or play.shown["asks"]
+                )
                 continue
             what, fields = chance.choice(
                 (("hand.draw", {}), ("hand.stand", {}), ("card.decide", {"action": "for"}))

@@ -38,10 +38,10 @@ SMALL = {0: "Kh", 1: "Ah", 2: "2h", 3: "3h", 4: "4h", 5: "5h", 6: "6h", 7: "7h",
 @rules("ARA02-093", "BAL05-111 BAL05-112", "EUS96-135 EUS96-137", "GAL07-100 GAL07-102")
 def test_the_deal_alternates_from_the_opponent_and_only_third_cards_lie_open(decree: str) -> None:
     play = at_table(decree)
-    said = play.dealt("2h 3c Kd Ks")
-    said += play.draw()
-    said += play.cards("4h") + play.cards("5c")
-    dealt = [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)]
+    events = play.dealt("2h 3c Kd Ks")
+    events += play.draw()
+    events += play.cards("4h") + play.cards("5c")
+    dealt = [(event.to, event.index, event.card) for event in of_kind(events, CardDealt)]
     assert dealt[:4] == [
         ("player", 1, None),
         ("banker", 1, None),
@@ -49,7 +49,7 @@ def test_the_deal_alternates_from_the_opponent_and_only_third_cards_lie_open(dec
         ("banker", 2, None),
     ]
     assert dealt[4:] == [("player", 3, "4h"), ("banker", 3, "5c")]
-    expected = [event.to for event in of_kind(said, CardExpected)]
+    expected = [event.to for event in of_kind(events, CardExpected)]
     assert expected == ["player", "banker", "player", "banker", None, "player", "banker", None]
 
 
@@ -72,13 +72,13 @@ def test_a_round_ends_when_the_cards_lie_open(decree: str) -> None:
     play.stand()
     assert not of_kind(play.stand("banker"), RoundResult)
     assert not of_kind(play.turn("player"), RoundResult)
-    said = play.turn("banker")
-    assert [event.card for event in of_kind(said, CardTurned)] == ["3c", "4s"]
-    assert result_of(said) == {
+    events = play.turn("banker")
+    assert [event.card for event in of_kind(events, CardTurned)] == ["3c", "4s"]
+    assert result_of(events) == {
         "player": (("2h", "4d"), 6, None, "lose"),
         "banker": (("3c", "4s"), 7, None, "win"),
     }
-    assert outcome_of(only(said, RoundResult)).winner == "banker"
+    assert outcome_of(only(events, RoundResult)).winner == "banker"
 
 
 @rules("ARA02-098")
@@ -95,12 +95,12 @@ def test_equal_points_are_null(decree: str) -> None:
 def test_eight_or_nine_on_two_cards_ends_the_round(decree: str) -> None:
     play = at_table(decree)
     play.dealt("4h 3c 4d 4s")
-    said = play.turn("player")
-    assert only(said, HandDecided).decision == "natural"
+    events = play.turn("player")
+    assert only(events, HandDecided).decision == "natural"
     with pytest.raises(RejectedError, match="no hand is to act now"):
         play.stand("banker")
-    said = play.turn("banker")
-    assert result_of(said) == {
+    events = play.turn("banker")
+    assert result_of(events) == {
         "player": (("4h", "4d"), 8, "natural", "win"),
         "banker": (("3c", "4s"), 7, None, "lose"),
     }
@@ -111,8 +111,8 @@ def test_the_banker_lays_down_his_natural_when_the_hand_has_spoken(decree: str) 
     play = at_table(decree)
     play.dealt("2h 4c 2d 4s")
     play.draw()
-    said = play.turn("banker")
-    assert not of_kind(said, Irregularity)
+    events = play.turn("banker")
+    assert not of_kind(events, Irregularity)
     assert play.state.expected is None
     assert points(play.turn("player")) == {"player": (4, "lose"), "banker": (8, "win")}
 
@@ -126,11 +126,11 @@ def test_the_words_that_a_hand_may_say(decree: str) -> None:
     for made, word in WORDS:
         play = at_table(decree)
         play.dealt(f"Kd 3c {SMALL[made]} 4s")
-        said = play.say(f"hand.{word}")
+        events = play.say(f"hand.{word}")
         if word == "draw":
-            said += play.cards("Jc")
-        said += play.stand("banker")
-        assert not of_kind(said, Irregularity)
+            events += play.cards("Jc")
+        events += play.stand("banker")
+        assert not of_kind(events, Irregularity)
         wrong = (made < 5 and word == "stand") or (made > 5 and word == "draw")
         assert [event.what for event in of_kind(play.turn(), Irregularity)] == [
             "player_word"
@@ -157,9 +157,9 @@ def test_the_banker_must_draw_to_zero(decree: str) -> None:
     play.dealt("2h Kc 4d Js")
     play.stand()
     play.stand("banker")
-    said = play.turn()
-    assert not of_kind(said, RoundResult)
-    assert only(said, Irregularity).asks == (
+    events = play.turn()
+    assert not of_kind(events, RoundResult)
+    assert only(events, Irregularity).asks == (
         "hand.draw",
         "card.decide",
         "round.confirm",
@@ -249,10 +249,10 @@ def test_the_cut_card_lets_the_round_in_hand_end_and_no_other_begin(decree: str)
         play.dealt(" ".join(deck[four : four + 4]))
         play.say("round.void", reason="inspector")
     play.dealt(" ".join(deck[300:304]))
-    said = play.cards(deck[304]) + play.cut()
-    cut = only(said, ShoeCut)
+    events = play.cards(deck[304]) + play.cut()
+    cut = only(events, ShoeCut)
     assert (cut.drawn, cut.left, cut.rounds_left) == (305, 7, 1)
-    assert not [event for event in of_kind(said, Irregularity) if event.what == "cut_card"]
+    assert not [event for event in of_kind(events, Irregularity) if event.what == "cut_card"]
     assert only(play.say("round.void", reason="inspector"), ShoeEnded).why == "cut"
     with pytest.raises(RejectedError, match="the shoe is over"):
         play.say("bets.open")
@@ -277,9 +277,9 @@ def test_the_cut_card_before_the_first_card(decree: str) -> None:
     assert [type(event) for event in play.turn()[-2:]] == [RoundResult, ShoeEnded]
     play = at_table(decree, cut_first="end")
     play.bets()
-    said = play.cut()
-    assert only(said, RoundVoid).law.startswith(decree)
-    assert only(said, ShoeEnded).why == "cut"
+    events = play.cut()
+    assert only(events, RoundVoid).law.startswith(decree)
+    assert only(events, ShoeEnded).why == "cut"
 
 
 @rules("BAL05-128", "EUS96-152", "GAL07-114")
@@ -289,9 +289,9 @@ def test_cards_are_counted_at_the_end_on_request(decree: str) -> None:
     play.stand()
     play.stand()
     play.turn()
-    said = play.say("shoe.end", left=307)
-    assert whats(said) == ["shoe_count", "shoe.ended"]
-    assert only(said, ShoeEnded).left == 307
+    events = play.say("shoe.end", left=307)
+    assert whats(events) == ["shoe_count", "shoe.ended"]
+    assert only(events, ShoeEnded).left == 307
 
 
 @rules("BAL05-127")

@@ -12,14 +12,14 @@ rule = pytest.mark.rule
 
 
 def draw(play: Play, cards: str, *, exposed: bool = False) -> list[AnyEvent]:
-    said: list[AnyEvent] = []
+    events: list[AnyEvent] = []
     for card in cards.split():
-        said += play.take(
+        events += play.take(
             CardDrawn(
                 at=play.now(), device="shoe", frame=f"frame {card}", card=card, exposed=exposed
             )
         )
-    return said
+    return events
 
 
 @pytest.mark.parametrize(
@@ -35,15 +35,15 @@ def test_a_burned_card_that_lay_face_up_is_for_a_person(decree: str) -> None:
     play.say("bets.close")
     draw(play, HOLES)
     play.close()
-    said = draw(play, "2c", exposed=True)
-    assert [event.count for event in said if isinstance(event, CardsBurned)] == [1]
-    [asked] = [event for event in said if isinstance(event, Irregularity)]
+    events = draw(play, "2c", exposed=True)
+    assert [event.count for event in events if isinstance(event, CardsBurned)] == [1]
+    [asked] = [event for event in events if isinstance(event, Irregularity)]
     assert (asked.what, asked.detail, asked.asks) == (
         "deal_exposed",
         "burn",
         ("card.decide", "round.void"),
     )
-    assert "2c" not in str(said) + str(play.shown)
+    assert "2c" not in str(events) + str(play.shown)
     play.accept()
     draw(play, "3c 4c 9d")
     assert play.current.open
@@ -58,8 +58,8 @@ def test_a_card_burned_for_one_that_came_too_early_is_published_and_the_deal_con
     play.act(4, "bet")
     draw(play, "3s")  # before the bets are equal: it leaves with four more
     play.close()
-    said = draw(play, "4s", exposed=True)
-    assert [event.what for event in said if isinstance(event, Irregularity)] == ["deal_exposed"]
+    events = draw(play, "4s", exposed=True)
+    assert [event.what for event in events if isinstance(event, Irregularity)] == ["deal_exposed"]
     assert not play.state.doubts
     draw(play, "5s 6c 6d")
     assert [place.to for place in play.current.due] == [

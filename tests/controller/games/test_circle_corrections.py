@@ -226,4 +226,4 @@ def test_a_correction_publishes_the_cards_or_is_for_surveillance_alone() -> None
         for hand in hands.values()
     ]
     assert sealed == [False, True]
-    assert not any(each.reading is not None for hand in play.state.played for each in hand.cards)
+    assert not any(card.reading is not None for hand in play.state.played for card in hand.cards)

@@ -32,9 +32,9 @@ GENERAL = ("BAL09", "EUS96")
 
 def test_a_covered_card_that_is_there_already_is_not_believed() -> None:
     play = half_dealt("EUS96")
-    said = play.cards("Ah")
-    assert whats(said) == ["card_duplicate"]
-    assert "Ah" not in str(said)
+    events = play.cards("Ah")
+    assert whats(events) == ["card_duplicate"]
+    assert "Ah" not in str(events)
     play.accept()
     assert {each.card for each in play.current.cards} == {
         None
@@ -54,9 +54,9 @@ def test_shown_cards_override_those_that_were_read() -> None:
     for cards in ("2c 3c 4c 9d", "2d Td", "2h 7d"):
         play.street(cards)
     play.close()
-    said = play.show(4, "Ah Ac")
-    assert whats(said) == ["shown_differs"]
-    assert [event.card for event in of_kind(said, CardTurned)] == ["Ah", "Ac"]
+    events = play.show(4, "Ah Ac")
+    assert whats(events) == ["shown_differs"]
+    assert [event.card for event in of_kind(events, CardTurned)] == ["Ah", "Ac"]
     assert play.asks == ("card.decide", "round.void")
     play.accept()
     with pytest.raises(RejectedError, match="not every card of seat:3 is known; send cards-show"):
@@ -93,9 +93,9 @@ def test_a_common_card_that_was_reported_wrongly() -> None:
         play.show("board", "4c", index=2)
     with pytest.raises(RejectedError, match="board has no card 4 face up"):
         play.show("board", "4d", index=4)
-    said = play.show("board", "4d", index=2)
-    assert whats(said) == ["shown_differs"]
-    assert [(event.index, event.card) for event in of_kind(said, CardTurned)] == [(2, "4d")]
+    events = play.show("board", "4d", index=2)
+    assert whats(events) == ["shown_differs"]
+    assert [(event.index, event.card) for event in of_kind(events, CardTurned)] == [(2, "4d")]
     with pytest.raises(
         RejectedError, match="shown_differs is not decided yet; the table is waiting for:"
     ):
@@ -119,16 +119,16 @@ def test_a_player_who_shows_his_cards_plays_on() -> None:
     (L2658), whether the cards are named or turned.
     """
     play = holdem()
-    said = play.show(3, "Kh Ks")
-    assert whats(said) == ["deal_shown_by_player"]
+    events = play.show(3, "Kh Ks")
+    assert whats(events) == ["deal_shown_by_player"]
     assert play.shown["hands"]["seat:3"] == ["Kh", "Ks"]
     play.act(3, "bet")
 
 
 def test_a_silence_while_cards_are_dealt() -> None:
     play = half_dealt("EUS96")
-    said = play.gap()
-    assert whats(said) == ["silence"]
+    events = play.gap()
+    assert whats(events) == ["silence"]
     play.accept()
     play.say("cards.deal", count=1)  # unseen cards, as the croupier counts them
     play.cards("Qs Js")
@@ -151,8 +151,8 @@ def test_a_card_that_is_known_only_after_a_silence() -> None:
 
 def test_an_uncertain_reading_is_no_card_before_a_person_confirms_it() -> None:
     play = half_dealt("EUS96")
-    said = play.cards("Ks", unsure=True)
-    assert [(event.what, event.detail) for event in of_kind(said, Irregularity)] == [
+    events = play.cards("Ks", unsure=True)
+    assert [(event.what, event.detail) for event in of_kind(events, Irregularity)] == [
         ("silence", "a reading that is not sure")
     ]
     assert len(play.current.cards) == 5

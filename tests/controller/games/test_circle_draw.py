@@ -42,8 +42,8 @@ def test_thirty_two_cards_up_to_five_players(players: int, cards: int) -> None:
     assert play.say("deck.check", cards=cards)
     assert play.state.deck is True
     play.bets()
-    said = play.cards("2c")
-    assert ("card_foreign" in irregularities(said)) == (cards == 32)
+    events = play.cards("2c")
+    assert ("card_foreign" in irregularities(events)) == (cards == 32)
 
 
 def test_another_pack_has_to_be_looked_at() -> None:
@@ -110,17 +110,17 @@ def test_the_opener_discards_first_and_each_is_served_before_the_next() -> None:
     play = opened()
     with pytest.raises(RejectedError, match="seat:3 discards first"):
         discard(play, 4, 1)
-    said = discard(play, 3, 2)
-    assert [event.count for event in of_kind(said, HandDecided)] == [2]
-    assert of_kind(said, CardExpected)[-1].to == "seat:3"
+    events = discard(play, 3, 2)
+    assert [event.count for event in of_kind(events, HandDecided)] == [2]
+    assert of_kind(events, CardExpected)[-1].to == "seat:3"
     with pytest.raises(RejectedError, match="no discards are due now"):
         discard(play, 4, 1)
     play.cards("Ad Ah")
     assert play.asks == ("hand.act",)
-    said = discard(play, 4, 0)
-    assert of_kind(said, HandDecided)[0].announcement == {"ca": "servit"}
+    events = discard(play, 4, 0)
+    assert of_kind(events, HandDecided)[0].announcement == {"ca": "servit"}
     discard(play, 1, 1, "As")
-    said = discard(play, 2, 3, "Kh Ks Qd")
+    events = discard(play, 2, 3, "Kh Ks Qd")
     assert set(play.shown["counts"].values()) == {5}
     assert play.shown["discards"] == {
         "seat:4": 0,
@@ -128,7 +128,7 @@ def test_the_opener_discards_first_and_each_is_served_before_the_next() -> None:
         "seat:2": 3,
         "seat:3": 2,
     }
-    assert of_kind(said, BettingOpened)[0].first == "seat:3"
+    assert of_kind(events, BettingOpened)[0].first == "seat:3"
 
 
 def test_where_the_opener_folded_the_next_to_his_right_speaks() -> None:
@@ -138,8 +138,8 @@ def test_where_the_opener_folded_the_next_to_his_right_speaks() -> None:
     play.act(3, "fold")
     play.close()
     for seat in (4, 1, 2):
-        said = discard(play, seat, 0)
-    assert of_kind(said, BettingOpened)[0].first == "seat:4"
+        events = discard(play, seat, 0)
+    assert of_kind(events, BettingOpened)[0].first == "seat:4"
 
 
 @pytest.mark.parametrize(
@@ -160,15 +160,15 @@ def test_how_many_cards_may_be_discarded(decree: str, most: int) -> None:
 def test_of_four_cards_the_last_comes_after_the_others() -> None:
     play = covered("EUS96")
     play.close()
-    said = discard(play, 4, 4, "Ad Ah As")
-    assert of_kind(said, CardExpected)[-1].to is None
+    events = discard(play, 4, 4, "Ad Ah As")
+    assert of_kind(events, CardExpected)[-1].to is None
     assert of_kind(discard(play, 3, 0), HandDecided)[0].announcement == {"eu": "aski"}
     discard(play, 2, 1, "Kh")
-    said = discard(play, 1, 0)
-    assert of_kind(said, CardExpected)[-1].to == "seat:4"
-    said = play.cards("Ks")
-    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("seat:4", 9)]
-    assert len(of_kind(said, BettingOpened)) == 1
+    events = discard(play, 1, 0)
+    assert of_kind(events, CardExpected)[-1].to == "seat:4"
+    events = play.cards("Ks")
+    assert [(event.to, event.index) for event in of_kind(events, CardDealt)] == [("seat:4", 9)]
+    assert len(of_kind(events, BettingOpened)) == 1
 
 
 def test_a_drawn_hand_is_shown_and_its_discards_are_not_published() -> None:
@@ -183,8 +183,8 @@ def test_a_drawn_hand_is_shown_and_its_discards_are_not_published() -> None:
         play.show(3, "Jc Jd Ad Ah")
     assert irregularities(play.show(3, "Jc Jd Qc Ad Ah")) == ["shown_differs"]
     play.accept()
-    said = play.show(3, "Jc Jd Ad Ah As")
-    assert {event.card for event in of_kind(said, CardTurned)} == {"Jc", "Jd", "Ad", "Ah", "As"}
+    events = play.show(3, "Jc Jd Ad Ah As")
+    assert {event.card for event in of_kind(events, CardTurned)} == {"Jc", "Jd", "Ad", "Ah", "As"}
 
 
 # A pack that is short
@@ -228,8 +228,8 @@ def test_where_nothing_can_be_mixed_in_a_person_decides() -> None:
     play.close()
     discard(play, 5, 5, "Qd Qs Kh Ks Ad")
     discard(play, 1, 0)
-    said = discard(play, 2, 5, "Ah")
-    assert irregularities(said) == ["deck_short", "cards_lacking"]
+    events = discard(play, 2, 5, "Ah")
+    assert irregularities(events) == ["deck_short", "cards_lacking"]
     assert play.asks == ("card.decide", "round.void")
     play.accept()
     assert play.current.due[0].to == "seat:2"
@@ -242,8 +242,8 @@ def test_in_euskadi_all_discards_are_used_when_the_pack_is_empty() -> None:
     discard(play, 4, 4, "Ad Ah As")
     discard(play, 3, 3, "Kh Ks Qd")
     discard(play, 2, 3, "Qs Jh Th")
-    said = discard(play, 1, 4, "Ts 7h 7s")
-    [short] = of_kind(said, Irregularity)
+    events = discard(play, 1, 4, "Ts 7h 7s")
+    [short] = of_kind(events, Irregularity)
     told = (
         "0 cards are left, 2 are needed: the discards of seat:4, seat:3, seat:2, seat:1 are "
         "mixed in"
@@ -274,11 +274,11 @@ def test_in_euskadi_the_only_player_to_be_served_does_not_get_his_own_discards()
 def test_the_pack_was_put_away_too_early(found: bool) -> None:
     play = opened()
     discard(play, 3, 3, "Ad")
-    said = play.error("deck_removed", recoverable=found)
-    assert irregularities(said) == ["deal_deck_removed"]
-    said = play.cards("Kh" if found else "Ks Kh")
-    assert len(of_kind(said, CardsBurned)) == (0 if found else 1)
-    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("seat:3", None)]
+    events = play.error("deck_removed", recoverable=found)
+    assert irregularities(events) == ["deal_deck_removed"]
+    events = play.cards("Kh" if found else "Ks Kh")
+    assert len(of_kind(events, CardsBurned)) == (0 if found else 1)
+    assert [(event.to, event.card) for event in of_kind(events, CardDealt)] == [("seat:3", None)]
     assert [place.to for place in play.current.due[:1]] == ["seat:3"]
 
 
@@ -288,8 +288,8 @@ def test_a_card_too_many_that_was_seen_restarts_the_round() -> None:
         play = table("BAL09", "circle-draw")
         play.bets()
         play.cards("7c 8c 9c")
-        said = play.error(error, 1, seen=True)
-        assert [event.reason for event in of_kind(said, RoundVoid)] == ["wrong_count"]
+        events = play.error(error, 1, seen=True)
+        assert [event.reason for event in of_kind(events, RoundVoid)] == ["wrong_count"]
 
 
 @rule("BAL09-042")
@@ -297,8 +297,8 @@ def test_a_card_too_many_that_nobody_has_seen_goes_back_on_top() -> None:
     play = table("BAL09", "circle-draw")
     play.bets()
     play.cards("7c 8c 9c Jc 7d 8d 9d")  # seat 1 got the Jc and the 7d of this
-    said = play.error("too_many", 1)
-    assert irregularities(said) == ["deal_too_many"]
+    events = play.error("too_many", 1)
+    assert irregularities(events) == ["deal_too_many"]
     assert (len(play.current.cards), play.current.used, play.current.due[0].to) == (6, 6, "seat:2")
     assert irregularities(play.cards("9d Jd 8h 9h Td Qc 9s Tc Js Kc Ac Kd Qh 8s")) == []
     assert play.current.open
@@ -311,8 +311,8 @@ def test_a_card_too_many_that_nobody_has_seen_goes_back_on_top() -> None:
 
 def test_a_card_too_many_in_the_draw_goes_back_on_top() -> None:
     play = opened()
-    said = discard(play, 3, 1, "Ad Ah")
-    assert irregularities(said) == ["card_out_of_round"]
+    events = discard(play, 3, 1, "Ad Ah")
+    assert irregularities(events) == ["card_out_of_round"]
     assert irregularities(play.error("too_many", 3)) == ["deal_too_many"]
     assert play.current.used == 21
     assert irregularities(discard(play, 4, 1, "Ah")) == []
@@ -336,9 +336,9 @@ def test_the_first_card_of_a_player_lay_face_up(cards: str, reason: list[str]) -
     play.bets()
     *first, shown = cards.split()
     play.cards(" ".join(first))
-    said = play.seen(shown)
-    assert [event.reason for event in of_kind(said, RoundVoid)] == reason
-    assert irregularities(said) == ["deal_exposed"]
+    events = play.seen(shown)
+    assert [event.reason for event in of_kind(events, RoundVoid)] == reason
+    assert irregularities(events) == ["deal_exposed"]
     if not reason:
         play.accept()
         assert play.current.cards_of("seat:4")[1].face == "7d"

@@ -24,9 +24,9 @@ rule = pytest.mark.rule
 def test_a_card_before_the_bets_are_equal_is_held() -> None:
     play = holdem("BAL09")
     play.act(4, "bet")
-    said = play.cards("2c")
-    assert whats(said) == ["deal_premature"]
-    assert not of_kind(said, CardDealt)
+    events = play.cards("2c")
+    assert whats(events) == ["deal_premature"]
+    assert not of_kind(events, CardDealt)
     assert play.asks == ("card.decide", "round.void")
     play.accept()
     play.close()
@@ -67,10 +67,10 @@ def test_a_common_card_turned_too_early_is_null_and_replaced(decree: str) -> Non
 def test_of_two_common_cards_turned_at_once_the_first_counts(decree: str) -> None:
     play = laid(decree)
     play.close()
-    said = play.show("board", "9d 8d")
-    assert [event.card for event in of_kind(said, CardTurned)] == ["9d", "8d"]
-    assert whats(said) == ["deal_extra_common"]
-    [removed] = of_kind(said, CardRemoved)
+    events = play.show("board", "9d 8d")
+    assert [event.card for event in of_kind(events, CardTurned)] == ["9d", "8d"]
+    assert whats(events) == ["deal_extra_common"]
+    [removed] = of_kind(events, CardRemoved)
     assert (removed.why, removed.card) == ("extra_common", "8d")
     play.close()
     [dealt] = of_kind(play.cards("9h"), CardDealt)
@@ -92,9 +92,9 @@ def test_of_two_common_cards_turned_at_once_the_first_counts(decree: str) -> Non
 def test_a_common_card_too_many_leaves_though_it_was_read_otherwise(decree: str) -> None:
     play = laid(decree)
     play.close()
-    said = play.show("board", "9d 8h")
-    assert whats(said) == ["shown_differs", "deal_extra_common"]
-    [removed] = of_kind(said, CardRemoved)
+    events = play.show("board", "9d 8h")
+    assert whats(events) == ["shown_differs", "deal_extra_common"]
+    [removed] = of_kind(events, CardRemoved)
     assert (removed.why, removed.card) == ("extra_common", "8h")
     assert [each.face for each in play.current.cards_of("board")] == ["Td", "9d", None, None]
 
@@ -104,9 +104,9 @@ def test_of_two_common_cards_drawn_in_an_interval_the_first_counts(decree: str) 
     play = table(decree, "synthetic-poker", common="drawn")
     play.bets()
     play.cards(f"{HOLES} Td")
-    said = play.cards("9d")
-    assert whats(said) == ["deal_extra_common"]
-    [removed] = of_kind(said, CardRemoved)
+    events = play.cards("9d")
+    assert whats(events) == ["deal_extra_common"]
+    [removed] = of_kind(events, CardRemoved)
     assert (removed.why, removed.card) == ("extra_common", "9d")
     play.act(2, "check")
     [early] = of_kind(play.cards("8d"), CardRemoved)
@@ -120,9 +120,9 @@ def test_a_common_card_too_many_that_a_person_reports_is_null_without_a_question
     decree: str,
 ) -> None:
     play = laid(decree)
-    said = play.error("too_many", "board")
-    assert whats(said) == ["deal_extra_common"]
-    [removed] = of_kind(said, CardRemoved)
+    events = play.error("too_many", "board")
+    assert whats(events) == ["deal_extra_common"]
+    [removed] = of_kind(events, CardRemoved)
     assert removed.law is not None
     assert (removed.why, removed.card, removed.law[:5]) == (
         "extra_common",

@@ -66,8 +66,8 @@ def test_a_wrong_count_is_corrected_before_bets_or_the_round_is_null(
     decree: str, error: str
 ) -> None:
     play = half_dealt(decree)
-    said = play.error(error, 3)
-    assert whats(said) == [f"deal_{error}"]
+    events = play.error(error, 3)
+    assert whats(events) == [f"deal_{error}"]
     assert play.asks == ("card.decide", "round.void")
     with pytest.raises(
         RejectedError, match="action read is not possible here; possible: accept, remove"
@@ -117,15 +117,15 @@ def test_an_exposed_card_is_a_misdeal_in_the_basque_country() -> None:
     assert void(half_dealt("EUS96").error("exposed_in_deck", count=1)).reason == "card_exposed"
     assert void(half_dealt("EUS96").error("exposed", 3)).reason == "card_exposed"
     play = half_dealt("EUS96")
-    said = play.seen("Ks")
-    assert [event.card for event in of_kind(said, CardDealt)] == ["Ks"]
-    assert void(said).reason == "card_exposed"
+    events = play.seen("Ks")
+    assert [event.card for event in of_kind(events, CardDealt)] == ["Ks"]
+    assert void(events).reason == "card_exposed"
 
 
 def test_an_exposed_card_is_for_a_person_in_the_balearic_islands() -> None:
     play = half_dealt("BAL09")
-    said = play.seen("Ks")
-    assert whats(said) == ["deal_exposed"]
+    events = play.seen("Ks")
+    assert whats(events) == ["deal_exposed"]
     play.accept()
     play.cards("Qs Js")
     assert play.shown["hands"]["seat:1"] == ["Ks"]
@@ -135,8 +135,8 @@ def test_an_exposed_card_is_for_a_person_in_the_balearic_islands() -> None:
 def test_once_bets_are_made_a_person_decides(error: str) -> None:
     play = holdem("EUS96")
     play.act(4, "bet")
-    said = play.error(error, 3)
-    assert not of_kind(said, RoundVoid)
+    events = play.error(error, 3)
+    assert not of_kind(events, RoundVoid)
     assert play.asks == ("card.decide", "round.void")
     with pytest.raises(
         RejectedError, match=f"deal_{error} is not decided yet; .*: card-decide, round-void"
@@ -181,8 +181,8 @@ def test_a_player_who_shows_his_cards_by_mistake_annuls_nothing(
     play = table(decree, game)
     play.bets()
     play.cards(cards)
-    [told] = of_kind(play.error("exposed", 3, fault="player"), Irregularity)
-    assert (told.what, told.law, told.asks) == ("deal_shown_by_player", law, ())
+    [event] = of_kind(play.error("exposed", 3, fault="player"), Irregularity)
+    assert (event.what, event.law, event.asks) == ("deal_shown_by_player", law, ())
     assert play.state.current is not None
     assert play.state.doubts == ()
     with pytest.raises(RejectedError, match="who must be one of: seat:4,"):
@@ -206,9 +206,9 @@ def test_in_aragon_a_person_decides_about_cards_that_a_player_shows(cards: str) 
 def test_a_card_that_a_reader_saw_and_the_player_has_shown_annuls_nothing() -> None:
     play = half_dealt("EUS96")
     play.cards("Ks", exposed=True)
-    said = play.say("card.decide", action="exposed", fault="player")
-    assert whats(said) == ["deal_shown_by_player"]
-    assert [event.card for event in of_kind(said, CardDealt)] == ["Ks"]
+    events = play.say("card.decide", action="exposed", fault="player")
+    assert whats(events) == ["deal_shown_by_player"]
+    assert [event.card for event in of_kind(events, CardDealt)] == ["Ks"]
     play.cards("Qs Js")
     assert play.current.open
 
@@ -228,8 +228,8 @@ def test_once_bets_are_made_a_wrong_count_cannot_be_corrected(
     while not play.current.open:
         play.cards(next(cards))
     play.close()
-    said = play.error(error, 3)
-    assert not of_kind(said, RoundVoid)
+    events = play.error(error, 3)
+    assert not of_kind(events, RoundVoid)
     assert play.asks == ("round.void", "deal.error")
     with pytest.raises(
         RejectedError, match=f"deal_{error} is not decided yet; .*: round-void, deal-error"
@@ -334,9 +334,9 @@ def test_a_card_seen_in_the_cut(decree: str) -> None:
 
 def test_a_card_without_a_round() -> None:
     play = table()
-    said = play.cards("Ah Kh")
-    assert whats(said) == ["card_out_of_round"]
-    assert [event.alert for event in of_kind(said, AlertRaised)] == ["card_out_of_round"]
+    events = play.cards("Ah Kh")
+    assert whats(events) == ["card_out_of_round"]
+    assert [event.alert for event in of_kind(events, AlertRaised)] == ["card_out_of_round"]
     play.bets()
     assert not play.state.alerts
 
@@ -352,23 +352,23 @@ def test_a_card_to_an_empty_place_is_no_misdeal(decree: str) -> None:
     clockwise = decree == "EUS96"
     play.cards("Ah Kh")  # the second card went to 4 (clockwise), or to 6 (against the clock)
     empty = 4 if clockwise else 6
-    said = play.error("absent", empty)
-    assert whats(said) == ["deal_absent"]
-    [moved] = of_kind(said, CardDealt)
+    events = play.error("absent", empty)
+    assert whats(events) == ["deal_absent"]
+    [moved] = of_kind(events, CardDealt)
     assert (moved.to, moved.card, moved.was) == (
         f"seat:{empty}",
         None,
         "seat:3" if clockwise else "seat:1",
     )
-    said = play.cards("Qh Jh Th 9h 8h 7h 6h 5h")
+    events = play.cards("Qh Jh Th 9h 8h 7h 6h 5h")
     order = ["seat:3", "seat:2", "seat:1"] if clockwise else ["seat:1", "seat:2", "seat:3"]
-    assert [event.to for event in of_kind(said, CardDealt)] == [
+    assert [event.to for event in of_kind(events, CardDealt)] == [
         *order,
         "seat:5",
         f"seat:{empty}",
         *order,
     ]
-    [collected] = of_kind(said, CardRemoved)
+    [collected] = of_kind(events, CardRemoved)
     assert (collected.to, collected.why, collected.card) == (f"seat:{empty}", "absent", None)
     assert [seat.number for seat in play.current.live] == (
         [5, 3, 2, 1] if clockwise else [5, 1, 2, 3]
@@ -456,6 +456,6 @@ def test_cards_that_are_turned_in_betting_were_shown_by_mistake(
         if play.current.open:
             break
         play.cards(card)
-    [told] = of_kind(play.turn(3), Irregularity)
-    assert (told.what, told.law, told.asks) == ("deal_shown_by_player", law, ())
+    [event] = of_kind(play.turn(3), Irregularity)
+    assert (event.what, event.law, event.asks) == ("deal_shown_by_player", law, ())
     assert play.current.open

@@ -20,10 +20,10 @@ LACKS = ShufflerVerdict(
 
 def names_nothing(play: Play) -> None:
     assert confidential(play.game, play.state, LACKS)
-    said = play.take(LACKS)
-    [checked] = of_kind(said, DeckChecked)
+    events = play.take(LACKS)
+    [checked] = of_kind(events, DeckChecked)
     assert (checked.right, checked.count) == (False, 50)
-    told = b"".join(map(msgspec.json.encode, said)).decode()
+    told = b"".join(map(msgspec.json.encode, events)).decode()
     assert not [card for card in ("Ah", "As", "Kc") if f'"{card}"' in told]
 
 

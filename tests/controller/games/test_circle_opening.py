@@ -73,8 +73,8 @@ def test_no_bet_is_made_in_a_pot_that_is_not_open() -> None:
         ):
             play.act(4, action)
     play.act(4, "check")
-    said = play.act(3, "open")
-    assert [event.decision for event in of_kind(said, HandDecided)] == ["open"]
+    events = play.act(3, "open")
+    assert [event.decision for event in of_kind(events, HandDecided)] == ["open"]
     with pytest.raises(RejectedError, match="no pot is to be opened"):
         play.act(1, "open")
     play.act(1, "raise")
@@ -85,45 +85,45 @@ def test_no_bet_is_made_in_a_pot_that_is_not_open() -> None:
 @rule("BAL09-061")
 def test_an_opener_who_kept_his_opening_has_proved_it() -> None:
     play = played()
-    said = play.show(3, "Jc Jd Ad Ah As")
-    assert irregularities(said) == []
-    assert results(said) == [("seat:3", ())]
+    events = play.show(3, "Jc Jd Ad Ah As")
+    assert irregularities(events) == []
+    assert results(events) == [("seat:3", ())]
 
 
 @rule("BAL09-061")
 def test_an_opener_who_discarded_his_opening_shows_his_discards() -> None:
     play = played(cards="Ad Ah As")
-    said = play.show(3, "Kc 8s Ad Ah As")
-    [asked] = of_kind(said, Irregularity)
+    events = play.show(3, "Kc 8s Ad Ah As")
+    [asked] = of_kind(events, Irregularity)
     assert (asked.what, asked.asks) == (
         "opening_unproven",
         ("cards.show", "cards.turn", "round.confirm", "deal.error"),
     )
-    assert results(said) == []
-    said = play.turn("discards")
-    assert [(event.to, event.card) for event in of_kind(said, CardTurned)] == [
+    assert results(events) == []
+    events = play.turn("discards")
+    assert [(event.to, event.card) for event in of_kind(events, CardTurned)] == [
         ("discards", card) for card in ("Jc", "Jd", "Qc")
     ]
-    assert results(said) == [("seat:3", ())]
+    assert results(events) == [("seat:3", ())]
 
 
 @rule("BAL09-061")
 def test_an_opener_who_cannot_prove_his_opening_does_not_win() -> None:
     play = played(opener=4, cards="Ad Ah As")
-    said = play.show(4, "9s Ac Ad Ah As")
-    assert irregularities(said) == ["opening_unproven"]
-    said = play.show("discards", "7c 7d 8h")
-    assert irregularities(said) == ["deal_false_opening"]
-    assert [(event.why, event.to, event.card) for event in of_kind(said, CardRemoved)] == [
+    events = play.show(4, "9s Ac Ad Ah As")
+    assert irregularities(events) == ["opening_unproven"]
+    events = play.show("discards", "7c 7d 8h")
+    assert irregularities(events) == ["deal_false_opening"]
+    assert [(event.why, event.to, event.card) for event in of_kind(events, CardRemoved)] == [
         ("false_opening", "seat:4", None)
     ]
-    assert results(said) == [("seat:3", ())]
+    assert results(events) == [("seat:3", ())]
 
 
 def test_an_opener_who_is_beaten_proves_nothing() -> None:
     play = played(opener=4, cards="Th Kh Qd")
-    said = play.show(4, "9s Ac Th Kh Qd")
-    assert irregularities(said) == []
+    events = play.show(4, "9s Ac Th Kh Qd")
+    assert irregularities(events) == []
     play = opened(opener=1)
     for seat in (1, 2, 3, 4):
         discard(play, seat, 0)
@@ -135,8 +135,8 @@ def test_an_opener_who_is_beaten_proves_nothing() -> None:
 def test_the_opener_proves_his_opening_even_if_all_others_give_up() -> None:
     play = covered()
     play.act(3, "open")
-    said = play.close(winner=3)
-    assert irregularities(said) == ["opening_unproven"]
+    events = play.close(winner=3)
+    assert irregularities(events) == ["opening_unproven"]
     assert "cards.show" in play.asks
     play.again()
     assert results(play.turn(3)) == [("seat:3", ("no_showdown",))]
@@ -147,9 +147,9 @@ def test_a_false_opening_that_nobody_called_leaves_the_pot_for_the_next_round() 
     play = covered()
     play.act(2, "open")
     play.close(winner=2)
-    said = play.turn(2)
-    assert irregularities(said) == ["deal_false_opening"]
-    assert results(said) == [(None, ("false_opening", "pot_stays"))]
+    events = play.turn(2)
+    assert irregularities(events) == ["deal_false_opening"]
+    assert results(events) == [(None, ("false_opening", "pot_stays"))]
 
 
 def test_a_person_confirms_the_opening_or_declares_it_false() -> None:
@@ -164,8 +164,8 @@ def test_a_person_confirms_the_opening_or_declares_it_false() -> None:
     ):
         play.error("false_opening", 1)
     play.act(1, "call")
-    said = play.error("false_opening", 3)
-    assert irregularities(said) == ["deal_false_opening"]
+    events = play.error("false_opening", 3)
+    assert irregularities(events) == ["deal_false_opening"]
     assert "seat:3" not in play.shown["counts"]
     with pytest.raises(RejectedError, match="seat:3 does not play"):
         play.error("false_opening")
@@ -187,6 +187,6 @@ def test_where_the_kept_cards_were_not_read_a_possible_opening_is_enough() -> No
     play.close()
     for seat in (1, 2, 4):
         play.show(seat, HANDS[seat])
-    said = play.show(3, "Jc Jd Qc Kc As")
-    assert irregularities(said) == ["opening_unproven"]
+    events = play.show(3, "Jc Jd Qc Kc As")
+    assert irregularities(events) == ["opening_unproven"]
     assert results(play.show("discards", "8s")) == [("seat:3", ())]

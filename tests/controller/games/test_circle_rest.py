@@ -14,9 +14,9 @@ def rounds(play: Play, count: int) -> list[bool]:
     """True for each round that exceeds a player's rest."""
     found = []
     for _ in range(count):
-        said: list[AnyEvent] = [*play.say("bets.open"), *play.say("bets.close")]
+        events: list[AnyEvent] = [*play.say("bets.open"), *play.say("bets.close")]
         found.append(
-            "rest_too_long" in [event.what for event in said if isinstance(event, Irregularity)]
+            "rest_too_long" in [event.what for event in events if isinstance(event, Irregularity)]
         )
         play.say("cards.deal", count=len(play.current.due))
         play.close(winner=1)

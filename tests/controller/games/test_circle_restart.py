@@ -16,14 +16,18 @@ STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
 
 
 def draw(play: Play, cards: str) -> list[AnyEvent]:
-    said: list[AnyEvent] = []
+    events: list[AnyEvent] = []
     for card in cards.split():
-        said += play.take(CardDrawn(at=play.now(), device="shoe", frame=f"frame {card}", card=card))
-    return said
+        events += play.take(
+            CardDrawn(at=play.now(), device="shoe", frame=f"frame {card}", card=card)
+        )
+    return events
 
 
-def silences(said: list[AnyEvent]) -> list[Irregularity]:
-    return [event for event in said if isinstance(event, Irregularity) and event.what == "silence"]
+def silences(events: list[AnyEvent]) -> list[Irregularity]:
+    return [
+        event for event in events if isinstance(event, Irregularity) and event.what == "silence"
+    ]
 
 
 def deal(play: Play) -> None:

@@ -247,8 +247,8 @@ def test_cards_from_a_shuffler_come_in_packets() -> None:
 def test_cards_dealt_by_hand() -> None:
     play = table()
     play.say("bets.open")
-    said = play.say("cards.deal", role="croupier", count=8)
-    assert [event.unobserved for event in of_kind(said, BetsClosed)] == [True]
+    events = play.say("cards.deal", role="croupier", count=8)
+    assert [event.unobserved for event in of_kind(events, BetsClosed)] == [True]
     with pytest.raises(
         RejectedError, match="the betting interval is open; send betting-close, or report a card"
     ):
@@ -263,8 +263,8 @@ def test_cards_dealt_by_hand() -> None:
         play.say("cards.burn")
     with pytest.raises(RejectedError, match="3 of these cards are dealt face up, not 2"):
         play.say("cards.deal", count=3, cards=["2c", "3c"])
-    said = play.say("cards.deal", who="board", cards=["2c", "3c", "4c"])
-    assert [event.card for event in of_kind(said, CardDealt)] == ["2c", "3c", "4c"]
+    events = play.say("cards.deal", who="board", cards=["2c", "3c", "4c"])
+    assert [event.card for event in of_kind(events, CardDealt)] == ["2c", "3c", "4c"]
     assert play.current.open
 
 
@@ -283,17 +283,17 @@ def test_one_hand_may_be_dealt_before_another() -> None:
 def test_a_card_that_was_not_burned() -> None:
     play = holdem()
     play.close()
-    said = play.show("board", "2c 3c 4c")
-    [irregular] = of_kind(said, Irregularity)
+    events = play.show("board", "2c 3c 4c")
+    [irregular] = of_kind(events, Irregularity)
     assert (irregular.what, irregular.law) == ("burn_missing", "EUS96-205")
-    assert [event.card for event in of_kind(said, CardDealt)] == ["2c", "3c", "4c"]
+    assert [event.card for event in of_kind(events, CardDealt)] == ["2c", "3c", "4c"]
 
 
 def test_a_common_card_that_was_not_read() -> None:
     play = holdem()
     play.close()
-    said = play.cards("2c 3c - 5c")
-    assert [event.what for event in of_kind(said, Irregularity)] == ["card_unread"]
+    events = play.cards("2c 3c - 5c")
+    assert [event.what for event in of_kind(events, Irregularity)] == ["card_unread"]
     assert play.asks == ("cards.show",)
     with pytest.raises(RejectedError, match="board has 1 unread cards, not 3"):
         play.show("board", "2c 3c 4c")

@@ -35,9 +35,9 @@ COVERED = (
 )
 
 
-def named(play: Play, said: list[AnyEvent]) -> list[str]:
+def named(play: Play, events: list[AnyEvent]) -> list[str]:
     return CARD.findall(
-        "".join(write(event).decode() for event in said) + str(play.shown).replace("'", '"')
+        "".join(write(event).decode() for event in events) + str(play.shown).replace("'", '"')
     )
 
 
@@ -53,8 +53,8 @@ def test_a_card_that_a_reader_reports_face_up_is_not_published(decree: str, game
     play = table(decree, game)
     play.bets()
     to = play.state.expected
-    said = play.cards("As", exposed=True)
-    [asked] = of_kind(said, Irregularity)
+    events = play.cards("As", exposed=True)
+    [asked] = of_kind(events, Irregularity)
     assert (asked.what, asked.detail, asked.asks) == (
         "deal_exposed",
         to,
@@ -67,12 +67,12 @@ def test_a_card_that_a_reader_reports_face_up_is_not_published(decree: str, game
         ["card.decide", "round.void"],
         None,
     )
-    said += play.cards("Kh Qh")
-    assert of_kind(said, CardDealt) == []
-    said += play.accept()
-    assert next((event.to, event.card) for event in of_kind(said, CardDealt)) == (to, None)
-    assert len(of_kind(said, CardDealt)) == 3, "the cards after it follow"
-    assert named(play, said) == []
+    events += play.cards("Kh Qh")
+    assert of_kind(events, CardDealt) == []
+    events += play.accept()
+    assert next((event.to, event.card) for event in of_kind(events, CardDealt)) == (to, None)
+    assert len(of_kind(events, CardDealt)) == 3, "the cards after it follow"
+    assert named(play, events) == []
 
 
 def test_a_card_that_lies_face_down_after_all_is_known_when_it_is_turned() -> None:
@@ -85,15 +85,15 @@ def test_a_card_that_lies_face_down_after_all_is_known_when_it_is_turned() -> No
 
 
 @pytest.mark.rule("EUS96-203")
-@pytest.mark.parametrize(("named_as", "told"), [(None, "Ks"), ("2c", "2c")])
+@pytest.mark.parametrize(("named_as", "message"), [(None, "Ks"), ("2c", "2c")])
 def test_only_a_card_that_does_lie_face_up_is_an_irregularity(
-    named_as: str | None, told: str
+    named_as: str | None, message: str
 ) -> None:
     play = waiting()
-    said = play.say("card.decide", action="exposed", card=named_as)
-    assert [event.card for event in of_kind(said, CardDealt)] == [told]
-    assert [event.reason for event in of_kind(said, RoundVoid)] == ["card_exposed"]
-    assert "Ks" not in str(said) or told == "Ks"
+    events = play.say("card.decide", action="exposed", card=named_as)
+    assert [event.card for event in of_kind(events, CardDealt)] == [message]
+    assert [event.reason for event in of_kind(events, RoundVoid)] == ["card_exposed"]
+    assert "Ks" not in str(events) or message == "Ks"
 
 
 def test_a_person_may_find_another_card_and_the_reading_stays_the_evidence() -> None:
@@ -134,8 +134,11 @@ def test_cards_are_checked_one_after_the_other() -> None:
 def test_an_unread_card_is_requested_when_it_lies_open() -> None:
     play = half_dealt("BAL09")
     play.cards("-", exposed=True)
-    said = play.say("card.decide", action="exposed")
-    assert [event.what for event in of_kind(said, Irregularity)] == ["card_unread", "deal_exposed"]
+    events = play.say("card.decide", action="exposed")
+    assert [event.what for event in of_kind(events, Irregularity)] == [
+        "card_unread",
+        "deal_exposed",
+    ]
     play.accept()
     play.cards("Qs Js")
     play.show(1, "9c", index=2)
@@ -210,7 +213,7 @@ def test_a_card_that_is_dealt_face_up_is_published_as_always() -> None:
     play.bets()
     while not play.current.due[0].up:
         play.packet(1)
-    said = play.cards("As", exposed=True)
-    assert [event.card for event in of_kind(said, CardDealt)] == ["As"]
-    assert of_kind(said, Irregularity) == []
-    assert of_kind(said, RoundResult) == []
+    events = play.cards("As", exposed=True)
+    assert [event.card for event in of_kind(events, CardDealt)] == ["As"]
+    assert of_kind(events, Irregularity) == []
+    assert of_kind(events, RoundResult) == []

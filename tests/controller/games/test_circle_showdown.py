@@ -181,8 +181,8 @@ def test_the_low_half_needs_three_low_common_cards() -> None:
         for cards in board:
             play.street(cards)
         play.close()
-        [found] = of_kind(play.turn(), RoundResult)
-        return found
+        [event] = of_kind(play.turn(), RoundResult)
+        return event
 
     low = result(("3h 4c 5d 8c", "4h 9s", "3s Ts"))
     assert outcome_of(low).marks == ("low", "split")

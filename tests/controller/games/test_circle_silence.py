@@ -86,10 +86,10 @@ def test_the_first_card_after_a_silence_before_the_deal_need_not_be_the_first() 
     play.say("bets.open")
     lost(play)
     up(play)
-    said = play.cards("Ah")
-    assert of_kind(said, BetsClosed)[0].unobserved
-    assert whats(said) == ["silence"]
-    assert [event.card for event in of_kind(said, CardDealt)] == [None]
+    events = play.cards("Ah")
+    assert of_kind(events, BetsClosed)[0].unobserved
+    assert whats(events) == ["silence"]
+    assert [event.card for event in of_kind(events, CardDealt)] == [None]
 
 
 def test_closing_the_antes_after_a_silence_begins_the_deal() -> None:

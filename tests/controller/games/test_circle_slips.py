@@ -37,8 +37,8 @@ def stud(game: str, seats: int = 5, streets: int = 1) -> tuple[Play, list[str]]:
 
 def test_a_player_who_folds_after_bets_closed_too_early_gets_no_more_cards() -> None:
     play, cards = stud("five-card-stud")
-    said = play.act(3, "fold")
-    assert [event.decision for event in of_kind(said, HandDecided)] == ["fold"]
+    events = play.act(3, "fold")
+    assert [event.decision for event in of_kind(events, HandDecided)] == ["fold"]
     assert [event.to for event in of_kind(play.cards(" ".join(cards[-4:])), CardDealt)] == [
         "seat:5",
         "seat:1",
@@ -214,8 +214,8 @@ def test_the_first_to_speak_is_published_again_when_an_open_card_is_corrected() 
     play.bets()
     opened_by = of_kind(play.cards("7h 8h 9h Th 7s 8s Js Ts"), BettingOpened)
     assert [(event.interval, event.first) for event in opened_by] == [(1, "seat:2")]
-    said = of_kind(play.show(1, "Qs", index=2), BettingOpened)
-    assert [(event.interval, event.first) for event in said] == [(1, "seat:1")]
+    events = of_kind(play.show(1, "Qs", index=2), BettingOpened)
+    assert [(event.interval, event.first) for event in events] == [(1, "seat:1")]
     assert (
         of_kind([*play.accept(), *play.act(1, "bet"), *play.show(3, "As", index=2)], BettingOpened)
         == []

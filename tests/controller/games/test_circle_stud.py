@@ -107,8 +107,8 @@ def test_the_lowest_card_speaks_first_then_the_best_open_cards() -> None:
 def test_of_equal_cards_the_nearest_to_the_hand_speaks() -> None:
     play = table("BAL09", "seven-card-stud")
     play.bets()
-    said = play.cards("2c 3c 4c 5c 2d 3d 4d 5d 9s 7h 7c Qd 6c")
-    assert of_kind(said, BettingOpened)[0].first == "seat:1"
+    events = play.cards("2c 3c 4c 5c 2d 3d 4d 5d 9s 7h 7c Qd 6c")
+    assert of_kind(events, BettingOpened)[0].first == "seat:1"
 
 
 @rule("BAL09-030")
@@ -144,8 +144,8 @@ def test_flush_over_full_house_with_thirty_two_cards() -> None:
     play.show(4, "7c 9d 7d 9s 8c")
     play.show(1, "8d Ad 9h Kd As")
     play.show(2, "9c Jh Jc Tc Kc")
-    said = play.turn(3)
-    assert outcome_of(of_kind(said, RoundResult)[0]).winner == "seat:3"
+    events = play.turn(3)
+    assert outcome_of(of_kind(events, RoundResult)[0]).winner == "seat:3"
 
 
 @rule("BAL09-072", "EUS96-214")
@@ -168,14 +168,14 @@ def test_three_raises_of_a_player_in_an_interval(decree: str) -> None:
 def test_open_cards_that_were_not_read_hold_up_the_bets() -> None:
     play = table("BAL09", "seven-card-stud")
     play.bets()
-    said = play.cards("2c 3c 4c 5c 2d 3d 4d 5d 9s - Kc Qd 6c")
-    assert irregularities(said) == ["card_unread"]
-    assert not of_kind(said, BettingOpened)
+    events = play.cards("2c 3c 4c 5c 2d 3d 4d 5d 9s - Kc Qd 6c")
+    assert irregularities(events) == ["card_unread"]
+    assert not of_kind(events, BettingOpened)
     assert play.asks == ("cards.show",)
     with pytest.raises(RejectedError, match="no betting interval is open"):
         play.close()
-    said = play.show(1, "Jh")
-    assert of_kind(said, BettingOpened)[0].first == "seat:4"
+    events = play.show(1, "Jh")
+    assert of_kind(events, BettingOpened)[0].first == "seat:4"
 
 
 def test_cards_of_a_packet_are_shown_where_they_lie_open() -> None:
@@ -185,8 +185,8 @@ def test_cards_of_a_packet_are_shown_where_they_lie_open() -> None:
         play.packet(3)
     play.say("cards.burn")
     for number, card in ((4, "9s"), (1, "Jh"), (2, "Kc"), (3, "Qd")):
-        said = play.show(number, card)
-    assert of_kind(said, BettingOpened)[0].first == "seat:4"
+        events = play.show(number, card)
+    assert of_kind(events, BettingOpened)[0].first == "seat:4"
     assert counts(play) == dict.fromkeys(("seat:1", "seat:2", "seat:3", "seat:4"), 3)
 
 
@@ -214,8 +214,8 @@ def test_an_exposed_card_that_nobody_read_is_asked_for() -> None:
     play = table("BAL09", "seven-card-stud")
     play.bets()
     play.packet(1)
-    said = play.error("exposed", 4)
-    assert irregularities(said) == ["deal_exposed", "card_unread"]
+    events = play.error("exposed", 4)
+    assert irregularities(events) == ["deal_exposed", "card_unread"]
     assert of_kind(play.show(4, "2c", index=1), CardDealt) == []
     assert play.current.cards_of("seat:4")[0].face == "2c"
 
@@ -227,15 +227,15 @@ def test_both_of_the_first_cards_were_seen_the_ante_is_returned() -> None:
     play.cards("2c 3c")
     play.seen("4c")
     play.cards("5c 2d 3d")
-    said = play.seen("4d")
-    assert irregularities(said) == ["deal_both_exposed"]
-    assert [(event.who, event.bet, event.withdrawn) for event in of_kind(said, BetPlaced)] == [
+    events = play.seen("4d")
+    assert irregularities(events) == ["deal_both_exposed"]
+    assert [(event.who, event.bet, event.withdrawn) for event in of_kind(events, BetPlaced)] == [
         ("seat:2", "ante", True)
     ]
-    assert of_kind(said, CardRemoved)[0].to == "seat:2"
-    said = play.cards("5d 9s Jh Qd 6c")
-    assert [who for who, _ in dealt(said)] == ["seat:3", "seat:4", "seat:1", "seat:3", "dead"]
-    assert of_kind(said, BettingOpened)[0].first == "seat:4"
+    assert of_kind(events, CardRemoved)[0].to == "seat:2"
+    events = play.cards("5d 9s Jh Qd 6c")
+    assert [who for who, _ in dealt(events)] == ["seat:3", "seat:4", "seat:1", "seat:3", "dead"]
+    assert of_kind(events, BettingOpened)[0].first == "seat:4"
 
 
 @rule("BAL09-046")
@@ -243,13 +243,13 @@ def test_the_last_card_was_seen_and_the_player_continues() -> None:
     play = seven(streets=3)
     last(play)
     play.cards("Ac Ad")
-    said = play.seen("As")
-    [asked] = of_kind(said, Irregularity)
+    events = play.seen("As")
+    [asked] = of_kind(events, Irregularity)
     assert (asked.what, asked.asks) == ("deal_last_card", ("hand.act", "round.void"))
     assert of_kind(play.cards("Th"), BettingOpened) == []
-    said = play.act(2, "go")
-    assert [event.decision for event in of_kind(said, HandDecided)] == ["go"]
-    assert len(of_kind(said, BettingOpened)) == 1
+    events = play.act(2, "go")
+    assert [event.decision for event in of_kind(events, HandDecided)] == ["go"]
+    assert len(of_kind(events, BettingOpened)) == 1
     assert play.current.cards_of("seat:2")[-1].face is None
     play.act(2, "bet")
 
@@ -261,14 +261,14 @@ def test_the_last_card_was_seen_and_the_player_bets_no_more() -> None:
     play.cards("Ac")
     play.seen("Ad")
     play.cards("As Th")
-    said = play.act(1, "pass")
-    assert of_kind(said, BettingOpened)[0].first != "seat:1"
+    events = play.act(1, "pass")
+    assert of_kind(events, BettingOpened)[0].first != "seat:1"
     with pytest.raises(RejectedError, match="nothing left to bet"):
         play.act(1, "bet")
     play.act(2, "bet")
     play.close()
-    said = play.turn()
-    [result] = of_kind(said, RoundResult)
+    events = play.turn()
+    [result] = of_kind(events, RoundResult)
     assert "side_pot" in outcome_of(result).marks
     bets = {hand.who: [each.bet for each in hand.settled] for hand in outcome_of(result).hands}
     assert bets == {f"seat:{n}": ["pot"] if n == 1 else ["pot", "side_pot"] for n in (1, 2, 3, 4)}
@@ -287,20 +287,20 @@ def test_the_last_card_of_two_players_was_seen_they_show_without_a_bet(by: str) 
     play = seven(streets=3)
     last(play, live=2)
     if by == "reader":
-        said = play.seen("Ac") + play.cards("Ad")
+        events = play.seen("Ac") + play.cards("Ad")
     else:
         play.cards("Ac Ad")
-        said = play.error("exposed", 4)
-    assert irregularities(said) == ["deal_last_of_two"]
-    assert (len(of_kind(said, BettingOpened)), play.current.showdown) == (0, True)
+        events = play.error("exposed", 4)
+    assert irregularities(events) == ["deal_last_of_two"]
+    assert (len(of_kind(events, BettingOpened)), play.current.showdown) == (0, True)
     assert of_kind(play.turn(), RoundResult)
 
 
 @rule("BAL09-048")
 def test_a_player_who_bares_covered_cards_gets_the_next_one_face_up() -> None:
     play = seven(streets=3)
-    said = play.error("exposed", 2, fault="player")
-    assert irregularities(said) == ["deal_shown_by_player"]
+    events = play.error("exposed", 2, fault="player")
+    assert irregularities(events) == ["deal_shown_by_player"]
     last(play)
     assert dealt(play.cards(LAST)) == [
         ("seat:4", None),
@@ -328,11 +328,11 @@ def test_who_was_skipped_at_the_last_card_gets_the_first_dead_one_after_the_othe
     play = seven(streets=3)
     last(play)
     play.cards("Ac Ad")  # the second went to seat 2, and lies with seat 1 for the table
-    said = play.error("skipped", 1, seen=True)
-    assert irregularities(said) == ["deal_skipped"]
-    assert [(event.to, event.was) for event in of_kind(said, CardDealt)] == [("seat:2", "seat:1")]
-    said = play.cards("As")
-    assert [(event.to, event.was) for event in of_kind(said, CardDealt)] == [
+    events = play.error("skipped", 1, seen=True)
+    assert irregularities(events) == ["deal_skipped"]
+    assert [(event.to, event.was) for event in of_kind(events, CardDealt)] == [("seat:2", "seat:1")]
+    events = play.cards("As")
+    assert [(event.to, event.was) for event in of_kind(events, CardDealt)] == [
         ("seat:3", None),
         ("seat:1", "dead"),
     ]
@@ -359,40 +359,40 @@ def test_who_was_skipped_in_the_first_deal_has_not_been_dealt_to_in_order() -> N
     play = table("BAL09", "seven-card-stud")
     play.bets()
     play.cards("2c 3c")
-    said = play.error("skipped", 1)
-    assert [event.reason for event in of_kind(said, RoundVoid)] == ["wrong_order"]
+    events = play.error("skipped", 1)
+    assert [event.reason for event in of_kind(events, RoundVoid)] == ["wrong_order"]
 
 
 @rule("BAL09-032")
 @pytest.mark.parametrize("by", ["reader", "person"])
 def test_a_card_before_the_bets_are_closed_leaves_with_as_many_as_play(by: str) -> None:
     play = seven(streets=1)
-    said = play.cards("7h") if by == "reader" else play.error("premature")
-    assert irregularities(said) == ["deal_premature"]
+    events = play.cards("7h") if by == "reader" else play.error("premature")
+    assert irregularities(events) == ["deal_premature"]
     assert play.asks == ()
     play.act(3, "fold")
-    said = play.close()
-    assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [
+    events = play.close()
+    assert [(event.why, event.card) for event in of_kind(events, CardRemoved)] == [
         ("premature", None)
     ]
-    assert of_kind(said, CardExpected)[-1].to == "burn"
-    said = play.cards("8c Qs 9d 8h Ts Jd Ah")
-    assert len(of_kind(said, CardsBurned)) == 3
-    assert dealt(said) == [("seat:4", "8h"), ("seat:1", "Ts"), ("seat:2", "Jd"), ("dead", None)]
+    assert of_kind(events, CardExpected)[-1].to == "burn"
+    events = play.cards("8c Qs 9d 8h Ts Jd Ah")
+    assert len(of_kind(events, CardsBurned)) == 3
+    assert dealt(events) == [("seat:4", "8h"), ("seat:1", "Ts"), ("seat:2", "Jd"), ("dead", None)]
 
 
 @rule("BAL09-027")
 def test_the_dead_cards_are_mixed_in_where_the_last_card_does_not_suffice() -> None:
     play = many(7)
-    said = play.close()
-    assert irregularities(said) == ["cards_lacking"]
-    assert [(event.why, event.to, event.card) for event in of_kind(said, CardRemoved)] == [
+    events = play.close()
+    assert irregularities(events) == ["cards_lacking"]
+    assert [(event.why, event.to, event.card) for event in of_kind(events, CardRemoved)] == [
         ("mixed_in", "dead", None)
     ]
     mixed = {card.card for card in play.current.cards if card.to == "dead"}
     assert mixed == set()
-    said = play.cards(" ".join([*left(play)][:7]))
-    assert [who for who, _ in dealt(said)] == [
+    events = play.cards(" ".join([*left(play)][:7]))
+    assert [who for who, _ in dealt(events)] == [
         "seat:7",
         "seat:1",
         "seat:2",
@@ -407,10 +407,10 @@ def test_the_dead_cards_are_mixed_in_where_the_last_card_does_not_suffice() -> N
 @rule("BAL09-027")
 def test_if_the_pack_still_does_not_suffice_one_card_is_for_all() -> None:
     play = many(8)
-    said = play.close()
-    assert irregularities(said) == ["cards_lacking", "cards_lacking"]
-    said = play.cards(left(play)[0])
-    assert dealt(said) == [("board", left_first := of_kind(said, CardDealt)[0].card)]
+    events = play.close()
+    assert irregularities(events) == ["cards_lacking", "cards_lacking"]
+    events = play.cards(left(play)[0])
+    assert dealt(events) == [("board", left_first := of_kind(events, CardDealt)[0].card)]
     assert left_first is not None
     play.close()
     [result] = of_kind(play.turn(), RoundResult)

@@ -230,8 +230,8 @@ def test_a_die_that_is_found_in_time(decree: str) -> None:
     play.totals(8)
     play.say("die.report", serial="102")
     play.say("dice.choose", serials=["103", "104"])
-    found = only(play.say("die.report", found=True), DieLost)
-    assert (found.serial, found.found) == ("102", True)
+    event = only(play.say("die.report", found=True), DieLost)
+    assert (event.serial, event.found) == ("102", True)
     assert not of_kind(play.totals(8), Irregularity)
     play.say("dice.choose", serials=["101", "102"])
 

@@ -23,8 +23,8 @@ every = pytest.mark.parametrize("decree", DECREES)
 @rule("EUS96-115")
 def test_the_last_shooter() -> None:
     play = table("EUS96")
-    said = only(play.say("last_rounds.announce", role="croupier"), LastRounds)
-    assert (said.purpose, said.left, said.announcement) == (
+    event = only(play.say("last_rounds.announce", role="croupier"), LastRounds)
+    assert (event.purpose, event.left, event.announcement) == (
         "close",
         1,
         {"eu": "dadoen mahaiko azken jaurtitzaila"},

@@ -60,14 +60,14 @@ PAYS: dict[str, dict[str, int]] = {
 @for_each("phases", ["person", "device"])
 def test_the_calls_come_in_their_order(decree: str, phases: str) -> None:
     play = table(WHEEL, decree, phases=phases)
-    said = play.spin(3, 1) if phases == "person" else play.alone(3, 1)
-    calls = [event for event in said if isinstance(event, RoundOpened | BetsLastCall | BetsClosed)][
-        : len(CALLS[decree])
-    ]
+    events = play.spin(3, 1) if phases == "person" else play.alone(3, 1)
+    calls = [
+        event for event in events if isinstance(event, RoundOpened | BetsLastCall | BetsClosed)
+    ][: len(CALLS[decree])]
     assert [list((event.announcement or {}).values()) for event in calls] == [
         [call] for call in CALLS[decree]
     ]
-    assert isinstance(said[len(calls)], RoundResult)
+    assert isinstance(events[len(calls)], RoundResult)
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-050", "ARA02-150", "EUS96-045", "GAL07-038"))
@@ -76,9 +76,9 @@ def test_a_wheel_that_stops_before_no_more_bets_has_no_result(decree: str) -> No
     play.say("bets.open")
     play.phase("launched", 1)
     play.phase("settled", 1)
-    said = play.cell(2, 1)
-    assert whats(said) == ["before_no_more_bets", "round.unresolved"]
-    unresolved = only(said, RoundUnresolved)
+    events = play.cell(2, 1)
+    assert whats(events) == ["before_no_more_bets", "round.unresolved"]
+    unresolved = only(events, RoundUnresolved)
     result = only(play.say("round.confirm"), RoundResult)
     assert (outcome_of(result).number, outcome_of(result).cell) == (unresolved.candidate, 2)
 
@@ -273,8 +273,8 @@ FAULTS: tuple[WheelFaultName, ...] = ("between", "too_few_turns", "reversed")
 def test_a_fault_of_the_wheel_asks(decree: str, fault: WheelFaultName) -> None:
     play = table(WHEEL, decree)
     play.until_closed(1)
-    said = play.fault(fault)
-    assert only(said, Irregularity).asks == ("round.confirm", "round.void")
+    events = play.fault(fault)
+    assert only(events, Irregularity).asks == ("round.confirm", "round.void")
     play.phase("settled", 1)
     assert play.cell(2, 1) == []
     play.again()

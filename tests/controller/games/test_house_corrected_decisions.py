@@ -30,10 +30,10 @@ def over(*decisions: str, **settings: str) -> poker_play.Play:
 def correct(play: Any, decisions: dict[str, str], **hands: str) -> ResultCorrected:
     """Correct decisions: ``box1`` for ``box:1``."""
     lie = {name.replace("box", "box:"): cards.split() for name, cards in hands.items()}
-    told = play.say(
+    events = play.say(
         "result.correct", round=play.state.round, decisions=decisions, hands=lie or None
     )
-    [corrected] = of_kind(told, ResultCorrected)
+    [corrected] = of_kind(events, ResultCorrected)
     return corrected
 
 
@@ -47,10 +47,10 @@ def test_a_hand_that_went_was_reported_as_giving_up_last() -> None:
     assert bets_of_result(play, "box:2") == {"ante": ("lose", None)}
     with pytest.raises(RejectedError, match="no round in progress; send bets-open"):
         back(play, 2, "pass")
-    told = correct(play, {"box:2": "go"}, dealer=BANK, box2=TWO)
-    assert bets_of(told, "box:1") == {"ante": ("lose", None)}
-    assert bets_of(told, "box:2") == {"ante": ("win", (1, 1)), "second": ("win", (1, 1))}
-    assert outcome_of(told).marks == ("dealer_qualifies",)
+    events = correct(play, {"box:2": "go"}, dealer=BANK, box2=TWO)
+    assert bets_of(events, "box:1") == {"ante": ("lose", None)}
+    assert bets_of(events, "box:2") == {"ante": ("win", (1, 1)), "second": ("win", (1, 1))}
+    assert outcome_of(events).marks == ("dealer_qualifies",)
     again = correct(play, {"box:1": "go"}, box1=ONE)
     assert bets_of(again, "box:1")["second"] == ("win", (3, 1)), (
         "the corrected round is the one that is corrected again"
@@ -59,9 +59,9 @@ def test_a_hand_that_went_was_reported_as_giving_up_last() -> None:
 
 def test_where_the_bank_does_not_play_no_hand_is_shown() -> None:
     play = over("pass", "pass")
-    told = correct(play, {"box:2": "go"}, dealer="Ah Qd 5s 4s 9h")
-    assert bets_of(told, "box:2") == {"ante": ("win", (1, 1)), "second": ("void", None)}
-    assert outcome_of(told).marks == ("dealer_not_qualified",)
+    events = correct(play, {"box:2": "go"}, dealer="Ah Qd 5s 4s 9h")
+    assert bets_of(events, "box:2") == {"ante": ("win", (1, 1)), "second": ("void", None)}
+    assert outcome_of(events).marks == ("dealer_not_qualified",)
 
 
 def test_a_hand_that_gave_up_was_reported_as_going() -> None:
@@ -149,10 +149,10 @@ def test_a_player_of_texas_who_went_was_reported_as_giving_up_last() -> None:
         RejectedError, match="name the cards of these hands too; they were face up: dealer, box:1,"
     ):
         correct(play, {"box:1": "go"})
-    told = correct(play, {"box:1": "go"}, dealer="Ks Kd", box1="Ah As", board="Tc 4d 9h 4c 6s")
-    assert bets_of(told, "box:1") == {"ante": ("win", (1, 1)), "second": ("win", (1, 1))}
-    assert bets_of(told, "box:2") == {"ante": ("lose", None)}
-    assert [hand.who for hand in outcome_of(told).hands] == [
+    events = correct(play, {"box:1": "go"}, dealer="Ks Kd", box1="Ah As", board="Tc 4d 9h 4c 6s")
+    assert bets_of(events, "box:1") == {"ante": ("win", (1, 1)), "second": ("win", (1, 1))}
+    assert bets_of(events, "box:2") == {"ante": ("lose", None)}
+    assert [hand.who for hand in outcome_of(events).hands] == [
         "dealer",
         "board",
         "box:1",

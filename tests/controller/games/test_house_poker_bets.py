@@ -117,11 +117,13 @@ def test_a_side_bet_without_an_ante_is_given_back() -> None:
     play = opened("poker-draw-house", "EUS96")
     play.coin(2)
     play.say("bet.place", who="box:1", bet="jackpot", amount=100)
-    told = play.say("bets.close")
-    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [
+    events = play.say("bets.close")
+    assert [(event.what, event.detail) for event in of_kind(events, Irregularity)] == [
         ("bet_without_ante", "box:2: jackpot")
     ]
-    assert [(event.who, event.withdrawn) for event in of_kind(told, BetPlaced)] == [("box:2", True)]
+    assert [(event.who, event.withdrawn) for event in of_kind(events, BetPlaced)] == [
+        ("box:2", True)
+    ]
     assert play.shown["hands"]["box:1"]["bets"] == ["jackpot"]
 
 
@@ -138,8 +140,10 @@ def test_a_side_bet_without_an_ante_is_given_back() -> None:
 def test_insurance_depends_on_the_hand_alone(
     decree: str, hand: str, pays: int | None, bank: str
 ) -> None:
-    told = go(table(decree=decree), hand, bank, bets=[(1, "insurance")])
-    assert bets(box(told))["insurance"] == (("lose", None) if pays is None else ("win", (pays, 1)))
+    events = go(table(decree=decree), hand, bank, bets=[(1, "insurance")])
+    assert bets(box(events))["insurance"] == (
+        ("lose", None) if pays is None else ("win", (pays, 1))
+    )
 
 
 def test_a_hand_with_a_side_bet_is_shown_though_the_bank_does_not_play() -> None:
@@ -149,8 +153,8 @@ def test_a_hand_with_a_side_bet_is_shown_though_the_bank_does_not_play() -> None
     play.act(2, "go")
     assert of_kind(play.turn("dealer"), RoundResult) == []
     assert play.shown["phase"] == "showdown"
-    told = play.turn("box:1")
-    assert [hand.cards != () for hand in outcome_of(of_kind(told, RoundResult)[0]).hands] == [
+    events = play.turn("box:1")
+    assert [hand.cards != () for hand in outcome_of(of_kind(events, RoundResult)[0]).hands] == [
         True,
         False,
         True,
@@ -175,11 +179,11 @@ def test_the_bet_on_a_pair_is_paid_by_the_announced_table(
     number: int, hand: str, kind: str | None
 ) -> None:
     play = table("three-card-poker", "BAL09", pay_table=number)
-    told = go(play, hand, "Ah Kh Qh", bets=[(1, "pair_plus")])
+    events = go(play, hand, "Ah Kh Qh", bets=[(1, "pair_plus")])
     shown = play.shown["side_bets"]["pair_plus"]
     announced = {made: tuple(pays) for made, pays in shown.items()}
     assert announced == book_of("three-card-poker", "BAL09").sides["pair_plus"].tables[number - 1]
-    assert bets(box(told))["pair_plus"] == (
+    assert bets(box(events))["pair_plus"] == (
         ("lose", None) if kind is None else ("win", announced[kind])
     )
 
@@ -190,10 +194,10 @@ def test_the_bet_on_a_pair_is_paid_by_the_announced_table(
 def test_the_side_bet_of_a_hand_that_gives_up(folded: str, outcome: tuple[str, Any]) -> None:
     play = table("three-card-poker", "BAL09", folded_bets=folded)
     dealt(play, "Js 8s 6s", "Ah Kh Qh", bets=[(1, "pair_plus")])
-    told = play.act(1, "pass")
+    events = play.act(1, "pass")
     if folded == "play":
-        told = play.turn("box:1")
-    assert bets(box(told)) == {"ante": ("lose", None), "pair_plus": outcome}
+        events = play.turn("box:1")
+    assert bets(box(events)) == {"ante": ("lose", None), "pair_plus": outcome}
 
 
 # The last rounds

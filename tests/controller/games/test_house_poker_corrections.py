@@ -33,8 +33,8 @@ def correct(play: Play, **fields: Any) -> list[Any]:
 
 
 def corrected(events: list[Any]) -> ResultCorrected:
-    [found] = of_kind(events, ResultCorrected)
-    return found
+    [event] = of_kind(events, ResultCorrected)
+    return event
 
 
 @pytest.mark.parametrize(

@@ -39,18 +39,18 @@ def ready(**settings: str) -> Play:
 )
 def test_one_card_each_from_the_left_the_banks_last_one_exposed(decree: str) -> None:
     play = table(decree=decree)
-    told = of_kind(dealt(play, *HANDS), CardDealt)
-    assert [event.to for event in told] == ["box:1", "box:2", "dealer"] * 5
-    assert [event.index for event in told] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5]
-    assert [event.card for event in told if event.card] == ["9h"]
-    assert told[-1].card == "9h"
+    events = of_kind(dealt(play, *HANDS), CardDealt)
+    assert [event.to for event in events] == ["box:1", "box:2", "dealer"] * 5
+    assert [event.index for event in events] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5]
+    assert [event.card for event in events if event.card] == ["9h"]
+    assert events[-1].card == "9h"
     assert play.shown["phase"] == "decisions"
 
 
 @pytest.mark.rule("BAL05-129")
 def test_the_banks_first_card_may_be_the_exposed_one() -> None:
-    told = of_kind(dealt(table(exposed="first"), *HANDS), CardDealt)
-    assert [(event.to, event.index, event.card) for event in told if event.card] == [
+    events = of_kind(dealt(table(exposed="first"), *HANDS), CardDealt)
+    assert [(event.to, event.index, event.card) for event in events if event.card] == [
         ("dealer", 1, "Ah")
     ]
 
@@ -67,9 +67,9 @@ def test_the_banks_first_card_may_be_the_exposed_one() -> None:
 def test_packets_go_hand_by_hand_the_banks_last(decree: str, game: str, size: int) -> None:
     play = table(game, decree, dealt="packets")
     play.bets(2, 5)
-    told = of_kind(play.packets(size, size, size), CardDealt)
-    assert [event.to for event in told] == ["box:2"] * size + ["box:5"] * size + ["dealer"] * size
-    assert {event.card for event in told} == {None}
+    events = of_kind(play.packets(size, size, size), CardDealt)
+    assert [event.to for event in events] == ["box:2"] * size + ["box:5"] * size + ["dealer"] * size
+    assert {event.card for event in events} == {None}
     assert play.shown["phase"] == "decisions"
 
 
@@ -93,18 +93,18 @@ def test_packets_are_of_unknown_cards_until_they_are_shown() -> None:
 def test_a_reader_at_an_automatic_shoe_reads_hand_by_hand() -> None:
     play = table(dealt="packets", exposed="first")
     play.bets(1, 2)
-    told = of_kind(play.cards(" ".join(HANDS)), CardDealt)
-    assert [event.to for event in told] == ["box:1"] * 5 + ["box:2"] * 5 + ["dealer"] * 5
-    assert told[-1].card == "9h", "out of an automatic shoe the last is exposed"
+    events = of_kind(play.cards(" ".join(HANDS)), CardDealt)
+    assert [event.to for event in events] == ["box:1"] * 5 + ["box:2"] * 5 + ["dealer"] * 5
+    assert events[-1].card == "9h", "out of an automatic shoe the last is exposed"
 
 
 @pytest.mark.rule("BAL09-035")
 def test_three_passes_of_three_cards() -> None:
     play = table("three-card-poker", "BAL09")
     play.bets(1, 3)
-    told = of_kind(play.cards("2c 3c 4c 5c 6c 7c 8c 9c Tc"), CardDealt)
-    assert [event.to for event in told] == ["box:1", "box:3", "dealer"] * 3
-    assert {event.card for event in told} == {None}
+    events = of_kind(play.cards("2c 3c 4c 5c 6c 7c 8c 9c Tc"), CardDealt)
+    assert [event.to for event in events] == ["box:1", "box:3", "dealer"] * 3
+    assert {event.card for event in events} == {None}
 
 
 def test_people_report_the_deal() -> None:

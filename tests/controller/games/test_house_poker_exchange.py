@@ -69,8 +69,8 @@ def test_a_bought_card_that_must_be_among_those_shown() -> None:
     play.cards("Th")
     play.act(1, "go")
     play.turn("dealer")
-    told = play.show("box:1", "Ts Td Tc 6c 7s")
-    assert [event.what for event in of_kind(told, Irregularity)] == ["shown_differs"]
+    events = play.show("box:1", "Ts Td Tc 6c 7s")
+    assert [event.what for event in of_kind(events, Irregularity)] == ["shown_differs"]
 
 
 def test_where_the_decree_does_not_say_a_bought_card_lies_face_down() -> None:
@@ -132,19 +132,19 @@ def test_new_cards_go_box_by_box() -> None:
 def test_the_bank_discards_by_its_rule_and_then_plays_with_a_pair_of_eights() -> None:
     play = draw("Ts Td 4c 6c 7s", "8s 8d Ac 3h 2s")
     play.act(1, "discard", count=0)
-    told = play.turn("dealer")
-    assert [(event.who, event.count) for event in of_kind(told, HandDecided)] == [("dealer", 2)]
-    assert [(event.card, event.to) for event in of_kind(told, CardRemoved)] == [
+    events = play.turn("dealer")
+    assert [(event.who, event.count) for event in of_kind(events, HandDecided)] == [("dealer", 2)]
+    assert [(event.card, event.to) for event in of_kind(events, CardRemoved)] == [
         ("2s", "dealer"),
         ("3h", "dealer"),
     ]
     with pytest.raises(RejectedError, match="no choice"):
         play.say("hand.act", who="dealer", action="discard", count=1)
     assert [event.card for event in of_kind(play.cards("9c 9h"), CardDealt)] == ["9c", "9h"]
-    told = play.turn()
-    assert outcome_of(result(told)).marks == ("dealer_qualifies",)
-    assert outcome_of(result(told)).hands[-1].kind == "two_pair"
-    assert box(told).outcome == "lose"
+    events = play.turn()
+    assert outcome_of(result(events)).marks == ("dealer_qualifies",)
+    assert outcome_of(result(events)).hands[-1].kind == "two_pair"
+    assert box(events).outcome == "lose"
 
 
 @pytest.mark.rule("EUS96-165")
@@ -163,8 +163,8 @@ def test_the_bank_plays_by_its_hand_after_discards(bank: str, new: str, plays: b
     play.cards(new)
     if plays:
         play.turn("box:1")
-    [found] = of_kind(play.events, RoundResult)
-    assert outcome_of(found).marks == ("dealer_qualifies" if plays else "dealer_not_qualified",)
+    [event] = of_kind(play.events, RoundResult)
+    assert outcome_of(event).marks == ("dealer_qualifies" if plays else "dealer_not_qualified",)
 
 
 @pytest.mark.rule("EUS96-166")
@@ -241,19 +241,19 @@ def test_the_bank_discards_again_when_its_first_cards_are_corrected(
 
 def test_one_of_the_banks_first_cards_is_corrected() -> None:
     play = bank_shown("8s 8d Ac 3h 2s")
-    told = play.show("dealer", "8h", index=5)
-    assert [event.card for event in of_kind(told, CardTurned)] == ["3h", "2s"], (
+    events = play.show("dealer", "8h", index=5)
+    assert [event.card for event in of_kind(events, CardTurned)] == ["3h", "2s"], (
         "those that it had discarded lie there again"
     )
-    told = play.say("card.decide", action="accept")
-    assert [event.card for event in of_kind(told, CardRemoved)] == ["3h", "Ac"]
+    events = play.say("card.decide", action="accept")
+    assert [event.card for event in of_kind(events, CardRemoved)] == ["3h", "Ac"]
 
 
 def test_the_same_cards_again_lead_to_the_same_discards() -> None:
     play = bank_shown("8s 8d Ac 3h 2s")
     play.show("dealer", "8s 8d Ac 3h 3d")
-    told = play.show("dealer", "8s 8d Ac 3h 2s")
-    assert [event.card for event in of_kind(told, CardRemoved)] == ["2s", "3h"]
+    events = play.show("dealer", "8s 8d Ac 3h 2s")
+    assert [event.card for event in of_kind(events, CardRemoved)] == ["2s", "3h"]
     with pytest.raises(RejectedError, match="the cards of dealer are already face up"):
         play.show("dealer", "8s 8d Ac 3h 2s")
     assert play.shown["expected"] == "dealer"
@@ -321,8 +321,8 @@ def test_a_card_shown_that_was_read_otherwise_stops_the_round() -> None:
         match="these cards cannot be accepted; send the right ones or void the round:",
     ):
         play.say("card.decide", action="remove")
-    told = play.show("box:1", "7s 6c Ts Tc Td")
-    assert box(told).kind == "trips"
+    events = play.show("box:1", "7s 6c Ts Tc Td")
+    assert box(events).kind == "trips"
 
 
 def test_a_person_may_be_right_against_the_reader() -> None:
@@ -331,9 +331,9 @@ def test_a_person_may_be_right_against_the_reader() -> None:
     play.act(1, "go")
     play.turn("dealer")
     play.show("box:1", "Ts Td Tc 6c Th")
-    told = play.say("card.decide", action="accept")
-    assert (box(told).kind, result(told).confirmed_by) == ("four", "M. Lasa (table_head)")
-    assert len(play.evidence(result(told))) == 10, "also the reader's report of the tenth card"
+    events = play.say("card.decide", action="accept")
+    assert (box(events).kind, result(events).confirmed_by) == ("four", "M. Lasa (table_head)")
+    assert len(play.evidence(result(events))) == 10, "also the reader's report of the tenth card"
 
 
 @pytest.mark.parametrize(

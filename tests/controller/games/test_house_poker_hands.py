@@ -30,20 +30,20 @@ def test_a_hand_that_passes_loses_the_ante_and_never_shows() -> None:
     assert decided.announcement == {"ca": "hi vaig"}
     with pytest.raises(RejectedError, match="box:1 cannot be turned"):
         play.turn("box:1")
-    told = [*play.turn("dealer"), *play.turn("box:2")]
-    assert {event.to for event in of_kind(told, CardTurned)} == {"dealer", "box:2"}
-    assert bets(box(told)) == {"ante": ("lose", None)}
-    assert (box(told).cards, box(told).kind, box(told).outcome) == ((), None, "lose")
+    events = [*play.turn("dealer"), *play.turn("box:2")]
+    assert {event.to for event in of_kind(events, CardTurned)} == {"dealer", "box:2"}
+    assert bets(box(events)) == {"ante": ("lose", None)}
+    assert (box(events).cards, box(events).kind, box(events).outcome) == ((), None, "lose")
 
 
 @NO_DRAW
 def test_when_all_pass_the_bank_shows_nothing(decree: str) -> None:
     play = table(decree=decree)
     dealt(play, "As Ad Kc 2d 3h", ACE_KING)
-    told = play.act(1, "pass")
-    assert of_kind(told, CardTurned) == []
-    assert outcome_of(result(told)).marks == ()
-    assert [hand.cards for hand in outcome_of(result(told)).hands] == [(), ("9h",)]
+    events = play.act(1, "pass")
+    assert of_kind(events, CardTurned) == []
+    assert outcome_of(result(events)).marks == ()
+    assert [hand.cards for hand in outcome_of(result(events)).hands] == [(), ("9h",)]
 
 
 @pytest.mark.rule("BAL05-133", "ARA02-139", "BAL09-067")
@@ -97,18 +97,18 @@ def test_a_player_who_shows_his_cards_loses_everything() -> None:
     play = table()
     dealt(play, "As Ad Kc 2d 3h", "Qs Qd Qc 2h 3d", ACE_KING, bets=[(1, "insurance")])
     play.act(1, "go")
-    told = play.say("deal.error", error="exposed", who="box:1", fault="player")
-    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [
+    events = play.say("deal.error", error="exposed", who="box:1", fault="player")
+    assert [(event.what, event.detail) for event in of_kind(events, Irregularity)] == [
         ("hand_told", "box:1")
     ]
     play.act(2, "go")
-    told = play.turn()
-    assert bets(box(told)) == {
+    events = play.turn()
+    assert bets(box(events)) == {
         "ante": ("lose", None),
         "second": ("lose", None),
         "insurance": ("lose", None),
     }
-    assert box(told, 2).outcome == "win"
+    assert box(events, 2).outcome == "win"
 
 
 def test_a_decree_that_names_no_loss_for_it() -> None:
@@ -136,15 +136,15 @@ def test_a_decree_that_names_no_loss_for_it() -> None:
     ],
 )
 def test_the_bank_plays_with_ace_and_king_or_better(decree: str, bank: str, plays: bool) -> None:
-    told = go(table(decree=decree), "Ts Td Tc 6c 7s", bank)
-    assert outcome_of(result(told)).marks == (
+    events = go(table(decree=decree), "Ts Td Tc 6c 7s", bank)
+    assert outcome_of(result(events)).marks == (
         "dealer_qualifies" if plays else "dealer_not_qualified",
     )
     if plays:
-        assert bets(box(told)) == {"ante": ("win", (1, 1)), "second": ("win", (3, 1))}
+        assert bets(box(events)) == {"ante": ("win", (1, 1)), "second": ("win", (3, 1))}
     else:
-        assert bets(box(told)) == {"ante": ("win", (1, 1)), "second": ("void", None)}
-        assert box(told).cards == (), "it is not compared, and needs not be shown"
+        assert bets(box(events)) == {"ante": ("win", (1, 1)), "second": ("void", None)}
+        assert box(events).cards == (), "it is not compared, and needs not be shown"
 
 
 @pytest.mark.rule("BAL09-066", "EUS96-168")
@@ -154,11 +154,11 @@ def test_the_bank_plays_with_ace_and_king_or_better(decree: str, bank: str, play
     [("Qs 3d 2c", True), ("Js Td 8c", False), ("2s 2d 3c", True), ("As 3d 2c", True)],
 )
 def test_the_bank_plays_with_a_queen_or_better(decree: str, bank: str, plays: bool) -> None:
-    told = go(table("three-card-poker", decree), "Ks Kd 4c", bank)
-    assert outcome_of(result(told)).marks == (
+    events = go(table("three-card-poker", decree), "Ks Kd 4c", bank)
+    assert outcome_of(result(events)).marks == (
         "dealer_qualifies" if plays else "dealer_not_qualified",
     )
-    assert bets(box(told))["ante"][0] == ("lose" if bank == "As 3d 2c" else "win")
+    assert bets(box(events))["ante"][0] == ("lose" if bank == "As 3d 2c" else "win")
 
 
 @pytest.mark.rule("BAL09-082")
@@ -204,9 +204,9 @@ def test_the_bank_lies_face_down_until_all_have_decided() -> None:
     ],
 )
 def test_the_second_bet_is_paid_by_the_hand(decree: str, hand: str, kind: str, pays: int) -> None:
-    told = go(table(decree=decree), hand, ACE_KING)
-    assert (box(told).kind, box(told).outcome) == (kind, "win")
-    assert bets(box(told)) == {"ante": ("win", (1, 1)), "second": ("win", (pays, 1))}
+    events = go(table(decree=decree), hand, ACE_KING)
+    assert (box(events).kind, box(events).outcome) == (kind, "win")
+    assert bets(box(events)) == {"ante": ("win", (1, 1)), "second": ("win", (pays, 1))}
 
 
 @pytest.mark.rule("BAL05-134", "BAL05-135", "EUS96-171")
@@ -230,14 +230,14 @@ def test_the_second_bet_is_paid_by_the_hand(decree: str, hand: str, kind: str, p
     ],
 )
 def test_the_higher_hand(hand: str, bank: str, outcome: str) -> None:
-    told = go(table(), hand, bank)
-    assert box(told).outcome == outcome
+    events = go(table(), hand, bank)
+    assert box(events).outcome == outcome
     if outcome == "tie":
-        assert bets(box(told)) == {"ante": ("tie", None), "second": ("tie", None)}, (
+        assert bets(box(events)) == {"ante": ("tie", None), "second": ("tie", None)}, (
             "the bet is kept, without a prize"
         )
     if outcome == "lose":
-        assert bets(box(told)) == {"ante": ("lose", None), "second": ("lose", None)}
+        assert bets(box(events)) == {"ante": ("lose", None), "second": ("lose", None)}
 
 
 @pytest.mark.rule("ARA02-138")
@@ -266,8 +266,8 @@ def test_a_flush_against_a_full_house_in_aragon(ranking: str, outcome: str) -> N
 def test_three_cards_trips_above_straight_above_flush(
     decree: str, hand: str, bank: str, kind: str, outcome: str
 ) -> None:
-    told = go(table("three-card-poker", decree), hand, bank)
-    assert (box(told).kind, box(told).outcome) == (kind, outcome)
+    events = go(table("three-card-poker", decree), hand, bank)
+    assert (box(events).kind, box(events).outcome) == (kind, outcome)
 
 
 @pytest.mark.rule("BAL09-068")
@@ -284,5 +284,5 @@ def test_three_cards_trips_above_straight_above_flush(
 )
 @for_each("bank", ["Qh Qc 9d", "Jh Tc 8h", "Ah Kh Qh", "9c 8h 7h"])
 def test_the_bonus_is_paid_whatever_the_bank_has(hand: str, bonus: int | None, bank: str) -> None:
-    told = go(table("three-card-poker", "BAL09"), hand, bank)
-    assert bets(box(told)).get("bonus") == (None if bonus is None else ("win", (bonus, 1)))
+    events = go(table("three-card-poker", "BAL09"), hand, bank)
+    assert bets(box(events)).get("bonus") == (None if bonus is None else ("win", (bonus, 1)))

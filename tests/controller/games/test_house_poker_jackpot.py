@@ -54,11 +54,11 @@ def test_a_coin_counts_before_the_deal_and_with_an_ante(game: str, decree: str) 
     play.say("bets.close")
     assert play.state.current is not None
     assert [who for who, own in play.state.current.amounts.items() if own] == ["box:1"]
-    told = play.coin(1)
-    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [
+    events = play.coin(1)
+    assert [(event.what, event.detail) for event in of_kind(events, Irregularity)] == [
         ("bet_late", "box:1")
     ]
-    assert of_kind(told, BetPlaced) == []
+    assert of_kind(events, BetPlaced) == []
 
 
 def test_a_coin_that_came_in_a_silence_or_outside_a_round_does_not_count() -> None:
@@ -78,9 +78,9 @@ def test_the_stake_of_the_jackpot_is_half_the_minimum_at_most(game: str, rule: s
     play = opened(game, "EUS96", jackpot_stake=251)
     with pytest.raises(RejectedError, match=f"jackpot must be at most 250: {rule}"):
         play.say("bet.place", who="box:1", bet="jackpot", amount=251)
-    told = play.coin(1, 251)
-    assert [event.what for event in of_kind(told, Irregularity)] == ["stake_limit"]
-    assert of_kind(told, BetPlaced) == []
+    events = play.coin(1, 251)
+    assert [event.what for event in of_kind(events, Irregularity)] == ["stake_limit"]
+    assert of_kind(events, BetPlaced) == []
     half = opened(game, "EUS96", jackpot_stake=250)
     assert of_kind(half.say("bet.place", who="box:1", bet="jackpot", amount=250), BetPlaced)
 
@@ -99,14 +99,14 @@ def test_only_the_decided_amount_takes_part_in_the_jackpot(game: str) -> None:
             match=f"a bet of {amount} takes no part in the jackpot; 200 is decided .*: EUS96-E08",
         ):
             play.say("bet.place", who="box:1", bet="jackpot", amount=amount)
-        told = play.coin(1, amount)
-        assert [event.what for event in of_kind(told, Irregularity)] == ["jackpot_stake"]
-        assert of_kind(told, BetPlaced) == []
+        events = play.coin(1, amount)
+        assert [event.what for event in of_kind(events, Irregularity)] == ["jackpot_stake"]
+        assert of_kind(events, BetPlaced) == []
     with pytest.raises(RejectedError, match="amount is required for the jackpot; it is 200"):
         play.say("bet.place", who="box:1", bet="jackpot")
     assert [event.amount for event in of_kind(play.coin(1, 200), BetPlaced)] == [200]
-    told = play.coin(1, 200)
-    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [
+    events = play.coin(1, 200)
+    assert [(event.what, event.detail) for event in of_kind(events, Irregularity)] == [
         ("jackpot_stake", "box:1: it takes part already, 200 more came")
     ]
 
@@ -237,10 +237,10 @@ def test_the_hands_with_a_right_to_the_meter(
     decree: str, award: str, hand: str, share: tuple[int, int] | None
 ) -> None:
     play = table(decree=decree)
-    told = go(play, hand, BANK, bets=[(1, "jackpot")])
-    found = [(event.award, event.box, event.share) for event in of_kind(told, AwardQualified)]
+    events = go(play, hand, BANK, bets=[(1, "jackpot")])
+    found = [(event.award, event.box, event.share) for event in of_kind(events, AwardQualified)]
     assert found == ([] if share is None else [(award, "box:1", share)])
-    assert bets(box(told))["jackpot"] == ("lose" if share is None else "win", None)
+    assert bets(box(events))["jackpot"] == ("lose" if share is None else "win", None)
 
 
 @pytest.mark.rule("ARA02-142", "EUS96-185")
@@ -250,8 +250,8 @@ def test_without_a_coin_there_is_no_prize(decree: str) -> None:
 
 
 def test_the_prize_does_not_depend_on_the_bank() -> None:
-    told = go(table(decree="EUS96"), FOUR, "Qh Jd 3c 4h 9h", bets=[(1, "jackpot")])
-    assert [event.hand for event in of_kind(told, AwardQualified)] == ["four"]
+    events = go(table(decree="EUS96"), FOUR, "Qh Jd 3c 4h 9h", bets=[(1, "jackpot")])
+    assert [event.hand for event in of_kind(events, AwardQualified)] == ["four"]
 
 
 def several(
@@ -335,8 +335,8 @@ def test_a_prize_for_a_hand_made_by_discarding(paid: bool, share: tuple[int, int
     play.cards("2s")
     play.turn("dealer")
     play.cards("5h 6d")
-    told = play.show("box:1", "2c 2d 2h 2s Kd")
-    assert [event.share for event in of_kind(told, AwardQualified)] == (
+    events = play.show("box:1", "2c 2d 2h 2s Kd")
+    assert [event.share for event in of_kind(events, AwardQualified)] == (
         [] if share is None else [share]
     )
-    assert bets(box(told))["jackpot"][0] == ("win" if paid else "lose")
+    assert bets(box(events))["jackpot"][0] == ("win" if paid else "lose")

@@ -154,8 +154,8 @@ def test_an_exposed_card_of_a_player_stops_the_deal() -> None:
     play.cards("As", exposed=True)
     stopped(play, "card_exposed")
     assert play.sealed != []
-    told = of_kind(play.say("card.decide", action="accept"), CardDealt)
-    assert [(event.to, event.card) for event in told] == [("box:1", None)], (
+    events = of_kind(play.say("card.decide", action="accept"), CardDealt)
+    assert [(event.to, event.card) for event in events] == [("box:1", None)], (
         "no person saw it: the device was wrong"
     )
 
@@ -215,8 +215,8 @@ def test_a_packet_of_a_wrong_size_stops_the_deal(
     play.packets(size, size + wrong)
     stopped(play, "packet_wrong")
     play.packets(size)
-    told = of_kind(play.say("card.decide", action="accept"), CardDealt)
-    assert [event.to for event in told] == ["box:2"] * size + ["dealer"] * size, (
+    events = of_kind(play.say("card.decide", action="accept"), CardDealt)
+    assert [event.to for event in events] == ["box:2"] * size + ["dealer"] * size, (
         "counted again it was right, and what came next follows"
     )
 
@@ -268,9 +268,9 @@ def test_a_packet_where_cards_are_dealt_one_by_one(game: str, decree: str) -> No
 def test_a_devices_report_makes_the_play_null_where_the_site_says_so(decree: str) -> None:
     play = table(decree=decree, misdeal="void")
     play.bets(1, 2)
-    told = play.cards("As Ad As")
-    assert [event.what for event in of_kind(told, Irregularity)] == ["card_duplicate"]
-    [void] = of_kind(told, RoundVoid)
+    events = play.cards("As Ad As")
+    assert [event.what for event in of_kind(events, Irregularity)] == ["card_duplicate"]
+    [void] = of_kind(events, RoundVoid)
     assert (void.reason, void.by) == ("deck_defective", None)
 
 
@@ -368,8 +368,8 @@ def test_a_shuffler_repeats_and_changes_its_state() -> None:
     play = table()
     play.shuffler("jam")
     assert play.shuffler("jam") == []
-    told = play.shuffler("recovering")
-    assert [event.alert for event in of_kind(told, AlertCleared)] == ["shuffler_jam"]
-    assert [event.alert for event in of_kind(told, AlertRaised)] == ["shuffler_recovering"]
+    events = play.shuffler("recovering")
+    assert [event.alert for event in of_kind(events, AlertCleared)] == ["shuffler_jam"]
+    assert [event.alert for event in of_kind(events, AlertRaised)] == ["shuffler_recovering"]
     assert play.shuffler("shuffling") != []
     assert play.shuffler("ready") == []

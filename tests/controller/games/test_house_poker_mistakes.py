@@ -37,8 +37,8 @@ def test_the_cards_of_one_box_reported_for_another() -> None:
     assert {
         event.card for event in of_kind(play.say("card.decide", action="accept"), CardTurned)
     } == set(ONE.split())
-    told = play.show("box:2", TWO)
-    assert [(hand.who, hand.cards) for hand in outcome_of(result(told)).hands][:2] == [
+    events = play.show("box:2", TWO)
+    assert [(hand.who, hand.cards) for hand in outcome_of(result(events)).hands][:2] == [
         ("box:1", tuple(ONE.split())),
         ("box:2", tuple(TWO.split())),
     ]
@@ -60,8 +60,8 @@ def test_a_card_that_the_reader_knew_in_a_hand_that_gave_up() -> None:
     play.turn("dealer")
     play.show("box:1", "As Ad 2c 3c 4d")
     stopped(play, "card_duplicate")
-    told = play.say("card.decide", action="accept")
-    assert (box(told).kind, result(told).confirmed_by) == ("pair", "M. Lasa (table_head)")
+    events = play.say("card.decide", action="accept")
+    assert (box(events).kind, result(events).confirmed_by) == ("pair", "M. Lasa (table_head)")
 
 
 def test_no_statement_puts_a_card_in_two_places() -> None:
@@ -83,8 +83,8 @@ def test_a_card_that_is_read_twice_lies_there_unread() -> None:
     play.bets(1)
     play.cards("As Ah As")
     stopped(play, "card_duplicate")
-    told = play.say("card.decide", action="read")
-    assert [(event.to, event.card) for event in of_kind(told, CardDealt)] == [("box:1", None)]
+    events = play.say("card.decide", action="read")
+    assert [(event.to, event.card) for event in of_kind(events, CardDealt)] == [("box:1", None)]
     play.cards("Kd Kc 5s 2d 4s 3h 9h")
     play.act(1, "go")
     play.turn("dealer")
@@ -118,9 +118,9 @@ def test_a_silence_after_a_card_that_came_before_bets_closed() -> None:
     play.cards("As")
     play.gap()
     play.cards("Kc")
-    told = play.say("bets.close")
-    assert [event.what for event in of_kind(told, Irregularity)] == ["silence"]
-    assert of_kind(told, CardDealt) == []
+    events = play.say("bets.close")
+    assert [event.what for event in of_kind(events, Irregularity)] == ["silence"]
+    assert of_kind(events, CardDealt) == []
     play.say("cards.deal", count=10)
     assert play.shown["phase"] == "decisions"
 
@@ -141,8 +141,8 @@ def test_the_open_card_of_those_dealt_in_a_silence_is_reported_with_them() -> No
     play = table(exposed="first")
     play.bets(1)
     play.gap()
-    told = play.say("cards.deal", count=2, cards=["Kd"])
-    assert [event.card for event in of_kind(told, CardTurned)] == ["Kd"]
+    events = play.say("cards.deal", count=2, cards=["Kd"])
+    assert [event.card for event in of_kind(events, CardTurned)] == ["Kd"]
     assert play.shown["asks"][0] == "cards.deal", "the others are still to be reported"
 
 
@@ -176,9 +176,9 @@ def test_missing_cards_may_belong_to_a_player_who_did_not_show_in_an_earlier_rou
     play = table()
     for _ in range(2):
         assert confidential(play.game, play.state, lacks)
-        said = play.take(lacks)
-        assert [checked.right for checked in of_kind(said, DeckChecked)] == [False]
-        assert "Kh" not in str(said)
+        events = play.take(lacks)
+        assert [checked.right for checked in of_kind(events, DeckChecked)] == [False]
+        assert "Kh" not in str(events)
         play.take(
             ShufflerVerdict(at=2.0, device="shuffler", count=52, count_right=True, set_right=True)
         )

@@ -105,9 +105,11 @@ def test_rounds_with_errors(game: str, decree: str, source: str) -> None:
             watch.see(given, events)
             croupier.note(events)
             unresolved |= {
-                (each.session, each.round) for each in events if isinstance(each, RoundUnresolved)
+                (event.session, event.round)
+                for event in events
+                if isinstance(event, RoundUnresolved)
             }
-            if any(isinstance(each, RoundResult | RoundVoid) for each in events):
+            if any(isinstance(event, RoundResult | RoundVoid) for event in events):
                 corrected += corrects(play, chance, events)
                 break
             if (number + count) % 50 == 0:

@@ -71,9 +71,9 @@ def test_a_person_reports_the_cards_dealt_in_the_silence() -> None:
 @pytest.mark.parametrize("kind", ["card", "packet"])
 def test_late_readings_are_never_acted_upon(kind: str) -> None:
     play = half_dealt()
-    told = play.cards("Kd", late=True) if kind == "card" else play.packets(1, late=True)
-    assert [event.what for event in of_kind(told, Irregularity)] == ["silence"]
-    assert of_kind(told, CardDealt) == []
+    events = play.cards("Kd", late=True) if kind == "card" else play.packets(1, late=True)
+    assert [event.what for event in of_kind(events, Irregularity)] == ["silence"]
+    assert of_kind(events, CardDealt) == []
     play.cards("Kc", late=True)
     assert play.state.current is not None
     assert play.state.held == ()
@@ -117,8 +117,8 @@ def test_a_silence_while_the_round_waits_for_something_else() -> None:
     play = half_dealt()
     play.cards("As")
     play.gap()
-    told = play.say("card.decide", action="remove")
-    assert [event.what for event in of_kind(told, Irregularity)] == ["silence"]
+    events = play.say("card.decide", action="remove")
+    assert [event.what for event in of_kind(events, Irregularity)] == ["silence"]
 
 
 def test_a_session_that_closes_in_a_round_leaves_it_to_a_person() -> None:

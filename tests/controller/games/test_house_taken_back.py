@@ -22,10 +22,10 @@ LOW = "7c 5d 4h 3s 2c"
 
 def back(play: Any, number: int, action: str, **fields: Any) -> list[AnyEvent]:
     """Withdraw the decision of a box."""
-    told: list[AnyEvent] = play.say(
+    events: list[AnyEvent] = play.say(
         "hand.act", role="croupier", who=f"box:{number}", action=action, valid=False, **fields
     )
-    return told
+    return events
 
 
 def decided(events: list[AnyEvent]) -> list[tuple[str, str, bool]]:
@@ -39,9 +39,9 @@ def test_a_hand_wrongly_reported_as_given_up_plays_on_with_its_cards() -> None:
     play = table()
     dealt(play, ONE, TWO, BANK)
     play.act(1, "pass")
-    told = back(play, 1, "pass")
-    assert decided(told) == [("box:1", "pass", False)]
-    assert [event.announcement for event in of_kind(told, HandDecided)] == [None], (
+    events = back(play, 1, "pass")
+    assert decided(events) == [("box:1", "pass", False)]
+    assert [event.announcement for event in of_kind(events, HandDecided)] == [None], (
         "nothing is called for it"
     )
     assert play.shown["undecided"] == ["box:1", "box:2"]
@@ -49,13 +49,13 @@ def test_a_hand_wrongly_reported_as_given_up_plays_on_with_its_cards() -> None:
     play.act(1, "go")
     play.act(2, "pass")
     play.turn("dealer")
-    told = play.turn("box:1")
-    assert [(hand.who, hand.outcome) for hand in outcome_of(result(told)).hands] == [
+    events = play.turn("box:1")
+    assert [(hand.who, hand.outcome) for hand in outcome_of(result(events)).hands] == [
         ("box:1", "win"),
         ("box:2", "lose"),
         ("dealer", None),
     ]
-    assert box(told).cards == tuple(ONE.split())
+    assert box(events).cards == tuple(ONE.split())
 
 
 def test_a_hand_wrongly_reported_as_going_is_undecided_again() -> None:
@@ -87,11 +87,11 @@ def test_only_the_last_decision_is_withdrawn(
 ) -> None:
     play = table()
     dealt(play, ONE, TWO, BANK)
-    for each in said:
-        if each == "card":
+    for event in said:
+        if event == "card":
             play.cards("2h")
         else:
-            play.act(1, each)
+            play.act(1, event)
     with pytest.raises(RejectedError, match=reason):
         back(play, 1, action)
 
@@ -132,8 +132,8 @@ def test_a_card_is_not_bought_by_the_wrong_box(decree: str) -> None:
     play = table(decree=decree)
     dealt(play, ONE, TWO, BANK)
     play.act(1, "buy")
-    told = back(play, 1, "buy")
-    assert [event.to for event in of_kind(told, CardExpected)] == [None]
+    events = back(play, 1, "buy")
+    assert [event.to for event in of_kind(events, CardExpected)] == [None]
     play.act(2, "buy")
     assert [event.to for event in of_kind(play.cards("2h"), CardDealt)] == ["box:2"]
     with pytest.raises(
@@ -208,9 +208,9 @@ def trijoker() -> banked_play.Play:
 def test_a_bet_wrongly_reported_as_withdrawn_is_back() -> None:
     play = trijoker()
     play.act("box:1", "withdraw")
-    told = back(play, 1, "withdraw")
-    assert decided(told) == [("box:1", "withdraw", False)]
-    assert [(event.who, event.bet, event.withdrawn) for event in of_kind(told, BetPlaced)] == [
+    events = back(play, 1, "withdraw")
+    assert decided(events) == [("box:1", "withdraw", False)]
+    assert [(event.who, event.bet, event.withdrawn) for event in of_kind(events, BetPlaced)] == [
         ("box:1", "bet_1", False)
     ]
     assert play.shown["withdrawn"] == {}, "as before"
@@ -275,8 +275,8 @@ def test_a_player_of_texas_wrongly_reported_as_giving_up_plays_on() -> None:
         RejectedError, match="go is not the last action of box:2; only that can be withdrawn"
     ):
         back(play, 2, "go")
-    told = back(play, 2, "pass")
-    assert [event.to for event in of_kind(told, CardExpected)] == [None], (
+    events = back(play, 2, "pass")
+    assert [event.to for event in of_kind(events, CardExpected)] == [None], (
         "the turn card is no longer due"
     )
     play.act("box:2", "pass")

@@ -178,8 +178,8 @@ def test_a_coin_does_not_count_while_the_jackpot_is_not_in_play(
     standing(play, in_play=True)
     coin(play)
     standing(play, in_play=False, why="unheard")
-    told = coin(play, 2)
-    assert [(event.what, event.law, event.detail) for event in told] == [
+    events = coin(play, 2)
+    assert [(event.what, event.law, event.detail) for event in events] == [
         ("jackpot_not_in_play", rule, f"box:2: {poker_play.COIN}; unheard")
     ]
     assert play.state.current is not None
@@ -209,13 +209,13 @@ def test_an_award_states_that_its_bet_was_out_of_play() -> None:
     play = blackjack(out_of_play="mark")
     standing(play, in_play=False, why="unheard")
     place(play, "accumulated")
-    said = play.cards("7d 9s Kd 7d 9c")
-    said += play.key("draw", "box:1")
-    said += play.cards("7d")
-    said += play.key("stand", "box:2")
-    said += play.cards("8s")
-    (award,) = of_kind(said, AwardQualified)
-    (staked,) = of_kind(said, JackpotStaked)
+    events = play.cards("7d 9s Kd 7d 9c")
+    events += play.key("draw", "box:1")
+    events += play.cards("7d")
+    events += play.key("stand", "box:2")
+    events += play.cards("8s")
+    (award,) = of_kind(events, AwardQualified)
+    (staked,) = of_kind(events, JackpotStaked)
     assert (award.box, award.out_of_play, staked.amount) == ("box:1", True, 100)
 
 

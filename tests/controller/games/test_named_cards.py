@@ -60,5 +60,5 @@ def test_the_number_of_noise_bytes_is_not_published(game_id: str, decree: str) -
     noise = LinkUnintelligible(at=1.0, device="shoe", bytes=97)
     said, sealed = table.handle(noise, "now", 0)
     assert sealed
-    assert [each.state for each in said if isinstance(each, DeviceState)] == ["unintelligible"]
+    assert [event.state for event in said if isinstance(event, DeviceState)] == ["unintelligible"]
     assert "97" not in repr((said, table.retained()))

@@ -101,8 +101,8 @@ def test_the_commission_is_up_to_five_percent_and_published_before_the_round(dec
 def test_the_dice_determine_the_first_hand(decree: str) -> None:
     play = table(1, 2, 5, decree=decree)
     assert play.shown["phase"] == "dice"
-    said = play.dice(3, 4, 5)
-    [throw] = of_kind(said, DiceThrown)
+    events = play.dice(3, 4, 5)
+    [throw] = of_kind(events, DiceThrown)
     assert (throw.values, throw.total, throw.seat) == (
         (3, 4, 5),
         12,
@@ -161,9 +161,11 @@ def test_the_dice_are_of_one_colour_and_20_to_25_millimetres(
 ) -> None:
     play = Play("pai-gow", decree)
     play.open(1)
-    said = play.say("dice.set", "croupier", **fields)
-    assert [event.serials for event in of_kind(said, DiceRegistered)] == [tuple(fields["serials"])]
-    assert [(event.what, event.detail) for event in of_kind(said, Irregularity)] == [
+    events = play.say("dice.set", "croupier", **fields)
+    assert [event.serials for event in of_kind(events, DiceRegistered)] == [
+        tuple(fields["serials"])
+    ]
+    assert [(event.what, event.detail) for event in of_kind(events, Irregularity)] == [
         ("dice_wrong", each) for each in wrong
     ]
 
@@ -172,9 +174,9 @@ def test_a_second_throw_does_not_count_unless_the_croupier_confirms_it() -> None
     play = table()
     play.dice(1, 2, 3)
     assert irregularities(play.dice(4, 5, 6)) == [("dice_again", ())]
-    said = play.say("dice.tell", "croupier", values=[4, 5, 6])
-    assert irregularities(said) == [("dice_differ", ())]
-    assert [event.total for event in of_kind(said, DiceThrown)] == [15]
+    events = play.say("dice.tell", "croupier", values=[4, 5, 6])
+    assert irregularities(events) == [("dice_differ", ())]
+    assert [event.total for event in of_kind(events, DiceThrown)] == [15]
     play.packet(7)
     with pytest.raises(RejectedError, match="cards are already dealt"):
         play.say("dice.tell", values=[1, 2, 3])

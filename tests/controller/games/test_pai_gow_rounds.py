@@ -46,11 +46,11 @@ def test_seven_cards_each_and_the_rest_is_counted(decree: str) -> None:
         play.act("box:1", "set")
     for _ in range(3):
         play.packet(7)
-    said = play.say("deck.check", "croupier", cards=31)
-    assert irregularities(said) == [
+    events = play.say("deck.check", "croupier", cards=31)
+    assert irregularities(events) == [
         ("leftover_wrong", ("deck.check", "round.confirm", "round.void"))
     ]
-    assert [(event.right, event.count) for event in of_kind(said, DeckChecked)] == [(False, 31)]
+    assert [(event.right, event.count) for event in of_kind(events, DeckChecked)] == [(False, 31)]
     with pytest.raises(
         RejectedError, match="the table is waiting for: deck-check, round-confirm, round-void"
     ):
@@ -90,9 +90,9 @@ def test_card_by_card_where_they_are_dealt_so() -> None:
     play = table(1, 2, dealt="singly")
     play.dice(1, 1, 1)
     cards = deck("deck_53")[:21]
-    said = play.cards(" ".join(cards))
-    assert [event.to for event in of_kind(said, CardDealt)] == ["box:2", "dealer", "box:1"] * 7
-    assert {event.card for event in of_kind(said, CardDealt)} == {None}
+    events = play.cards(" ".join(cards))
+    assert [event.to for event in of_kind(events, CardDealt)] == ["box:2", "dealer", "box:1"] * 7
+    assert {event.card for event in of_kind(events, CardDealt)} == {None}
 
 
 @every
@@ -116,23 +116,23 @@ def test_an_error_of_dealing_is_for_the_person_in_charge(decree: str, error: str
     play = table(1, decree=decree)
     play.dice(1, 2, 5)
     play.packet(7)
-    said = play.say("deal.error", error=error, who="box:1")
-    assert irregularities(said) == [("deal_error", ("round.confirm", "round.void"))]
+    events = play.say("deal.error", error=error, who="box:1")
+    assert irregularities(events) == [("deal_error", ("round.confirm", "round.void"))]
     play.say("round.confirm")
     play.packet(7)
-    said = play.say("round.void", reason="misdeal")
-    assert voids(said) == [("misdeal", "BAL09-E58" if decree == "BAL09" else "EUS96-E107")]
+    events = play.say("round.void", reason="misdeal")
+    assert voids(events) == [("misdeal", "BAL09-E58" if decree == "BAL09" else "EUS96-E107")]
 
 
 def test_a_card_that_comes_face_up_is_published_and_asked_about() -> None:
     play = table(1)
     play.dice(1, 2, 5)
-    said = play.cards("Ah", exposed=True)
-    assert irregularities(said) == [("card_exposed", ("card.decide", "round.void"))]
-    assert of_kind(said, CardDealt) == []
-    said = play.say("card.decide", action="exposed")
-    assert [event.card for event in of_kind(said, CardDealt)] == ["Ah"]
-    assert irregularities(said) == [("card_exposed", ("round.confirm", "round.void"))]
+    events = play.cards("Ah", exposed=True)
+    assert irregularities(events) == [("card_exposed", ("card.decide", "round.void"))]
+    assert of_kind(events, CardDealt) == []
+    events = play.say("card.decide", action="exposed")
+    assert [event.card for event in of_kind(events, CardDealt)] == ["Ah"]
+    assert irregularities(events) == [("card_exposed", ("round.confirm", "round.void"))]
 
 
 def test_a_packet_of_another_size_is_asked_about() -> None:
@@ -208,8 +208,8 @@ def test_the_croupiers_hand_is_not_seen_before_all_have_set(decree: str) -> None
         play.act("box:1", "set")
     with pytest.raises(RejectedError, match="dealer has no hand"):
         play.act("dealer", "set")
-    said = play.say("deal.error", error="exposed", who="dealer")
-    assert irregularities(said) == [("dealer_early", ("round.confirm", "round.void"))]
+    events = play.say("deal.error", error="exposed", who="dealer")
+    assert irregularities(events) == [("dealer_early", ("round.confirm", "round.void"))]
 
 
 def test_hands_that_a_reader_knows_are_shown_by_their_low_hand() -> None:
@@ -220,8 +220,8 @@ def test_hands_that_a_reader_knows_are_shown_by_their_low_hand() -> None:
     play.act("box:1", "set")
     with pytest.raises(RejectedError, match="a set hand is not turned; send cards-show with low"):
         play.turn("dealer")
-    said = play.say("cards.show", who="dealer", cards=[], low=LOW.split())
-    assert [event.card for event in of_kind(said, CardTurned)] == BANK.split()
+    events = play.say("cards.show", who="dealer", cards=[], low=LOW.split())
+    assert [event.card for event in of_kind(events, CardTurned)] == BANK.split()
     play.say("cards.show", who="box:1", cards=[], low=WINS[1].split())
     assert bets_of(play.result(), "box:1") == {"bet": ("win", (19, 20))}
 
@@ -233,13 +233,15 @@ def test_cards_that_differ_from_those_dealt_wait_for_a_person() -> None:
     play.say("deck.check", cards=39)
     play.act("box:1", "set")
     wrong = BANK.replace("9h", "6h")
-    said = play.say("cards.show", who="dealer", cards=wrong.split(), low=LOW.split())
-    assert irregularities(said) == [("shown_differs", ("cards.show", "card.decide", "round.void"))]
-    assert of_kind(said, CardTurned) == []
+    events = play.say("cards.show", who="dealer", cards=wrong.split(), low=LOW.split())
+    assert irregularities(events) == [
+        ("shown_differs", ("cards.show", "card.decide", "round.void"))
+    ]
+    assert of_kind(events, CardTurned) == []
     with pytest.raises(RejectedError, match="the table is waiting for the cards of dealer"):
         show(play, "box:1", *WINS)
-    said = play.say("card.decide", action="accept")
-    assert {event.card for event in of_kind(said, CardTurned)} == set(wrong.split())
+    events = play.say("card.decide", action="accept")
+    assert {event.card for event in of_kind(events, CardTurned)} == set(wrong.split())
     show(play, "box:1", *WINS)
     assert play.result().confirmed_by == "M. Lasa (table_head)"
 

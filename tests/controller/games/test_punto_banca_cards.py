@@ -102,8 +102,8 @@ def test_a_card_after_a_natural(decree: str) -> None:
     )  # it waits with the card
     with pytest.raises(RejectedError, match="no card may come now"):
         play.say("card.decide", action="accept")
-    said = play.say("card.decide", action="remove")
-    result = only(said, RoundResult)
+    events = play.say("card.decide", action="remove")
+    result = only(events, RoundResult)
     assert (outcome_of(result).winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
 
 
@@ -130,8 +130,8 @@ def test_cards_behind_one_that_waits_follow_in_their_order() -> None:
     play.cards("Kc")
     play.cards("Qd", unsure=True)
     assert play.cards("7h 6s") == []
-    said = play.say("card.decide", action="accept")
-    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [
+    events = play.say("card.decide", action="accept")
+    assert [(event.to, event.index) for event in of_kind(events, CardDealt)] == [
         ("banker", 1),
         ("player", 2),
         ("banker", 2),
@@ -145,11 +145,11 @@ def test_a_second_wrong_card_stops_the_table_again() -> None:
     play.cards("Kc", unsure=True)
     play.cards("Qd", to="banker", index=2)
     play.cards("7h")
-    said = play.say("card.decide", action="accept")
-    stopped(said, "card_misplaced")
-    assert [event.to for event in of_kind(said, CardDealt)] == ["player"]
-    said = play.say("card.decide", action="accept")
-    assert [event.to for event in of_kind(said, CardDealt)] == ["banker", "player"]
+    events = play.say("card.decide", action="accept")
+    stopped(events, "card_misplaced")
+    assert [event.to for event in of_kind(events, CardDealt)] == ["player"]
+    events = play.say("card.decide", action="accept")
+    assert [event.to for event in of_kind(events, CardDealt)] == ["banker", "player"]
 
 
 def test_more_cards_than_can_wait_are_not_followed() -> None:
@@ -159,22 +159,22 @@ def test_more_cards_than_can_wait_are_not_followed() -> None:
     play.cards("Qd 5h 6s " + "2c 3c 4c 5c 6c 7c 8c 9c Tc Jc Qc")
     assert play.state.shoe is not None
     assert (len(play.state.held), play.state.shoe.drawn) == (12, 17)
-    said = play.say("card.decide", action="accept")
-    assert len(of_kind(said, CardDealt)) == 4
-    stopped(said, "card_before_turn")
+    events = play.say("card.decide", action="accept")
+    assert len(of_kind(events, CardDealt)) == 4
+    stopped(events, "card_before_turn")
     play.say("cards.turn")
-    said = play.say(
+    events = play.say(
         "card.decide", action="accept"
     )  # five and two: the third card of the player, seven
     play.say("cards.turn")
     while play.state.held:
-        said = play.say("card.decide", action="remove")
-    assert outcome_of(only(said, RoundResult)).hands
+        events = play.say("card.decide", action="remove")
+    assert outcome_of(only(events, RoundResult)).hands
     play = table(rounds="shoe", turn="when_complete")
     play.cards("Kc", unsure=True)
     play.cards("Qd 7h 6s 2c 3c 6d 4d Kd Qh 7s 6h As")
-    said = play.say("card.decide", action="accept")
-    assert [event.round for event in of_kind(said, RoundResult)] == [1, 2, 3]
+    events = play.say("card.decide", action="accept")
+    assert [event.round for event in of_kind(events, RoundResult)] == [1, 2, 3]
     assert only(play.cards("2h"), RoundUnresolved).round == 4  # one card of it could not wait
 
 
@@ -197,9 +197,9 @@ def test_a_card_may_be_the_first_of_the_next_round() -> None:
     play.coup("Kc Qd 7h 6s")
     play.cards("2h")
     play.say("card.decide", action="next_round")
-    said = play.bets()
-    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("player", 1)]
-    assert expected(said)[-1] == "banker"
+    events = play.bets()
+    assert [(event.to, event.index) for event in of_kind(events, CardDealt)] == [("player", 1)]
+    assert expected(events)[-1] == "banker"
     play.cards("3h 7s 3d")
     assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
 
@@ -208,9 +208,9 @@ def test_without_keys_such_a_card_opens_the_next_round() -> None:
     play = table(rounds="shoe", turn="when_complete")
     play.cards("Kc Qd 7h 6s")
     play.cards("2h", unsure=True)
-    said = play.say("card.decide", action="next_round")
-    assert only(said, RoundOpened).round == 2
-    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("player", 1)]
+    events = play.say("card.decide", action="next_round")
+    assert only(events, RoundOpened).round == 2
+    assert [(event.to, event.index) for event in of_kind(events, CardDealt)] == [("player", 1)]
 
 
 def test_without_keys_such_a_card_is_dealt_before_the_next() -> None:
@@ -219,14 +219,14 @@ def test_without_keys_such_a_card_is_dealt_before_the_next() -> None:
     play.cards("2h", unsure=True)
     play.say("card.decide", action="next_round")
     play.cards("7h 6s")
-    said = play.cards("9d")
-    assert only(said, RoundOpened).round == 2
-    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [
+    events = play.cards("9d")
+    assert only(events, RoundOpened).round == 2
+    assert [(event.to, event.index) for event in of_kind(events, CardDealt)] == [
         ("player", 1),
         ("banker", 1),
     ]
-    said = play.cards("5c Kd")
-    assert outcome_of(only(said, RoundResult)).hands[0].cards == ("2h", "5c")
+    events = play.cards("5c Kd")
+    assert outcome_of(only(events, RoundResult)).hands[0].cards == ("2h", "5c")
 
 
 # Unread, foreign, too often
@@ -236,12 +236,12 @@ def test_without_keys_such_a_card_is_dealt_before_the_next() -> None:
 def test_an_unread_card_keeps_its_place_and_a_person_reads_it(decree: str) -> None:
     play = table(decree)
     play.bets()
-    said = play.cards("Kc -")
-    assert stopped(said, "card_unread").detail == "banker 1"
+    events = play.cards("Kc -")
+    assert stopped(events, "card_unread").detail == "banker 1"
     assert of_kind(play.cards("7h 6s"), CardDealt)[-1].to == "banker"
-    said = play.say("cards.turn")
-    assert [event.card for event in of_kind(said, CardTurned)] == ["Kc", "7h", "6s"]
-    assert of_kind(said, RoundResult) == []
+    events = play.say("cards.turn")
+    assert [event.card for event in of_kind(events, CardTurned)] == ["Kc", "7h", "6s"]
+    assert of_kind(events, RoundResult) == []
     with pytest.raises(
         RejectedError, match="a card was not read; send card-decide read with the card"
     ):
@@ -249,11 +249,11 @@ def test_an_unread_card_keeps_its_place_and_a_person_reads_it(decree: str) -> No
     for wrong in (None, "7", "Xx"):
         with pytest.raises(RejectedError, match=r"(is not a card|no card is named)"):
             play.say("card.decide", action="read", card=wrong)
-    said = play.say("card.decide", action="read", card="Qd")
-    assert [(event.to, event.index, event.card) for event in of_kind(said, CardTurned)] == [
+    events = play.say("card.decide", action="read", card="Qd")
+    assert [(event.to, event.index, event.card) for event in of_kind(events, CardTurned)] == [
         ("banker", 1, "Qd")
     ]
-    result = only(said, RoundResult)
+    result = only(events, RoundResult)
     assert (outcome_of(result).winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
 
 
@@ -388,14 +388,14 @@ def test_one_card_at_a_time(decree: str) -> None:
     play.bets()
     stopped(play.cards("Kc", unsure=True), "card_unsure")
     play.say("card.decide", action="accept")
-    said = play.take(
+    events = play.take(
         ShoeFault(at=play.now(), device="shoe", fault="overdraw", active=True, detail="7h")
     )
-    assert only(said, Irregularity).law == play.game.book.laws["overdraw"].rule
-    alert = only(said, AlertRaised)
+    assert only(events, Irregularity).law == play.game.book.laws["overdraw"].rule
+    alert = only(events, AlertRaised)
     assert (alert.alert, alert.detail) == ("shoe_overdraw", None)
-    said = play.take(ShoeFault(at=play.now(), device="shoe", fault="overdraw", active=False))
-    assert only(said, AlertCleared).alert == "shoe_overdraw"
+    events = play.take(ShoeFault(at=play.now(), device="shoe", fault="overdraw", active=False))
+    assert only(events, AlertCleared).alert == "shoe_overdraw"
 
 
 def test_a_card_in_a_fault_is_not_published() -> None:
@@ -414,5 +414,5 @@ def test_a_card_in_a_fault_is_not_published() -> None:
 def test_no_irregularity_names_a_card() -> None:
     play = table()
     play.say("bets.open")
-    said = play.take(CardDrawn(at=1.0, device="shoe", frame="the 7h", card="7h"))
-    assert b"7h" not in b"".join(map(write, said))
+    events = play.take(CardDrawn(at=1.0, device="shoe", frame="the 7h", card="7h"))
+    assert b"7h" not in b"".join(map(write, events))

@@ -73,22 +73,22 @@ def test_the_bank_follows_the_table_where_the_player_drew(decree: str, bank: int
         play = table(decree)
         play.bets()
         play.cards(four(0, bank))
-        said = play.say("cards.turn")
-        assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [
+        events = play.say("cards.turn")
+        assert [(event.who, event.decision) for event in of_kind(events, HandDecided)] == [
             ("player", "draw")
         ]
-        assert expected(said) == ["player"]
+        assert expected(events) == ["player"]
         play.cards(card)
-        said = play.say("cards.turn")
+        events = play.say("cards.turn")
         draws = third in DRAWS[bank]
-        assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [
+        assert [(event.who, event.decision) for event in of_kind(events, HandDecided)] == [
             ("banker", "draw" if draws else "stand")
         ]
-        assert expected(said) == (["banker"] if draws else [])
+        assert expected(events) == (["banker"] if draws else [])
         if draws:
             play.cards("Ts")
-            said = play.say("cards.turn")
-        result = only(said, RoundResult)
+            events = play.say("cards.turn")
+        result = only(events, RoundResult)
         assert [len(hand.cards) for hand in outcome_of(result).hands] == [3, 3 if draws else 2]
         assert [hand.points for hand in outcome_of(result).hands] == [third, bank]
 
@@ -102,12 +102,12 @@ def test_the_bank_follows_the_table_where_the_player_stood(
     play = table(decree)
     play.bets()
     play.cards(four(player, bank))
-    said = play.say("cards.turn")
+    events = play.say("cards.turn")
     draws = bank <= 5
     told = [("player", "stand"), ("banker", "draw" if draws else "stand")]
-    assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == told
-    assert expected(said) == (["banker"] if draws else [])
-    assert bool(of_kind(said, RoundResult)) is not draws
+    assert [(event.who, event.decision) for event in of_kind(events, HandDecided)] == told
+    assert expected(events) == (["banker"] if draws else [])
+    assert bool(of_kind(events, RoundResult)) is not draws
 
 
 @pytest.mark.parametrize("decree", of("BAL05-100", "ARA02-078", "EUS96-121", "GAL07-089"))
@@ -151,10 +151,10 @@ def test_a_natural_ends_the_coup(
     play = table(decree)
     play.bets()
     play.cards(four(player, banker))
-    said = play.say("cards.turn")
-    assert [event.who for event in of_kind(said, HandDecided)] == naturals
-    assert expected(said) == []
-    result = only(said, RoundResult)
+    events = play.say("cards.turn")
+    assert [event.who for event in of_kind(events, HandDecided)] == naturals
+    assert expected(events) == []
+    result = only(events, RoundResult)
     assert "natural" in outcome_of(result).marks
     assert [hand.who for hand in outcome_of(result).hands if hand.kind == "natural"] == naturals
 
@@ -162,14 +162,14 @@ def test_a_natural_ends_the_coup(
 @pytest.mark.parametrize("decree", of("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095"))
 def test_player_bank_player_bank(decree: str) -> None:
     play = table(decree)
-    said = [
+    events = [
         *play.bets(),
         *play.cards(four(0, 0)),
         *play.say("cards.turn"),
         *play.cards("2c"),
         *play.say("cards.turn"),
     ]
-    assert expected(said) == [
+    assert expected(events) == [
         "player",
         "banker",
         "player",
@@ -179,7 +179,7 @@ def test_player_bank_player_bank(decree: str) -> None:
         None,
         "banker",
     ]
-    dealt = [(event.to, event.index) for event in of_kind(said, CardDealt)]
+    dealt = [(event.to, event.index) for event in of_kind(events, CardDealt)]
     assert dealt == [("player", 1), ("banker", 1), ("player", 2), ("banker", 2), ("player", 3)]
 
 
@@ -200,11 +200,11 @@ def test_the_higher_total_wins(
 ) -> None:
     play = table(decree)
     play.bets()
-    said = [*play.cards(four(player, banker)), *play.say("cards.turn")]
-    if not of_kind(said, RoundResult):
-        said = [*play.cards("5c"), *play.say("cards.turn")]
+    events = [*play.cards(four(player, banker)), *play.say("cards.turn")]
+    if not of_kind(events, RoundResult):
+        events = [*play.cards("5c"), *play.say("cards.turn")]
         winner, marks = "player", ("pair_player", "pair_banker")
-    result = only(said, RoundResult)
+    result = only(events, RoundResult)
     assert (
         outcome_of(result).winner,
         [hand.outcome for hand in outcome_of(result).hands],
@@ -245,27 +245,27 @@ def test_the_fields_of_a_result() -> None:
 def test_a_card_is_published_when_it_is_turned(decree: str) -> None:
     play = table(decree)
     play.sealed.clear()
-    said = [*play.bets(), *play.cards("Kc Qd 4h 6s")]
-    told = b"\n".join(map(write, said)).decode()
+    events = [*play.bets(), *play.cards("Kc Qd 4h 6s")]
+    told = b"\n".join(map(write, events)).decode()
     assert not any(
         card in told or f"frame {n}" in told for n, card in enumerate(["Kc", "Qd", "4h", "6s"], 5)
     )
     assert play.sealed == ["Kc", "Qd", "4h", "6s"]
     assert play.shown["hands"] == {"player": [None, None], "banker": [None, None]}
-    said = play.say("cards.turn", who="player")
-    assert [event.card for event in of_kind(said, CardTurned)] == ["Kc", "4h"]
-    assert of_kind(said, HandDecided) == []
+    events = play.say("cards.turn", who="player")
+    assert [event.card for event in of_kind(events, CardTurned)] == ["Kc", "4h"]
+    assert of_kind(events, HandDecided) == []
     assert play.shown["hands"] == {"player": ["Kc", "4h"], "banker": [None, None]}
-    said = play.say("cards.turn", who="banker")
-    assert [event.card for event in of_kind(said, CardTurned)] == ["Qd", "6s"]
-    assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [
+    events = play.say("cards.turn", who="banker")
+    assert [event.card for event in of_kind(events, CardTurned)] == ["Qd", "6s"]
+    assert [(event.who, event.decision) for event in of_kind(events, HandDecided)] == [
         ("player", "draw")
     ]
     [dealt] = of_kind(play.cards("9d"), CardDealt)
     assert (dealt.to, dealt.index, dealt.card) == ("player", 3, None)
-    said = play.say("cards.turn", who="player")
-    assert [event.card for event in of_kind(said, CardTurned)] == ["9d"]
-    assert play.evidence(only(said, RoundResult)) == [f"frame {n}" for n in (7, 8, 9, 10, 13)]
+    events = play.say("cards.turn", who="player")
+    assert [event.card for event in of_kind(events, CardTurned)] == ["9d"]
+    assert play.evidence(only(events, RoundResult)) == [f"frame {n}" for n in (7, 8, 9, 10, 13)]
 
 
 def test_only_existing_cards_are_turned_and_once() -> None:
@@ -289,12 +289,12 @@ def test_a_table_that_turns_at_once(decree: str) -> None:
     play = table(decree, turn="when_complete")
     play.sealed.clear()
     play.bets()
-    said = play.cards("Kc Qd 4h")
-    assert of_kind(said, CardTurned) == []
-    assert [event.card for event in of_kind(said, CardDealt)] == [None] * 3
-    said = play.cards("6s")
-    assert [event.card for event in of_kind(said, CardTurned)] == ["Kc", "4h", "Qd", "6s"]
-    assert expected(said) == ["player"]
+    events = play.cards("Kc Qd 4h")
+    assert of_kind(events, CardTurned) == []
+    assert [event.card for event in of_kind(events, CardDealt)] == [None] * 3
+    events = play.cards("6s")
+    assert [event.card for event in of_kind(events, CardTurned)] == ["Kc", "4h", "Qd", "6s"]
+    assert expected(events) == ["player"]
     [dealt] = of_kind(play.cards("6h"), CardDealt)
     assert dealt.card == "6h"
     assert play.sealed == ["Kc", "Qd", "4h"]
@@ -305,8 +305,14 @@ def test_a_reduced_table_may_deal_face_up(decree: str) -> None:
     play = table(decree, table="mini", dealt="face_up", third_card="face_up")
     play.sealed.clear()
     play.bets()
-    said = play.cards("Kc Qd 4h 6s 6h Ts")
-    assert [event.card for event in of_kind(said, CardDealt)][:5] == ["Kc", "Qd", "4h", "6s", "6h"]
+    events = play.cards("Kc Qd 4h 6s 6h Ts")
+    assert [event.card for event in of_kind(events, CardDealt)][:5] == [
+        "Kc",
+        "Qd",
+        "4h",
+        "6s",
+        "6h",
+    ]
     assert play.sealed == []
     assert play.shown["seats"] == 7
 
@@ -334,7 +340,7 @@ def test_a_setting_against_the_decree_is_refused(
 def test_cards_come_after_the_call(decree: str) -> None:
     play = table(decree)
     opened = only(play.say("bets.open", role="croupier"), RoundOpened)
-    said = play.say("bets.close", role="croupier")
+    events = play.say("bets.close", role="croupier")
     words = {
         "BAL05": "prou apostes",
         "ARA02": "no va más",
@@ -342,21 +348,21 @@ def test_cards_come_after_the_call(decree: str) -> None:
         "GAL07": "Non vai máis",
     }
     assert opened.round == 1
-    closed = only(said, BetsClosed)
+    closed = only(events, BetsClosed)
     assert closed.announcement is not None
     assert [*closed.announcement.values()] == [words[decree]]
-    assert (closed.by, closed.unobserved, expected(said)) == ("M. Lasa", False, ["player"])
+    assert (closed.by, closed.unobserved, expected(events)) == ("M. Lasa", False, ["player"])
 
 
 @every
 def test_without_keys_the_first_card_opens_the_round(decree: str) -> None:
     play = table(decree, rounds="shoe", turn="when_complete")
-    said = play.cards("Kc Qd 4h 6s 5h")
-    assert only(said, RoundOpened).by is None
-    assert only(said, BetsClosed).unobserved
-    assert outcome_of(only(said, RoundResult)).winner == "player"
-    said = play.cards("Kc")
-    assert only(said, RoundOpened).round == 2
+    events = play.cards("Kc Qd 4h 6s 5h")
+    assert only(events, RoundOpened).by is None
+    assert only(events, BetsClosed).unobserved
+    assert outcome_of(only(events, RoundResult)).winner == "player"
+    events = play.cards("Kc")
+    assert only(events, RoundOpened).round == 2
 
 
 @pytest.mark.rule("EUS96-128")
@@ -374,8 +380,8 @@ def test_the_last_three_hands_are_announced_with_a_continuous_shoe_too() -> None
     play = Play("EUS96", continuous=True)
     play.open(burn="")
     play.coup(four(7, 6))
-    said = play.say("last_rounds.announce", role="croupier")
-    assert only(said, LastRounds).announcement == {"eu": "azken hiru eskuak"}
+    events = play.say("last_rounds.announce", role="croupier")
+    assert only(events, LastRounds).announcement == {"eu": "azken hiru eskuak"}
     left = [only(play.coup(four(7, 6)), LastRounds).left for _ in range(3)]
     assert left == [2, 1, 0]
     with pytest.raises(RejectedError, match="have been played"):
@@ -402,8 +408,8 @@ def test_a_shoe_that_agrees_is_silent() -> None:
 def test_a_shoe_that_disagrees_afterwards_makes_the_round_unresolved(decree: str) -> None:
     play = table(decree)
     play.coup(four(7, 6))
-    said = play.verdict("banker")
-    irregularity = only(said, Irregularity)
+    events = play.verdict("banker")
+    irregularity = only(events, Irregularity)
     assert (irregularity.what, irregularity.asks) == (
         "witnesses_disagree",
         ("round.confirm", "round.void"),
@@ -430,9 +436,9 @@ def test_a_shoe_that_disagrees_before_leaves_the_round_unresolved(winner: Any) -
     play.cards(four(7, 6))
     assert confidential(play.game, play.state, ShoeResult(at=1.0, winner=winner))
     assert play.verdict(winner) == []
-    said = play.say("cards.turn")
-    assert of_kind(said, RoundResult) == []
-    assert only(said, Irregularity).what == "witnesses_disagree"
+    events = play.say("cards.turn")
+    assert of_kind(events, RoundResult) == []
+    assert only(events, Irregularity).what == "witnesses_disagree"
     assert outcome_of(only(play.say("round.confirm", winner="tie"), RoundResult)).winner == "tie"
 
 
@@ -440,12 +446,12 @@ def test_a_shoe_that_ends_the_round_too_early() -> None:
     play = table("ARA02")
     play.bets()
     play.cards("Kc Qd 4h")
-    said = play.verdict("player")
-    assert [event.what for event in of_kind(said, Irregularity)] == ["witnesses_disagree"]
+    events = play.verdict("player")
+    assert [event.what for event in of_kind(events, Irregularity)] == ["witnesses_disagree"]
     assert play.shown["unresolved"] == [1]
     play.coup(four(7, 6))  # the next round is a new one
     play.bets()
     play.cards(four(0, 0))
     play.verdict("tie")
-    said = play.say("cards.turn")
-    assert only(said, Irregularity).detail == "the shoe says tie, a card is missing"
+    events = play.say("cards.turn")
+    assert only(events, Irregularity).detail == "the shoe says tie, a card is missing"

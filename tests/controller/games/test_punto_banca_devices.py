@@ -42,8 +42,8 @@ def played(
     play.say("shoe.start", shoe="S1")
     given = readings(name)
     first = next(number for number, each in enumerate(given) if isinstance(each, CardDrawn))
-    said = play.take(*given[:first])
-    return play, [*said, *play.cards(burn), *play.take(*given[first:])]
+    events = play.take(*given[:first])
+    return play, [*events, *play.cards(burn), *play.take(*given[first:])]
 
 
 @for_each("decree", DECREES)

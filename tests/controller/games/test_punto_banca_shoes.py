@@ -42,24 +42,24 @@ def deal(play: Play, cards: list[str]) -> Iterator[list[AnyEvent]]:
 
     def card() -> list[AnyEvent]:
         nonlocal drawn
-        said: list[AnyEvent] = []
+        events: list[AnyEvent] = []
         if drawn == len(cards) - behind:
-            said = play.take(CardCut(at=1.0, device="shoe"))
+            events = play.take(CardCut(at=1.0, device="shoe"))
         drawn += 1
-        return said + play.take(
+        return events + play.take(
             CardDrawn(at=1.0, device="shoe", frame=f"f{drawn}", card=cards[drawn - 1])
         )
 
     play.take(ShoeStart(**PERSON, shoe="S1", cards=312))
-    said: list[AnyEvent] = []
+    events: list[AnyEvent] = []
     while play.state.burn is not None:
-        said += card()
-    yield said
+        events += card()
+    yield events
     while play.state.shoe is not None and not play.state.shoe.over:
-        said = play.take(BetsOpen(**PERSON), BetsClose(**PERSON))
+        events = play.take(BetsOpen(**PERSON), BetsClose(**PERSON))
         while play.state.current is not None:
-            said += card() if play.state.expected else play.take(CardsTurn(**PERSON))
-        yield said
+            events += card() if play.state.expected else play.take(CardsTurn(**PERSON))
+        yield events
 
 
 @pytest.mark.rule(

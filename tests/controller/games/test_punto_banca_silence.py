@@ -40,8 +40,8 @@ def test_a_silence_while_cards_come_leaves_the_round_unresolved(decree: str) -> 
     assert (silence.what, silence.asks) == ("silence", ("round.confirm", "round.void"))
     assert play.gap() == []  # reported once
     assert play.shown["asks"] == ["round.confirm", "round.void"]
-    said = play.cards("7h")
-    unresolved = only(said, RoundUnresolved)
+    events = play.cards("7h")
+    unresolved = only(events, RoundUnresolved)
     assert (unresolved.why, unresolved.candidate) == ("silence", None)
     assert play.evidence(unresolved) == ["frame 7", "frame 8"]
     assert play.cards("6s") == []  # it belongs to no round
@@ -164,9 +164,9 @@ def test_late_cards_are_candidates_for_a_person(decree: str) -> None:
     play.bets()
     play.cards("Kc Qd")
     play.sealed.clear()
-    said = [*play.cards("4h 6s", late=True), *play.cards("5h", late=True)]
-    assert only(said, RoundUnresolved).candidate is None
-    assert not any(card.encode() in b"".join(map(write, said)) for card in ("4h", "6s", "5h"))
+    events = [*play.cards("4h 6s", late=True), *play.cards("5h", late=True)]
+    assert only(events, RoundUnresolved).candidate is None
+    assert not any(card.encode() in b"".join(map(write, events)) for card in ("4h", "6s", "5h"))
     assert play.sealed == ["4h", "6s", "5h"]
     result = only(play.say("round.confirm"), RoundResult)
     assert [hand.cards for hand in outcome_of(result).hands] == [("Kc", "4h", "5h"), ("Qd", "6s")]
@@ -187,11 +187,11 @@ def test_a_person_may_know_better() -> None:
 
 def test_late_cards_of_a_round_that_was_not_opened() -> None:
     play = table()
-    said = play.cards("Kc Qd", late=True)
-    assert [event.what for event in of_kind(said, Irregularity)] == ["card_out_of_round"]
+    events = play.cards("Kc Qd", late=True)
+    assert [event.what for event in of_kind(events, Irregularity)] == ["card_out_of_round"]
     play = table(rounds="shoe", turn="when_complete")
-    said = play.cards("Kc Qd 7h 6s", late=True)
-    assert only(said, RoundUnresolved).round == 1
+    events = play.cards("Kc Qd 7h 6s", late=True)
+    assert only(events, RoundUnresolved).round == 1
     assert outcome_of(only(play.say("round.confirm"), RoundResult)).winner == "player"
 
 
@@ -232,8 +232,8 @@ def test_a_silence_between_rounds_that_hid_nothing() -> None:
     play = table(rounds="shoe", turn="when_complete")
     play.cards("Kc Qd 7h 6s")
     play.gap()
-    said = play.cards("Kc", to="player", index=1)
-    assert (only(said, RoundOpened).round, of_kind(said, RoundUnresolved)) == (2, [])
+    events = play.cards("Kc", to="player", index=1)
+    assert (only(events, RoundOpened).round, of_kind(events, RoundUnresolved)) == (2, [])
 
 
 def test_several_unresolved_rounds_must_be_named() -> None:

@@ -93,10 +93,10 @@ def test_a_model_that_is_not_homologated(decree: str) -> None:
 )
 def test_a_fault_of_the_cards_is_reported_with_the_article(decree: str) -> None:
     play = session(decree)
-    said = play.say("shoe.start", shoe="S7", cards=311, backs=[6], index=False, cut=10)
+    events = play.say("shoe.start", shoe="S7", cards=311, backs=[6], index=False, cut=10)
     names = ["shoe_count", "cards_backs", "cards_index", "cut_card"]
-    assert [event.what for event in of_kind(said, Irregularity)] == names
-    for event in of_kind(said, Irregularity):
+    assert [event.what for event in of_kind(events, Irregularity)] == names
+    for event in of_kind(events, Irregularity):
         assert (event.law, event.article) == (
             play.game.book.laws[event.what].rule,
             play.game.book.laws[event.what].article,
@@ -122,8 +122,8 @@ def test_the_same_shoe_session_after_session(decree: str) -> None:
     told = []
     for number in ("S1", "S1", "S1", "S2", "S1"):
         play.say("session.open")
-        said = [*play.say("shoe.start", shoe=number), *play.say("shoe.start", shoe=number)]
-        told.append([event.what for event in of_kind(said, Irregularity)])
+        events = [*play.say("shoe.start", shoe=number), *play.say("shoe.start", shoe=number)]
+        told.append([event.what for event in of_kind(events, Irregularity)])
         play.say("session.close")
         play.again()
     assert told == [[], [], ["shoe_systematic"], [], []]
@@ -131,9 +131,9 @@ def test_the_same_shoe_session_after_session(decree: str) -> None:
 
 def test_cards_without_a_shoe_are_reported() -> None:
     play = session()
-    said = play.cards("7h 8h")
-    assert [event.what for event in of_kind(said, Irregularity)] == ["shoe_missing"]
-    assert only(said, AlertRaised).alert == "shoe_missing"
+    events = play.cards("7h 8h")
+    assert [event.what for event in of_kind(events, Irregularity)] == ["shoe_missing"]
+    assert only(events, AlertRaised).alert == "shoe_missing"
     with pytest.raises(RejectedError, match="no shoe is at the table"):
         play.say("bets.open")
     with pytest.raises(RejectedError, match="no shoe is at the table"):
@@ -183,9 +183,9 @@ def test_the_first_card_determines_how_many_are_burned(
         assert play.cards(f"{rank}c") == []
     with pytest.raises(RejectedError, match="the cards are not burned yet"):
         play.say("bets.open")
-    said = play.cards("2d", to="burn")
-    assert only(said, CardsBurned) == CardsBurned(session=1, count=burned, shown=shown)
-    assert expected(said) == [None]
+    events = play.cards("2d", to="burn")
+    assert only(events, CardsBurned) == CardsBurned(session=1, count=burned, shown=shown)
+    assert expected(events) == [None]
     assert len(play.sealed) == burned
     play.say("bets.open")
 
@@ -211,9 +211,9 @@ def test_a_first_card_that_was_not_read() -> None:
     play.cards("4c 5c")
     with pytest.raises(RejectedError, match="send card-decide read with the first burn card"):
         play.say("card.decide", action="remove")
-    said = play.say("card.decide", action="read", card="2h")
-    assert [event.card for event in of_kind(said, CardTurned)] == ["2h"]
-    assert only(said, CardsBurned).count == 2
+    events = play.say("card.decide", action="read", card="2h")
+    assert [event.card for event in of_kind(events, CardTurned)] == ["2h"]
+    assert only(events, CardsBurned).count == 2
 
 
 @pytest.mark.parametrize("decree", DECREES)
@@ -230,9 +230,9 @@ def test_more_burned_than_were_due() -> None:
     play = session()
     play.say("shoe.start", shoe="S1")
     play.cards("- 4c 5c 6c")
-    said = play.say("card.decide", action="read", card="2h")
-    assert only(said, Irregularity).detail == "4 cards came, 3 were due"
-    assert only(said, CardsBurned).count == 3
+    events = play.say("card.decide", action="read", card="2h")
+    assert only(events, Irregularity).detail == "4 cards came, 3 were due"
+    assert only(events, CardsBurned).count == 3
 
 
 @pytest.mark.parametrize("action", ["accept", "next_round", "remove"])
@@ -244,11 +244,11 @@ def test_the_shoe_reports_that_the_burn_is_over(action: str) -> None:
         "card_misplaced",
         "burn expected, the shoe says player",
     )
-    said = play.say("card.decide", action=action)
+    events = play.say("card.decide", action=action)
     if action == "remove":
-        assert of_kind(said, CardsBurned) == []
+        assert of_kind(events, CardsBurned) == []
         return
-    assert only(said, CardsBurned).count == (2 if action == "accept" else 1)
+    assert only(events, CardsBurned).count == (2 if action == "accept" else 1)
     assert bool(play.state.carried) is (action == "next_round")
 
 
@@ -287,9 +287,9 @@ def test_after_the_cut_card_the_coup_ends_and_then_no_other(decree: str) -> None
     assert (cut.drawn, cut.left, cut.rounds_left) == (4, 308, 1)
     assert play.cut() == []
     play.cards("7h 6s")
-    said = play.say("cards.turn")
-    assert outcome_of(only(said, RoundResult)).winner == "player"
-    ended = only(said, ShoeEnded)
+    events = play.say("cards.turn")
+    assert outcome_of(only(events, RoundResult)).winner == "player"
+    ended = only(events, ShoeEnded)
     assert (ended.why, ended.drawn, ended.left, ended.missing) == ("cut", 6, 306, ())
     assert play.shown["phase"] == "shoe_over"
     law = play.game.book.laws["shoe_over"]
@@ -325,9 +325,9 @@ def test_the_cut_card_before_the_first_card_of_a_coup(decree: str) -> None:
     assert whats(play.say("cards.turn"))[-2:] == ["round.result", "shoe.ended"]
     play = table(decree, cut_first="end")
     play.bets()
-    said = play.cut()
-    assert (only(said, ShoeCut).rounds_left, only(said, ShoeEnded).why) == (0, "cut")
-    assert [event.what for event in of_kind(said, Irregularity)][-1] == "shoe_over"
+    events = play.cut()
+    assert (only(events, ShoeCut).rounds_left, only(events, ShoeEnded).why) == (0, "cut")
+    assert [event.what for event in of_kind(events, Irregularity)][-1] == "shoe_over"
     play.cards("Kc")
     with pytest.raises(RejectedError, match="send card-decide remove"):
         play.say("card.decide", action="accept")
@@ -345,18 +345,21 @@ def test_the_count_at_the_end() -> None:
     with pytest.raises(RejectedError, match="round 2 is in progress"):
         play.say("shoe.end")
     play.say("round.void", reason="inspector")
-    said = play.say("shoe.end", left=305)
-    assert only(said, Irregularity).detail == "305 cards are left, by the count 306"
-    assert (only(said, ShoeEnded).why, only(said, ShoeEnded).left) == ("person", 305)
+    events = play.say("shoe.end", left=305)
+    assert only(events, Irregularity).detail == "305 cards are left, by the count 306"
+    assert (only(events, ShoeEnded).why, only(events, ShoeEnded).left) == ("person", 305)
 
 
 def test_closing_the_table_ends_the_talla() -> None:
     play = table()
     play.bets()
     play.cards("Kc Qd 7h")
-    said = play.say("session.close", locked=True)
-    assert (only(said, RoundUnresolved).why, only(said, ShoeEnded).why) == ("undecided", "person")
-    assert only(said, SessionClosed).locked
+    events = play.say("session.close", locked=True)
+    assert (only(events, RoundUnresolved).why, only(events, ShoeEnded).why) == (
+        "undecided",
+        "person",
+    )
+    assert only(events, SessionClosed).locked
     assert (play.state.shoe, play.state.current, play.shown["phase"]) == (
         None,
         None,
@@ -406,6 +409,6 @@ def test_no_round_can_have_begun_in_a_silence_after_the_shoe_is_over() -> None:
     play.cards("Ac 2c")
     play.cut()
     play.gap()
-    said = play.cards("5h")
-    assert only(said, Irregularity).what == "shoe_over"
-    assert of_kind(said, RoundUnresolved) == []
+    events = play.cards("5h")
+    assert only(events, Irregularity).what == "shoe_over"
+    assert of_kind(events, RoundUnresolved) == []

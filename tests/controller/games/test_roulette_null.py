@@ -195,8 +195,8 @@ def test_only_who_the_decree_names_may_declare_it(game: str, decree: str) -> Non
                 match="only while none of these is at the table: table_head, inspector",
             ):
                 play.say("round.void", role, reason="ball_out")
-            said = only(play.say("round.void", role, reason="ball_out", alone=True), RoundVoid)
-            assert (said.role, said.alone) == (role, True)
+            event = only(play.say("round.void", role, reason="ball_out", alone=True), RoundVoid)
+            assert (event.role, event.alone) == (role, True)
         elif role in play.game.book.void_by:
             assert only(play.say("round.void", role, reason="ball_out"), RoundVoid).role == role
         else:

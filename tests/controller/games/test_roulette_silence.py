@@ -154,7 +154,7 @@ def test_a_spin_of_which_only_late_phases_were_received_is_unresolved(play: Play
     )
     play.phase("bets_open", 7)
     told = of_kind(play.events, RoundUnresolved)
-    assert [(each.round, each.spin, each.why, each.candidate) for each in told] == [
+    assert [(event.round, event.spin, event.why, event.candidate) for event in told] == [
         (2, 2, "silence", None),
         (3, 3, "silence", None),
     ]

@@ -60,25 +60,25 @@ def test_a_correction_counts_the_zeros_in_a_row_and_recounts_later_ones(decree: 
     play.open()
     for spin, number in enumerate((0, 17, 0, 0), 1):
         play.spin(number, spin)
-    said = of_kind(play.say("result.correct", round=2, number=0), ResultCorrected)
+    events = of_kind(play.say("result.correct", round=2, number=0), ResultCorrected)
     assert [
         (event.round, outcome_of(event).number, event.was, outcome_of(event).zeros)
-        for event in said
+        for event in events
     ] == [
         (2, 0, 17, 2),
         (3, 0, 0, 3),
         (4, 0, 0, 4),
     ]
-    assert {outcome_of(event).last_of_session for event in said} == {False}
-    said = of_kind(play.say("result.correct", round=1, number=5), ResultCorrected)
-    assert [(event.round, outcome_of(event).zeros) for event in said] == [
+    assert {outcome_of(event).last_of_session for event in events} == {False}
+    events = of_kind(play.say("result.correct", round=1, number=5), ResultCorrected)
+    assert [(event.round, outcome_of(event).zeros) for event in events] == [
         (1, 0),
         (2, 1),
         (3, 2),
         (4, 3),
     ]
-    said = of_kind(play.say("result.correct", round=4, number=5), ResultCorrected)
-    assert [(event.round, outcome_of(event).zeros) for event in said] == [(4, 0)]
+    events = of_kind(play.say("result.correct", round=4, number=5), ResultCorrected)
+    assert [(event.round, outcome_of(event).zeros) for event in events] == [(4, 0)]
 
 
 @pytest.mark.parametrize("decree", of("BAL05-028", "ARA02-020", "EUS96-025", "GAL07-020"))
@@ -88,7 +88,7 @@ def test_a_correction_of_the_last_spin_is_marked_as_last(decree: str) -> None:
     play.say("last_rounds.announce")
     for spin in (1, 2, 3):
         play.spin(7, spin)
-    said = of_kind(play.say("result.correct", round=3, number=0), ResultCorrected)
-    assert [(outcome_of(event).zeros, outcome_of(event).last_of_session) for event in said] == [
+    events = of_kind(play.say("result.correct", round=3, number=0), ResultCorrected)
+    assert [(outcome_of(event).zeros, outcome_of(event).last_of_session) for event in events] == [
         (1, True)
     ]

@@ -59,12 +59,12 @@ PACKET = ShufflerPacket(at=1.0, device="shuffler", size=5)
 def told(events: Any) -> list[str]:
     """The words of irregularities."""
     words: list[str] = []
-    for each in events:
-        match each:
+    for event in events:
+        match event:
             case Irregularity(what=what):
                 words.append(what)
             case AlertRaised(alert=alert) | AlertCleared(alert=alert):
-                words.append(f"{each.__struct_config__.tag} {alert}")
+                words.append(f"{event.__struct_config__.tag} {alert}")
     return words
 
 
@@ -175,8 +175,8 @@ def row(situation: Situation) -> dict[str, list[str]]:
         _, events = machine.step(state, situation.given)
         words: list[str] = []
         rules: list[str] = []
-        for each in events:
-            match each:
+        for event in events:
+            match event:
                 case CardExpected():
                     continue
                 case Irregularity(what=what):
@@ -184,8 +184,8 @@ def row(situation: Situation) -> dict[str, list[str]]:
                 case AlertRaised(what=what):
                     words.append(f"alert `{what}`")
                 case _:
-                    words.append(f"event `{each.__struct_config__.tag}`")
-            if law := getattr(each, "law", None):
+                    words.append(f"event `{event.__struct_config__.tag}`")
+            if law := getattr(event, "law", None):
                 rules.append(law)
         where = " ".join((f"`{played.game}`", *rules)) if rules else f"`{played.game}`"
         rows.setdefault(", ".join(words) or "nothing", []).append(where)

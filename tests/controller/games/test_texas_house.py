@@ -56,8 +56,8 @@ def played(deal: str, board: str, *bonus: str) -> Play:
 @pytest.mark.rule("EUS96-159")
 def test_two_cards_each_the_flop_then_turn_and_river() -> None:
     play = table()
-    said = play.cards(f"{BANK_PAIR} {FLOP}")
-    dealt = [(event.to, event.card) for event in of_kind(said, CardDealt)]
+    events = play.cards(f"{BANK_PAIR} {FLOP}")
+    dealt = [(event.to, event.card) for event in of_kind(events, CardDealt)]
     assert [to for to, _ in dealt] == ["box:1", "box:2", "dealer"] * 2 + ["board"] * 3
     assert [card for _, card in dealt] == [None] * 6 + FLOP.split()
     assert irregularities(play.cards("Jc")) == [("card_extra", ("card.decide", "round.void"))]
@@ -66,8 +66,8 @@ def test_two_cards_each_the_flop_then_turn_and_river() -> None:
     play.act("box:2", "go")
     with pytest.raises(RejectedError, match="not all cards are dealt"):
         play.turn("dealer")
-    said = play.cards(LATER)
-    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [
+    events = play.cards(LATER)
+    assert [(event.to, event.index, event.card) for event in of_kind(events, CardDealt)] == [
         ("board", 4, "4c"),
         ("board", 5, "6s"),
     ]
@@ -88,9 +88,9 @@ def test_a_player_may_give_up_once_the_flop_lies() -> None:
     with pytest.raises(RejectedError, match="not all cards are dealt"):
         play.act("box:1", "go")
     play.cards(FLOP)
-    said = play.act("box:2", "pass")
-    assert isinstance(said[0], HandDecided)
-    assert said[0].announcement == {"eu": "Ez noa"}
+    events = play.act("box:2", "pass")
+    assert isinstance(events[0], HandDecided)
+    assert events[0].announcement == {"eu": "Ez noa"}
     with pytest.raises(
         RejectedError, match="box:2 has already acted; to change it, send it first with valid false"
     ):
@@ -211,9 +211,9 @@ def test_the_bonus_is_shown_before_the_turn() -> None:
     play.cards(f"{BANK_PAIR} {FLOP}")
     play.act("box:1", "go")
     play.act("box:2", "pass")
-    said = play.turn("box:1")
-    assert [event.card for event in of_kind(said, CardTurned)] == ["Ah", "As"]
-    [award] = of_kind(said, AwardQualified)
+    events = play.turn("box:1")
+    assert [event.card for event in of_kind(events, CardTurned)] == ["Ah", "As"]
+    [award] = of_kind(events, AwardQualified)
     assert (award.award, award.hand, award.pays) == ("txb", "pair", (7, 1))
     with pytest.raises(RejectedError, match="has no cards"):
         play.turn("box:2")
@@ -253,8 +253,8 @@ def test_cards_are_gathered_and_another_hand_begins(
 ) -> None:
     play = table()
     play.cards(BANK_PAIR)
-    said = play.say("deal.error", error=error, who=who)
-    assert voids(said) == [(reason, "EUS96-163")]
+    events = play.say("deal.error", error=error, who=who)
+    assert voids(events) == [(reason, "EUS96-163")]
     assert [event.relaunch for event in of_kind(play.say("bets.open"), RoundOpened)] == [True]
 
 
@@ -275,29 +275,29 @@ def test_a_card_of_the_bank_that_comes_face_up_is_a_misdeal() -> None:
 def test_a_wrong_number_corrected_before_the_bets_begin_is_no_misdeal() -> None:
     play = table()
     play.cards(BANK_PAIR)
-    said = play.say("deal.error", error="too_many", who="box:1", recoverable=True)
-    assert (voids(said), irregularities(said)) == ([], [("deal_error", ())])
+    events = play.say("deal.error", error="too_many", who="box:1", recoverable=True)
+    assert (voids(events), irregularities(events)) == ([], [("deal_error", ())])
     play.cards(FLOP)
     play.act("box:1", "go")
-    said = play.say("deal.error", error="too_many", who="box:2", recoverable=True)
-    assert voids(said) == [("wrong_count", "EUS96-163")]
+    events = play.say("deal.error", error="too_many", who="box:2", recoverable=True)
+    assert voids(events) == [("wrong_count", "EUS96-163")]
 
 
 @pytest.mark.rule("EUS96-E07")
 def test_a_players_card_seen_leaves_the_play_valid() -> None:
     play = table()
     play.cards(BANK_PAIR)
-    said = play.say("deal.error", error="exposed", who="box:1", index=1)
-    assert (voids(said), irregularities(said)) == ([], [("card_exposed", ())])
-    assert [event.card for event in of_kind(said, CardTurned)] == ["Ah"]
+    events = play.say("deal.error", error="exposed", who="box:1", index=1)
+    assert (voids(events), irregularities(events)) == ([], [("card_exposed", ())])
+    assert [event.card for event in of_kind(events, CardTurned)] == ["Ah"]
 
 
 @pytest.mark.rule("EUS96-E07")
 def test_hands_that_touched_take_no_further_part() -> None:
     play = table()
     play.cards(f"{BANK_PAIR} {FLOP}")
-    said = play.say("deal.error", error="touched", who="box:1", fault="player")
-    assert irregularities(said) == [("hands_touched", ())]
+    events = play.say("deal.error", error="touched", who="box:1", fault="player")
+    assert irregularities(events) == [("hands_touched", ())]
     play.say("deal.error", error="touched", who="box:2", fault="player")
     result = play.result()
     assert [hand.settled for hand in outcome_of(result).hands] == [(), (), ()]
@@ -306,8 +306,8 @@ def test_hands_that_touched_take_no_further_part() -> None:
 def test_a_common_card_seen_too_early_is_for_the_person_in_charge() -> None:
     play = table()
     play.cards(f"{BANK_PAIR} {FLOP}")
-    said = play.say("deal.error", error="premature")
-    assert irregularities(said) == [("deal_error", ("round.confirm", "round.void"))]
+    events = play.say("deal.error", error="premature")
+    assert irregularities(events) == [("deal_error", ("round.confirm", "round.void"))]
     with pytest.raises(RejectedError, match="the table is waiting for: round-confirm, round-void"):
         play.act("box:1", "go")
     play.say("round.confirm")
@@ -320,8 +320,8 @@ def test_a_common_card_seen_too_early_is_for_the_person_in_charge() -> None:
 
 def test_a_common_card_that_was_not_read_is_reported() -> None:
     play = table()
-    said = play.cards(f"{BANK_PAIR} Tc - 9h")
-    assert irregularities(said) == [("card_unread", ("cards.show", "round.void"))]
+    events = play.cards(f"{BANK_PAIR} Tc - 9h")
+    assert irregularities(events) == [("card_unread", ("cards.show", "round.void"))]
     play.say("cards.show", who="board", index=2, cards=["4d"])
     assert play.shown["hands"]["board"] == ["Tc", "4d", "9h"]
     assert play.shown["phase"] == "players"

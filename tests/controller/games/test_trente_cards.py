@@ -20,17 +20,17 @@ def test_an_unread_card_stops_the_table_until_a_person_has_read_it() -> None:
     play = table()
     first, *rest = BLACK_WINS.split()
     play.bets()
-    said = play.cards(f"- {' '.join(rest)}")
-    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [
+    events = play.cards(f"- {' '.join(rest)}")
+    assert [(event.to, event.index, event.card) for event in of_kind(events, CardDealt)] == [
         ("black", 1, None)
     ]
-    assert [(event.what, event.asks) for event in of_kind(said, Irregularity)] == [
+    assert [(event.what, event.asks) for event in of_kind(events, Irregularity)] == [
         ("card_unread", ("card.decide", "round.void"))
     ]
     assert play.sealed == rest
-    said = play.say("card.decide", action="read", card=first)
-    assert [event.card for event in of_kind(said, CardDealt)] == BLACK_WINS.split()
-    [result] = of_kind(said, RoundResult)
+    events = play.say("card.decide", action="read", card=first)
+    assert [event.card for event in of_kind(events, CardDealt)] == BLACK_WINS.split()
+    [result] = of_kind(events, RoundResult)
     assert (outcome_of(result).winner, outcome_of(result).marks, result.confirmed_by) == (
         "black",
         ("colour",),
@@ -42,11 +42,11 @@ def test_an_unread_card_may_leave_the_game() -> None:
     play = table()
     play.bets()
     play.cards(f"Ts - {' '.join(BLACK_WINS.split()[1:])}")
-    said = play.say("card.decide", action="remove")
-    assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [
+    events = play.say("card.decide", action="remove")
+    assert [(event.why, event.card) for event in of_kind(events, CardRemoved)] == [
         ("card_unread", None)
     ]
-    [result] = of_kind(said, RoundResult)
+    [result] = of_kind(events, RoundResult)
     assert outcome_of(result).hands is not None
     assert [hand.cards for hand in outcome_of(result).hands] == [
         ("Ts", "Jd", "Qc", "2s"),
@@ -70,8 +70,8 @@ def test_a_card_before_bets_close_waits_and_may_be_the_first_of_the_round() -> N
     [irregular] = of_kind(play.cards("Ts"), Irregularity)
     assert (irregular.what, irregular.asks) == ("card_before_close", ("card.decide", "round.void"))
     play.say("card.decide", action="accept")
-    said = play.say("bets.close")
-    assert [event.card for event in of_kind(said, CardDealt)] == ["Ts"]
+    events = play.say("bets.close")
+    assert [event.card for event in of_kind(events, CardDealt)] == ["Ts"]
     [result] = of_kind(play.cards(BLACK_WINS[3:]), RoundResult)
     assert outcome_of(result).winner == "black"
 
@@ -99,8 +99,8 @@ def test_a_card_may_be_kept_for_the_next_round(rounds: str) -> None:
     play.say("card.decide", action="next_round")
     [result] = of_kind(play.cards(BLACK_WINS.split()[7]), RoundResult)
     assert (result.round, outcome_of(result).winner) == (1, "black")
-    said = play.bets() if rounds == "keys" else []
-    [result] = of_kind([*said, *play.cards(" ".join(cards[1:]))], RoundResult)
+    events = play.bets() if rounds == "keys" else []
+    [result] = of_kind([*events, *play.cards(" ".join(cards[1:]))], RoundResult)
     assert (result.round, outcome_of(result).winner, outcome_of(result).marks) == (
         2,
         "red",
@@ -114,10 +114,10 @@ def test_an_accepted_card_that_completes_the_coup_leaves_the_next_one_over() -> 
     play.cards(" ".join(BLACK_WINS.split()[:7]))
     play.cards("8c", unsure=True)
     play.cards("7h")
-    said = play.say("card.decide", action="accept")
-    [result] = of_kind(said, RoundResult)
+    events = play.say("card.decide", action="accept")
+    [result] = of_kind(events, RoundResult)
     assert outcome_of(result).winner == "black"
-    assert [event.what for event in of_kind(said, Irregularity)] == ["card_out_of_round"]
+    assert [event.what for event in of_kind(events, Irregularity)] == ["card_out_of_round"]
     assert play.state.asks == ("card.decide",)
 
 
@@ -127,8 +127,8 @@ def test_a_persons_reading_counts_in_place_of_the_shoes() -> None:
     play.cards("9s", unsure=True)
     play.cards(BLACK_WINS[3:])
     assert play.sealed == ["9s", *BLACK_WINS.split()[1:]]
-    said = play.say("card.decide", action="read", card="Ts")
-    [result] = of_kind(said, RoundResult)
+    events = play.say("card.decide", action="read", card="Ts")
+    [result] = of_kind(events, RoundResult)
     assert (outcome_of(result).winner, len(play.evidence(result))) == ("black", 8)
 
 
@@ -147,9 +147,9 @@ def test_a_card_of_another_game_is_read_or_removed(card: str) -> None:
 def test_a_card_once_too_often_stops_the_table() -> None:
     play = table()
     play.bets()
-    said = play.cards("7h 7h 7h 7h 7h 7h 7h")
-    assert [event.what for event in of_kind(said, Irregularity)] == ["card_too_many"]
-    assert len(of_kind(said, CardDealt)) == 6
+    events = play.cards("7h 7h 7h 7h 7h 7h 7h")
+    assert [event.what for event in of_kind(events, Irregularity)] == ["card_too_many"]
+    assert len(of_kind(events, CardDealt)) == 6
 
 
 def test_a_person_does_not_choose_the_row_of_a_card() -> None:

@@ -76,11 +76,11 @@ def test_rows_make_31_to_40_whatever_comes(decree: str) -> None:
 @pytest.mark.parametrize("decree", of("BAL05-087", "ARA02-036 ARA02-038", "EUS96-090", "GAL07-080"))
 def test_the_black_row_comes_first_then_the_red_one(decree: str) -> None:
     play = table(decree)
-    said = play.coup(BLACK_WINS)
-    assert [event.to for event in of_kind(said, CardExpected)] == ["black", "red", None]
-    dealt = [(event.to, event.index) for event in of_kind(said, CardDealt)]
+    events = play.coup(BLACK_WINS)
+    assert [event.to for event in of_kind(events, CardExpected)] == ["black", "red", None]
+    dealt = [(event.to, event.index) for event in of_kind(events, CardDealt)]
     assert dealt == [("black", n) for n in (1, 2, 3, 4)] + [("red", n) for n in (1, 2, 3, 4)]
-    assert [event.card for event in of_kind(said, CardDealt)] == BLACK_WINS.split()
+    assert [event.card for event in of_kind(events, CardDealt)] == BLACK_WINS.split()
     assert play.sealed == []
 
 
@@ -89,8 +89,8 @@ def test_the_black_row_comes_first_then_the_red_one(decree: str) -> None:
 )
 def test_the_row_nearer_to_31_wins_and_equal_ones_are_null(decree: str) -> None:
     play = table(decree)
-    said = [*play.coup(BLACK_WINS), *play.coup(RED_WINS), *play.coup(TIE), *play.coup(REFAIT)]
-    results = of_kind(said, RoundResult)
+    events = [*play.coup(BLACK_WINS), *play.coup(RED_WINS), *play.coup(TIE), *play.coup(REFAIT)]
+    results = of_kind(events, RoundResult)
     assert [outcome_of(result).winner for result in results] == ["black", "red", "tie", "refait"]
     assert [outcome_of(result).marks for result in results] == [
         ("colour",),
@@ -147,10 +147,13 @@ def test_the_cards_stay_in_view_until_the_next_coup(decree: str) -> None:
 
 def test_at_a_table_without_keys_the_first_card_opens_the_round() -> None:
     play = table(rounds="shoe")
-    said = [*play.cards(BLACK_WINS), *play.cards(RED_WINS)]
-    assert [event.round for event in of_kind(said, RoundOpened)] == [1, 2]
-    assert all(event.unobserved for event in of_kind(said, BetsClosed))
-    assert [outcome_of(result).winner for result in of_kind(said, RoundResult)] == ["black", "red"]
+    events = [*play.cards(BLACK_WINS), *play.cards(RED_WINS)]
+    assert [event.round for event in of_kind(events, RoundOpened)] == [1, 2]
+    assert all(event.unobserved for event in of_kind(events, BetsClosed))
+    assert [outcome_of(result).winner for result in of_kind(events, RoundResult)] == [
+        "black",
+        "red",
+    ]
 
 
 def test_history_has_one_line_for_each_round() -> None:

@@ -38,8 +38,11 @@ def test_insurance_is_a_hundredth_of_a_bet_that_is_placed(decree: str) -> None:
         bet(play, "insurance", right)
     with pytest.raises(RejectedError, match="seat:2 has no bet"):
         bet(play, "insurance", 200, "seat:2")
-    told = of_kind(play.say("bet.withdraw", "croupier", who="seat:1", bet="colour"), BetPlaced)
-    assert [(each.bet, each.withdrawn) for each in told] == [("colour", True), ("insurance", True)]
+    events = of_kind(play.say("bet.withdraw", "croupier", who="seat:1", bet="colour"), BetPlaced)
+    assert [(each.bet, each.withdrawn) for each in events] == [
+        ("colour", True),
+        ("insurance", True),
+    ]
     bet(play, "insurance", 200)
     bet(play, "colour", 5_000)  # another bet leaves the insurance of the first as it is
     assert {each["bet"] for each in play.shown["bets"]} == {"red", "colour", "insurance"}

@@ -122,20 +122,28 @@ def test_a_correction_states_it_too_and_recounts_the_later_ones(decree: str) -> 
     play = table(decree)
     for cards in (REFAIT, BLACK_WINS, REFAIT, REFAIT):
         play.coup(cards)
-    said = of_kind(play.say("result.correct", round=2, winner="refait"), ResultCorrected)
-    assert [(event.round, outcome_of(event).refaits) for event in said] == [(2, 2), (3, 3), (4, 4)]
-    assert told(said[0]) == ("refait", ("refait",), 2, ("half", "prison"), False)
-    said = of_kind(play.say("result.correct", round=2, winner="tie"), ResultCorrected)
+    events = of_kind(play.say("result.correct", round=2, winner="refait"), ResultCorrected)
+    assert [(event.round, outcome_of(event).refaits) for event in events] == [
+        (2, 2),
+        (3, 3),
+        (4, 4),
+    ]
+    assert told(events[0]) == ("refait", ("refait",), 2, ("half", "prison"), False)
+    events = of_kind(play.say("result.correct", round=2, winner="tie"), ResultCorrected)
     assert [
-        (event.round, outcome_of(event).winner, outcome_of(event).refaits) for event in said
+        (event.round, outcome_of(event).winner, outcome_of(event).refaits) for event in events
     ] == [
         (2, "tie", 0),
         (3, "refait", 2),
         (4, "refait", 3),
     ]
-    assert said[0].was == "refait"
-    said = of_kind(play.say("result.correct", round=1, winner="red"), ResultCorrected)
-    assert [(event.round, outcome_of(event).refaits) for event in said] == [(1, 0), (3, 1), (4, 2)]
+    assert events[0].was == "refait"
+    events = of_kind(play.say("result.correct", round=1, winner="red"), ResultCorrected)
+    assert [(event.round, outcome_of(event).refaits) for event in events] == [
+        (1, 0),
+        (3, 1),
+        (4, 2),
+    ]
 
 
 @every
@@ -145,9 +153,9 @@ def test_a_late_result_of_an_unresolved_round_recounts_the_later_ones(
     play = table(decree)
     hide(play)
     assert outcome_of(only(play.coup(REFAIT), RoundResult)).refaits == 1
-    said = play.say("round.confirm", round=1)
-    assert outcome_of(only(said, RoundResult)).refaits == 1
-    later = only(said, ResultCorrected)
+    events = play.say("round.confirm", round=1)
+    assert outcome_of(only(events, RoundResult)).refaits == 1
+    later = only(events, ResultCorrected)
     assert (later.round, outcome_of(later).winner, later.was, outcome_of(later).refaits) == (
         2,
         "refait",

@@ -45,8 +45,8 @@ def test_cards_known_only_later_are_stored_for_the_decision() -> None:
     cards = BLACK_WINS.split()
     play.cards(" ".join(cards[:6]))
     play.gap()
-    said = play.cards(" ".join(cards[6:]), late=True)
-    assert [event.candidate for event in of_kind(said, RoundUnresolved)] == [None]
+    events = play.cards(" ".join(cards[6:]), late=True)
+    assert [event.candidate for event in of_kind(events, RoundUnresolved)] == [None]
     assert play.sealed == cards[6:]
     [result] = of_kind(play.say("round.confirm"), RoundResult)
     assert (outcome_of(result).winner, result.confirmed_by) == ("black", "M. Lasa (table_head)")
@@ -58,10 +58,10 @@ def test_a_decision_about_a_card_does_not_end_what_a_silence_may_have_hidden() -
     play.cards("Ts Jd")
     play.cards("Qc", unsure=True)
     play.gap()
-    said = play.say("card.decide", action="accept")
-    [unresolved] = of_kind(said, RoundUnresolved)
+    events = play.say("card.decide", action="accept")
+    [unresolved] = of_kind(events, RoundUnresolved)
     assert unresolved.candidate is None
-    assert of_kind(said, CardDealt) == []
+    assert of_kind(events, CardDealt) == []
 
 
 def test_a_round_confirmed_in_its_silence_leaves_what_may_still_come() -> None:
@@ -94,10 +94,10 @@ def test_at_a_table_without_keys_cards_that_could_not_wait_are_a_gap() -> None:
     play = table(rounds="shoe")
     play.cards("-")
     play.cards(" ".join(shuffled(3)[:40]))
-    said = play.say("card.decide", action="read", card="5c")
-    assert of_kind(said, RoundResult) != []
+    events = play.say("card.decide", action="read", card="5c")
+    assert of_kind(events, RoundResult) != []
     assert play.state.current is not None
-    assert [event.what for event in of_kind(said, Irregularity)] == ["silence"]
+    assert [event.what for event in of_kind(events, Irregularity)] == ["silence"]
     assert play.state.asks == ("round.confirm", "round.void")
 
 
@@ -114,8 +114,8 @@ def test_at_a_table_without_keys_a_round_that_began_in_a_silence_is_counted() ->
     play = table(rounds="shoe")
     play.cards(BLACK_WINS)
     play.gap()
-    said = play.cards("Ts Jd")
-    assert [(event.round, event.why) for event in of_kind(said, RoundUnresolved)] == [
+    events = play.cards("Ts Jd")
+    assert [(event.round, event.why) for event in of_kind(events, RoundUnresolved)] == [
         (2, "silence")
     ]
     play.say("round.confirm", round=2, winner="black")
@@ -128,8 +128,8 @@ def test_at_a_table_without_keys_bets_opened_before_a_silence_do_not_close_it() 
     play = table(rounds="shoe")
     play.say("bets.open")
     play.gap()
-    said = play.cards("Ts")
-    assert [event.round for event in of_kind(said, RoundUnresolved)] == [1]
+    events = play.cards("Ts")
+    assert [event.round for event in of_kind(events, RoundUnresolved)] == [1]
 
 
 def test_a_silence_between_rounds_hides_nothing_where_bets_have_keys() -> None:

@@ -85,8 +85,8 @@ def test_the_cut_card_makes_the_round_null_and_the_last_five_are_counted(decree:
         play.cards(card)
     if play.state.current is None:
         play.bets()
-    said = play.cut()
-    [cut], [void] = of_kind(said, ShoeCut), of_kind(said, RoundVoid)
+    events = play.cut()
+    [cut], [void] = of_kind(events, ShoeCut), of_kind(events, RoundVoid)
     assert (cut.drawn, cut.left, cut.rounds_left) == (307, 5, 0)
     assert (void.reason, void.law, void.by) == (
         "cut_card",
@@ -96,8 +96,8 @@ def test_the_cut_card_makes_the_round_null_and_the_last_five_are_counted(decree:
     assert void.round == play.state.round
     assert play.state.asks == ()
     play.sealed = []
-    said = play.cards(" ".join(cards[307:]))
-    assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [
+    events = play.cards(" ".join(cards[307:]))
+    assert [(event.why, event.card) for event in of_kind(events, CardRemoved)] == [
         ("last_cards", None)
     ] * 5
     assert play.sealed == cards[307:]
@@ -137,10 +137,10 @@ def test_a_person_reports_the_cut_card_where_the_shoe_does_not_see_it() -> None:
     play.open()
     play.bets()
     play.cards("Ts Jd")
-    said = play.say("round.void", reason="cut_card")
-    [void] = of_kind(said, RoundVoid)
+    events = play.say("round.void", reason="cut_card")
+    [void] = of_kind(events, RoundVoid)
     assert (void.reason, void.by) == ("cut_card", "M. Lasa")
-    assert of_kind(said, ShoeCut) != []
+    assert of_kind(events, ShoeCut) != []
     assert [event.why for event in of_kind(play.cards("7h"), CardRemoved)] == ["last_cards"]
     assert play.cut() == []
 
@@ -181,8 +181,8 @@ def test_a_shoe_that_restarts_asks_for_its_cards() -> None:
     play.open()
     play.bets()
     play.cards("Ts Jd")
-    said = play.reset()
-    assert [event.round for event in of_kind(said, RoundUnresolved)] == [1]
+    events = play.reset()
+    assert [event.round for event in of_kind(events, RoundUnresolved)] == [1]
     assert play.state.asks == ("shoe.start", "card.decide")
     assert play.cards("7h") == []
     for command in ({"action": "remove"}, {"action": "read", "card": "7h"}):
@@ -196,11 +196,11 @@ def test_a_shoe_that_restarts_asks_for_its_cards() -> None:
 def test_a_complaint_of_the_shoe_is_an_alert_without_its_card() -> None:
     play = Play()
     play.open()
-    said = play.take(ShoeFault(at=9.0, device="shoe", fault="overdraw", active=True, detail="7h"))
-    assert [event.what for event in of_kind(said, Irregularity)] == ["overdraw"]
-    assert [event.detail for event in of_kind(said, AlertRaised)] == [None]
-    said = play.take(ShoeFault(at=9.0, device="shoe", fault="overdraw", active=False))
-    assert [event.alert for event in of_kind(said, AlertCleared)] == ["shoe_overdraw"]
+    events = play.take(ShoeFault(at=9.0, device="shoe", fault="overdraw", active=True, detail="7h"))
+    assert [event.what for event in of_kind(events, Irregularity)] == ["overdraw"]
+    assert [event.detail for event in of_kind(events, AlertRaised)] == [None]
+    events = play.take(ShoeFault(at=9.0, device="shoe", fault="overdraw", active=False))
+    assert [event.alert for event in of_kind(events, AlertCleared)] == ["shoe_overdraw"]
 
 
 # Sessions
@@ -226,9 +226,9 @@ def test_closing_leaves_a_round_in_hand_unresolved() -> None:
     play.open()
     play.bets()
     play.cards("Ts")
-    said = play.say("session.close")
-    assert [event.why for event in of_kind(said, RoundUnresolved)] == ["undecided"]
-    assert (len(of_kind(said, ShoeEnded)), len(of_kind(said, SessionClosed))) == (1, 1)
+    events = play.say("session.close")
+    assert [event.why for event in of_kind(events, RoundUnresolved)] == ["undecided"]
+    assert (len(of_kind(events, ShoeEnded)), len(of_kind(events, SessionClosed))) == (1, 1)
 
 
 # Whole shoes

@@ -46,8 +46,8 @@ def table(decree: str = "BAL05", **settings: int | str) -> Play:
 @pytest.mark.parametrize("decree", of("BAL05-144"))
 def test_cards_and_decisions_alternate(decree: str) -> None:
     play = table(decree)
-    said = play.cards(JACKS)
-    dealt = of_kind(said, CardDealt)
+    events = play.cards(JACKS)
+    dealt = of_kind(events, CardDealt)
     assert [event.to for event in dealt] == [
         "box:1",
         "box:3",
@@ -60,7 +60,7 @@ def test_cards_and_decisions_alternate(decree: str) -> None:
     ]
     assert {event.card for event in dealt} == {None}
     assert len(dealt) == 3 * 2 + 2
-    assert of_kind(said, CardExpected)[-1].to is None
+    assert of_kind(events, CardExpected)[-1].to is None
 
 
 @pytest.mark.parametrize("decree", of("BAL05-145"))
@@ -70,8 +70,8 @@ def test_two_of_three_bets_may_be_withdrawn_each_before_its_card(decree: str) ->
     assert play.shown["phase"] == "first_bet"
     with pytest.raises(RejectedError, match="common:1 is turned first"):
         play.turn("common:2")
-    said = play.act("box:3", "withdraw")
-    assert [(bet.bet, bet.withdrawn) for bet in of_kind(said, BetPlaced)] == [("bet_1", True)]
+    events = play.act("box:3", "withdraw")
+    assert [(bet.bet, bet.withdrawn) for bet in of_kind(events, BetPlaced)] == [("bet_1", True)]
     with pytest.raises(
         RejectedError, match="box:3 has already acted; to change it, send it first with valid false"
     ):
@@ -129,16 +129,16 @@ def test_without_a_reader_hands_are_reported_when_they_lie_open(decree: str) -> 
 @pytest.mark.parametrize("decree", of("BAL05-146", "EUS96-161"))
 def test_a_players_card_seen_the_round_goes_on(decree: str) -> None:
     play = table(decree)
-    said = play.cards("Kh", exposed=True)
-    assert irregularities(said) == [("card_exposed", ("card.decide", "round.void"))]
-    assert of_kind(said, CardDealt) == [], "a reader's report does not publish it"
-    said = play.say("card.decide", action="exposed")
-    assert irregularities(said) == [("card_exposed", ())]
-    assert [event.card for event in of_kind(said, CardDealt)] == ["Kh"]
+    events = play.cards("Kh", exposed=True)
+    assert irregularities(events) == [("card_exposed", ("card.decide", "round.void"))]
+    assert of_kind(events, CardDealt) == [], "a reader's report does not publish it"
+    events = play.say("card.decide", action="exposed")
+    assert irregularities(events) == [("card_exposed", ())]
+    assert [event.card for event in of_kind(events, CardDealt)] == ["Kh"]
     play.cards("2c 5d Js 9c 8h 7s Qd")
-    said = play.say("deal.error", error="exposed", who="box:3", index=1)
-    assert irregularities(said) == [("card_exposed", ())]
-    assert [event.card for event in of_kind(said, CardTurned)] == ["2c"]
+    events = play.say("deal.error", error="exposed", who="box:3", index=1)
+    assert irregularities(events) == [("card_exposed", ())]
+    assert [event.card for event in of_kind(events, CardTurned)] == ["2c"]
     play.turn("common:1", "common:2", "box:1", "box:3")
     assert play.result().round == 1
 
@@ -151,8 +151,8 @@ def test_a_common_card_from_the_jack_on_makes_the_round_null(decree: str, card: 
     assert irregularities(play.cards(card, exposed=True)) == [
         ("card_exposed", ("card.decide", "round.void"))
     ]
-    said = play.say("card.decide", action="exposed")
-    assert voids(said) == [("card_exposed", f"{decree}-{'146' if decree == 'BAL05' else '161'}")]
+    events = play.say("card.decide", action="exposed")
+    assert voids(events) == [("card_exposed", f"{decree}-{'146' if decree == 'BAL05' else '161'}")]
     assert play.shown["phase"] == "waiting"
 
 
@@ -163,9 +163,9 @@ def test_a_person_is_asked_where_only_a_device_has_seen_it(decree: str) -> None:
     assert irregularities(play.cards("Js", exposed=True)) == [
         ("card_exposed", ("card.decide", "round.void"))
     ]
-    said = play.say("card.decide", action="exposed")
-    assert [event.card for event in of_kind(said, CardDealt)] == ["Js"]
-    assert [reason for reason, _ in voids(said)] == ["card_exposed"]
+    events = play.say("card.decide", action="exposed")
+    assert [event.card for event in of_kind(events, CardDealt)] == ["Js"]
+    assert [reason for reason, _ in voids(events)] == ["card_exposed"]
     play.bets()
     play.cards("2c 3c Js")
     assert voids(play.say("deal.error", error="exposed", who="common:1")), "a person's word holds"
@@ -178,9 +178,9 @@ def test_a_lower_common_card_does_not_make_the_round_null_and_is_turned_later(de
     assert irregularities(play.cards("Th", exposed=True)) == [
         ("card_exposed", ("card.decide", "round.void"))
     ]
-    said = play.say("card.decide", action="exposed")
-    assert irregularities(said) == [("common_exposed", ())]
-    assert [event.card for event in of_kind(said, CardDealt)] == ["Th"]
+    events = play.say("card.decide", action="exposed")
+    assert irregularities(events) == [("common_exposed", ())]
+    assert [event.card for event in of_kind(events, CardDealt)] == ["Th"]
     play.cards("5d Js 9c 8h 7s")
     assert play.shown["phase"] == "first_bet"
     play.act("box:1", "withdraw")
@@ -193,13 +193,13 @@ def test_a_lower_common_card_does_not_make_the_round_null_and_is_turned_later(de
 def test_an_unread_common_card_is_reported_first(decree: str, card: str, null: bool) -> None:
     play = table(decree)
     play.cards("- - -")
-    said = play.say("deal.error", error="exposed", who="common:1")
-    assert irregularities(said) == [("common_exposed", ("cards.show", "round.void"))]
+    events = play.say("deal.error", error="exposed", who="common:1")
+    assert irregularities(events) == [("common_exposed", ("cards.show", "round.void"))]
     with pytest.raises(RejectedError, match="the table is waiting for the cards of common:1"):
         play.say("cards.show", who="box:1", cards=["2c"])
-    said = play.say("cards.show", who="common:1", cards=[card])
-    assert [event.card for event in of_kind(said, CardTurned)] == [card]
-    assert bool(voids(said)) is null
+    events = play.say("cards.show", who="common:1", cards=[card])
+    assert [event.card for event in of_kind(events, CardTurned)] == [card]
+    assert bool(voids(events)) is null
 
 
 @for_each("decree", of("BAL05-146", "EUS96-162"))
@@ -217,8 +217,8 @@ def test_any_other_error_of_dealing_makes_the_round_null(
 ) -> None:
     play = table(decree)
     play.cards("2c 3c")
-    said = play.say("deal.error", error=error)
-    assert voids(said) == [(reason, f"{decree}-{'146' if decree == 'BAL05' else '162'}")]
+    events = play.say("deal.error", error=error)
+    assert voids(events) == [(reason, f"{decree}-{'146' if decree == 'BAL05' else '162'}")]
     assert [event.relaunch for event in of_kind(play.say("bets.open"), RoundOpened)] == [True]
 
 
@@ -246,8 +246,8 @@ def test_a_packet_for_another_hand_than_the_next_is_asked_about() -> None:
 def test_a_card_too_many_waits() -> None:
     play = table()
     play.cards(JACKS)
-    said = play.cards("Ac")
-    assert irregularities(said) == [("card_extra", ("card.decide", "round.void"))]
+    events = play.cards("Ac")
+    assert irregularities(events) == [("card_extra", ("card.decide", "round.void"))]
     with pytest.raises(RejectedError, match="no card is due"):
         play.say("card.decide", action="accept")
     play.say("card.decide", action="remove")
@@ -257,8 +257,8 @@ def test_a_card_too_many_waits() -> None:
 def test_cards_outside_a_round_leave_together() -> None:
     play = Play("trijoker", "BAL05")
     play.open(1)
-    said = play.cards(JACKS)
-    assert irregularities(said) == [("card_out_of_round", ("card.decide",))]
+    events = play.cards(JACKS)
+    assert irregularities(events) == [("card_out_of_round", ("card.decide",))]
     with pytest.raises(RejectedError, match="the table is waiting for: card-decide"):
         play.say("bets.open")
     removed = of_kind(play.say("card.decide", action="remove"), CardRemoved)
@@ -291,13 +291,13 @@ def test_cards_are_checked_after_each_round(decree: str) -> None:
     play = table(decree)
     play.cards(JACKS)
     play.turn("common:1", "common:2", "box:1", "box:3")
-    said = play.say("bets.open")
-    assert irregularities(said) == [("deck_unchecked", ())]
+    events = play.say("bets.open")
+    assert irregularities(events) == [("deck_unchecked", ())]
     play.say("bets.close")
     play.cards(JACKS)
     play.turn("common:1", "common:2", "box:1", "box:3")
-    said = play.say("deck.check", "croupier", cards=51)
-    assert irregularities(said) == [("deck_wrong", ())]
+    events = play.say("deck.check", "croupier", cards=51)
+    assert irregularities(events) == [("deck_wrong", ())]
     with pytest.raises(RejectedError, match="the deck is not whole"):
         play.say("bets.open")
     play.say("deck.check", "croupier", cards=52)
@@ -320,8 +320,8 @@ def test_the_last_three_rounds_are_announced_in_the_basque_country() -> None:
 
 def test_by_the_other_interpretation_the_first_cards_lie_face_up() -> None:
     play = table("EUS96", face_up="yes")
-    said = play.cards(JACKS)
-    assert [event.card for event in of_kind(said, CardDealt)] == [
+    events = play.cards(JACKS)
+    assert [event.card for event in of_kind(events, CardDealt)] == [
         "Jh",
         "2c",
         "5d",
@@ -331,7 +331,7 @@ def test_by_the_other_interpretation_the_first_cards_lie_face_up() -> None:
         None,
         None,
     ]
-    assert irregularities(said) == []
+    assert irregularities(events) == []
     play = table("EUS96", face_up="yes")
     assert irregularities(play.cards("Jh 2c -")) == [("card_unread", ("cards.show", "round.void"))]
     play.say("cards.show", who="common:1", cards=["5d"])

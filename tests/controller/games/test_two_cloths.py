@@ -37,15 +37,15 @@ def table(decree: str, deal: str = "", **settings: object) -> Play:
 @rules("ARA02-113 ARA02-114", "BAL05-111", "EUS96-136", "GAL07-101 GAL07-115")
 def test_the_deal_and_the_words_go_from_cloth_to_cloth_and_then_to_the_bank(decree: str) -> None:
     play = table(decree)
-    said = play.dealt("2h 3c 5h 2d Ks 4s")
-    said += play.draw() + play.cards("2c") + play.draw() + play.cards("4c") + play.stand()
-    dealt = [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)]
+    events = play.dealt("2h 3c 5h 2d Ks 4s")
+    events += play.draw() + play.cards("2c") + play.draw() + play.cards("4c") + play.stand()
+    dealt = [(event.to, event.index, event.card) for event in of_kind(events, CardDealt)]
     assert dealt == [
         *((who, 1, None) for who in ("cloth:1", "cloth:2", "bank")),
         *((who, 2, None) for who in ("cloth:1", "cloth:2", "bank")),
         *(("cloth:1", 3, "2c"), ("cloth:2", 3, "4c")),
     ]
-    assert [event.who for event in of_kind(said, HandDecided)] == ["cloth:1", "cloth:2", "bank"]
+    assert [event.who for event in of_kind(events, HandDecided)] == ["cloth:1", "cloth:2", "bank"]
     assert points(play.turn()) == {
         "cloth:1": (6, "lose"),
         "cloth:2": (7, "lose"),
@@ -57,23 +57,23 @@ def test_the_deal_and_the_words_go_from_cloth_to_cloth_and_then_to_the_bank(decr
 def test_both_hands_may_speak_before_the_cards_come(decree: str) -> None:
     play = table(decree, "2h 3c 5h 2d Ks 4s")
     play.draw()
-    said = play.draw() + play.cards("2c 4c")
-    assert [event.to for event in of_kind(said, CardDealt)] == ["cloth:1", "cloth:2"]
-    assert [event.to for event in of_kind(said, CardExpected)] == ["cloth:2", "bank"]
+    events = play.draw() + play.cards("2c 4c")
+    assert [event.to for event in of_kind(events, CardDealt)] == ["cloth:1", "cloth:2"]
+    assert [event.to for event in of_kind(events, CardExpected)] == ["cloth:2", "bank"]
 
 
 @rules("ARA02-111 ARA02-112", "BAL05-110", "EUS96-131 EUS96-132")
 def test_only_new_cards_are_used_and_ten_lie_behind_the_cut_card(decree: str) -> None:
     play = at_table(decree, "baccarat-two-cloths")
     play.say("shoe.end")
-    said = play.say("shoe.start", shoe="8", new=False, cards=310, backs=(6,), index=True, cut=7)
-    assert only(said, ShoeStarted).cut == 7
+    events = play.say("shoe.start", shoe="8", new=False, cards=310, backs=(6,), index=True, cut=7)
+    assert only(events, ShoeStarted).cut == 7
     wrong = {"shoe_count", "cards_backs", "cards_index", "cards_new", "cut_card"}
-    assert {event.what for event in of_kind(said, Irregularity)} == wrong
+    assert {event.what for event in of_kind(events, Irregularity)} == wrong
     play.say("shoe.end")
-    said = play.say("shoe.start", shoe="9", new=True, cards=312, backs=(3, 3), index=False)
-    assert whats(said) == ["shoe.started"]
-    assert only(said, ShoeStarted).cut == 10
+    events = play.say("shoe.start", shoe="9", new=True, cards=312, backs=(3, 3), index=False)
+    assert whats(events) == ["shoe.started"]
+    assert only(events, ShoeStarted).cut == 10
 
 
 @rules("GAL07-062")
@@ -93,8 +93,8 @@ def test_at_chemin_de_fer_cards_may_be_used_again(decree: str) -> None:
         play.say("shoe.start", shoe="8", new=False, cards=312, backs=(3, 3), index=False)
     ) == ["shoe.started"]
     play.say("shoe.end")
-    said = play.say("shoe.start", shoe="9", cards=260, backs=(6,), index=True)
-    assert {event.what for event in of_kind(said, Irregularity)} == {
+    events = play.say("shoe.start", shoe="9", cards=260, backs=(6,), index=True)
+    assert {event.what for event in of_kind(events, Irregularity)} == {
         "shoe_count",
         "cards_backs",
         "cards_index",
@@ -240,9 +240,9 @@ def test_a_card_that_the_first_cloth_should_have_had_goes_back_to_it(decree: str
     play.stand("cloth:1")  # three: it had to draw
     play.draw("cloth:2")
     play.cards("5c 9c")  # the second cloth's, and the bank's
-    said = play.turn("cloth:1")
-    assert only(said, Irregularity).what == "restored"
-    assert [(event.to, event.was, event.card) for event in of_kind(said, CardDealt)] == [
+    events = play.turn("cloth:1")
+    assert only(events, Irregularity).what == "restored"
+    assert [(event.to, event.was, event.card) for event in of_kind(events, CardDealt)] == [
         ("cloth:1", "cloth:2", "5c"),
         ("cloth:2", "bank", "9c"),
     ]
@@ -257,8 +257,8 @@ def test_a_card_that_the_first_cloth_should_not_have_had_goes_to_the_second_or_t
     play = table(decree, "2h 2c Kh 4d 2s 2d")
     play.draw("cloth:1")  # six: it had to stand
     play.cards("5c")
-    said = play.turn("cloth:1")
-    assert only(said, Irregularity).what == "restored"
+    events = play.turn("cloth:1")
+    assert only(events, Irregularity).what == "restored"
     assert [(event.to, event.card) for event in of_kind(play.draw("cloth:2"), CardDealt)] == [
         ("cloth:2", "5c")
     ]
@@ -267,15 +267,15 @@ def test_a_card_that_the_first_cloth_should_not_have_had_goes_to_the_second_or_t
     play.cards("5c")
     play.turn("cloth:1")
     play.stand("cloth:2")
-    said = play.draw("bank")  # it has two: it must draw against who stood
-    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("bank", "5c")]
+    events = play.draw("bank")  # it has two: it must draw against who stood
+    assert [(event.to, event.card) for event in of_kind(events, CardDealt)] == [("bank", "5c")]
     play = table(decree, "2h 2c 3h 4d 5s 4s")
     play.draw("cloth:1")
     play.cards("5c")
     play.turn("cloth:1")
     play.stand("cloth:2")
-    said = play.stand("bank")  # it has seven: it must stand
-    assert [event.card for event in of_kind(said, CardRemoved)] == ["5c"]
+    events = play.stand("bank")  # it has seven: it must stand
+    assert [event.card for event in of_kind(events, CardRemoved)] == ["5c"]
     assert points(play.turn()) == {"cloth:1": (6, "lose"), "cloth:2": (7, "tie"), "bank": (7, None)}
 
 
@@ -285,8 +285,8 @@ def test_the_same_between_the_second_cloth_and_the_bank(decree: str) -> None:
     play.stand("cloth:1")
     play.stand("cloth:2")  # four: it had to draw
     play.cards("5c")  # the bank's
-    said = play.turn("cloth:2")
-    assert [(event.to, event.was) for event in of_kind(said, CardDealt)] == [("cloth:2", "bank")]
+    events = play.turn("cloth:2")
+    assert [(event.to, event.was) for event in of_kind(events, CardDealt)] == [("cloth:2", "bank")]
     assert play.state.expected == "bank"
     play.cards("3c")
     assert points(play.turn()) == {
@@ -316,8 +316,8 @@ def test_with_five_the_first_of_two_words_counts(decree: str) -> None:
     ):
         play = table(decree, f"{first_cards} {second} 2d")
         play.draw("cloth:1")
-        told = only(play.stand("cloth:1"), Irregularity)
-        assert (told.what, told.asks, told.law) == (
+        event = only(play.stand("cloth:1"), Irregularity)
+        assert (event.what, event.asks, event.law) == (
             "words_contradict",
             ("cards.turn", "round.void"),
             "GAL07-124",
@@ -333,9 +333,9 @@ def test_no_with_eight_or_nine_loses_the_right_to_lay_down(decree: str) -> None:
     play.stand("cloth:1")
     play.stand("cloth:2")
     play.stand("bank")
-    said = play.turn()
-    assert [event.what for event in of_kind(said, Irregularity)] == ["natural_forgotten"]
-    assert result_of(said)["cloth:1"] == (("4h", "4d"), 8, None, "win")
+    events = play.turn()
+    assert [event.what for event in of_kind(events, Irregularity)] == ["natural_forgotten"]
+    assert result_of(events)["cloth:1"] == (("4h", "4d"), 8, None, "win")
 
 
 @rules("GAL07-055", "BAL05-108", "EUS96-142", "ARA02-116")
@@ -383,8 +383,8 @@ def test_correcting_a_word_removes_the_card_that_a_person_had_placed(decree: str
     play.cards("6c")
     play.decide("for", who="bank")
     play.cards("5c")
-    told = of_kind(play.stand("cloth:2"), Irregularity)
-    assert [(event.what, event.asks) for event in told] == [
+    events = of_kind(play.stand("cloth:2"), Irregularity)
+    assert [(event.what, event.asks) for event in events] == [
         ("restored", ()),
         ("restored", ("hand.draw", "hand.stand", "round.void")),
     ]

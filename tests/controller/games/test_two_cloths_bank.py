@@ -68,9 +68,9 @@ def test_in_an_ordinary_round_the_bank_is_free_against_the_other_hand_when_one_l
             play.say(f"hand.{bank}", role="croupier", who="bank")
             if bank == "draw":
                 play.cards("5d")
-            said = play.turn()
-            assert not of_kind(said, Irregularity)
-            assert points(said)["bank"][0] == (3 if bank == "stand" else 8)
+            events = play.turn()
+            assert not of_kind(events, Irregularity)
+            assert points(events)["bank"][0] == (3 if bank == "stand" else 8)
 
 
 @rules(*LIES_DOWN)

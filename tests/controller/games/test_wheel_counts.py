@@ -106,9 +106,9 @@ def test_the_result_of_a_launch_before_the_silence_is_a_candidate(
     say(play, "bets.close")
     play.take(*silence)
     play.phase("settled", 1)
-    said = told(play, 9, 1)
-    assert of_kind(said, RoundResult) == []
-    assert only(said, RoundUnresolved).round == 2
+    events = told(play, 9, 1)
+    assert of_kind(events, RoundResult) == []
+    assert only(events, RoundUnresolved).round == 2
 
 
 @tables
@@ -119,9 +119,12 @@ def test_before_a_silence_without_a_round_another_number_is_a_round_of_its_own(
     play = table("person")
     first(play)
     play.take(*silence)
-    said = told(play, 9, 1)
-    assert of_kind(said, RoundResult) == []
-    assert (only(said, RoundUnresolved).round, only(said, RoundUnresolved).why) == (2, "silence")
+    events = told(play, 9, 1)
+    assert of_kind(events, RoundResult) == []
+    assert (only(events, RoundUnresolved).round, only(events, RoundUnresolved).why) == (
+        2,
+        "silence",
+    )
 
 
 @tables
@@ -162,9 +165,9 @@ def test_a_repeated_count_at_a_table_without_keys_is_a_candidate(
     until_reported(play)
     assert only(told(play, 8, 1), RoundResult).round == 1
     play.take(*silence)
-    said = told(play, 9, 1)
-    assert of_kind(said, RoundResult) == []
-    assert only(said, RoundUnresolved).round == 2
+    events = told(play, 9, 1)
+    assert of_kind(events, RoundResult) == []
+    assert only(events, RoundUnresolved).round == 2
     assert told(play, 9, 1) == []
 
 
@@ -206,8 +209,8 @@ def test_a_late_number_of_the_same_count_touches_no_result_and_asks(
     play = table("person")
     first(play)
     assert told(play, 8, 1, late=True) == []
-    said = told(play, 9, 1, late=True)
-    assert (only(said, RoundUnresolved).round, of_kind(said, RoundResult)) == (2, [])
+    events = told(play, 9, 1, late=True)
+    assert (only(events, RoundUnresolved).round, of_kind(events, RoundResult)) == (2, [])
 
 
 def test_a_cell_that_the_wheel_does_not_have_asks_as_well() -> None:

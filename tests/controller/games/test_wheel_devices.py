@@ -128,8 +128,8 @@ def test_a_fault_that_no_roulette_wheel_has_is_an_alert(fault: WheelFaultName) -
 def test_a_roulette_wheel_does_not_disturb_the_others(game: str, decree: str) -> None:
     play = cells_play.table(game, decree)
     play.until_closed(1)
-    said = [*play.phase("ball_in_rim", 1, device="rota"), *play.number(0, 1, device="rota")]
-    assert of_kind(said, RoundResult) == []
-    assert only(said, AlertRaised).alert == "wrong_device"
+    events = [*play.phase("ball_in_rim", 1, device="rota"), *play.number(0, 1, device="rota")]
+    assert of_kind(events, RoundResult) == []
+    assert only(events, AlertRaised).alert == "wrong_device"
     play.phase("settled", 1)
     assert only(play.cell(2, 1), RoundResult).round == 1

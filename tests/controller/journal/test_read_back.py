@@ -55,7 +55,7 @@ def locked(path: Path) -> bool:
 
 def opened() -> set[Path]:
     """The files that this process has open."""
-    return {each.resolve() for each in Path("/proc/self/fd").iterdir()}
+    return {path.resolve() for path in Path("/proc/self/fd").iterdir()}
 
 
 def flip(file: Path, at: int) -> None:

@@ -15,8 +15,8 @@ from controller.metrics.text import exposition
 @given(st.lists(st.floats(0, 100)))
 def test_each_bound_counts_all_durations_up_to_it(durations: list[float]) -> None:
     histogram = Histogram()
-    for each in durations:
-        histogram.add(each)
+    for duration in durations:
+        histogram.add(duration)
     buckets, total = histogram.buckets()
     # sum() of Python 3.12 corrects the rounding of each addition
     assert total == reduce(add, durations, 0.0)
@@ -24,7 +24,7 @@ def test_each_bound_counts_all_durations_up_to_it(durations: list[float]) -> Non
         buckets, (*DURATION_BUCKETS_SECONDS, float("inf")), strict=True
     ):
         assert float(bound) == most
-        assert count == sum(each <= most for each in durations)
+        assert count == sum(duration <= most for duration in durations)
 
 
 async def test_a_metric_is_exposed_with_its_type() -> None:

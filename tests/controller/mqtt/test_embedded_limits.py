@@ -34,9 +34,7 @@ def logs() -> Iterator[Logs]:
 
 def reasons(logs: Logs) -> list[str]:
     return [
-        each["reason"]
-        for each in logs
-        if each["event"] == "the embedded broker hung up on a client"
+        log["reason"] for log in logs if log["event"] == "the embedded broker hung up on a client"
     ]
 
 
@@ -149,7 +147,7 @@ async def test_a_subscriber_that_never_reads_is_disconnected(
             await flood(at, lambda: reasons(logs))
     [reason] = reasons(logs)
     assert reason.startswith("it reads its messages too slowly: ")
-    assert [each["client"] for each in logs if "reason" in each] == ["slow"]
+    assert [log["client"] for log in logs if "reason" in log] == ["slow"]
 
 
 async def test_of_many_slow_subscribers_the_slowest_is_disconnected(
@@ -161,7 +159,7 @@ async def test_of_many_slow_subscribers_the_slowest_is_disconnected(
             for topic, name in ((b"much/#", b"all"), (b"little/#", b"none"), (b"#", b"more")):
                 ending.enter_context(contextlib.closing(silent(*at, topic, name)))
             await flood(at, lambda: len(reasons(logs)) == 2)
-    assert {each["client"] for each in logs if "reason" in each} == {"all", "more"}
+    assert {log["client"] for log in logs if "reason" in log} == {"all", "more"}
 
 
 async def test_a_message_that_is_never_released_disconnects_its_client(logs: Logs) -> None:
@@ -172,7 +170,7 @@ async def test_a_message_that_is_never_released_disconnects_its_client(logs: Log
             writer.write(b"\x34\x06\x00\x01a" + number.to_bytes(2, "big") + b"x")
         await until_ended(reader)
         writer.close()
-    assert [each[:12] for each in reasons(logs)] == ["it has begun"]
+    assert [reason[:12] for reason in reasons(logs)] == ["it has begun"]
 
 
 async def test_a_single_message_that_is_never_released_disconnects_its_client(
@@ -187,7 +185,7 @@ async def test_a_single_message_that_is_never_released_disconnects_its_client(
             writer.write(b"\xc0\x00")  # a ping
             await asyncio.sleep(0.05)
         writer.close()
-    assert [each[:18] for each in reasons(logs)] == ["it did not release"]
+    assert [reason[:18] for reason in reasons(logs)] == ["it did not release"]
 
 
 async def test_qos_2_works(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,11 +215,11 @@ async def test_a_flood_is_throttled(monkeypatch: pytest.MonkeyPatch) -> None:
     async with embedded_broker("127.0.0.1", 0) as (host, port), client(host, port) as healthy:
         await healthy.subscribe("a", qos=0)
         _, writer = await asyncio.open_connection(host, port)
-        writer.write(CONNECT + b"".join(b"\x30\x07\x00\x01a%04d" % each for each in range(500)))
+        writer.write(CONNECT + b"".join(b"\x30\x07\x00\x01a%04d" % number for number in range(500)))
         messages = aiter(healthy.messages)
         async with asyncio.timeout(60):
             assert [bytes((await anext(messages)).payload) for _ in range(500)] == [
-                b"%04d" % each for each in range(500)
+                b"%04d" % number for number in range(500)
             ]
         writer.close()
     assert 0 < most <= 5
@@ -252,7 +250,7 @@ async def test_finished_work_is_forgotten_even_behind_slow_work() -> None:
     for _ in range(100):
         tasks.append(asyncio.create_task(asyncio.sleep(0)))
     async with asyncio.timeout(60):
-        await asyncio.wait([each for each in tasks if each is not stuck])
+        await asyncio.wait([task for task in tasks if task is not stuck])
     await asyncio.sleep(0)
     assert list(tasks) == [stuck]
     stuck.cancel()

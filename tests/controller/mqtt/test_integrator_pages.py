@@ -54,7 +54,7 @@ def rounds() -> Iterator[Round]:
         yield Round(
             game,
             decree,
-            dict(each.split("=") for each in settings),
+            dict(setting.split("=") for setting in settings),
             [
                 (name, json.loads(body))
                 for name, _, body in (line.partition(" ") for line in lines.splitlines())

@@ -137,7 +137,7 @@ def test_a_site_restricts_roles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "roles", "told"),
+    ("command", "roles", "message"),
     [
         ("round.void", ("inspector", "croupier"), "croupier may not have it; Decreto 159/2002"),
         ("session.open", ("technician",), "technician may not have it; the default leaves it"),
@@ -146,11 +146,11 @@ def test_a_site_restricts_roles() -> None:
     ],
 )
 def test_a_site_cannot_extend_roles(
-    command: str, roles: tuple[EnrolledRole, ...], told: str
+    command: str, roles: tuple[EnrolledRole, ...], message: str
 ) -> None:
     with pytest.raises(ValueError, match=r".*") as refused:
         narrow(ARA02, {command: roles})
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_site_restricts_all_its_tables_at_once() -> None:

@@ -121,7 +121,7 @@ def test_a_void_takes_two_once_there_is_a_result() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         (
             replace(LASA, keys=(replace(LASA.keys[0], revoked="2027-01-15T08:00:00Z"),)),
@@ -132,11 +132,11 @@ def test_a_void_takes_two_once_there_is_a_result() -> None:
         (replace(LASA, tables=("bacara-1",)), "person_elsewhere"),
     ],
 )
-def test_a_first_person_who_lost_the_right_does_not_count(changed: Person, told: str) -> None:
+def test_a_first_person_who_lost_the_right_does_not_count(changed: Person, message: str) -> None:
     at = gate()
     assert refusal(at, "m-lasa", "table_head", **CORRECT) == "second_person_wanted"
     at.people = checked_people(HEAD, [changed, *PERSONS[1:]])
-    assert refusal(at, "t-vidal", "director", **CORRECT) == told
+    assert refusal(at, "t-vidal", "director", **CORRECT) == message
     assert refusal(at, "t-vidal", "director", **CORRECT) == "second_person_wanted"
 
 

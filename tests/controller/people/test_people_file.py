@@ -134,7 +134,7 @@ def put(path: Path, content: bytes) -> None:
 
 def may(people: People) -> bool:
     """True if the director is not revoked."""
-    return next(each for each in people.persons if each.id == VIDAL.id).revoked is None
+    return next(person for person in people.persons if person.id == VIDAL.id).revoked is None
 
 
 BAD = {

@@ -82,7 +82,7 @@ def test_configurations_that_need_no_signatures(
 
 
 @for_each(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "people: the key `file` is missing"),
         (f'key = "{to_base64url(SIGNER)}"', "people: the key `file` is missing"),
@@ -102,8 +102,8 @@ def test_configurations_that_need_no_signatures(
         (FILE + '[people.may]\n"bets.open" = ["owner"]', "owner may not have it"),
     ],
 )
-def test_each_mistake_is_reported_with_its_place(text: str, told: str, tmp_path: Path) -> None:
-    assert told in "\n".join(mistakes(tmp_path, f"[people]\n{text}\n"))
+def test_each_mistake_is_reported_with_its_place(text: str, message: str, tmp_path: Path) -> None:
+    assert message in "\n".join(mistakes(tmp_path, f"[people]\n{text}\n"))
 
 
 def test_a_site_restricts_roles(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_no_person_can_add_himself() -> None:
 
 
 @for_each(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"id": "M Lasa"}, "line 2: "),
         ({"name": "M.\nLasa"}, "line 2: name: has a control character"),
@@ -135,13 +135,13 @@ def test_no_person_can_add_himself() -> None:
         ({"keys": [{"x": LASA.keys[0].x, "until": "soon"}]}, "line 2: keys[0].until: "),
     ],
 )
-def test_each_mistake_is_reported_with_its_place(changed: dict[str, Any], told: str) -> None:
+def test_each_mistake_is_reported_with_its_place(changed: dict[str, Any], message: str) -> None:
     lines = FILE.splitlines()
     person = json.loads(lines[1]) | changed
     text = b"\n".join([lines[0], json.dumps(person).encode(), *lines[2:-1]]) + b"\n"
     with pytest.raises(PeopleError, match=r".*") as refused:
         read_unsigned(text)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     signature = SITE_KEY.sign(b"novamas people 1\n" + text).signature.hex()
     last = json.dumps({"key": SIGNER.hex(), "signature": signature}).encode()
     with pytest.raises(PeopleError) as refused_signed:

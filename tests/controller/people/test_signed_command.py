@@ -152,7 +152,7 @@ def test_the_sender_is_known_before_anything_is_proved() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"command": "session.close"}, "command_other"),
         ({"fields": {"reason": "ball_out", "by": "A. Riera"}}, "signed_claims"),
@@ -160,11 +160,13 @@ def test_the_sender_is_known_before_anything_is_proved() -> None:
         ({"fields": {"reason": "ball_out", "client": "x"}}, "signed_claims"),
     ],
 )
-def test_fields_that_contradict_the_claims_are_refused(changed: dict[str, Any], told: str) -> None:
+def test_fields_that_contradict_the_claims_are_refused(
+    changed: dict[str, Any], message: str
+) -> None:
     with pytest.raises(RejectedError) as refused:
         command_of(taken(signed(**changed)), "round-void", 0.0)
     assert refused.value.refusal is not None
-    assert refused.value.refusal.key == told
+    assert refused.value.refusal.key == message
 
 
 def test_wrong_fields_are_reported_as_of_any_command() -> None:

@@ -206,10 +206,10 @@ async def test_the_command_prints_one_page(
     )
     forge(copy, position, '"number":17', '"number":18')
     assert main(["audit", str(copy), "--text"]) == 1
-    told = capsys.readouterr().out
-    assert f"NOT PROVED. First at entry {position}" in told
-    assert '"number":17' in told
-    assert "audit it with that release" not in told
+    output = capsys.readouterr().out
+    assert f"NOT PROVED. First at entry {position}" in output
+    assert '"number":17' in output
+    assert "audit it with that release" not in output
     assert main(["audit", str(copy), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["proves"] is False
     forge(copy, entries(copy)[0].position, '"software":"novamas ', '"software":"novamas 0.0.')

@@ -133,7 +133,7 @@ async def test_a_start_in_1970_and_then_the_right_time_removes_nothing(
     assert [entry.position for entry in entries(path)] == kept(
         path
     )  # it has not even left the journal
-    assert [each.name[:10] for each in segments(path)] == ["1970-01-01", "1970-01-02"]
+    assert [segment.name[:10] for segment in segments(path)] == ["1970-01-01", "1970-01-02"]
 
 
 @pytest.mark.parametrize("days", [45, -45])
@@ -327,8 +327,8 @@ async def test_a_clock_that_is_ahead_for_an_hour_does_not_keep_days_from_being_s
         world.off = 0.0
         await live(run, world, 3)
         end = run.journal.head()
-        assert len({each.name[:10] for each in segments(path)}) == 5
-        sealed = max(header(each).last for each in segments(path))
+        assert len({segment.name[:10] for segment in segments(path)}) == 5
+        sealed = max(header(segment).last for segment in segments(path))
         with closing(JournalReader(path)) as reader:
             assert reader.day_after(sealed) == "2026-11-05"
     assert kept(path) == list(range(1, end + 1))

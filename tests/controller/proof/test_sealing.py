@@ -233,7 +233,7 @@ async def test_a_broken_chain_is_not_sealed(tmp_path: Path) -> None:
         other.execute("UPDATE entry SET body = 'other' WHERE position = 40")
     with pytest.raises(BrokenSegmentError, match="entry 40 does not hold"):
         sealed(path)
-    assert [span(each)[0] for each in segments(path)] == DAYS[:1]
+    assert [span(segment)[0] for segment in segments(path)] == DAYS[:1]
     assert list(folder(path).glob("*.part")) == []
 
 
@@ -322,7 +322,7 @@ async def test_a_day_half_sealed_at_a_stop_is_sealed_again(
         )
     assert list(folder(path).iterdir()) == []
     sealed(path, f"{DAYS[1]}T12:00:00.000000Z")
-    assert [span(each)[2:] for each in segments(path)] == [(1, 30)]
+    assert [span(segment)[2:] for segment in segments(path)] == [(1, 30)]
 
 
 async def test_work_of_each_minute_is_done_while_a_long_day_is_sealed(

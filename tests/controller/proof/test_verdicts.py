@@ -51,12 +51,12 @@ async def test_each_verdict_has_its_own_exit_status_in_both_commands(
             ([str(tmp_path / "none")], 3, "could_not_be_judged"),
         ):
             assert run(capsys, command, *words)[0] == status
-            code, told = run(capsys, command, *words, "--json")
-            assert (code, json.loads(told)["outcome"]) == (status, outcome)
+            code, output = run(capsys, command, *words, "--json")
+            assert (code, json.loads(output)["outcome"]) == (status, outcome)
     change(path, "UPDATE entry SET body = 'other' WHERE position = 9")
     for command in ("verify", "audit"):
-        code, told = run(capsys, command, str(path), "--json")
-        assert (code, json.loads(told)["outcome"]) == (1, "does_not_hold")
+        code, output = run(capsys, command, str(path), "--json")
+        assert (code, json.loads(output)["outcome"]) == (1, "does_not_hold")
     with pytest.raises(SystemExit, match="2"):
         main(["verify"])
 
@@ -66,11 +66,11 @@ async def test_without_a_key_the_headline_says_that_the_author_is_unknown(
 ) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
-    status, told = run(capsys, "verify", str(path))
+    status, output = run(capsys, "verify", str(path))
     assert (
         status,
-        told.count("HOLDS TOGETHER"),
-        told.count("Who wrote it is not proved"),
+        output.count("HOLDS TOGETHER"),
+        output.count("Who wrote it is not proved"),
     ) == (0, 1, 1)
     assert "Who wrote it is not proved" in run(capsys, "audit", str(path))[1]
 
@@ -86,10 +86,10 @@ async def test_a_journal_that_was_rewritten_without_the_key_is_not_proved(
     checkpoint_path(path).unlink()
     verdict = verify(path, last.key)
     assert (verdict.outcome, verdict.proved, verdict.entries) == (ProofOutcome.NOT_JUDGED, 0, count)
-    status, told = run(capsys, "verify", str(path), "--key", str(last.key))
+    status, output = run(capsys, "verify", str(path), "--key", str(last.key))
     assert status == 3
-    assert f"0 of {count} entries (0 %) are proved" in told
-    assert f"Not proved: entries 1 to {count} ({count} of {count}, 100 %)" in told
+    assert f"0 of {count} entries (0 %) are proved" in output
+    assert f"Not proved: entries 1 to {count} ({count} of {count}, 100 %)" in output
 
 
 async def test_a_checkpoint_without_a_signature_proves_nothing(tmp_path: Path) -> None:
@@ -120,8 +120,8 @@ async def test_entries_after_the_last_checkpoint_are_counted(
     assert [(span.first, span.last) for span in verdict.unproved] == [
         (last.position + 1, last.position + 1)
     ]
-    told = run(capsys, "verify", str(path), "--key", str(last.key))[1].replace("\n", " ")
-    assert f"{last.position} of {last.position + 1} entries" in told
+    output = run(capsys, "verify", str(path), "--key", str(last.key))[1].replace("\n", " ")
+    assert f"{last.position} of {last.position + 1} entries" in output
 
 
 async def ten_days_of_which_two_left(path: Path) -> None:
@@ -253,11 +253,11 @@ async def test_a_file_that_is_no_journal_or_unreadable_accuses_no_one(
         (Path("/proc/self/mem"), "Input/output error"),
     ):
         for command in ("verify", "audit"):
-            status, told = run(capsys, command, str(file), "--key", key)
+            status, output = run(capsys, command, str(file), "--key", key)
             assert status == 3
-            assert f"COULD NOT BE JUDGED: {file}: {why}" in told
-            assert "DOES NOT HOLD" not in told
-            assert "not the one to trust" not in told
+            assert f"COULD NOT BE JUDGED: {file}: {why}" in output
+            assert "DOES NOT HOLD" not in output
+            assert "not the one to trust" not in output
 
 
 async def test_a_missing_archive_is_no_proof(
@@ -265,8 +265,8 @@ async def test_a_missing_archive_is_no_proof(
 ) -> None:
     path = tmp_path / "journal.sqlite3"
     await evening(path)
-    status, told = run(capsys, "verify", str(path), "--witness", str(tmp_path / "none"))
-    assert (status, "No such file" in told) == (3, True)
+    status, output = run(capsys, "verify", str(path), "--witness", str(tmp_path / "none"))
+    assert (status, "No such file" in output) == (3, True)
 
 
 async def test_the_output_names_checks_that_need_a_witness_with_their_commands(
@@ -275,13 +275,13 @@ async def test_the_output_names_checks_that_need_a_witness_with_their_commands(
     path = tmp_path / "journal.sqlite3"
     await evening(path)
     for command in ("verify", "audit"):
-        told = run(capsys, command, str(path))[1]
-        assert "Only a witness can detect" in told
+        output = run(capsys, command, str(path))[1]
+        assert "Only a witness can detect" in output
         assert (
             "-t 'novamas/v1/palma/+/event' -t 'novamas/v1/palma/node/+/checkpoint' >> archive.jsonl"
-            in told
+            in output
         )
-        assert f"novamas verify {path} --key PUBLICKEY --witness archive.jsonl" in told
+        assert f"novamas verify {path} --key PUBLICKEY --witness archive.jsonl" in output
     assert (
         "Only a witness" not in run(capsys, "verify", str(path), "--witness", str(archive(path)))[1]
     )
@@ -331,19 +331,19 @@ async def test_sealed_entries_that_were_not_opened_are_not_judged(
     )
     await run_of.open()
     await run_of.end()
-    status, told = run(capsys, "audit", str(path))
+    status, output = run(capsys, "audit", str(path))
     assert status == 3
-    assert "COULD NOT BE JUDGED" in told
-    assert "audit again with --unseal KEYFILE" in told
-    assert "PROVED:" not in told
+    assert "COULD NOT BE JUDGED" in output
+    assert "audit again with --unseal KEYFILE" in output
+    assert "PROVED:" not in output
 
     wrong, right = tmp_path / "wrong", tmp_path / "right"
     wrong.write_text(PrivateKey.generate().encode().hex())
     right.write_text(surveillance.encode().hex())
-    status, told = run(capsys, "audit", str(path), "--unseal", str(wrong))
-    assert (status, OTHER_KEY in told, "NOT PROVED" in told) == (3, True, False)
-    status, told = run(capsys, "audit", str(path), "--unseal", str(right))
-    assert (status, "PROVED:" in told) == (0, True), told
+    status, output = run(capsys, "audit", str(path), "--unseal", str(wrong))
+    assert (status, OTHER_KEY in output, "NOT PROVED" in output) == (3, True, False)
+    status, output = run(capsys, "audit", str(path), "--unseal", str(right))
+    assert (status, "PROVED:" in output) == (0, True), output
     assert main(["audit", str(path), "--unseal", str(tmp_path / "none")]) == 2
 
 

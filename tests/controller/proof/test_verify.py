@@ -203,9 +203,9 @@ async def test_the_command_prints_one_page(
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
     assert main(["verify", str(path), "--text", "--key", str(last.key)]) == 0
-    told = capsys.readouterr().out
-    assert "HOLDS" in told
-    assert str(last.key) in told
+    output = capsys.readouterr().out
+    assert "HOLDS" in output
+    assert str(last.key) in output
     change(path, "UPDATE entry SET body = 'other' WHERE position = 9")
     assert main(["verify", str(path), "--text", "--witness", str(archive(path))]) == 1
     assert "DOES NOT HOLD. First: entry 9 " in capsys.readouterr().out

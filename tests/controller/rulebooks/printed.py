@@ -233,13 +233,13 @@ class _Way(NamedTuple):
         return f"{self.name} {numbers}".strip()
 
 
-def _roman(told: str, way: _Way) -> int:
+def _roman(message: str, way: _Way) -> int:
     """The section, if it follows the one before; scans have 1, l and | for I. A bare 1 is
     a number.
     """
-    read = re.sub("[1l|]", "I", told)
+    read = re.sub("[1l|]", "I", message)
     number = _ROMAN.index(read) + 1 if read in _ROMAN else 0
-    return number if told != "1" and way.section < number <= way.section + 3 else 0
+    return number if message != "1" and way.section < number <= way.section + 3 else 0
 
 
 def _following(letter: str) -> tuple[str, ...]:

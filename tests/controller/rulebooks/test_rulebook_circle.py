@@ -138,7 +138,7 @@ def test_limits_of_bets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "decree", "said"),
+    ("setting", "decree", "message"),
     [
         ({"rake": "hand", "rake_percent": 30}, "BAL09", "must be one of: pot, session"),
         ({"rake": "pot", "rake_percent": 6}, "EUS96", "0 to 5"),
@@ -148,7 +148,7 @@ def test_limits_of_bets() -> None:
 )
 @rule("BAL09-071", "EUS96-214")
 def test_a_share_that_the_decree_does_not_have_is_refused(
-    setting: dict[str, Any], decree: str, said: str
+    setting: dict[str, Any], decree: str, message: str
 ) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         make_game("texas-holdem", decree, setting)

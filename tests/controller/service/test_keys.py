@@ -187,9 +187,9 @@ def test_a_forged_box_causes_no_traceback(
     hostile = b'{"sealed":' + b"[" * 100_000
     messages.write_bytes(msgspec.json.encode({"sealed": box}) + b"\n" + hostile + b"\n")
     assert main(["unseal", "--key", str(file), str(messages)]) == 1
-    told = capsys.readouterr().err
-    assert "line 1: the box contains no journal entry" in told
-    assert "line 2: not a sealed entry" in told
+    errors = capsys.readouterr().err
+    assert "line 1: the box contains no journal entry" in errors
+    assert "line 2: not a sealed entry" in errors
 
 
 def test_simulated_tables_make_a_pair_of_their_own(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ class Play(AnyPlay[BlackjackGame, BlackjackState]):
 
     def open(self, *, burned: bool = True, **fields: Any) -> list[AnyEvent]:
         """A session and a shoe; its first five cards are burned."""
-        said = self.say("session.open", minimum=500, currency="EUR")
-        said += self.say("shoe.start", shoe="7", **fields)
-        return [*said, *(self.cards("2c 3c 4c 5c 6c") if burned else [])]
+        events = self.say("session.open", minimum=500, currency="EUR")
+        events += self.say("shoe.start", shoe="7", **fields)
+        return [*events, *(self.cards("2c 3c 4c 5c 6c") if burned else [])]
 
     def boxes(self, *boxes: int) -> list[AnyEvent]:
         return self.say("boxes.set", role="croupier", boxes=boxes)

@@ -33,8 +33,8 @@ class Play(AnyPlay[CheminGame, CheminState]):
 
     def open(self) -> list[AnyEvent]:
         """A session with a shoe."""
-        said = self.say("session.open", minimum=1000, currency="EUR")
-        return said + self.say("shoe.start", shoe="7")
+        events = self.say("session.open", minimum=1000, currency="EUR")
+        return events + self.say("shoe.start", shoe="7")
 
     def bets(self, **fields: Any) -> list[AnyEvent]:
         """The bank is called, and the bets are closed."""

@@ -28,8 +28,10 @@ def opened(opener: int = 3) -> Play:
 
 
 def discard(play: Play, seat: int, count: int, cards: str = "") -> list[AnyEvent]:
-    said = play.say("hand.act", role="croupier", who=f"seat:{seat}", action="discard", count=count)
-    return said + play.cards(cards)
+    events = play.say(
+        "hand.act", role="croupier", who=f"seat:{seat}", action="discard", count=count
+    )
+    return events + play.cards(cards)
 
 
 def played(opener: int = 3, count: int = 3, cards: str = "Ad Ah As") -> Play:

@@ -44,10 +44,10 @@ class Play(AnyPlay[CircleGame, CircleState]):
 
     def open(self, seats: tuple[int, ...] = (1, 2, 3, 4), button: int = 4) -> list[AnyEvent]:
         """A session with players, the hand and a pack that was looked at."""
-        said = self.say("session.open", minimum=500, currency="EUR")
-        said += self.say("boxes.set", boxes=seats)
-        said += self.say("button.set", seat=button)
-        return said + self.say("deck.check", cards=len(pack(self.game.book, len(seats))))
+        events = self.say("session.open", minimum=500, currency="EUR")
+        events += self.say("boxes.set", boxes=seats)
+        events += self.say("button.set", seat=button)
+        return events + self.say("deck.check", cards=len(pack(self.game.book, len(seats))))
 
     def act(self, seat: int, action: str) -> list[AnyEvent]:
         return self.say("hand.act", role="croupier", who=f"seat:{seat}", action=action)

@@ -94,7 +94,7 @@ def _said(
 def _optional(kind: type[Command]) -> tuple[str, ...]:
     """The fields that may be left out."""
     fields = msgspec.structs.fields(kind)
-    return tuple(each.name for each in fields if each.name not in ALWAYS and not each.required)
+    return tuple(field.name for field in fields if field.name not in ALWAYS and not field.required)
 
 
 def _shown(state: Any, chance: random.Random, pack: tuple[str, ...]) -> dict[str, Any]:

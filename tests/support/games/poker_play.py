@@ -70,19 +70,19 @@ class Play(AnyPlay[HousePokerGame, HousePokerState]):
 
     def bets(self, *boxes: int, bets: Iterable[tuple[int, str]] = ()) -> list[AnyEvent]:
         """Open bets, set the boxes and the side bets, close bets."""
-        told = [
+        events = [
             *self.say("bets.open", role="croupier"),
             *self.say("boxes.set", role="croupier", boxes=list(boxes or (1, 2))),
         ]
         for box, bet in bets:
-            told += self.say(
+            events += self.say(
                 "bet.place",
                 role="croupier",
                 who=f"box:{box}",
                 bet=bet,
                 amount=COIN if bet == "jackpot" else None,
             )
-        return [*told, *self.say("bets.close", role="croupier")]
+        return [*events, *self.say("bets.close", role="croupier")]
 
     def act(self, box: int, action: str, **fields: Any) -> list[AnyEvent]:
         return self.say("hand.act", role="croupier", who=f"box:{box}", action=action, **fields)
@@ -133,8 +133,8 @@ def go(play: Play, *hands: str, bets: Iterable[tuple[int, str]] = ()) -> list[An
 
 def result(events: list[AnyEvent]) -> RoundResult:
     """The one result."""
-    [found] = of_kind(events, RoundResult)
-    return found
+    [event] = of_kind(events, RoundResult)
+    return event
 
 
 def box(events: list[AnyEvent], number: int = 1) -> Hand:

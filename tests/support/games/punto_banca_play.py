@@ -37,16 +37,16 @@ class Play(AnyPlay[PuntoBancaGame, PuntoBancaState]):
 
     def coup(self, cards: str) -> list[AnyEvent]:
         """A whole coup at a table with keys: bets, cards, turned when they are to be."""
-        said = self.bets()
+        events = self.bets()
         for card in cards.split():
-            said += self.cards(card)
+            events += self.cards(card)
             if (
                 self.state.current is not None
                 and len(self.state.current.cards) >= 4
                 and not self.state.asks
             ):
-                said += self.say("cards.turn", role="croupier")
-        return said
+                events += self.say("cards.turn", role="croupier")
+        return events
 
     def shuffled(self, seed: int) -> list[str]:
         """The cards of a shoe in some order."""
