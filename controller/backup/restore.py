@@ -225,9 +225,9 @@ class _Restore:
                 )
         if not self._secrets:
             self._notes.append(
-                "no keys were restored: the backup has none, or no key file was given. A daemon "
-                "without the previous keys creates new ones: face-down cards of an open round "
-                "cannot be recovered, and everyone who verifies needs the new public key"
+                "no keys were restored: they are not in the backup, or no key file was given. A "
+                "daemon without the previous keys creates new ones: face-down cards of an open "
+                "round cannot be recovered, and everyone who verifies needs the new public key"
             )
         return keys
 

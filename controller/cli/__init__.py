@@ -101,8 +101,7 @@ _HYPHEN_KEY = re.compile(r"-[A-Za-z0-9_-]{42}")
 
 
 class CommandLineError(NovamasError):
-    """A subcommand cannot continue. The message tells its user what is wrong, where, and what to
-    do.
+    """A subcommand cannot continue. The message states what is wrong, where, and what to do.
 
     ``status``: the exit status; 2 means wrong usage.
     """

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         passphrase = None if arguments.key_file is None else read_passphrase(arguments.key_file)
         with Percent() as percent:
             folder, manifest, verdict = back_up(
-                arguments.config, configuration, arguments.folder, passphrase, percent.of
+                arguments.config, configuration, arguments.folder, passphrase, percent.show_part
             )
     except BackupError as error:
         raise CommandLineError(str(error)) from None

@@ -49,9 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
     configuration = result.configuration
     errors = [mistake.of(arguments.config) for mistake in result.mistakes]
     if configuration is not None and "broker" not in result.mistaken:
-        errors += [f"{arguments.config}: {each}" for each in unusable(configuration)]
+        errors += [f"{arguments.config}: {trouble}" for trouble in unusable(configuration)]
     if configuration is not None and result.mistaken.isdisjoint(JACKPOT_SECTIONS):
-        errors += [f"{arguments.config}: {each}" for each in decree_violations(configuration)]
+        errors += [f"{arguments.config}: {trouble}" for trouble in decree_violations(configuration)]
     if errors or configuration is None:
         print("\n".join(map(explained, errors)), file=sys.stderr)
         return _failed(arguments.config, len(errors))
@@ -156,7 +156,7 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
     soon. ``recorded``: a recorder is configured.
     """
     return [
-        *(f"{format_path(at)}: {what}" for at, what in blind(configuration)),
+        *(f"{format_path(at)}: {problem}" for at, problem in blind(configuration)),
         *similar_names(configuration),
         *missing_credentials(configuration),
         *clock_problems(configuration.clock),
@@ -180,12 +180,12 @@ def expiring_certificates(configuration: Configuration) -> list[str]:
     expiring, now = [], clock.wall()
     for place, path in certificate_files(configuration).items():
         try:
-            what = expiry_warning(read_end(place, path), now)
+            problem = expiry_warning(read_end(place, path), now)
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-            what = f"it cannot be read: {reason}"
-        if what is not None:
-            expiring.append(f"{place}: {path}: {what}; renew it")
+            problem = f"it cannot be read: {reason}"
+        if problem is not None:
+            expiring.append(f"{place}: {path}: {problem}; renew it")
     return expiring
 
 

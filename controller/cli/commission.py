@@ -288,8 +288,8 @@ class _Acceptance:
                 return
             entered = parse_value(text, self._expected)
             if entered is None:
-                some = ", ".join(left[:8])
-                print(f"  {text!r} is not a value of this device; left are {some} ...")
+                listed = ", ".join(left[:8])
+                print(f"  {text!r} is not a value of this device; left are {listed} ...")
                 continue
             found = self._listening.results(self._seconds(RESULT_SECONDS))
             reported, ms = found[-1] if found else (None, None)

@@ -50,7 +50,7 @@ That was a simulated floor: devices, daemon, broker, people and displays on this
   {novamas} check docs/technician/novamas.toml
       whether the configuration of a site is sound; this one explains every key
 
-docs/technician/connect-a-wheel.md goes on from here."""
+Continue with docs/technician/connect-a-wheel.md."""
 """Printed on the terminal when the demo ends."""
 DISK_FULL_ERRORS = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 MIN_FREE_BYTES = 1 << 20
@@ -241,7 +241,7 @@ def _disk_full_error(error: BaseException, room: Path) -> int | None:
 
 def _print_notes(floor: DemoFloor) -> None:
     if os.isatty(1):
-        print(*floor.note.told, sep="\n")
+        print(*floor.note.events, sep="\n")
 
 
 async def _play(floor: DemoFloor, arguments: argparse.Namespace) -> int:
@@ -320,9 +320,9 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> in
         arguments.speed,
         staff,
         occupied,
-        lambda slots: floor.tell(slots, "coins"),
+        lambda slots: floor.write_line(slots, "coins"),
     )
-    payment = jackpot.AwardPayers(port, SITE, linked, staff, arguments.speed, floor.note.tell)
+    payment = jackpot.AwardPayers(port, SITE, linked, staff, arguments.speed, floor.note.add_event)
     try:
         async with asyncio.TaskGroup() as group:
             presiding = group.create_task(head.preside())
@@ -337,7 +337,7 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> in
                 display = await _display(floor, words, ready)
             else:
                 for device in (device for place in tables for device in place.devices):
-                    floor.tell(device, "start")
+                    floor.write_line(device, "start")
             # A hang-up reaches only the first program of a terminal, which is make in "make demo".
             while display.poll() is None and os.isatty(1) == on_terminal:
                 floor.check()
@@ -455,7 +455,7 @@ def _invite(
     if surveillance is not None:
         print(surveillance)
         line += f"  surveillance: {address}/surveillance"
-    floor.note.say(line)
+    floor.note.set_end(line)
 
 
 def _web(

@@ -103,8 +103,8 @@ def _no_match(arguments: argparse.Namespace, tables: set[str]) -> str:
         "--round": arguments.round,
     }
     filters = " ".join(f"{name} {value}" for name, value in kinds.items() if value is not None)
-    known = ", ".join(sorted(tables))
-    return f"no matching entries for {filters or 'these options'}; its tables: {known}"
+    ids = ", ".join(sorted(tables))
+    return f"no matching entries for {filters or 'these options'}; its tables: {ids}"
 
 
 def _with_progress(

@@ -28,8 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the games of each decree, or one game's rules as JSON."""
     pairs = [pair for pair in catalogue() if arguments.decree in (None, pair.decree)]
     if not pairs:
-        known = sorted({pair.decree for pair in catalogue()})
-        raise CommandLineError(unknown_word("decree", arguments.decree, known))
+        known_decrees = sorted({pair.decree for pair in catalogue()})
+        raise CommandLineError(unknown_word("decree", arguments.decree, known_decrees))
     if arguments.game:
         print(msgspec.json.format(_rules(arguments.game, arguments.decree, pairs)).decode())
     elif arguments.json or not sys.stdout.isatty():

@@ -20,8 +20,8 @@ class Percent:
     if the stream ``unless``, to which the command writes meanwhile, is a terminal too.
     """
 
-    def __init__(self, what: str = "", unless: TextIO | None = None) -> None:
-        self._what = what
+    def __init__(self, label: str = "", unless: TextIO | None = None) -> None:
+        self._label = label
         self._shown = -1
         self._on = sys.stderr.isatty() and not (unless is not None and unless.isatty())
 
@@ -37,12 +37,12 @@ class Percent:
         if self._shown >= 0:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
-    def of(self, what: str, done: int, total: int) -> None:
+    def show_part(self, label: str, done: int, total: int) -> None:
         """Show the progress of one of several parts."""
-        if what != self._what and self._shown >= 0:
+        if label != self._label and self._shown >= 0:
             print("\r\x1b[K", end="", file=sys.stderr)
             self._shown = -1
-        self._what = what
+        self._label = label
         self.show(done, total)
 
     def show(self, done: int, total: int) -> None:
@@ -52,4 +52,4 @@ class Percent:
         percent = 100 * done // total if total else 100
         if percent != self._shown:
             self._shown = percent
-            print(f"\r{self._what} {percent} %", end="", file=sys.stderr, flush=True)
+            print(f"\r{self._label} {percent} %", end="", file=sys.stderr, flush=True)

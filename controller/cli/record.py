@@ -150,9 +150,9 @@ def _should_have_frames(tally: RecordingCounters, codec: Codec) -> bool:
 
 def _diagnose(arguments: argparse.Namespace, tally: RecordingCounters, codec: Codec) -> str:
     """Try other speeds, and return the error message."""
-    what = f"{arguments.url}: {tally.bytes} {UNINTELLIGIBLE_ADVICE}"
+    warning = f"{arguments.url}: {tally.bytes} {UNINTELLIGIBLE_ADVICE}"
     if reason := why_not(arguments.url, codec):
-        return f"{what} (no other speed is tried: {reason})"
+        return f"{warning} (no other speed is tried: {reason})"
     print(
         f"{tally.bytes} {UNINTELLIGIBLE_ADVICE}. "
         "Other speeds are tried; nothing is sent; Ctrl-C stops it",
@@ -171,10 +171,10 @@ def _diagnose(arguments: argparse.Namespace, tally: RecordingCounters, codec: Co
     best = next((result for result in results if result.fits), None)
     if best is not None:
         url = at_speed(arguments.url, best.baud)
-        return f"{what}; {best}: record again with {url}"
+        return f"{warning}; {best}: record again with {url}"
     if not any(result.bytes for result in results):
-        return f"{what}; no bytes at other speeds: make the device send meanwhile"
-    return f"{what}; no frames at any usual speed: check the driver, parity and the wiring"
+        return f"{warning}; no bytes at other speeds: make the device send meanwhile"
+    return f"{warning}; no frames at any usual speed: check the driver, parity and the wiring"
 
 
 def _record(
@@ -205,10 +205,10 @@ def _record(
 
 
 def _header(arguments: argparse.Namespace, link: Link) -> dict[str, str]:
-    known = driver_named(arguments.driver) if arguments.driver else None
+    driver = driver_named(arguments.driver) if arguments.driver else None
     return {
-        "device": known.title if known else "unknown",
-        "driver": known.name if known else "unknown",
+        "device": driver.title if driver else "unknown",
+        "driver": driver.name if driver else "unknown",
         "link": arguments.url,
         **{f"link-{key}": value for key, value in link.describe().items()},
         "host": socket.gethostname(),

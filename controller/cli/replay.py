@@ -84,8 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print events to stdout; skipped lines and a summary to stderr."""
     table = make_table("replay", arguments.game, arguments.decree, arguments.set)
     codec = make_codec(arguments.driver, arguments.device, arguments.option)
-    if what := unsuited(driver_named(arguments.driver), arguments.driver, arguments.game):
-        raise CommandLineError(what)
+    if problem := unsuited(driver_named(arguments.driver), arguments.driver, arguments.game):
+        raise CommandLineError(problem)
     recordings = RecordingSeries(arguments.recording)
     counts_by_type: Counter[str] = Counter()
     inputs = decode(Watch(codec, arguments.device, arguments.stale_after), recordings)
@@ -135,7 +135,7 @@ class RecordingSeries:
         """Yield all chunks, timed from the start of the first recording, with progress on the
         terminal unless the events go there.
         """
-        total, done, latest = sum(each.path.stat().st_size for each in self.files), 0, 0.0
+        total, done, latest = sum(file.path.stat().st_size for file in self.files), 0, 0.0
         before: RecordingReader | None = None
         with Percent("replaying", unless=sys.stdout) as percent:
             for recording in self.files:

@@ -13,7 +13,7 @@ from controller.cli.verdicts import public_key
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] BACKUP [--key-file FILE] [--key K] [--set-aside]."""
-    config_argument(parser, "; restored too if there is none")
+    config_argument(parser, "; restored too if it does not exist")
     parser.add_argument(
         "backup", type=Path, metavar="BACKUP", help="the folder that `novamas backup` wrote"
     )
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
                 passphrase,
                 key=arguments.key,
                 set_aside=arguments.set_aside,
-                progress=percent.of,
+                progress=percent.show_part,
             )
     except BackupError as error:
         raise CommandLineError(str(error)) from None

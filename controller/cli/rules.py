@@ -76,23 +76,23 @@ def _known(name: str, text: str) -> str:
     """Return an existing decree, game, disposition or id. Raises ``CommandLineError`` with a
     suggestion.
     """
-    known = sorted(
+    words = sorted(
         {getattr(rule, name) for rule in numbered().values()}
         | set(KINDS if name == "disposition" else ())
     )
     for word in (text, text.upper(), text.lower().replace(" ", "_")):
-        if word in known:
+        if word in words:
             return word
-    near = difflib.get_close_matches(text, known, n=3) or difflib.get_close_matches(
-        text.upper(), known, n=3
+    near = difflib.get_close_matches(text, words, n=3) or difflib.get_close_matches(
+        text.upper(), words, n=3
     )
-    what = "rule" if name == "id" else name
+    column = "rule" if name == "id" else name
     if near:
-        raise CommandLineError(f"no {what} {text!r}; did you mean {' or '.join(near)}?")
+        raise CommandLineError(f"no {column} {text!r}; did you mean {' or '.join(near)}?")
     others = (
-        "`novamas rules --list` shows all" if name == "id" else f"there are: {', '.join(known)}"
+        "`novamas rules --list` shows all" if name == "id" else f"there are: {', '.join(words)}"
     )
-    raise CommandLineError(f"no {what} {text!r}; {others}")
+    raise CommandLineError(f"no {column} {text!r}; {others}")
 
 
 def _lines(rows: Sequence[msgspec.Struct]) -> None:
@@ -138,8 +138,8 @@ def _list(rules: list[NumberedRule]) -> None:
     )
     table.columns[0].no_wrap = True
     for rule in rules:
-        says = "; ".join(filter(None, (rule.wording, rule.where, rule.reason)))
-        table.add_row(rule.id, rule.game, rule.disposition.replace("_", " "), says)
+        text = "; ".join(filter(None, (rule.wording, rule.where, rule.reason)))
+        table.add_row(rule.id, rule.game, rule.disposition.replace("_", " "), text)
     console = Console()
     console.print(table)
     console.print(

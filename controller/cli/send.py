@@ -137,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
     if reply.get("ok") is not True:
         print(f"novamas: refused: {_refusal(reply, amounts)}", file=sys.stderr)
         return EXIT_REFUSED
-    if amounts is not None and (amounts_text := amounts.said(fields)):
+    if amounts is not None and (amounts_text := amounts.described(fields)):
         print(f"novamas: {arguments.command}: {amounts_text}", file=sys.stderr)
     return 0
 
@@ -148,14 +148,14 @@ class _Amounts(NamedTuple):
     names: tuple[str, ...]
     currency: str
 
-    def written(self, amount: int) -> str:
+    def formatted(self, amount: int) -> str:
         from devices.money import format_amount
 
         return f"{format_amount(amount, self.currency)} {self.currency}"
 
-    def said(self, fields: dict[str, Any]) -> str:
+    def described(self, fields: dict[str, Any]) -> str:
         present = ((name, fields[name]) for name in self.names if name in fields)
-        return ", ".join(f"{name} {self.written(amount)}" for name, amount in present)
+        return ", ".join(f"{name} {self.formatted(amount)}" for name, amount in present)
 
 
 def _fields(
@@ -236,7 +236,7 @@ def _refusal(reply: dict[str, Any], amounts: _Amounts | None) -> str:
         return str(reply.get("error"))
     if amounts is None or refusal.key not in AMOUNT_FIELDS:
         return str(reply.get("error"))
-    return refusal.with_amounts(amounts.written).error()
+    return refusal.with_amounts(amounts.formatted).error()
 
 
 def _unsigned(

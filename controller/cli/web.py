@@ -188,8 +188,8 @@ def broker_login(
     try:
         path = password_path(broker)
     except BrokerUnusableError as error:
-        what = f"give `username` and `password_file` in [{section}]"
-        raise CommandLineError(f"{error}; {what}") from None
+        advice = f"give `username` and `password_file` in [{section}]"
+        raise CommandLineError(f"{error}; {advice}") from None
     url = urlsplit(broker.url)
     return {
         "url": f"{'mqtt' if url.scheme == 'embedded' else url.scheme}://{url.netloc}",

@@ -51,9 +51,10 @@ class Plate(_AcceptanceNote, frozen=True):
 
 
 class AnswerNote(_AcceptanceNote, frozen=True, tag="answer"):
-    """A result as a person saw it, entered before the device's value was shown. ``first``: the
-    first entry, if it was corrected; ``told``: the device's value, None: no value; ``ms``: from the
-    arrival of its bytes to the result; ``unasked``: further results since the previous answer.
+    """A result as seen by a person (``said``), entered before the device's value (``told``; None
+    without one) was shown. ``first``: the first entry, if it was corrected; ``ms``: milliseconds
+    from the arrival of its bytes to the result; ``unasked``: further results since the previous
+    answer.
     """
 
     said: str
@@ -64,8 +65,8 @@ class AnswerNote(_AcceptanceNote, frozen=True, tag="answer"):
 
 
 class PhaseNote(_AcceptanceNote, frozen=True, tag="phase"):
-    """A phase of the game reported by the device, and whether the person saw the same. ``told``
-    False: the device did not report it.
+    """A phase of the game: whether the device reported it (``told``), and whether the person saw
+    the same (``right``).
     """
 
     phase: str
@@ -74,8 +75,8 @@ class PhaseNote(_AcceptanceNote, frozen=True, tag="phase"):
 
 
 class Provoked(_AcceptanceNote, frozen=True):
-    """A fault that a person provoked. ``told``: the readings that reported it; ``over``: the end
-    was reported too.
+    """A fault that a person provoked, the readings that reported it (``told``), and whether its end
+    was reported too (``over``).
     """
 
     fault: str
@@ -87,7 +88,7 @@ AnyNote = Began | Plate | AnswerNote | PhaseNote | Provoked
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
-    """What the device must report. ``values``: numbers or cards."""
+    """The readings required of the device. ``values``: numbers or cards."""
 
     kind: Literal["wheel", "shoe"]
     values: tuple[str, ...]

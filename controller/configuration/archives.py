@@ -21,11 +21,11 @@ def archives(configuration: Configuration) -> Flaws:
     yield from _recalls(archive)
     yield from _one_password(archive, ("archive",))
     if configuration.table and archive.node == configuration.site.node:
-        what = f"{archive.node!r} is the daemon's own node; choose another id"
-        yield ("archive", "node"), what
+        problem = f"{archive.node!r} is the daemon's own node; choose another id"
+        yield ("archive", "node"), problem
     if configuration.jackpot and archive.node == configuration.carrousel.node:
-        what = f"{archive.node!r} is the node of the jackpots' controller; choose another id"
-        yield ("archive", "node"), what
+        problem = f"{archive.node!r} is the node of the jackpots' controller; choose another id"
+        yield ("archive", "node"), problem
     ids = [configuration.site.id]
     for index, site in enumerate(archive.site):
         at: KeyPath = ("archive", "site", index)
@@ -48,21 +48,21 @@ def _database(archive: ArchiveConfig) -> Flaws:
     if address.scheme not in POSTGRES:
         yield place, "write postgresql://USER@HOST/DATABASE; for a file of SQLite use `path`"
     if password is not None or "password=" in address.query:
-        what = "remove the password; put it into a file and name that by ?passfile=FILE"
-        yield place, what
+        problem = "remove the password; put it into a file and name that by ?passfile=FILE"
+        yield place, problem
 
 
 def _recalls(archive: ArchiveConfig) -> Flaws:
     file, credential = archive.recall_passphrase_file, archive.recall_passphrase_credential
     if file and credential:
-        what = "`recall_passphrase_file` is set too; remove one of them"
-        yield ("archive", "recall_passphrase_credential"), what
+        problem = "`recall_passphrase_file` is set too; remove one of them"
+        yield ("archive", "recall_passphrase_credential"), problem
     if archive.recall_key and not (file or credential):
-        what = "`recall_passphrase_file` or `recall_passphrase_credential` is required too"
-        yield ("archive", "recall_key"), what
+        problem = "`recall_passphrase_file` or `recall_passphrase_credential` is required too"
+        yield ("archive", "recall_key"), problem
     if archive.recall_key and not archive.recall_person:
-        what = "`recall_person` is required too: the id of the key's owner in the people file"
-        yield ("archive", "recall_key"), what
+        problem = "`recall_person` is required too: the id of the key's owner in the people file"
+        yield ("archive", "recall_key"), problem
 
 
 def _one_password(config: ArchiveConfig | ArchiveSite, at: KeyPath) -> Flaws:
@@ -85,6 +85,6 @@ def _site(archive_site: ArchiveSite, at: KeyPath) -> Flaws:
     if archive_site.username is not None and not (
         archive_site.password_file or archive_site.password_credential
     ):
-        what = "`password_file` or `password_credential` is required too"
-        yield (*at, "username"), what
+        problem = "`password_file` or `password_credential` is required too"
+        yield (*at, "username"), problem
     yield from _one_password(archive_site, at)

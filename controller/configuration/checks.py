@@ -150,10 +150,10 @@ def _broker(broker: BrokerConfig) -> Flaws:
         yield from _address(url, alone=url == broker.url)
     scheme = broker.url.partition("://")[0]
     if (broker.cert_file is None) != (broker.key_file is None):
-        has, lacks = (
+        has_settings, lacks = (
             ("cert_file", "key_file") if broker.key_file is None else ("key_file", "cert_file")
         )
-        yield ("broker", has), f"`{lacks}` is required too"
+        yield ("broker", has_settings), f"`{lacks}` is required too"
     if broker.password_file and broker.password_credential:
         yield (
             ("broker", "password_credential"),
@@ -287,8 +287,10 @@ def _web(configuration: Configuration) -> Flaws:
     """Check the proxies of the web server, and that people can sign in at its console."""
     web, people = configuration.web, configuration.people
     if (web.cert_file is None) != (web.key_file is None):
-        has, lacks = ("key_file", "cert_file") if web.key_file else ("cert_file", "key_file")
-        yield ("web", has), f"`{lacks}` is required too"
+        has_settings, lacks = (
+            ("key_file", "cert_file") if web.key_file else ("cert_file", "key_file")
+        )
+        yield ("web", has_settings), f"`{lacks}` is required too"
     if web.tls is not None and web.cert_file is not None:
         yield ("web", "tls"), "`cert_file` is set too: TLS ends here or at the proxy; remove one"
     for key in ("tls", "base"):
@@ -431,14 +433,14 @@ def _jackpot(at: KeyPath, table: TableConfig) -> Flaws:
                 "the table is not linked to a jackpot; set `jackpot`, or remove this key",
             )
     elif getattr(game, "jackpot_bet", None) is None:
-        asks = (
+        advice = (
             f"set {JACKPOT_SETTINGS[table.game]} in its settings, or "
             if table.game in JACKPOT_SETTINGS
             else ""
         )
         yield (
             (*at, "jackpot"),
-            f"this table has no bet on a jackpot: {asks}remove the key",
+            f"this table has no bet on a jackpot: {advice}remove the key",
         )
 
 
@@ -486,7 +488,7 @@ def _device(at: KeyPath, device: DeviceConfig) -> Flaws:
     if not device.driver:
         return
     try:
-        known = driver(device.driver)
+        driver_ = driver(device.driver)
     except KeyError as error:
         yield (*at, "driver"), _message(error)
         near = closest(device.driver, DRIVERS, CERTAIN_LIKENESS)
@@ -494,22 +496,22 @@ def _device(at: KeyPath, device: DeviceConfig) -> Flaws:
             yield from _options(driver(near).options, device.options, (*at, "options"))
         return
     notes: Notes = []
-    options = read_section(known.options, device.options, (*at, "options"), notes)
-    if known.described is not None:
+    options = read_section(driver_.options, device.options, (*at, "options"), notes)
+    if driver_.described is not None:
         if not device.options.get("text"):
             return  # the profile could not be read, which is already reported
         try:
-            known = known.described(options)
+            driver_ = driver_.described(options)
         except ProfileError as mistaken:
             for mistake in mistaken.mistakes:
                 yield (*at, "options", "file"), mistake.describe(device.options["file"])
             return
     scheme = device.link.partition("://")[0]
-    if scheme != "replay" and (scheme == "usb") != (known.scheme == "usb"):
-        yield (*at, "link"), f"the driver {known.name} needs a {known.scheme}:// link"
+    if scheme != "replay" and (scheme == "usb") != (driver_.scheme == "usb"):
+        yield (*at, "link"), f"the driver {driver_.name} needs a {driver_.scheme}:// link"
     yield from notes
-    if device.commands and not known.commands:
-        yield (*at, "commands"), f"the driver {known.name} can send no commands; remove the key"
+    if device.commands and not driver_.commands:
+        yield (*at, "commands"), f"the driver {driver_.name} can send no commands; remove the key"
 
 
 def _suitability(at: KeyPath, table: TableConfig) -> Flaws:
@@ -518,36 +520,40 @@ def _suitability(at: KeyPath, table: TableConfig) -> Flaws:
         return
     wheels = 0
     for d, device in enumerate(table.device):
-        known = _driver_of(device)
-        if known is None:
+        driver_ = _driver_of(device)
+        if driver_ is None:
             continue
-        wheels += known.kind == "wheel"
-        if (what := unsuited(known, device.driver, table.game)) is not None:
-            yield (*at, "device", d, "driver"), what
-        elif known.kind == "wheel" and wheels > 1:
+        wheels += driver_.kind == "wheel"
+        if (problem := unsuited(driver_, device.driver, table.game)) is not None:
+            yield (*at, "device", d, "driver"), problem
+        elif driver_.kind == "wheel" and wheels > 1:
             yield (
                 (*at, "device", d),
                 "is a second wheel; a table can have only one",
             )
         else:
-            yield from _pockets((*at, "device", d), device, known, table)
+            yield from _pockets((*at, "device", d), device, driver_, table)
 
 
-def unsuited(known: Driver, name: str, game: str) -> str | None:
+def unsuited(driver_: Driver, name: str, game: str) -> str | None:
     """Return why a table with this game cannot use what the driver reads, or None."""
     accepted = DEVICES_BY_GAME.get(game, CARD_DEVICES)
-    if known.games and game not in known.games:
-        return f"the driver {name} is for {' and '.join(known.games)}, but this table plays {game}"
-    if known.kind not in accepted:
-        return f"the driver {name} is for a {known.kind}; {game} accepts: {', '.join(accepted)}"
+    if driver_.games and game not in driver_.games:
+        return (
+            f"the driver {name} is for {' and '.join(driver_.games)}, but this table plays {game}"
+        )
+    if driver_.kind not in accepted:
+        return f"the driver {name} is for a {driver_.kind}; {game} accepts: {', '.join(accepted)}"
     return None
 
 
-def _pockets(at: KeyPath, device: DeviceConfig, known: Driver, table: TableConfig) -> Flaws:
+def _pockets(at: KeyPath, device: DeviceConfig, driver_: Driver, table: TableConfig) -> Flaws:
     """Check that a roulette wheel has as many pockets as the decree requires."""
     allowed = getattr(getattr(_game_of(table), "book", None), "pockets", None)
     notes: Notes = []
-    configured = getattr(read_section(known.options, device.options, at, notes), "pockets", allowed)
+    configured = getattr(
+        read_section(driver_.options, device.options, at, notes), "pockets", allowed
+    )
     if allowed is not None and configured != allowed and not notes:
         yield (
             (*at, "options", "pockets"),
@@ -560,25 +566,25 @@ def _driver_of(device: DeviceConfig) -> Driver | None:
     is reported elsewhere.
     """
     try:
-        known = driver(device.driver)
+        driver_ = driver(device.driver)
         return (
-            known.described(msgspec.convert(device.options, known.options))
-            if known.described is not None
-            else known
+            driver_.described(msgspec.convert(device.options, driver_.options))
+            if driver_.described is not None
+            else driver_
         )
     except (KeyError, ValueError):
         return None
 
 
 def _duplicates(
-    values: list[tuple[KeyPath, str]], what: str, file: Callable[[KeyPath], str] = lambda _: ""
+    values: list[tuple[KeyPath, str]], problem: str, file: Callable[[KeyPath], str] = lambda _: ""
 ) -> Flaws:
     """Report each repetition of a value."""
     seen = dict[str, KeyPath]()
     for at, value in values:
         if value and value in seen:
             first = file(seen[value])
-            yield at, f"{what} {value} too{f', in {first}' if first != file(at) else ''}"
+            yield at, f"{problem} {value} too{f', in {first}' if first != file(at) else ''}"
         seen.setdefault(value, at)
 
 

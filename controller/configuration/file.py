@@ -102,20 +102,22 @@ def inspect_configuration(path: str | Path) -> Inspection:
         return sources.place(("table", table))[0].path.resolve().parent
 
     configuration = load_profiles(configuration, folder, notes)
-    notes = [(at, RENAMED_KEYS.get(at, what)) for at, what in notes]
+    notes = [(at, RENAMED_KEYS.get(at, problem)) for at, problem in notes]
     if "decree" in (content["site"] if isinstance(content.get("site"), dict) else {}):
         # an error in it is reported there, once
         notes = [note for note in notes if note[1] != "the key `decree` is missing"]
     sections = frozenset(map(str, sources.given))
     notes += flaws(configuration, lambda at: str(sources.place(at)[0].path), sections)
-    errors = {(*sources.place(at), what): None for at, what in [*notes]} | dict.fromkeys(misplaced)
+    errors = {(*sources.place(at), problem): None for at, problem in [*notes]} | dict.fromkeys(
+        misplaced
+    )
     order = {source: index for index, source in enumerate(sources.files)}
     ordered = sorted(
         errors, key=lambda note: (order[note[0]], places.line_of(note[0].lines, note[1]) or 0)
     )
     return Inspection(
         configuration,
-        tuple(source.mistake(at, what, main) for source, at, what in ordered),
+        tuple(source.mistake(at, problem, main) for source, at, problem in ordered),
         frozenset(str(at[0]) for _, at, _ in errors if at),
         tuple(source.path for source in sources.files),
         sections,

@@ -33,8 +33,8 @@ def jackpots(configuration: Configuration) -> Flaws:
     jackpot_of: dict[str, str] = {}
     for j, jackpot in enumerate(configuration.jackpot):
         if jackpot.id in RESERVED_JACKPOT_IDS:
-            what = f"{jackpot.id!r} is reserved: its topics would be read as a table's"
-            yield ("jackpot", j, "id"), f"{what}; choose another id"
+            problem = f"{jackpot.id!r} is reserved: its topics would be read as a table's"
+            yield ("jackpot", j, "id"), f"{problem}; choose another id"
         if jackpot.authorisation is None:
             continue  # it does not start, and reports this
         place: KeyPath = ("jackpot", j, "authorisation", "tables")
@@ -59,8 +59,8 @@ def jackpots(configuration: Configuration) -> Flaws:
         if table.jackpot not in ids:
             yield ("table", t, "jackpot"), unknown_word("jackpot", table.jackpot, sorted(ids))
         elif jackpot_of.get(table.id) != table.jackpot:
-            what = f"the authorisation of {table.jackpot} does not name {table.id}"
-            yield ("table", t, "jackpot"), what
+            problem = f"the authorisation of {table.jackpot} does not name {table.id}"
+            yield ("table", t, "jackpot"), problem
 
 
 def signs(configuration: Configuration) -> Flaws:
@@ -73,36 +73,32 @@ def signs(configuration: Configuration) -> Flaws:
             yield ("sign", s, "jackpot"), unknown_word("jackpot", sign.jackpot, sorted(ids))
         elif ids and ids[sign.jackpot] != sign.simulated:
             kind = "simulated" if ids[sign.jackpot] else "real"
-            what = f"{sign.jackpot} is of {kind} tables; set `simulated` as it has it"
-            yield ("sign", s, "simulated"), what
+            problem = f"{sign.jackpot} is of {kind} tables; set `simulated` as it has it"
+            yield ("sign", s, "simulated"), problem
 
 
 def _carrousel(configuration: Configuration) -> Flaws:
     carrousel: CarrouselConfig = configuration.carrousel
     file, credential = carrousel.recall_passphrase_file, carrousel.recall_passphrase_credential
     if file and credential:
-        what = "`recall_passphrase_file` is set too; remove one of them"
-        yield ("carrousel", "recall_passphrase_credential"), what
+        problem = "`recall_passphrase_file` is set too; remove one of them"
+        yield ("carrousel", "recall_passphrase_credential"), problem
     if carrousel.recall_key and not (file or credential):
-        what = "`recall_passphrase_file` or `recall_passphrase_credential` is required too"
-        yield ("carrousel", "recall_key"), what
+        problem = "`recall_passphrase_file` or `recall_passphrase_credential` is required too"
+        yield ("carrousel", "recall_key"), problem
     for index, name in enumerate(carrousel.elsewhere):
         if name in {table.id for table in configuration.table}:
-            what = f"{name} is a table of this file; remove it here"
-            yield ("carrousel", "elsewhere", index), what
+            problem = f"{name} is a table of this file; remove it here"
+            yield ("carrousel", "elsewhere", index), problem
     both = bool(configuration.jackpot and configuration.table)
     if both and carrousel.node == configuration.site.node:
-        what = f"{carrousel.node!r} is the daemon's own node; choose another id"
-        yield ("carrousel", "node"), what
+        problem = f"{carrousel.node!r} is the daemon's own node; choose another id"
+        yield ("carrousel", "node"), problem
 
 
 def _unknown(name: str, configuration: Configuration) -> str:
-    known = sorted(
-        {*(table.id for table in configuration.table), *configuration.carrousel.elsewhere}
-    )
-    return (
-        f"{unknown_word('table', name, known)}; list other daemons' tables in carrousel.elsewhere"
-    )
+    ids = sorted({*(table.id for table in configuration.table), *configuration.carrousel.elsewhere})
+    return f"{unknown_word('table', name, ids)}; list other daemons' tables in carrousel.elsewhere"
 
 
 def _linked(table: TableConfig, jackpot: JackpotConfig, at: KeyPath) -> Flaws:
@@ -115,9 +111,11 @@ def _linked(table: TableConfig, jackpot: JackpotConfig, at: KeyPath) -> Flaws:
         yield at, f"{table.id} plays under {table.decree}, the jackpot under {jackpot.decree}"
     out_of_play = table.settings.get("out_of_play", "refuse")
     if out_of_play in ("refuse", "mark") and out_of_play != jackpot.out_of_play:
-        what = f"{table.id} has out_of_play = {out_of_play!r}, the jackpot {jackpot.out_of_play!r}"
-        yield at, f"{what}; set both as the authorisation says"
+        problem = (
+            f"{table.id} has out_of_play = {out_of_play!r}, the jackpot {jackpot.out_of_play!r}"
+        )
+        yield at, f"{problem}; set both as the authorisation says"
     if table.simulated != jackpot.simulated:
         kinds = {True: "simulated", False: "not simulated"}
-        what = f"{table.id} is {kinds[table.simulated]}, the jackpot {kinds[jackpot.simulated]}"
-        yield at, f"{what}; no simulated coin may feed a real meter"
+        problem = f"{table.id} is {kinds[table.simulated]}, the jackpot {kinds[jackpot.simulated]}"
+        yield at, f"{problem}; no simulated coin may feed a real meter"

@@ -44,13 +44,13 @@ def pictures(configuration: Configuration) -> Flaws:
     ids = [bookmark.id for bookmark in configuration.bookmark]
     for index, bookmark in enumerate(configuration.bookmark):
         if bookmark.id and bookmark.id in ids[:index]:
-            what = f"another bookmark has the id {bookmark.id} too; choose another id"
-            yield ("bookmark", index, "id"), what
+            problem = f"another bookmark has the id {bookmark.id} too; choose another id"
+            yield ("bookmark", index, "id"), problem
         if bookmark.kind in ADDRESS_SCHEMES:  # another kind was reported when the file was read
-            for key, what in _bookmark(bookmark):
-                yield ("bookmark", index, key), what
-    for key, what in _video(configuration.video):
-        yield ("video", key), what
+            for key, problem in _bookmark(bookmark):
+                yield ("bookmark", index, key), problem
+    for key, problem in _video(configuration.video):
+        yield ("video", key), problem
 
 
 def _bookmark(bookmark: BookmarkConfig) -> Iterator[tuple[str, str]]:
@@ -98,10 +98,10 @@ def _address(bookmark: BookmarkConfig) -> str | None:
 def _video(video: VideoConfig) -> Iterator[tuple[str, str]]:
     names = re.findall(r"%(.?)", video.pattern)
     if unknown := sorted({name for name in names if name not in (*ALLOWED_DIRECTIVES, "%")}):
-        known = ", ".join(f"%{each}" for each in ALLOWED_DIRECTIVES)
-        yield "pattern", f"%{unknown[0]} is not allowed; allowed: {known}"
+        allowed = ", ".join(f"%{directive}" for directive in ALLOWED_DIRECTIVES)
+        yield "pattern", f"%{unknown[0]} is not allowed; allowed: {allowed}"
     elif "s" not in names and (
-        missing := [each for each in REQUIRED_DIRECTIVES if each not in names]
+        missing := [directive for directive in REQUIRED_DIRECTIVES if directive not in names]
     ):
         yield (
             "pattern",

@@ -28,12 +28,12 @@ class ConfigFile(msgspec.Struct, frozen=True, eq=False):
     given: dict[str, Any]
     lines: dict[places.KeyPath, int]
 
-    def mistake(self, at: places.KeyPath, what: str, main: Path) -> Mistake:
+    def mistake(self, at: places.KeyPath, problem: str, main: Path) -> Mistake:
         """Describe an error in this file, with its line."""
         line = places.line_of(self.lines, at) or 0
         spelt = places.format_path(at)
         place = f"line {line}: {spelt}" if line else spelt or "file"
-        return Mistake(place, what, "" if self.path == main else str(self.path))
+        return Mistake(place, problem, "" if self.path == main else str(self.path))
 
 
 class ConfigFiles(NamedTuple):
@@ -74,8 +74,8 @@ def read_sources(path: Path) -> tuple[ConfigFiles, list[tuple[ConfigFile, places
     try:
         files = files_of(path)
     except OSError as error:
-        what = f"cannot be read: {error.strerror}"
-        raise UnreadableError((Mistake("file", what, str(path.with_suffix(".d"))),)) from error
+        problem = f"cannot be read: {error.strerror}"
+        raise UnreadableError((Mistake("file", problem, str(path.with_suffix(".d"))),)) from error
     read, mistakes = [], list[Mistake]()
     for file in files:
         try:

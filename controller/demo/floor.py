@@ -51,7 +51,7 @@ class DemoFloor:
         self._programs[name] = program
         return program
 
-    def tell(self, name: str, line: str) -> None:
+    def write_line(self, name: str, line: str) -> None:
         """Write a line to a program's standard input."""
         program = self._programs[name]
         assert program.stdin is not None
@@ -82,8 +82,8 @@ class DemoFloor:
     def _log_text(self, name: str) -> str:
         return (self.room / f"{name}.log").read_text(errors="replace").strip() or "(nothing)"
 
-    async def until(self, what: str, condition: Callable[[], bool]) -> None:
-        """Wait until ``true()``. ``what`` names the condition in the error. Raises
+    async def until(self, message: str, condition: Callable[[], bool]) -> None:
+        """Wait until ``true()``. ``message`` names the condition in the error. Raises
         :class:`DemoError` if the condition takes too long or a program ends.
         """
         try:
@@ -94,7 +94,7 @@ class DemoFloor:
         except TimeoutError:
             logs = "\n".join(f"{name}: {self._log_text(name)}" for name in self._programs)
             raise DemoError(
-                f"{what} did not come within {PROGRAM_TIMEOUT_SECONDS:g} s\n{logs}"
+                f"{message} did not come within {PROGRAM_TIMEOUT_SECONDS:g} s\n{logs}"
             ) from None
 
     def close(self) -> None:

@@ -31,7 +31,7 @@ async def play(floor: DemoFloor, tables: Sequence[TableState], rounds: int, spee
     """
     for table in tables:
         for device in table.place.devices:
-            floor.tell(device, "start")
+            floor.write_line(device, "start")
     await clock.sleep(START_SECONDS)
     for table in tables:
         _set_speed(floor, table, speed, table.place.quick)
@@ -45,7 +45,7 @@ async def play(floor: DemoFloor, tables: Sequence[TableState], rounds: int, spee
     for table in tables:
         _set_speed(floor, table, speed, 1.0)
         for fault in table.place.faults:
-            floor.tell(table.place.device, fault)
+            floor.write_line(table.place.device, fault)
 
 
 async def _play(
@@ -70,4 +70,4 @@ async def _until(floor: DemoFloor, condition: Callable[[], bool]) -> None:
 def _set_speed(floor: DemoFloor, table: TableState, speed: float, quick: float) -> None:
     if table.quick != quick:
         table.quick = quick
-        floor.tell(table.place.device, f"speed {speed * quick}")
+        floor.write_line(table.place.device, f"speed {speed * quick}")

@@ -93,7 +93,7 @@ def configuration(decree: str, tables: Sequence[DemoTable], ledger: str, staff: 
 
 
 class AwardPayers:
-    """Two people who pay each award. ``tell`` is called with a line for each change of an award;
+    """Two people who pay each award. ``report`` is called with a line for each change of an award;
     ``ready`` is set once the jackpot is in play at all ``tables``.
     """
 
@@ -104,11 +104,11 @@ class AwardPayers:
         tables: Sequence[str],
         staff: Staff,
         speed: float,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
-        self._port, self._tables, self._staff, self._tell = port, tables, staff, tell
+        self._port, self._tables, self._staff, self._report = port, tables, staff, report
         self._topics = Topics(site, simulated=True)
-        self._takes = PAYMENT_SECONDS / speed
+        self._payment_seconds = PAYMENT_SECONDS / speed
         self.ready = asyncio.Event()
         self._awards: list[dict[str, Any]] = []
         self._known: dict[int, str] = {}
@@ -156,7 +156,7 @@ class AwardPayers:
         for award in self._awards:
             if self._known.get(award["award"]) not in (award["status"], "paid"):
                 self._known[award["award"]] = award["status"]
-                self._tell(f"{_award_name(award)}: {_award_value(award)}, {award['status']}")
+                self._report(f"{_award_name(award)}: {_award_value(award)}, {award['status']}")
         self._changed.set()
 
     async def _pay_all(self, client: aiomqtt.Client) -> None:
@@ -180,12 +180,14 @@ class AwardPayers:
         amount = award["value"] - award["paid"]
         reply: dict[str, Any] = {}
         for role in PAYERS:
-            await clock.sleep(self._takes)
+            await clock.sleep(self._payment_seconds)
             reply = await self._order(client, role, award, amount)
         if (receipt := reply.get("receipt")) is not None:
             self._known[award["award"]] = "paid"
-            who = " and ".join(PAYERS)
-            self._tell(f"{_award_name(award)}: receipt {receipt}, {_euro(amount)} paid by {who}")
+            payers = " and ".join(PAYERS)
+            self._report(
+                f"{_award_name(award)}: receipt {receipt}, {_euro(amount)} paid by {payers}"
+            )
 
     async def _order(
         self, client: aiomqtt.Client, role: Role, award: dict[str, Any], amount: int

@@ -8,25 +8,25 @@ from devices.new_file import named_in_errors
 
 
 class NoteLine:
-    """``always``: the end of the line; ``told``: the reported events, in order."""
+    """``always``: the constant end of the line; ``events``: the reported events, in order."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.always = path, ""
-        self.told: list[str] = []
+        self.events: list[str] = []
         self._write()
 
-    def say(self, always: str) -> None:
+    def set_end(self, always: str) -> None:
         """Set the end of the line."""
         self.always = always
         self._write()
 
-    def tell(self, line: str) -> None:
+    def add_event(self, line: str) -> None:
         """Report an event: it is shown first in the line until the next one."""
-        self.told.append(line)
+        self.events.append(line)
         self._write()
 
     def _write(self) -> None:
-        parts = (*self.told[-1:], self.always)
+        parts = (*self.events[-1:], self.always)
         whole = self.path.with_suffix(".new")
         with named_in_errors(whole):
             whole.write_text("  ·  ".join(filter(None, parts)), encoding="utf-8")

@@ -27,13 +27,13 @@ class Stacked(NamedTuple):
 class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
     """A table as seen by a person.
 
-    ``shown``: the table's state; ``heard``: the latest event of each type since the person arrived;
-    ``seed``: determines the cards that only this person sees; ``slips``: the person misreads a card
-    in every round whose number is a multiple of this (0: never); ``stacked``: the prepared deck.
+    ``shown``: the table's state; ``latest_events``: by type, since the person arrived; ``seed``:
+    determines the cards that only this person sees; ``slips``: the person misreads a card in every
+    round whose number is a multiple of this (0: never); ``stacked``: the prepared deck.
     """
 
     shown: Mapping[str, Any]
-    heard: Mapping[str, Mapping[str, Any]] = {}
+    latest_events: Mapping[str, Mapping[str, Any]] = {}
     seed: str = ""
     slips: int = 0
     stacked: Stacked | None = None
@@ -41,12 +41,14 @@ class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def what(self) -> str | None:
         """The kind of the latest irregularity."""
-        return self.heard.get("irregularity", {}).get("what")
+        return self.latest_events.get("irregularity", {}).get("what")
 
     def since(self, event: str, *others: str) -> bool:
         """True if ``event`` was received, and none of ``others`` after it."""
-        last = (self.heard[name]["seq"] for name in others if name in self.heard)
-        return event in self.heard and self.heard[event]["seq"] > max(last, default=0)
+        last = (self.latest_events[name]["seq"] for name in others if name in self.latest_events)
+        return event in self.latest_events and self.latest_events[event]["seq"] > max(
+            last, default=0
+        )
 
 
 Player = Callable[[TableSeen], CommandFields | None]
@@ -90,9 +92,13 @@ def shoe(seen: TableSeen) -> CommandFields | None:
     shown, asks = seen.shown, seen.shown["asks"]
     if shown["phase"] == "closed":
         return "session.open", {}
-    if shown["hands"] and ("round.void" in asks or "shoe.started" not in seen.heard):
+    if shown["hands"] and ("round.void" in asks or "shoe.started" not in seen.latest_events):
         return void(shown["round"], "misdeal")
-    if "shoe.start" in asks or "shoe.started" not in seen.heard or shown["phase"] == "shoe_over":
+    if (
+        "shoe.start" in asks
+        or "shoe.started" not in seen.latest_events
+        or shown["phase"] == "shoe_over"
+    ):
         return "shoe.start", {"shoe": str(int(shown["shoe"]["number"]) + 1 if shown["shoe"] else 1)}
     if "card.decide" in asks:
         return "card.decide", {"action": CARD_ACTIONS.get(seen.what or "", "remove")}
@@ -108,7 +114,7 @@ def dice(seen: TableSeen) -> CommandFields | None:
         return "session.open", {}
     if "dice.set" in asks:
         return "dice.set", {
-            "serials": [f"{each}{shown['session']:02}{shown['round']:03}" for each in "ABCDEF"],
+            "serials": [f"{letter}{shown['session']:02}{shown['round']:03}" for letter in "ABCDEF"],
             "side": 200,
         }
     if "dice.choose" in asks:

@@ -180,7 +180,7 @@ def places(decree: str, *, floor: bool, speed: float = 1.0, faults: bool = True)
     """Return the demo's tables whose games the decree regulates: of the whole floor, or a roulette
     and a card table.
 
-    If the decree has none of these games or is unknown, the result is one roulette; the daemon then
+    If the decree is unknown or regulates no game of the demo, return one roulette: the daemon then
     reports the error.
     """
     wanted = FLOOR_TABLES if floor else TWO_TABLES

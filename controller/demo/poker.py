@@ -45,7 +45,7 @@ def croupier(seen: TableSeen) -> CommandFields | None:
         return void(shown["unresolved"][0])
     if phase == "waiting":
         return "bets.open", {}
-    if "round.opened" not in seen.heard:  # an earlier demo's round: its cards are unknown
+    if "round.opened" not in seen.latest_events:  # an earlier demo's round: its cards are unknown
         return void(shown["round"], "misdeal")
     if phase == "bets_open":
         return _bets(seen)
@@ -88,7 +88,7 @@ def _may_deal(seen: TableSeen) -> bool:
 def _after_stop(seen: TableSeen, asks: list[str]) -> CommandFields | None:
     """The command after an irregularity: continue the deal, or declare the round void."""
     shown, what = seen.shown, seen.what
-    if "cards.show" in asks and (who := seen.heard["irregularity"].get("detail", "")) in (
+    if "cards.show" in asks and (who := seen.latest_events["irregularity"].get("detail", "")) in (
         *shown["hands"],
         DEALER,
     ):
@@ -127,7 +127,7 @@ def _showdown(seen: TableSeen, phase: str) -> CommandFields | None:
     slip = (
         seen.slips
         and shown["round"] % seen.slips == 0
-        and seen.heard.get("irregularity", {}).get("round") != shown["round"]
+        and seen.latest_events.get("irregularity", {}).get("round") != shown["round"]
         and who != _lucky(seen)
     )
     announced = [*cards[who][:-1], cards[DEALER][0]] if slip else cards[who]
@@ -156,7 +156,7 @@ def _lucky(seen: TableSeen) -> str | None:
         return None
     shown, first = seen.shown, seen.stacked.first
     if seen.since("award.qualified", "session.opened"):
-        first = max(first, seen.heard["award.qualified"]["round"] + STACKED_DECK_ROUNDS)
+        first = max(first, seen.latest_events["award.qualified"]["round"] + STACKED_DECK_ROUNDS)
     if shown["round"] < first:
         return None
     return next((who for who, own in shown["hands"].items() if "jackpot" in own["bets"]), None)

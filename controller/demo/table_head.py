@@ -76,7 +76,7 @@ class TableState:
         """
         self._received_seq = 0
         self._shown: dict[str, Any] = {}
-        self._heard: dict[str, dict[str, Any]] = {}
+        self._latest_events: dict[str, dict[str, Any]] = {}
         self._seed = seed
         self.quick = 1.0
         """The present speed-up of the table."""
@@ -86,7 +86,7 @@ class TableState:
     def state(self, body: dict[str, Any]) -> None:
         """Process the retained state."""
         if body["boot"] != self._boot:  # a new boot: earlier events are not repeated
-            self._boot, self._received_seq, self._heard = body["boot"], body["seq"], {}
+            self._boot, self._received_seq, self._latest_events = body["boot"], body["seq"], {}
         self._seq, self._shown = body["seq"], body["shown"]
         self._changed.set()
 
@@ -94,10 +94,10 @@ class TableState:
         """Process an event. Events from before the first state, or of another boot, are ignored."""
         if body["boot"] == self._boot and body["seq"] > self._received_seq:
             self._received_seq = body["seq"]
-            self._heard[body["type"]] = body
+            self._latest_events[body["type"]] = body
             self._changed.set()
 
-    def ask(self) -> tuple[str, asyncio.Future[dict[str, Any]]]:
+    def new_request(self) -> tuple[str, asyncio.Future[dict[str, Any]]]:
         """Return the next command's number and its future reply."""
         self._number = randomness.token_urlsafe(12)
         self._answer = asyncio.get_running_loop().create_future()
@@ -108,7 +108,7 @@ class TableState:
         if self._answer is not None and not self._answer.done() and body["id"] == self._number:
             self._answer.set_result(body)
 
-    async def look(self) -> CommandFields | None:
+    async def next_command(self) -> CommandFields | None:
         """Wait until the state and the events agree; return the person's next command, if any."""
         while not self._shown or self._seq != self._received_seq:
             if not await self.change(MISSED_EVENT_SECONDS if self._shown else None):
@@ -116,7 +116,7 @@ class TableState:
         return PLAYER_BY_GAME[self.place.game](
             TableSeen(
                 shown=self._shown,
-                heard=self._heard,
+                latest_events=self._latest_events,
                 seed=self._seed,
                 slips=self.place.slips,
                 stacked=self.place.stacked if self.place.slots else None,
@@ -135,10 +135,10 @@ class TableState:
 
     @property
     def irregular(self) -> int:
-        """Number of the latest irregularity; 0: none so far. The same command after another
-        irregularity counts as a new command.
+        """Number of the latest irregularity; 0 without one. A command that is repeated after
+        another irregularity counts as new.
         """
-        return int(self._heard.get("irregularity", {}).get("seq", 0))
+        return int(self._latest_events.get("irregularity", {}).get("seq", 0))
 
     async def change(self, within: float | None = None) -> bool:
         """Wait for a new state or event. Return False after a timeout."""
@@ -220,7 +220,7 @@ class TableHead:
         last_sent: tuple[CommandFields, int] | None = None
         retry_at, refusals = 0.0, 0
         while True:
-            command = await table.look()
+            command = await table.next_command()
             if command is None:
                 last_sent = None
                 self._plays(table)
@@ -232,7 +232,7 @@ class TableHead:
                     delay = COMMAND_SECONDS.get(command[0], DECISION_SECONDS)
                     await clock.sleep(delay / self._speed / table.quick)
                     await self._leave_to_visitor(table, command)
-                if await table.look() != command:
+                if await table.next_command() != command:
                     continue
                 current = command, table.irregular
                 refused = await self._send(client, table, command)
@@ -252,7 +252,7 @@ class TableHead:
             return
         now = asyncio.get_running_loop().time
         end = now() + VISITOR_SECONDS
-        while now() < end and self._occupied.exists() and await table.look() == command:
+        while now() < end and self._occupied.exists() and await table.next_command() == command:
             await clock.sleep(0.2)
 
     async def _send(
@@ -264,7 +264,7 @@ class TableHead:
         import aiomqtt
 
         name, fields = command
-        number, answer = table.ask()
+        number, answer = table.new_request()
         place = table.place
         audience = f"{self._topics.root}/{place.table}"
         body = self._staff.sign(place.role, audience, name, number, fields)

@@ -309,12 +309,12 @@ def persons(configuration: Configuration | None) -> list[str]:
 
 def _collect_names(value: Any, names: set[str]) -> None:
     if isinstance(value, dict):
-        names |= {each for key in ("name", "id") if isinstance(each := value.get(key), str)}
-        for each in value.values():
-            _collect_names(each, names)
+        names |= {item for key in ("name", "id") if isinstance(item := value.get(key), str)}
+        for item in value.values():
+            _collect_names(item, names)
     elif isinstance(value, list):
-        for each in value:
-            _collect_names(each, names)
+        for item in value:
+            _collect_names(item, names)
 
 
 def _json(value: Any) -> str:

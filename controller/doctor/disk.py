@@ -92,15 +92,17 @@ def _sync(folder: Path) -> Iterator[Finding]:
         )  # fmt: skip
         return
     median, maximum = statistics.median(seconds), max(seconds)
-    what = f"written bytes are durable after {median * 1e3:.1f} ms, at most {maximum * 1e3:.1f} ms"
+    result = (
+        f"written bytes are durable after {median * 1e3:.1f} ms, at most {maximum * 1e3:.1f} ms"
+    )
     if median > SLOW_SYNC_SECONDS:
         yield Finding(
-            "warning", about, what,
+            "warning", about, result,
             "results wait for this; use a faster disk, such as an SSD with power-loss "
             "protection",
         )  # fmt: skip
     else:
-        yield Finding("ok", about, what)
+        yield Finding("ok", about, result)
 
 
 def _sync_seconds(file: int) -> float:

@@ -76,8 +76,10 @@ def check_certificate(place: str, path: Path, now: float) -> Finding:
 
 
 def _assess(about: str, end: float, now: float) -> Finding:
-    what = expiry_warning(end, now)
-    if what is None:
+    warning = expiry_warning(end, now)
+    if warning is None:
         day = datetime.fromtimestamp(end, UTC)
         return Finding("ok", about, f"it is valid until {day:%Y-%m-%d}")
-    return Finding("fault" if now > end else "warning", about, what, "renew it", "certificate.ends")
+    return Finding(
+        "fault" if now > end else "warning", about, warning, "renew it", "certificate.ends"
+    )

@@ -67,8 +67,8 @@ def assess(about: str, server: str, entry: StoreEntry[LeaseRecord]) -> list[Find
     record = entry.record
     if record is None:
         return [Finding("ok", about, f"{server} answers; no daemon has had the tables yet")]
-    who = f"{record.instance} {'gave the tables back' if record.released else 'has the tables'}"
-    return [Finding("ok", about, f"{server} answers; {who}, term {record.term}")]
+    holder = f"{record.instance} {'gave the tables back' if record.released else 'has the tables'}"
+    return [Finding("ok", about, f"{server} answers; {holder}, term {record.term}")]
 
 
 def check_release(about: str, server: str, version: str) -> list[Finding]:
@@ -76,17 +76,17 @@ def check_release(about: str, server: str, version: str) -> list[Finding]:
     setting that a client cannot read.
     """
     if (number := _number(version)) is None:
-        what = f"{server}: nats-server {version or 'of no version'}"
-        return [Finding("warning", about, what, f"use {SAFE_RELEASES}")]
+        result = f"{server}: nats-server {version or 'of no version'}"
+        return [Finding("warning", about, result, f"use {SAFE_RELEASES}")]
     if number < MIN_RELEASE or (number[:2] == MIN_RELEASE_2_12[:2] and number < MIN_RELEASE_2_12):
-        what = f"{server}: nats-server {version} is known to lose acknowledged data"
+        result = f"{server}: nats-server {version} is known to lose acknowledged data"
         return [
             Finding(
-                "warning", about, what, f"update it to {SAFE_RELEASES} (docs/integrator/scale.md)"
+                "warning", about, result, f"update it to {SAFE_RELEASES} (docs/integrator/scale.md)"
             )
         ]
-    what = f"{server}: nats-server {version}; its sync_interval cannot be read by a client"
-    return [Finding("note", about, what, "make sure that it has `sync_interval: always`")]
+    result = f"{server}: nats-server {version}; its sync_interval cannot be read by a client"
+    return [Finding("note", about, result, "make sure that it has `sync_interval: always`")]
 
 
 def _number(version: str) -> tuple[int, ...] | None:
@@ -106,6 +106,6 @@ async def _check_replicas(
         do = f"`nats stream edit KV_{settings.bucket} --replicas {settings.replicas}`"
         return [Finding("warning", about, f"the lease is stored {replicas} times", do)]
     if current < replicas:
-        what = f"{current} of the {replicas} nodes that store the lease are up to date"
-        return [Finding("warning", about, what, "look at the cluster")]
+        result = f"{current} of the {replicas} nodes that store the lease are up to date"
+        return [Finding("warning", about, result, "look at the cluster")]
     return []

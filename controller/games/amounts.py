@@ -1,6 +1,4 @@
-"""Types of the numbers in the settings of games. What a decree allows of them, each game checks and
-cites.
-"""
+"""Types of the numbers in the settings of games. Each game checks them against the decree."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ class Repair(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     bank: int
     """The row: the total of the bank's first two cards."""
     columns: str
-    """The cells, by the letters of the header: ``0`` to ``9`` for the player's third card, and
-    ``P`` if the player stood.
+    """The cells, by the letters of the header: ``0`` to ``9`` for the player's third card, ``P``
+    for none.
     """
     printed: str
     """Text of the copy; empty where the table is lost."""
@@ -58,15 +58,15 @@ class Repair(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class ThirdCards(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """When a hand of baccarat takes a third card: ``T`` it must, ``P`` it must not, ``O`` it
-    may.
+    """The table of third cards at baccarat: ``T`` must draw, ``P`` must not draw, ``O`` may
+    draw.
     """
 
     player: str
     """One letter for each total 0 to 7 of the player's first two cards."""
     banker: tuple[str, ...]
     """One row for each total 0 to 7 of the bank's first two cards, with one letter for each third
-    card 0 to 9 of the player, and an eleventh if the player stood.
+    card 0 to 9 of the player, and an eleventh for none.
     """
     repairs: tuple[Repair, ...] = ()
 

@@ -102,11 +102,15 @@ def followed(decree: str, game: str) -> str | None:
 
 
 def _folder(decree: str) -> Path:
-    known = decrees()
-    if decree not in known:
-        near = difflib.get_close_matches(decree.upper(), known, n=2, cutoff=0.65)
-        what = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
-        raise KeyError(f"no decree {decree!r}; {what}")
+    known_decrees = decrees()
+    if decree not in known_decrees:
+        near = difflib.get_close_matches(decree.upper(), known_decrees, n=2, cutoff=0.65)
+        hint = (
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else f"there are: {', '.join(known_decrees)}"
+        )
+        raise KeyError(f"no decree {decree!r}; {hint}")
     return FOLDER / decree
 
 

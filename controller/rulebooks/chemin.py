@@ -14,25 +14,26 @@ from controller.rulebooks.cards import ShoeRules, ThirdCards
 from controller.rulebooks.law import Law, LawDoubt
 
 CheminError = Literal[
-    "fifth_card",  # a card drawn before the hand has spoken is the bank's if the hand asks for none
+    "fifth_card",  # a card drawn before the hand's decision is the bank's if the hand wants none
     "bank_overdealt",  # more than two first cards make the bank zero
     "two_third_cards",  # of two third cards a hand has the better one, the bank the worse one
-    # the croupier called a card for a hand that said no: the play is restored by the table
+    # the croupier called a card for a hand that refused one: the play is restored by the table
     "false_card",
     "basket_nine",  # a hand whose card the bank dropped into the basket has nine
-    "basket_loses",  # whose own cards go into the basket unseen has lost
+    "basket_loses",  # a hand whose own cards go into the basket unseen has lost
     # cards that fall into the basket unseen are void for their cloth, the bank's for both
     "basket_void",
     "basket_zero",  # cards thrown into the basket unshown count as zero
-    "basket_gathered",  # where the croupier threw them, they are gathered and count as they were
-    "words_contradict",  # a cloth says both yes and no: with five the first holds
-    # a cloth's wrong word is put right: the third cards go, in their order, to whom they belong
+    "basket_gathered",  # if the croupier threw them, they are gathered and count as they were
+    "words_contradict",  # a cloth decided both yes and no: with five points the first one is valid
+    # a cloth's wrong decision is corrected: third cards go, in order, to the hands they belong to
     "restored",
-    "restored_drew",  # the law where the first cloth asked for a card that it may not have
+    "restored_drew",  # the law if the first cloth drew a card that it may not have
     "wrong_point",  # a banker who announced a wrong point may ask for a card
-    "bank_own_error",  # the law of a bank that has erred, where the table says draw and stand
-    "bank_bets",  # the law of how many may bet on the bank
-    "second_cloth",  # the law of every wrong word of the second cloth
+    # the law of a bank that has erred, if one cloth requires a card and the other forbids it
+    "bank_own_error",
+    "bank_bets",  # the law on the number of bettors on the bank
+    "second_cloth",  # the law of every wrong decision of the second cloth
 ]
 
 

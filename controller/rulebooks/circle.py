@@ -105,7 +105,7 @@ class DrawRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     short: Literal["penultimate", "empty"]
     """When a short pack is refilled from the discards: at one card left, or at none. At one card,
     the discards of the opener and of the next player served stay out; at none, only those of the
-    next player, if nobody else must be served.
+    next player, if no other must be served.
     """
 
 

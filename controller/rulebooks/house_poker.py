@@ -87,7 +87,7 @@ class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     bets_per_box: int
     """Maximum number of people who may bet on one box."""
     others_optional: bool = False
-    """Whether others may bet on a player's box only if the casino allows it."""
+    """If true, others may bet on a player's box only with the casino's permission."""
     hand: int
     """The number of cards in a hand."""
     ranking: str

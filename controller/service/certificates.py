@@ -44,14 +44,16 @@ class CertificateWatch:
     def report(self, now: float) -> None:
         """Raise, reword or clear the alert."""
         warnings = {
-            name: what for name, end in self.ends.items() if (what := expiry_warning(end, now))
+            name: warning
+            for name, end in self.ends.items()
+            if (warning := expiry_warning(end, now))
         }
         previous = self._alerts.get(ALERT_ID)
         if not warnings:
             if self._alerts.pop(ALERT_ID, None) is not None:
                 self._changed()
             return
-        detail = "; ".join(f"{name}: {what}" for name, what in warnings.items())
+        detail = "; ".join(f"{name}: {warning}" for name, warning in warnings.items())
         detail += ". Renew them and restart the services that use them"
         if previous is not None and previous.detail == detail:
             return

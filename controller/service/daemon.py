@@ -115,7 +115,7 @@ async def serve(configuration: Configuration, deadline: Deadline, file: Path | N
     Raises ``JournalUnusableError``, ``OSError`` if the embedded broker cannot listen, and a group
     with :class:`TaskDiedError` if an essential task has ended.
     """
-    stop, again = asyncio.Event(), asyncio.Event()
+    stop, reload_requested = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
     deadline.names_tasks_of(loop)
 
@@ -130,7 +130,7 @@ async def serve(configuration: Configuration, deadline: Deadline, file: Path | N
             on_stop()
             return
         with contextlib.suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(again.set)
+            loop.call_soon_threadsafe(reload_requested.set)
 
     previous_handlers = {
         number: signal.signal(number, on_stop) for number in (signal.SIGTERM, signal.SIGINT)
@@ -138,9 +138,9 @@ async def serve(configuration: Configuration, deadline: Deadline, file: Path | N
     previous_handlers[signal.SIGHUP] = signal.signal(signal.SIGHUP, on_hang_up)
     try:
         if configuration.standby is None:
-            await Daemon(configuration, deadline, file, again).run(stop)
+            await Daemon(configuration, deadline, file, reload_requested).run(stop)
         else:
-            await _serve_in_pair(configuration, deadline, file, again, stop)
+            await _serve_in_pair(configuration, deadline, file, reload_requested, stop)
     finally:
         for number, handler in previous_handlers.items():
             signal.signal(number, handler)
@@ -150,7 +150,7 @@ async def _serve_in_pair(
     configuration: Configuration,
     deadline: Deadline,
     file: Path | None,
-    again: asyncio.Event,
+    reload_requested: asyncio.Event,
     stop: asyncio.Event,
 ) -> None:
     """Wait until this daemon has the lease of the tables, then serve them until ``stop``."""
@@ -158,10 +158,10 @@ async def _serve_in_pair(
 
     pair = Pair(configuration, file)
     try:
-        if await pair.wait(stop, again):
+        if await pair.wait(stop, reload_requested):
             try:
                 async with pair.renewing():
-                    daemon = Daemon(pair.configuration, deadline, file, again, pair)
+                    daemon = Daemon(pair.configuration, deadline, file, reload_requested, pair)
                     await daemon.run(stop)
             except Exception as error:
                 await pair.fail(error)
@@ -182,12 +182,12 @@ class Daemon:
         configuration: Configuration,
         deadline: Deadline,
         file: Path | None = None,
-        again: asyncio.Event | None = None,
+        reload_requested: asyncio.Event | None = None,
         pair: Pair | None = None,
     ) -> None:
         self.boot = new_boot() if pair is None else pair.boot
         self._pair = pair
-        self._file, self._again = file, again or asyncio.Event()
+        self._file, self._reload_requested = file, reload_requested or asyncio.Event()
         self._deadline = deadline
         self._configuration = configuration
         self._log = structlog.get_logger()
@@ -197,7 +197,7 @@ class Daemon:
         self._journal = Journal(Path(configuration.journal.path)) if pair is None else pair.journal
         self._journal.on_change = self._journal_changed
         self._journal.on_aside = self._journal_set_aside
-        if again is not None:
+        if reload_requested is not None:
             self._journal.announce()
         self._publisher: Publisher | None = None
         self._places: dict[str, ServedTable] = {}
@@ -244,7 +244,7 @@ class Daemon:
             self._alert_restored(unpublished)
             self._alert_taken_over(unpublished)
             if pair is not None:
-                pair.tell(self._progress)
+                pair.set_progress_source(self._progress)
         except BaseException:
             self._journal.close()
             raise
@@ -337,7 +337,7 @@ class Daemon:
             reload = ReloadTables(
                 self._configuration, self._file, self._report_reload, self._journal, floor
             )
-            reloading = essential("reload", reload.run(self._again))
+            reloading = essential("reload", reload.run(self._reload_requested))
             if pair is not None:
                 chores.append(essential("pair", pair.watch(self._duty(publisher, reload))))
             gc.collect()
@@ -414,9 +414,9 @@ class Daemon:
             publisher.abandon(table, [topics.table(table, leaf) for leaf in RETAINED_TOPICS])
         self._log.error("tables of the other daemon are served by nobody", tables=sorted(tables))
 
-    def _alert_different(self, what: str | None) -> None:
+    def _alert_different(self, message: str | None) -> None:
         """Raise or clear the alert that the two machines of the pair differ."""
-        if what is None:
+        if message is None:
             self._alerts.pop(DIFFERENT_ALERT_ID, None)
             self._log.info("the two machines are alike")
         else:
@@ -425,9 +425,9 @@ class Daemon:
                 what="standby.different",
                 severity="warning",
                 raised=format_utc(clock.wall()),
-                detail=f"the two machines of the pair differ: {what}. Make them the same",
+                detail=f"the two machines of the pair differ: {message}. Make them the same",
             )
-            self._log.warning("the two machines differ", what=what, alert=DIFFERENT_ALERT_ID)
+            self._log.warning("the two machines differ", what=message, alert=DIFFERENT_ALERT_ID)
         self._changed()
 
     def _alert_unready(self, why: str | None) -> None:
@@ -436,13 +436,13 @@ class Daemon:
             self._alerts.pop(UNREADY_ALERT_ID, None)
             self._log.info("another daemon could take the tables over")
         else:
-            what = f"{why}. If this daemon ends, the tables are not served until that is fixed"
+            message = f"{why}. If this daemon ends, the tables are not served until that is fixed"
             self._alerts[UNREADY_ALERT_ID] = Alert(
                 alert=UNREADY_ALERT_ID,
                 what="standby.unready",
                 severity="warning",
                 raised=format_utc(clock.wall()),
-                detail=what,
+                detail=message,
             )
             self._log.warning(
                 "no other daemon could take the tables over", reason=why, alert=UNREADY_ALERT_ID
@@ -711,8 +711,8 @@ class Daemon:
         if file.trouble is None:
             self._alerts.pop(PEOPLE_ALERT_ID, None)
         else:
-            what = f"{file.trouble}. Number {health.number} remains in force"
-            self._alerts[PEOPLE_ALERT_ID] = _alert(PEOPLE_ALERT_ID, "people.refused", what)
+            message = f"{file.trouble}. Number {health.number} remains in force"
+            self._alerts[PEOPLE_ALERT_ID] = _alert(PEOPLE_ALERT_ID, "people.refused", message)
             self._log.error("people file refused", reason=file.trouble, alert=PEOPLE_ALERT_ID)
         self._changed()
 
@@ -729,7 +729,7 @@ class Daemon:
             position=point.position,
             alert=RESTORED_ALERT_ID,
         )
-        what = (
+        message = (
             f"a backup of {point.since} was restored at {point.at}. Later events exist only at "
             f"subscribers. Sessions are closed and begin with a higher number at "
             f"{', '.join(tables)}; the alert ends with the next start of the daemon"
@@ -739,7 +739,7 @@ class Daemon:
             what="journal.restored",
             severity="warning",
             raised=format_utc(clock.wall()),
-            detail=what,
+            detail=message,
         )
 
     def _alert_taken_over(self, unpublished: Mapping[str, Unpublished]) -> None:
@@ -748,7 +748,7 @@ class Daemon:
         tables = [table for table, points in unpublished.items() if point in points]
         if point is None or not tables:
             return
-        who = (
+        cause = (
             "what another daemon did is unknown, because the store of the pair had lost its record"
             if point.forgotten
             else f"{point.instance} had the tables, and last reported at {point.since}"
@@ -762,11 +762,11 @@ class Daemon:
             alert=TAKEN_OVER_ALERT_ID,
         )
         if point.since > point.at:
-            who += (
+            cause += (
                 " by its own clock, which is ahead of this one, so the length of the gap is unknown"
             )
-        what = (
-            f"{who}; this daemon took them over at {point.at}. What happened in between is "
+        message = (
+            f"{cause}; this daemon took them over at {point.at}. What happened in between is "
             f"unknown. Sessions are closed and begin with a higher number at {', '.join(tables)}; "
             "the alert ends with the next start of the daemon"
         )
@@ -775,7 +775,7 @@ class Daemon:
             what="table.taken_over",
             severity="warning",
             raised=format_utc(clock.wall()),
-            detail=what,
+            detail=message,
         )
 
     def _changed(self, table: str | None = None) -> None:
@@ -792,11 +792,11 @@ class Daemon:
             self._alerts.pop("journal", None)
         else:
             self._log.error("journal cannot be written", reason=trouble, alert="journal")
-            what = (
+            message = (
                 f"{trouble}. Nothing is published and every command is refused until the journal "
                 "can be written: free some space, or replace the disk"
             )
-            self._alerts["journal"] = _alert("journal", "journal.failed", what)
+            self._alerts["journal"] = _alert("journal", "journal.failed", message)
         for place in self._places.values():
             place.runner.halt(
                 None if trouble is None else f"the journal cannot be written: {trouble}"
@@ -820,8 +820,10 @@ class Daemon:
             sentences.append(
                 f"entries that were not yet published could not be read and are lost: {lost}"
             )
-        what = ". ".join(sentences)
-        self._alerts["journal-set-aside"] = _alert("journal-set-aside", "journal.set_aside", what)
+        message = ". ".join(sentences)
+        self._alerts["journal-set-aside"] = _alert(
+            "journal-set-aside", "journal.set_aside", message
+        )
         self._changed()
 
     async def _report(self, reporter: HealthReporter) -> None:
@@ -907,9 +909,9 @@ async def _wait_any(*events: asyncio.Event) -> asyncio.Event:
     return next(event for event in events if event.is_set())
 
 
-def _alert(alert: str, what: str, detail: str) -> Alert:
+def _alert(alert: str, message: str, detail: str) -> Alert:
     return Alert(
-        alert=alert, what=what, severity="fault", raised=format_utc(clock.wall()), detail=detail
+        alert=alert, what=message, severity="fault", raised=format_utc(clock.wall()), detail=detail
     )
 
 

@@ -182,9 +182,9 @@ class Pair:
         """The configuration to serve."""
         return self._reload.now
 
-    async def wait(self, stop: asyncio.Event, again: asyncio.Event) -> bool:
+    async def wait(self, stop: asyncio.Event, reload_requested: asyncio.Event) -> bool:
         """Wait for the lease. Return True when this daemon has it, False at ``stop``. Meanwhile
-        reload the configuration whenever ``again`` is set.
+        reload the configuration whenever ``reload_requested`` is set.
         """
         self.journal.announce()
         self._log.info("daemon waits for the lease of its tables", instance=self._own.instance)
@@ -208,7 +208,7 @@ class Pair:
             asyncio.create_task(candidate.wait()),
             asyncio.create_task(stop.wait()),
         )
-        reloading = asyncio.create_task(self._reload.run(again))
+        reloading = asyncio.create_task(self._reload.run(reload_requested))
         looking = (
             asyncio.create_task(readiness.run(), name="readiness"),
             asyncio.create_task(self._try_devices(readiness), name="devices"),
@@ -395,7 +395,7 @@ class Pair:
         """Return if this daemon may write now; otherwise end the process."""
         self._lease_right.check()
 
-    def tell(self, progress: Callable[[], TableProgress]) -> None:
+    def set_progress_source(self, progress: Callable[[], TableProgress]) -> None:
         """Set the source of the progress that is stored with each renewal."""
         self._lease_right.progress = progress
 
@@ -527,16 +527,16 @@ class Pair:
         elif record is None:
             self._set_status("waits; nobody has had the lease yet")
         else:
-            who = f"{record.instance} {'gave back' if record.released else 'has'} the tables"
-            if self._logged_holder != (who, record.term):
-                self._logged_holder = who, record.term
+            holder = f"{record.instance} {'gave back' if record.released else 'has'} the tables"
+            if self._logged_holder != (holder, record.term):
+                self._logged_holder = holder, record.term
                 self._log.info(
                     "another daemon has the lease",
                     instance=record.instance,
                     term=record.term,
                     released=record.released,
                 )
-            self._set_status(f"waits: {who}, term {record.term}")
+            self._set_status(f"waits: {holder}, term {record.term}")
 
     _logged_holder: tuple[str, int] = "", 0
 

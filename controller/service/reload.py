@@ -76,34 +76,35 @@ class ServedFloor(msgspec.Struct, frozen=True):
 
 class Reload:
     """Reload of a daemon that has started no table yet. It runs ``configuration``, read from
-    ``file``. ``tell`` is called with the outcome of each reload, and the time when reading the file
-    began.
+    ``file``. ``report`` is called with the outcome of each reload, and the time when reading the
+    file began.
     """
 
     def __init__(
         self,
         configuration: Configuration,
         file: Path | None,
-        tell: Callable[[ReloadHealth, int], None],
+        report: Callable[[ReloadHealth, int], None],
     ) -> None:
         self.now = configuration
         """The configuration in force."""
         self._file = file
-        self._tell = tell
+        self._report = report
         self._log = structlog.get_logger()
 
-    async def run(self, again: asyncio.Event) -> None:
-        """Read the file whenever ``again`` is set, until cancelled. A request during a reload leads
-        to one more reload. If a reload is cancelled, ``again`` remains set for the successor.
+    async def run(self, reload_requested: asyncio.Event) -> None:
+        """Read the file whenever ``reload_requested`` is set, until cancelled. A request during a
+        reload leads to one more reload. If a reload is cancelled, the request remains set for the
+        successor.
         """
         while True:
-            await again.wait()
-            again.clear()
+            await reload_requested.wait()
+            reload_requested.clear()
             if self._file is not None:
                 try:
                     await self._reload(self._file)
                 except asyncio.CancelledError:
-                    again.set()
+                    reload_requested.set()
                     raise
 
     async def _reload(self, file: Path) -> None:
@@ -122,7 +123,7 @@ class Reload:
                 key: value for key in outcome.__struct_fields__ if (value := getattr(outcome, key))
             }
             self._log.info("configuration taken over", **fields)
-        self._tell(outcome, start)
+        self._report(outcome, start)
 
     async def _apply(self, after: Configuration) -> ReloadHealth:
         """Put a configuration in force. Raises :class:`NotTakenOverError`."""
@@ -164,7 +165,7 @@ class Reload:
         unchanged. Raises :class:`NotTakenOverError`.
         """
         errors = [
-            f"{format_path(at)}: {what}" for at, what in await self._in_thread(flaws, applied)
+            f"{format_path(at)}: {message}" for at, message in await self._in_thread(flaws, applied)
         ]
         if not applied.table:
             errors.append("no table would be left: stop the daemon instead")
@@ -187,11 +188,11 @@ class ReloadTables(Reload):
         self,
         configuration: Configuration,
         file: Path | None,
-        tell: Callable[[ReloadHealth, int], None],
+        report: Callable[[ReloadHealth, int], None],
         journal: Journal,
         floor: ServedFloor,
     ) -> None:
-        super().__init__(configuration, file, tell)
+        super().__init__(configuration, file, report)
         self._journal = journal
         self._floor = floor
 

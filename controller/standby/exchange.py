@@ -65,14 +65,14 @@ class StatementExchange:
         """Read the statements, and write this daemon's."""
         for _ in range(MAX_TRIES):
             try:
-                await self._tell()
+                await self._publish_state()
             except OvertakenError:
                 continue
             except (StoreUnreachableError, StoreUnusableError):
                 pass
             return
 
-    async def _tell(self) -> None:
+    async def _publish_state(self) -> None:
         entry = await self._store.read()
         board, now = entry.record or {}, clock.boottime()
         if self._first:

@@ -66,9 +66,9 @@ class OwnIdentity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WaitingState(msgspec.Struct, frozen=True, kw_only=True):
-    """What a candidate has seen. ``revision``: of the store; 0 if it has no record, None if it was
+    """The observations of a candidate. ``revision``: of the store; 0 if it has no record, None if
     not read yet; ``first_seen``: when that revision was first seen; ``highest``: the highest term
-    ever seen; ``before``: the last record that another run wrote.
+    ever seen; ``before``: the last record written by another run.
     """
 
     own: OwnIdentity
@@ -144,9 +144,11 @@ def free_at(
     same = (record.journal, record.machine) == (own.journal, own.machine)
     if record.trouble and not same:  # the other one could not serve either
         troubles = [kind for kind in troubles if kind != START]
-    known = record.term >= waiting.highest
+    is_newest = record.term >= waiting.highest
     free = (
-        waiting.first_seen if known and (record.released or same) else waiting.first_seen + longer
+        waiting.first_seen
+        if is_newest and (record.released or same)
+        else waiting.first_seen + longer
     )
     failed = same and (bool(record.trouble) or record.again >= MAX_RETAKES)
     if failed:  # one lease is enough to see whether another daemon runs

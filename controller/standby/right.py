@@ -126,7 +126,7 @@ class LeaseCandidate:
                     trouble = ""
                     self._on_record(entry.record, None)
                 waiting = observe(waiting, entry.revision, entry.record, clock.boottime())
-                if await self._may_take(waiting):
+                if await self._can_acquire(waiting):
                     record, sent = claim_record(waiting, format_utc(clock.wall())), clock.boottime()
                     revision = await self._store.write(record, entry.revision)
                     held = held_after_claim(record, revision, sent)
@@ -140,7 +140,7 @@ class LeaseCandidate:
                     self._on_record(None, trouble)
             await clock.sleep(min(self._lease / CHECKS_PER_LEASE, MAX_CHECK_INTERVAL_SECONDS))
 
-    async def _may_take(self, waiting: WaitingState) -> bool:
+    async def _can_acquire(self, waiting: WaitingState) -> bool:
         conditions = self._conditions
         troubles = conditions.troubles()
         if any(kind in conditions.barred for kind in troubles):

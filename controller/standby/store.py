@@ -79,10 +79,10 @@ class RecordStore(Generic[_Body]):
         record = self._decode(value.value or b"")
         if record is None:
             raise StoreUnusableError(
-                f"the key {self._key} of the bucket {self._settings.bucket} is no lease of this "
-                "release, or no daemon that is believed signed it: nobody takes it. Find out who "
-                "wrote it, and whether standby.keys has both keys; if no daemon of this node "
-                "runs, delete the key"
+                f"the key {self._key} of the bucket {self._settings.bucket} is not a lease of "
+                "this release, or was not signed by a daemon of this pair: it is not accepted. "
+                "Find out which program wrote it, and whether standby.keys has both keys; if no "
+                "daemon of this node runs, delete the key"
             )
         return StoreEntry(int(value.revision or 0), record)
 

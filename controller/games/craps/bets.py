@@ -1,8 +1,7 @@
 """The effect of a throw of two dice on every bet of craps: pure functions over the bets of a
 rulebook.
 
-A bet on a number of its own has that number in its name: ``come:6``, ``right:10``. The others go by
-their word alone.
+A bet on a number has the number in its name: ``come:6``, ``right:10``. Other names are a word only.
 """
 
 from __future__ import annotations

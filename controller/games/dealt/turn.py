@@ -74,7 +74,7 @@ class DealtTurn(RoundMoves[B, S, T]):
         """Why this card must not go where the next one belongs: the irregularity and its detail."""
 
     def diverted(self, held: Held) -> bool:  # noqa: ARG002 - in most games every card is of a round
-        """Whether the card belongs to no round; if so, it was dealt with."""
+        """Handle a card that belongs to no round. Returns whether this was one."""
         return False
 
     def ready(self) -> None:

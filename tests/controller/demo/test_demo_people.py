@@ -79,7 +79,7 @@ class AtTable:
         return self.person(
             TableSeen(
                 shown=self.shown,
-                heard=self._heard,
+                latest_events=self._heard,
                 seed="1",
                 slips=self.slips,
                 stacked=self.stacked,
@@ -203,7 +203,7 @@ def test_a_null_spin_has_its_own_reason_at_roulette() -> None:
         ("rotor_not_reversed", "rotor_not_reversed"),
         ("number_invalid", "inspector"),
     ):
-        assert wheel(TableSeen(shown=seen, heard={"irregularity": {"what": what}})) == (
+        assert wheel(TableSeen(shown=seen, latest_events={"irregularity": {"what": what}})) == (
             "round.void",
             {"reason": reason, "round": 4},
         )
@@ -246,7 +246,10 @@ def test_the_decision_about_cards_that_stop_the_table() -> None:
         return shoe(
             TableSeen(
                 shown=shown,
-                heard={"shoe.started": {"seq": 1}, "irregularity": {"seq": 2, "what": what}},
+                latest_events={
+                    "shoe.started": {"seq": 1},
+                    "irregularity": {"seq": 2, "what": what},
+                },
             )
         )
 
