@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from itertools import count
@@ -125,8 +126,8 @@ class Broker:
         """By topic: those of which a filter matches. A cache."""
         self._wills: dict[str, Will] = {}
         """Delayed wills, by client id."""
-        self._lagging: dict[str, float] = {}
-        """By topic: until when its messages are held."""
+        self._lagging: dict[str, deque[tuple[float, Message, str]]] = {}
+        """By topic: messages that a fault holds, when they are routed, and who published them."""
         self._now = 0.0
         self._timers: list[tuple[float, int, Callable[[], object]]] = []
         self._numbers = count(1)
@@ -185,6 +186,10 @@ class Broker:
         self.advance(now)
         for connection in self.connections:
             connection.close()
+        if keeps_sessions:  # what it has acknowledged is on the disk
+            for topic, held in self._lagging.items():
+                while held:
+                    self._route_held(topic)
         self._timers.clear()
         self._lagging.clear()
         self._wills.clear()
@@ -409,12 +414,17 @@ class Broker:
     def _accept(self, message: Message, source: str) -> int:
         """Route a message now, or when its topic no longer lags."""
         lag = max((each.seconds for each in self.faults.of_topic(Lag, message.topic)), default=0.0)
-        due = max(self._now + lag, self._lagging.get(message.topic, 0.0))
-        if due <= self._now:
+        held = self._lagging.setdefault(message.topic, deque())
+        due = max(self._now + lag, held[-1][0] if held else 0.0)
+        if due <= self._now and not held:
             return self._route(message, source)
-        self._lagging[message.topic] = due
-        self._at(due, partial(self._route, message, source))
+        held.append((due, message, source))
+        self._at(due, partial(self._route_held, message.topic))
         return Reason.SUCCESS
+
+    def _route_held(self, topic: str) -> None:
+        _, message, source = self._lagging[topic].popleft()
+        self._route(message, source)
 
     def _route(self, message: Message, source: str) -> int:
         """Retain a message and deliver it to subscribers."""
