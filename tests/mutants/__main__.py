@@ -55,7 +55,7 @@ def main() -> int:
             claimed[row.rule] = (*claimed.get(row.rule, ()), row.test)
     else:
         claimed = claims(known)
-    done = prove(mutants, claimed, Memory(known), asked.jobs, _tell(len(mutants)))
+    done = prove(mutants, claimed, Memory(known), asked.jobs, _progress(len(mutants)))
     if not asked.one_in:
         proofs.write(proofs.renewed(proofs.read(), done, claimed))
     lacking = (
@@ -70,17 +70,17 @@ def main() -> int:
     return 1 if lacking or any(each.survived for each in done) else 0
 
 
-def _tell(total: int) -> Callable[[Proof], None]:
+def _progress(total: int) -> Callable[[Proof], None]:
     """Show progress on a terminal."""
     count = 0
 
-    def tell(_: Proof) -> None:
+    def show(_: Proof) -> None:
         nonlocal count
         count += 1
         if sys.stderr.isatty():
             print(f"\r{count} of {total}", end="\n" if count == total else "", file=sys.stderr)
 
-    return tell
+    return show
 
 
 def _sum_up(done: dict[str, list[Proof]], lacking: set[str]) -> None:

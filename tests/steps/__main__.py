@@ -36,7 +36,7 @@ def main(words: list[str]) -> int:
     with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
         if given.act == "record":
             count = write(given.file, pool.imap(record, runs(given.steps), chunksize=8))
-            return _tell(f"{count} steps recorded")
+            return _report(f"{count} steps recorded")
         found = [
             each
             for each in pool.imap(difference, lines(given.file), chunksize=8)
@@ -44,13 +44,13 @@ def main(words: list[str]) -> int:
         ]
     for each in found:
         where = f"{each.run.source}, {each.run.game} {each.run.decree}, step {each.step}"
-        _tell(f"{where}: {each.given}\n  says now {msgspec.json.encode(each.output).decode()}")
+        _report(f"{where}: {each.given}\n  says now {msgspec.json.encode(each.output).decode()}")
     count = sum(len(line.steps) for line in lines(given.file))
-    _tell(f"{count} steps compared, {len(found)} runs differ")
+    _report(f"{count} steps compared, {len(found)} runs differ")
     return 1 if found else 0
 
 
-def _tell(line: str) -> int:
+def _report(line: str) -> int:
     sys.stdout.write(line + "\n")
     return 0
 

@@ -10,7 +10,7 @@ from controller.cli import main
 from tests.support.for_each import for_each
 
 
-def said(words: str, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+def evaluate(words: str, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
     assert main(["hand", *words.split()]) == 0
     line = json.loads(capsys.readouterr().out)
     assert isinstance(line, dict)
@@ -21,7 +21,7 @@ def said(words: str, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
 def test_it_prints_category_rank_and_the_cards_that_count(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert said("--game omaha --decree BAL09 Ah Ad 2c 3d Kh Kd 4s 9c 9d", capsys) == {
+    assert evaluate("--game omaha --decree BAL09 Ah Ad 2c 3d Kh Kd 4s 9c 9d", capsys) == {
         "game": "omaha",
         "decree": "BAL09",
         "ranking": "five-52",
@@ -99,7 +99,7 @@ SYNTHETIC_2005 = (
 def test_hands_are_compared_as_the_decree_does(
     words: str, ranking: str, rank: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    line = said(words, capsys)
+    line = evaluate(words, capsys)
     assert (line["ranking"], line["rank"]) == (ranking, rank)
 
 

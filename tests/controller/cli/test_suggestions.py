@@ -12,7 +12,7 @@ from tests.support.for_each import for_each
 pytestmark = pytest.mark.usefixtures("programs")
 
 
-def said(*words: str) -> tuple[int, str]:
+def run_novamas(*words: str) -> tuple[int, str]:
     """The exit status, and the last line on standard error."""
     ran = subprocess.run(
         [sys.executable, "-m", "controller.cli", *words],
@@ -45,23 +45,23 @@ def said(*words: str) -> tuple[int, str]:
     ],
 )
 def test_a_misspelt_word_is_corrected(words: tuple[str, ...], message: str) -> None:
-    status, line = said(*words)
+    status, line = run_novamas(*words)
     assert (status, message in line) == (2, True), line
 
 
 def test_a_misspelt_setting_is_corrected() -> None:
     rules = ("--driver", "cammegh-ss2", "--game", "roulette-french", "--decree", "BAL05")
-    status, line = said("replay", "x", *rules, "--set", "phase=device")
+    status, line = run_novamas("replay", "x", *rules, "--set", "phase=device")
     assert (status, line.rpartition("; ")[2]) == (1, "did you mean `phases`?")
 
 
 def test_a_misspelt_role_is_corrected_before_any_question() -> None:
     who = ("--id", "x", "--name", "X", "--table", "*", "--public", "x", "--role", "inspektor")
     told = (1, "novamas: no role 'inspektor'; did you mean `inspector`?")
-    assert said("people", "add", "file", *who) == told
+    assert run_novamas("people", "add", "file", *who) == told
 
 
 def test_a_configuration_that_is_missing_is_no_misspelt_action() -> None:
-    status, line = said("carrousel", "verify.toml")
+    status, line = run_novamas("carrousel", "verify.toml")
     assert status == 1
     assert line == "novamas: verify.toml: file: cannot be read: No such file or directory"

@@ -234,7 +234,7 @@ def test_a_shoe_for_each_demo() -> None:
 
 
 def test_the_decision_about_cards_that_stop_the_table() -> None:
-    def said(hands: dict[str, Any], asks: list[str], what: str) -> CommandFields | None:
+    def decision(hands: dict[str, Any], asks: list[str], what: str) -> CommandFields | None:
         shown = {
             "phase": "decision",
             "asks": asks,
@@ -253,13 +253,16 @@ def test_the_decision_about_cards_that_stop_the_table() -> None:
             )
         )
 
-    assert said({}, ["card.decide"], "card_unsure") == ("card.decide", {"action": "next_round"})
-    assert said({}, ["card.decide"], "card_unread") == ("card.decide", {"action": "remove"})
-    assert said({"player": [None]}, ["card.decide", "round.void"], "card_unread") == (
+    assert decision({}, ["card.decide"], "card_unsure") == ("card.decide", {"action": "next_round"})
+    assert decision({}, ["card.decide"], "card_unread") == ("card.decide", {"action": "remove"})
+    assert decision({"player": [None]}, ["card.decide", "round.void"], "card_unread") == (
         "round.void",
         {"reason": "misdeal", "round": 7},
     )
-    assert said({}, ["shoe.start", "card.decide"], "shoe_reset") == ("shoe.start", {"shoe": "4"})
+    assert decision({}, ["shoe.start", "card.decide"], "shoe_reset") == (
+        "shoe.start",
+        {"shoe": "4"},
+    )
 
 
 # Dice

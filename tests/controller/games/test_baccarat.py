@@ -25,7 +25,7 @@ from controller.games.baccarat import (
 from controller.games.cards import DECK
 from controller.rulebooks.cards import ThirdCards
 from controller.rulebooks.rulebook import rulebook
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 
@@ -36,7 +36,7 @@ def third_of(decree: str) -> ThirdCards:
     return book.third
 
 
-@pytest.mark.parametrize("decree", of("BAL05-098", "ARA02-076", "EUS96-125", "GAL07-090"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-098", "ARA02-076", "EUS96-125", "GAL07-090"))
 def test_points_are_the_units_of_the_sum(decree: str) -> None:
     worth = dict(zip("A23456789TJQK", [*range(1, 10), 0, 0, 0, 0], strict=True))
     assert {card: value(card) for card in DECK} == {card: worth[card[0]] for card in DECK}

@@ -299,7 +299,7 @@ class Evening:
         self.say("cards.turn", who=self.chance.choice(("dealer", "box:1", "common:2", "board")))
 
 
-def told(events: list[AnyEvent]) -> set[str]:
+def published_cards(events: list[AnyEvent]) -> set[str]:
     return {
         event.card
         for event in of_kind(events, CardDealt) + of_kind(events, CardTurned)
@@ -322,7 +322,7 @@ def test_rounds_with_errors(game: str, decree: str) -> None:
             if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)
         ]
         assert [event.round for event in outcomes] == [number]
-        assert told(play.events) <= evening.named, "a card that has not been named"
+        assert published_cards(play.events) <= evening.named, "a card that has not been named"
         standing = Standing()
         standing.see([event for event in play.events if event.round == number])
         assert {award.box for award in +standing.awards} == winners(standing, "txb") or isinstance(
@@ -335,7 +335,7 @@ def test_rounds_with_errors(game: str, decree: str) -> None:
             )
             cards = [card for hand in outcome_of(result).hands for card in hand.cards]
             assert len(set(cards)) == len(cards), "a card is there twice"
-            assert set(cards) <= told(play.events)
+            assert set(cards) <= published_cards(play.events)
             assert all(read_event(write(event)) == event for event in play.events)
     assert results > ROUNDS / 3
     assert corrected > results * 0.9

@@ -11,7 +11,7 @@ import pytest
 from controller.contract.events import BetPlaced, RoundResult, Settled
 from controller.contract.refusals import RejectedError
 from tests.support.games.blackjack_play import PAIRS, Play, outcomes
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import only
 
@@ -158,7 +158,7 @@ def test_insurance_is_accepted_while_it_is_offered_for_up_to_half_of_the_bet(
             play.say(command, "croupier", who="box:1", bet="insurance")
 
 
-@pytest.mark.parametrize("decree", of("BAL05-080", "ARA02-059", "EUS96-076", "GAL07-069"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-080", "ARA02-059", "EUS96-076", "GAL07-069"))
 def test_insurance_pays_two_to_one(decree: str) -> None:
     for then, settled in (
         ("Kd", Settled(bet="insurance", outcome="win", pays=(2, 1))),

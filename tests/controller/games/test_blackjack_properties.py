@@ -38,7 +38,7 @@ from devices.readings import CardCut, CardDrawn, LinkGap, LinkStale, LinkUp, Rea
 from tests.conftest import cases
 from tests.support.games.anything import FOREIGN
 from tests.support.games.blackjack_play import PAIRS, Play
-from tests.support.games.holds import goes_on, holds, spoken, step, taken_up
+from tests.support.games.holds import continues, restored, spoken, step, step_and_check
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 
@@ -74,7 +74,7 @@ class Croupier:
         while (shoe := play.state.shoe) is not None and not (
             shoe.over and play.state.current is None
         ):
-            play.state = taken_up(play).state
+            play.state = restored(play).state
             self._step()
             assert not play.shown["asks"]
 
@@ -252,7 +252,7 @@ TABLE = st.builds(
 def test_any_inputs_keep_the_invariants(play: Play, script: list[Input]) -> None:
     for each in script:
         asked = bool(play.state.doubt)
-        events = holds(play, each)
+        events = step_and_check(play, each)
         if asked and isinstance(each, Reading):
             assert not of_kind(events, RoundResult)
             assert not of_kind(events, CardDealt)
@@ -285,7 +285,7 @@ def accounted(play: Play) -> bool:
 def test_a_table_continues_from_its_saved_state(
     play: Play, script: list[Input], data: st.DataObject
 ) -> None:
-    goes_on(play, script, data.draw(st.integers(0, len(script))))
+    continues(play, script, data.draw(st.integers(0, len(script))))
 
 
 @settings(max_examples=cases(25, 100), deadline=None)

@@ -9,7 +9,7 @@ import pytest
 from controller.contract.events import ResultCorrected, RoundResult, RoundVoid, Settled
 from controller.contract.refusals import RejectedError
 from tests.support.games.cells_play import DECREES, Play, table
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.play import only
 
 every = pytest.mark.parametrize("decree", DECREES)
@@ -38,7 +38,7 @@ def outcomes(
     return {(each.who, each.bet): (each.outcome, each.pays) for each in event.bets}
 
 
-@pytest.mark.parametrize("decree", of("BAL05-045", "ARA02-030", "EUS96-037", "GAL07-031"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-045", "ARA02-030", "EUS96-037", "GAL07-031"))
 def test_each_reported_bet_is_settled(decree: str) -> None:
     for number, wins in (
         (5, {"5"}),

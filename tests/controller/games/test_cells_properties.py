@@ -38,12 +38,12 @@ from devices.readings import (
 )
 from tests.conftest import cases
 from tests.support.games.cells_play import DECREES, Play
-from tests.support.games.holds import has_one_end, holds, sessions_of, spoken
+from tests.support.games.holds import has_one_end, sessions_of, spoken, step_and_check
 from tests.support.games.outcomes import outcome_of
-from tests.support.games.play import said as said_by
+from tests.support.games.play import make_command
 
 GAMES = ("boule", "fortune-wheel")
-said = partial(said_by, role="inspector")
+by_inspector = partial(make_command, role="inspector")
 FAULTS: tuple[WheelFaultName, ...] = (
     "ball_out",
     "between",
@@ -57,7 +57,7 @@ OUTCOMES = (RoundResult, Null, RoundUnresolved)
 PHASES: tuple[Phase, ...] = (*COURSE, "idle", "bets_open", "no_more_bets", "closed", "ball_in_rim")
 
 
-def told(kind: type[Any], **fields: Any) -> Any:
+def reading(kind: type[Any], **fields: Any) -> Any:
     device = "rota" if fields.get("phase") == "ball_in_rim" else "wheel"
     return kind(at=1.0, device=device, frame=str(fields), **fields)
 
@@ -106,12 +106,17 @@ class Floor:
         what is open.
         """
         cell = self.chance.randint(1, self.cells)
-        course: list[Input] = [told(WheelPhase, phase=phase, spin=spin) for phase in COURSE]
+        course: list[Input] = [reading(WheelPhase, phase=phase, spin=spin) for phase in COURSE]
         course.append(
-            told(WheelCell, cell=cell, spin=spin, turns=self.chance.choice([None, 1, 5, 9]))
+            reading(WheelCell, cell=cell, spin=spin, turns=self.chance.choice([None, 1, 5, 9]))
         )
         if self.by_hand:
-            course = [said("bets.open"), *course[:2], said("bets.close"), *course[2:]]
+            course = [
+                by_inspector("bets.open"),
+                *course[:2],
+                by_inspector("bets.close"),
+                *course[2:],
+            ]
         if self.chance.random() < 0.5:
             self._disturb(course)
         self.take(*course)
@@ -120,14 +125,14 @@ class Floor:
     def _disturb(self, course: list[Input]) -> None:
         chance = self.chance
         at = chance.randrange(len(course))
-        fault = told(WheelFault, fault=chance.choice(FAULTS), active=True)
+        fault = reading(WheelFault, fault=chance.choice(FAULTS), active=True)
         trouble: list[list[Input]] = [
-            [fault, told(WheelFault, fault=fault.fault, active=False)],
+            [fault, reading(WheelFault, fault=fault.fault, active=False)],
             [fault],
             gap(),
             [
                 *gap(),
-                told(
+                reading(
                     WheelCell,
                     cell=chance.randint(0, self.cells + 1),
                     spin=chance.randint(1, 9),
@@ -135,16 +140,16 @@ class Floor:
                 ),
             ],
             [
-                told(
+                reading(
                     WheelNumber,
                     number=chance.choice([1, 2, 5, 24, 37]),
                     conflict=chance.choice([None, 7]),
                 )
             ],
-            [told(WheelPhase, phase=chance.choice(PHASES), spin=chance.choice([None, 1, 2]))],
-            [said("round.void", reason="inspector")],
-            [said("session.close"), said("session.open")],
-            [said("bets.close"), said("bets.open")],
+            [reading(WheelPhase, phase=chance.choice(PHASES), spin=chance.choice([None, 1, 2]))],
+            [by_inspector("round.void", reason="inspector")],
+            [by_inspector("session.close"), by_inspector("session.open")],
+            [by_inspector("bets.close"), by_inspector("bets.open")],
         ]
         if chance.random() < 0.4:
             del course[at]
@@ -156,12 +161,13 @@ class Floor:
         """
         shown = self.play.shown
         if shown["asks"]:
-            self.take(said("round.confirm"), said("round.void", reason="inspector"))
+            self.take(by_inspector("round.confirm"), by_inspector("round.void", reason="inspector"))
         if self.by_hand:
-            self.take(said("round.void", reason="inspector", round=shown["round"] or 1))
+            self.take(by_inspector("round.void", reason="inspector", round=shown["round"] or 1))
         for of in self.play.shown["unresolved"]:
             self.take(
-                said("round.confirm", round=of), said("round.void", reason="inspector", round=of)
+                by_inspector("round.confirm", round=of),
+                by_inspector("round.void", reason="inspector", round=of),
             )
         shown = self.play.shown
         assert (shown["asks"], shown["unresolved"]) == ([], [])
@@ -176,7 +182,7 @@ TURNS = cases(150, 1000)
 @pytest.mark.parametrize("game", GAMES)
 def test_rounds_with_errors(game: str, decree: str, phases: str) -> None:
     floor = Floor(game, decree, phases)
-    floor.take(said("session.open", minimum=500))
+    floor.take(by_inspector("session.open", minimum=500))
     results = 0
     for spin in range(1, TURNS + 1):
         before = len(floor.play.events)
@@ -271,25 +277,36 @@ ANY = st.one_of(
     command("last_rounds.announce"),
     command("limit.announce", minimum=st.sampled_from([400, 1000])),
 )
-OPEN = said("session.open", role="table_head", minimum=500)
+OPEN = by_inspector("session.open", role="table_head", minimum=500)
 
 
 @st.composite
 def stopped_round(draw: st.DrawFn) -> list[Input]:
     """A running round about which a person may be asked."""
     spin = draw(SPINS)
-    launched, settling, settled = (told(WheelPhase, phase=phase, spin=spin) for phase in COURSE)
+    launched, settling, settled = (reading(WheelPhase, phase=phase, spin=spin) for phase in COURSE)
     doubt = draw(
         st.sampled_from(
             [
-                told(WheelFault, fault=fault, active=True)
+                reading(WheelFault, fault=fault, active=True)
                 for fault in ("between", "too_few_turns", "ball_out", "reversed")
             ]
             + [launched]
         )
     )
-    cell = told(WheelCell, cell=draw(CELLS), spin=spin, turns=draw(st.sampled_from([None, 1, 9])))
-    return [said("bets.open"), launched, settling, said("bets.close"), doubt, settled, cell, cell]
+    cell = reading(
+        WheelCell, cell=draw(CELLS), spin=spin, turns=draw(st.sampled_from([None, 1, 9]))
+    )
+    return [
+        by_inspector("bets.open"),
+        launched,
+        settling,
+        by_inspector("bets.close"),
+        doubt,
+        settled,
+        cell,
+        cell,
+    ]
 
 
 SCRIPT = st.lists(
@@ -318,5 +335,5 @@ TABLE = st.builds(
 def test_any_inputs_keep_the_invariants(play: Play, script: list[Input]) -> None:
     for each in script:
         hand = play.state.current
-        holds(play, each, waits=hand.round if hand and hand.asks else None)
+        step_and_check(play, each, waits=hand.round if hand and hand.asks else None)
     check(play.events)

@@ -23,7 +23,7 @@ from devices.readings import CardCut, CardDrawn, LinkStale, LinkUp, ShoeFault, S
 from tests.conftest import cases
 from tests.support.games.anything import FOREIGN
 from tests.support.games.chemin_play import PAIRS, Play
-from tests.support.games.holds import holds, spoken, step
+from tests.support.games.holds import spoken, step, step_and_check
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import confidential, of_kind
 
@@ -146,7 +146,7 @@ def test_nothing_breaks_and_the_state_can_be_saved_at_any_moment(
 ) -> None:
     play, script = table
     for each in script:
-        holds(play, each)
+        step_and_check(play, each)
 
 
 @settings(max_examples=cases(50, 200), deadline=None)

@@ -46,7 +46,7 @@ def to_the_end(
     return play
 
 
-def told(event: RoundResult | ResultCorrected) -> tuple[Any, ...]:
+def fields_of(event: RoundResult | ResultCorrected) -> tuple[Any, ...]:
     """The outcome in a result."""
     return outcome_of(event).hands, outcome_of(event).winner, outcome_of(event).marks
 
@@ -70,7 +70,7 @@ def test_a_corrected_result_is_what_the_right_cards_would_have_made(
     play, other = to_the_end(), to_the_end(cards, streets)
     [then] = of_kind(other.events, RoundResult)
     play.again()
-    assert told(correct(play, **said)) == told(then)
+    assert fields_of(correct(play, **said)) == fields_of(then)
     assert history(play) == [{**history(other)[0], "corrected": True}]
     assert play.shown["last_winner"] == other.shown["last_winner"]
 
@@ -91,7 +91,7 @@ def test_every_game_with_its_boards_and_its_low_hand(decree: str, game: str) -> 
     own = lie["seat:4"]
     now = correct(play, seat4=" ".join((*own[:-1], free)))
     assert len(outcome_of(now).hands) == len(outcome_of(result).hands)
-    assert told(correct(play, seat4=" ".join(own))) == told(result)
+    assert fields_of(correct(play, seat4=" ".join(own))) == fields_of(result)
 
 
 def test_where_hands_were_compared_the_cards_decide() -> None:

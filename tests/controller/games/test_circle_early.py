@@ -11,7 +11,7 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from tests.support.games.circle_play import HOLES, holdem, laid, shuffled, table, void, whats
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.play import of_kind
 
 rule = pytest.mark.rule
@@ -48,7 +48,7 @@ def test_a_card_that_came_too_early_may_leave_the_game() -> None:
         play.say("cards.burn", count=2)
 
 
-@pytest.mark.parametrize("decree", of("BAL09-032", "EUS96-211", "ARA02-146", "BAL05-142"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-032", "EUS96-211", "ARA02-146", "BAL05-142"))
 def test_a_common_card_turned_too_early_is_null_and_replaced(decree: str) -> None:
     play = laid(decree)
     play.act(2, "bet")
@@ -63,7 +63,7 @@ def test_a_common_card_turned_too_early_is_null_and_replaced(decree: str) -> Non
     assert [each.face for each in play.current.cards_of("board")] == ["Td", "8d", None, None, "9h"]
 
 
-@pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
 def test_of_two_common_cards_turned_at_once_the_first_counts(decree: str) -> None:
     play = laid(decree)
     play.close()
@@ -88,7 +88,7 @@ def test_of_two_common_cards_turned_at_once_the_first_counts(decree: str) -> Non
     ]
 
 
-@pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
 def test_a_common_card_too_many_leaves_though_it_was_read_otherwise(decree: str) -> None:
     play = laid(decree)
     play.close()
@@ -99,7 +99,7 @@ def test_a_common_card_too_many_leaves_though_it_was_read_otherwise(decree: str)
     assert [each.face for each in play.current.cards_of("board")] == ["Td", "9d", None, None]
 
 
-@pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-050", "EUS96-210"))
 def test_of_two_common_cards_drawn_in_an_interval_the_first_counts(decree: str) -> None:
     play = table(decree, "synthetic-poker", common="drawn")
     play.bets()
@@ -115,7 +115,7 @@ def test_of_two_common_cards_drawn_in_an_interval_the_first_counts(decree: str) 
     assert [event.card for event in of_kind(play.cards("Tc"), CardDealt)] == ["Tc"]
 
 
-@pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
 def test_a_common_card_too_many_that_a_person_reports_is_null_without_a_question(
     decree: str,
 ) -> None:
@@ -134,7 +134,7 @@ def test_a_common_card_too_many_that_a_person_reports_is_null_without_a_question
     assert [event.card for event in of_kind(play.cards("Jc"), CardDealt)] == ["Jc"]
 
 
-@pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
 def test_where_no_card_is_left_to_replace_it_the_round_is_null(decree: str) -> None:
     play = table(decree, "synthetic-poker", seats=tuple(range(1, 11)))
     play.bets()

@@ -25,20 +25,20 @@ from tests.support.games.circle_play import (
     void,
     whats,
 )
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 
 rule = pytest.mark.rule
 synthetic = pytest.mark.parametrize(
-    "decree", of("BAL09-049", "EUS96-203", "ARA02-145", "BAL05-141")
+    "decree", by_decree("BAL09-049", "EUS96-203", "ARA02-145", "BAL05-141")
 )
 
 
 # All cards are collected, and the round starts over
 
 
-@pytest.mark.parametrize("decree", of("BAL09-017", "EUS96-203"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-017", "EUS96-203"))
 def test_cards_out_of_order(decree: str) -> None:
     play = half_dealt(decree)
     null = void(play.error("order"))
@@ -60,7 +60,7 @@ def test_the_hand_may_move_on_before_a_round_that_is_dealt_again() -> None:
     assert play.state.button == 3
 
 
-@pytest.mark.parametrize("decree", of("BAL09-040", "EUS96-203"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-040", "EUS96-203"))
 @pytest.mark.parametrize("error", ["too_many", "too_few"])
 def test_a_wrong_count_is_corrected_before_bets_or_the_round_is_null(
     decree: str, error: str
@@ -81,7 +81,7 @@ def test_a_wrong_count_is_corrected_before_bets_or_the_round_is_null(
     assert void(other.say("round.void", reason="wrong_count")).reason == "wrong_count"
 
 
-@pytest.mark.parametrize("decree", of("BAL09-041", "EUS96-203"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-041", "EUS96-203"))
 def test_a_card_that_is_not_his_and_that_he_has_seen(decree: str) -> None:
     play = half_dealt(decree)
     assert void(play.error("wrong_hand", 3, seen=True)).reason == "misdeal"
@@ -90,7 +90,7 @@ def test_a_card_that_is_not_his_and_that_he_has_seen(decree: str) -> None:
     assert other.asks == ("card.decide", "round.void")
 
 
-@for_each("decree", of("BAL09-007", "EUS96-203"))
+@for_each("decree", by_decree("BAL09-007", "EUS96-203"))
 @for_each("error", ["missing_card", "foreign_card", "defective"])
 def test_a_pack_that_is_not_whole_ends_the_round_at_any_time(decree: str, error: str) -> None:
     play = holdem(decree)
@@ -213,7 +213,7 @@ def test_a_card_that_a_reader_saw_and_the_player_has_shown_annuls_nothing() -> N
     assert play.current.open
 
 
-@pytest.mark.parametrize("decree", of("BAL09-040", "EUS96-203"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-040", "EUS96-203"))
 @for_each("game", ["texas-holdem", "omaha", "five-card-stud"])
 @for_each("error", ["too_many", "too_few"])
 def test_once_bets_are_made_a_wrong_count_cannot_be_corrected(
@@ -303,7 +303,7 @@ def test_a_packet_too_large_is_a_wrong_count() -> None:
 # Before the deal
 
 
-@pytest.mark.parametrize("decree", of("BAL09-010", "EUS96-202"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-010", "EUS96-202"))
 def test_a_card_seen_in_the_cut(decree: str) -> None:
     play = table(decree)
     play.error("exposed_in_cut")
@@ -344,7 +344,7 @@ def test_a_card_without_a_round() -> None:
 # Absent players
 
 
-@pytest.mark.parametrize("decree", of("BAL09-053", "EUS96-E10"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-053", "EUS96-E10"))
 def test_a_card_to_an_empty_place_is_no_misdeal(decree: str) -> None:
     """The place keeps its turn in the deal, and its cards are collected when all have theirs."""
     play = table(decree, seats=(1, 2, 3, 5))
@@ -405,7 +405,7 @@ def test_while_cards_are_dealt_the_next_one_is_of_a_hand_that_is_not_void() -> N
     assert play.shown["expected"] == "seat:3"
 
 
-@pytest.mark.parametrize("decree", of("BAL09-055", "EUS96-E06", "BAL05-E02"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-055", "EUS96-E06", "BAL05-E02"))
 def test_hands_that_touch_are_null_both(decree: str) -> None:
     play = laid(decree) if decree == "BAL05" else holdem(decree)
     [removed] = of_kind(play.error("touched", 3), CardRemoved)

@@ -19,7 +19,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from devices.readings import ShufflerState, ShufflerVerdict
 from tests.support.games.circle_play import HOLES, Play, holdem, table
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import confidential, of_kind
 
@@ -27,7 +27,7 @@ rule = pytest.mark.rule
 # Places and the hand
 
 
-@pytest.mark.parametrize("decree", of("BAL09-011", "EUS96-200"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-011", "EUS96-200"))
 def test_no_round_with_fewer_than_four(decree: str) -> None:
     play = table(decree)
     play.say("boxes.set", boxes=[1, 2, 4])
@@ -37,7 +37,7 @@ def test_no_round_with_fewer_than_four(decree: str) -> None:
         play.say("bets.open")
 
 
-@pytest.mark.parametrize("decree", of("ARA02-147", "BAL05-143"))
+@pytest.mark.parametrize("decree", by_decree("ARA02-147", "BAL05-143"))
 def test_no_synthetic_round_with_fewer_than_four(decree: str) -> None:
     play = table(decree, "synthetic-poker")
     play.say("boxes.set", boxes=[1, 2, 4])
@@ -66,7 +66,7 @@ def test_no_more_players_than_the_pack_has_cards_for() -> None:
         play.say("bets.open")
 
 
-@pytest.mark.parametrize("decree", of("BAL09-015 BAL09-081", "EUS96-204"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-015 BAL09-081", "EUS96-204"))
 def test_the_hand_moves_before_each_new_deal(decree: str) -> None:
     """Clockwise where the decree says it: the places are numbered from the croupier's right, so
     downwards.

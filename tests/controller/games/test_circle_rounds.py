@@ -17,7 +17,7 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from tests.support.games.circle_play import PAIRS, SYNTHETIC, deal_out, holdem, shuffled, table
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 
@@ -79,7 +79,7 @@ SYNTHETIC_DEAL = [
 ]
 
 
-@pytest.mark.parametrize("decree", of(*SYNTHETIC_DEAL))
+@pytest.mark.parametrize("decree", by_decree(*SYNTHETIC_DEAL))
 def test_synthetic_poker_turns_one_common_card_per_interval(decree: str) -> None:
     play = table(decree, "synthetic-poker")
     play.bets()
@@ -162,7 +162,7 @@ def test_words_of_an_interval() -> None:
     assert of_kind(play.events, HandDecided)[0].announcement == {"eu": "paso"}
 
 
-@pytest.mark.parametrize("decree", of("BAL09-083"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-083"))
 def test_the_last_player_wins_and_shows_nothing(decree: str) -> None:
     play = holdem(decree)
     play.act(4, "bet")

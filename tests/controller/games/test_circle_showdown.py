@@ -19,7 +19,7 @@ from controller.games.hands.evaluator import best_of
 from controller.games.hands.of import CONTESTS
 from tests.conftest import cases
 from tests.support.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind
 
@@ -37,7 +37,7 @@ def shown(decree: str = "EUS96") -> Play:
     return play
 
 
-def told(result: RoundResult) -> dict[str, Hand]:
+def first_hands(result: RoundResult) -> dict[str, Hand]:
     """The first hand of each player, and the boards."""
     return {hand.who: hand for hand in reversed(outcome_of(result).hands)}
 
@@ -80,7 +80,7 @@ def test_hands_that_a_reader_knows_are_turned() -> None:
         "lose",
         None,
     ]
-    best = told(result)["seat:4"]
+    best = first_hands(result)["seat:4"]
     assert (best.cards, best.kind, best.best) == (
         ("Ah", "As"),
         "pair",
@@ -154,7 +154,7 @@ def test_a_player_with_nothing_left_is_marked() -> None:
     assert outcome_of(result).marks == ("all_in",)  # the side pots are the croupier's
 
 
-@pytest.mark.parametrize("decree", of("BAL09-059", "EUS96-207"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-059", "EUS96-207"))
 def test_omaha_is_two_own_cards_and_three_common_ones(decree: str) -> None:
     """Four hearts on the table and one in the hand are no flush; four aces in the hand
     are a pair.
@@ -166,7 +166,7 @@ def test_omaha_is_two_own_cards_and_three_common_ones(decree: str) -> None:
         play.street(cards)
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    first = told(result)["seat:4"]
+    first = first_hands(result)["seat:4"]
     assert first.cards == ("Ah", "Ac", "Ad", "As")
     assert first.kind == "pair"
     assert set(first.best) & {"Ah", "Ac", "Ad", "As"} == set(first.best[:2])
@@ -187,7 +187,7 @@ def test_the_low_half_needs_three_low_common_cards() -> None:
     low = result(("3h 4c 5d 8c", "4h 9s", "3s Ts"))
     assert outcome_of(low).marks == ("low", "split")
     assert outcome_of(low).winner == "tie"
-    hands = told(low)
+    hands = first_hands(low)
     assert (hands["seat:4"].low, hands["seat:4"].low_kind) == (
         ("8c", "5d", "4c", "2s", "Ah"),
         "high_card",
@@ -199,7 +199,7 @@ def test_the_low_half_needs_three_low_common_cards() -> None:
     assert hands["seat:3"].low == ()
     none = result(("3h 4c 5d 9c", "4h 9s", "3s Ts"))
     assert outcome_of(none).marks == ("no_low",)
-    assert told(none)["seat:4"].low == ()
+    assert first_hands(none)["seat:4"].low == ()
 
 
 @rule("EUS96-208")
@@ -226,7 +226,7 @@ def test_whether_own_cards_of_a_low_hand_may_be_higher_is_a_doubt(
         play.street(cards)
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    hands = told(result)
+    hands = first_hands(result)
     assert hands["seat:4"].low == low
     assert outcome_of(result).marks == marks
 
@@ -247,12 +247,12 @@ def test_each_row_of_double_holdem_has_half_the_pot() -> None:
         if hand.outcome == "win"
     ]
     assert wins == [("seat:4", "board"), ("seat:3", "board:2")]
-    boards = told(result)
+    boards = first_hands(result)
     assert boards["board"].cards == ("3c", "4c", "9d", "Td", "7d")
     assert boards["board:2"].cards == ("Kc", "Kd", "8s", "6c", "5c")
 
 
-@pytest.mark.parametrize("decree", of("BAL09-059", "ARA02-148", "EUS96-210"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-059", "ARA02-148", "EUS96-210"))
 def test_synthetic_poker_uses_both_own_cards(decree: str) -> None:
     """Four of a kind on the table: with two own cards it is a pair, or three of a kind."""
     play = table(decree, "synthetic-poker")
@@ -294,7 +294,7 @@ def test_synthetic_poker_of_2005_is_the_best_five_of_seven() -> None:
 # Statements of a person
 
 
-@pytest.mark.parametrize("decree", of("BAL09-054", "EUS96-E09"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-054", "EUS96-E09"))
 def test_the_cards_decide_whatever_is_announced(decree: str) -> None:
     play = shown(decree)
     law = {"BAL09": "BAL09-054", "EUS96": "EUS96-E09"}[decree]

@@ -26,9 +26,9 @@ from controller.games.craps.bets import next_point, settle_all
 from devices.readings import DiceFault, DiceRead, DiceState, LinkLate, LinkLost, LinkStale, LinkUp
 from tests.conftest import cases
 from tests.support.games.craps_play import DECREES, OTHERS, SET, Play, table
-from tests.support.games.holds import goes_on, has_one_end, holds, sessions_of, step
+from tests.support.games.holds import continues, has_one_end, sessions_of, step, step_and_check
 from tests.support.games.outcomes import outcome_of
-from tests.support.games.play import said
+from tests.support.games.play import make_command
 
 POINTS = (4, 5, 6, 8, 9, 10)
 VOIDS = ("die_off_table", "dice_slid", "bad_throw", "inspector")
@@ -71,7 +71,7 @@ class Croupier:
         self.sets = 0
 
     def say(self, kind: str, **fields: Any) -> None:
-        step(self.play, said(kind, **fields))
+        step(self.play, make_command(kind, **fields))
 
     def dice(self) -> tuple[int, int]:
         return self.chance.randint(1, 6), self.chance.randint(1, 6)
@@ -248,7 +248,7 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 
 def commands(kind: str) -> st.SearchStrategy[Input]:
     return st.fixed_dictionaries({**PEOPLE, **FIELDS[kind]}).map(
-        lambda fields: said(kind, **fields)
+        lambda fields: make_command(kind, **fields)
     )
 
 
@@ -273,7 +273,7 @@ TABLES = st.builds(
 def test_any_inputs_keep_the_invariants(play: Play, script: list[Input]) -> None:
     for each in script:
         hand = play.state.current
-        holds(play, each, waits=hand.round if hand and hand.asks else None)
+        step_and_check(play, each, waits=hand.round if hand and hand.asks else None)
         dice = play.shown["dice"]
         assert len(dice["playing"]) <= 2
         if play.state.set:
@@ -288,4 +288,4 @@ def test_any_inputs_keep_the_invariants(play: Play, script: list[Input]) -> None
 def test_a_table_continues_from_its_saved_state(
     play: Play, script: list[Input], data: st.DataObject
 ) -> None:
-    goes_on(play, script, data.draw(st.integers(0, len(script))))
+    continues(play, script, data.draw(st.integers(0, len(script))))

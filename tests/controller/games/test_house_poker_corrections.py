@@ -17,7 +17,7 @@ from controller.games.games import make_game
 from controller.games.poker.state import MAX_REMEMBERED_ROUNDS
 from controller.tables.table import Table
 from tests.support.games.outcomes import history, outcome_of
-from tests.support.games.play import confidential, of_kind, said
+from tests.support.games.play import confidential, make_command, of_kind
 from tests.support.games.poker_play import Play, dealt, go, result, table
 from tests.support.games.scripts import read
 
@@ -206,7 +206,7 @@ def test_a_correction_publishes_the_cards_or_is_for_surveillance_alone() -> None
     play = table()
     go(play, TOLD, BANK)
     play.sealed.clear()
-    wrong = said("result.correct", round=1, hands={"box:1": ["9s", "8s", "7s", "6s", "9h"]})
+    wrong = make_command("result.correct", round=1, hands={"box:1": ["9s", "8s", "7s", "6s", "9h"]})
     assert confidential(play.game, play.state, wrong)
     events = correct(play, box1="9s 8s 7s 6s 5c")
     assert play.sealed == []

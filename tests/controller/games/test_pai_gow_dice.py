@@ -21,7 +21,7 @@ from controller.games.games import make_game
 from devices.readings import DiceFault
 from tests.support.for_each import for_each
 from tests.support.games.banked_play import Play, bets_of, irregularities
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.pai_gow_play import DECREES, WINS, played, table
 from tests.support.games.play import of_kind
 
@@ -31,7 +31,7 @@ every = pytest.mark.parametrize("decree", DECREES)
 # Bank
 
 
-@pytest.mark.parametrize("decree", of("BAL09-081"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-081"))
 def test_the_bank_is_published_and_goes_round(decree: str) -> None:
     play = Play("pai-gow", decree)
     play.open(2, 5)
@@ -72,7 +72,7 @@ def test_the_bank_is_at_a_place_in_play() -> None:
     assert play.shown["bank"] == "dealer"
 
 
-@pytest.mark.parametrize("decree", of("BAL09-013"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-013"))
 def test_six_players_are_the_maximum(decree: str) -> None:
     play = Play("pai-gow", decree)
     with pytest.raises(
@@ -82,7 +82,7 @@ def test_six_players_are_the_maximum(decree: str) -> None:
         play.open(1, 7)
 
 
-@pytest.mark.parametrize("decree", of("BAL09-074"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-074"))
 def test_the_commission_is_up_to_five_percent_and_published_before_the_round(decree: str) -> None:
     with pytest.raises(ValueError, match="commission = 51: must be 0 to 50"):
         make_game("pai-gow", decree, {"commission": 51})
@@ -97,7 +97,7 @@ def test_the_commission_is_up_to_five_percent_and_published_before_the_round(dec
 # Dice
 
 
-@pytest.mark.parametrize("decree", of("BAL09-039 BAL09-034", "EUS96-176"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-039 BAL09-034", "EUS96-176"))
 def test_the_dice_determine_the_first_hand(decree: str) -> None:
     play = table(1, 2, 5, decree=decree)
     assert play.shown["phase"] == "dice"
@@ -113,7 +113,7 @@ def test_the_dice_determine_the_first_hand(decree: str) -> None:
     assert Counter(served) == dict.fromkeys(("box:5", "dealer", "box:1", "box:2"), 7)
 
 
-@pytest.mark.parametrize("decree", of("BAL09-038", "EUS96-177"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-038", "EUS96-177"))
 def test_the_count_begins_at_the_bank(decree: str) -> None:
     play = Play("pai-gow", decree)
     play.open(1, 2, 3)
@@ -123,7 +123,7 @@ def test_the_count_begins_at_the_bank(decree: str) -> None:
     assert throw.seat == 2
 
 
-@pytest.mark.parametrize("decree", of("BAL09-037", "EUS96-176"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-037", "EUS96-176"))
 def test_dice_before_no_more_bets_do_not_count(decree: str) -> None:
     play = Play("pai-gow", decree)
     play.open(1)
@@ -192,7 +192,7 @@ def test_a_throw_that_is_known_late_is_reported_by_a_person() -> None:
     ] == [5]
 
 
-@pytest.mark.parametrize("decree", of("BAL09-039"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-039"))
 def test_no_card_comes_before_the_dice(decree: str) -> None:
     play = table(decree=decree)
     assert irregularities(play.cards("Ah")) == [("card_before_dice", ("card.decide", "round.void"))]

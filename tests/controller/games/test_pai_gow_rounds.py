@@ -16,7 +16,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.decks import deck
 from tests.support.for_each import for_each
 from tests.support.games.banked_play import Play, bets_of, irregularities, voids
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.pai_gow_play import (
     BANK,
@@ -38,7 +38,7 @@ every = pytest.mark.parametrize("decree", DECREES)
 # The deal
 
 
-@pytest.mark.parametrize("decree", of("BAL09-033", "EUS96-178"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-033", "EUS96-178"))
 def test_seven_cards_each_and_the_rest_is_counted(decree: str) -> None:
     play = table(1, 2, decree=decree)
     play.dice(1, 2, 5)
@@ -59,7 +59,7 @@ def test_seven_cards_each_and_the_rest_is_counted(decree: str) -> None:
     assert (play.shown["asks"], play.shown["leftover"]) == ([], True)
 
 
-@pytest.mark.parametrize("decree", of("BAL09-033", "EUS96-178"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-033", "EUS96-178"))
 def test_a_result_waits_until_the_rest_was_counted(decree: str) -> None:
     play = table(1, decree=decree)
     play.dice(1, 2, 5)
@@ -160,7 +160,7 @@ def test_a_silence_of_the_dice_hides_no_card_one_of_the_shoe_may() -> None:
 # Hands
 
 
-@pytest.mark.parametrize("decree", [*of("BAL09-052", "EUS96-179")])
+@pytest.mark.parametrize("decree", [*by_decree("BAL09-052", "EUS96-179")])
 def test_a_hand_wrongly_set_loses(decree: str) -> None:
     play = played(("Kc Kd 2h 3s 5c Ah 6d", "Kc Kd"), decree=decree)
     assert irregularities(play.events) == [("hand_wrongly_set", ())]
@@ -174,7 +174,7 @@ def test_a_bank_wrongly_set_loses_to_every_hand_set_rightly() -> None:
     assert bets_of(play.result(), "box:2") == {"bet": ("lose", None)}
 
 
-@pytest.mark.parametrize("decree", of("BAL09-063", "EUS96-180"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-063", "EUS96-180"))
 def test_win_null_and_loss(decree: str) -> None:
     result = played(WINS, NULL, LOSES, decree=decree).result()
     assert [bets_of(result, f"box:{box}")["bet"] for box in (1, 2, 3)] == [
@@ -187,7 +187,7 @@ def test_win_null_and_loss(decree: str) -> None:
     assert (mine.kind, mine.low, mine.low_kind) == ("pair", ("Ah", "4d"), "high_card")
 
 
-@pytest.mark.parametrize("decree", of("BAL09-063", "EUS96-180"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-063", "EUS96-180"))
 def test_the_bank_wins_equal_hands(decree: str) -> None:
     play = played(("Qh Qs 9c 8d 7d Jh Ts", "Jh Ts"), decree=decree)
     assert bets_of(play.result(), "box:1") == {"bet": ("lose", None)}

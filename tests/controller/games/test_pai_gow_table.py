@@ -28,7 +28,7 @@ from controller.games.pai_gow.table import (
 from controller.rulebooks.pai_gow import PaiGow
 from controller.rulebooks.rulebook import rulebook
 from tests.support.for_each import for_each
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 
 DECREES = ("BAL09", "EUS96")
 every = pytest.mark.parametrize("decree", DECREES)
@@ -44,7 +44,7 @@ def book_of(decree: str = "BAL09") -> PaiGow:
 # Dice and places
 
 
-@pytest.mark.parametrize("decree", of("BAL09-038", "EUS96-177"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-038", "EUS96-177"))
 def test_one_eight_and_fifteen_are_the_banks_own_place(decree: str) -> None:
     book = book_of(decree)
     for bank in positions(book):
@@ -55,7 +55,7 @@ def test_one_eight_and_fifteen_are_the_banks_own_place(decree: str) -> None:
         )
 
 
-@pytest.mark.parametrize("decree", of("BAL09-036", "EUS96-176"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-036", "EUS96-176"))
 def test_three_dice_make_three_to_eighteen_as_often_as_published(decree: str) -> None:
     book = book_of(decree)
     assert book.dice == 3
@@ -115,7 +115,7 @@ def test_the_places_that_the_bank_skips() -> None:
     assert passed(book, 6, 7) == ()
 
 
-@pytest.mark.parametrize("decree", of("BAL09-033", "EUS96-178"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-033", "EUS96-178"))
 def test_the_number_of_remaining_cards(decree: str) -> None:
     book = book_of(decree)
     left = {hands: len(deck(book.deck)) - book.hand * hands for hands in range(2, 8)}
@@ -125,13 +125,13 @@ def test_the_number_of_remaining_cards(decree: str) -> None:
 # Cards
 
 
-@pytest.mark.parametrize("decree", of("BAL09-005", "EUS96-175"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-005", "EUS96-175"))
 def test_fifty_three_cards_one_of_them_a_joker(decree: str) -> None:
     cards = deck(book_of(decree).deck)
     assert (len(cards), len(set(cards)), cards.count("X")) == (53, 53, 1)
 
 
-@pytest.mark.parametrize("decree", of("BAL09-062", "EUS96-175"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-062", "EUS96-175"))
 @for_each(
     ("cards", "made"),
     [
@@ -151,7 +151,7 @@ def test_the_joker_is_an_ace_or_completes_straight_and_flush(
     assert value(cards.split(), book_of(decree).ranking).category == made
 
 
-@pytest.mark.parametrize("decree", [*of("BAL09-064"), "EUS96"])
+@pytest.mark.parametrize("decree", [*by_decree("BAL09-064"), "EUS96"])
 def test_five_aces_and_two_aces_are_the_highest(decree: str) -> None:
     book = book_of(decree)
     aces = ("Ah", "As", "Ad", "Ac", "X")
@@ -161,7 +161,7 @@ def test_five_aces_and_two_aces_are_the_highest(decree: str) -> None:
     assert {value(pair, book.ranking_low).category for pair in pairs} == {"pair", "high_card"}
 
 
-@pytest.mark.parametrize("decree", of("EUS96-181"))
+@pytest.mark.parametrize("decree", by_decree("EUS96-181"))
 def test_ace_to_five_is_the_second_straight(decree: str) -> None:
     straights = ("Ah Kd Qs Jc Th", "Ah 2d 3s 4c 5h", "Kh Qd Js Tc 9h", "6h 5d 4s 3c 2h")
     keys = [value(cards.split(), book_of(decree).ranking).key for cards in straights]
@@ -172,7 +172,7 @@ def test_ace_to_five_is_the_second_straight(decree: str) -> None:
 # Hands set in two
 
 
-@pytest.mark.parametrize("decree", of("BAL09-052", "EUS96-179"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-052", "EUS96-179"))
 @for_each(
     ("cards", "low", "right"),
     [
@@ -222,7 +222,7 @@ TABLE = {
 }
 
 
-@pytest.mark.parametrize("decree", of("BAL09-063", "EUS96-180"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-063", "EUS96-180"))
 def test_the_nine_cases(decree: str) -> None:
     book = book_of(decree)
     assert {(case.high, case.low): case.outcome for case in book.cases} == TABLE

@@ -25,7 +25,7 @@ from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, ShoeFault
 from tests.support.for_each import for_each
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import confidential, of_kind, only
 from tests.support.games.punto_banca_play import DECREES, Play, expected
@@ -50,7 +50,7 @@ def stopped(said: list[Any], what: str, asks: tuple[str, ...] = ASKS) -> Irregul
 # Too early, too many, out of place
 
 
-@pytest.mark.parametrize("decree", of("BAL05-105", "ARA02-074", "EUS96-119", "GAL07-094"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-105", "ARA02-074", "EUS96-119", "GAL07-094"))
 def test_a_card_before_no_more_bets(decree: str) -> None:
     play = table(decree)
     play.say("bets.open")
@@ -61,7 +61,7 @@ def test_a_card_before_no_more_bets(decree: str) -> None:
     assert expected(play.say("bets.close")) == ["banker"]
 
 
-@pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-080", "EUS96-123", "GAL07-098"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-101", "ARA02-080", "EUS96-123", "GAL07-098"))
 def test_a_card_after_the_round_is_of_no_round(decree: str) -> None:
     play = table(decree)
     play.coup("Kc Qd 7h 6s")
@@ -77,7 +77,7 @@ def test_a_card_after_the_round_is_of_no_round(decree: str) -> None:
     assert play.shown["asks"] == []
 
 
-@pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-080", "EUS96-123", "GAL07-098"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-101", "ARA02-080", "EUS96-123", "GAL07-098"))
 def test_a_fifth_card_before_the_four_are_turned(decree: str) -> None:
     play = table(decree)
     play.bets()
@@ -90,7 +90,7 @@ def test_a_fifth_card_before_the_four_are_turned(decree: str) -> None:
     assert (dealt.to, dealt.index) == ("player", 3)
 
 
-@pytest.mark.parametrize("decree", of("BAL05-099", "ARA02-077", "EUS96-120", "GAL07-088"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-099", "ARA02-077", "EUS96-120", "GAL07-088"))
 def test_a_card_after_a_natural(decree: str) -> None:
     play = table(decree)
     play.bets()
@@ -107,7 +107,7 @@ def test_a_card_after_a_natural(decree: str) -> None:
     assert (outcome_of(result).winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
 
 
-@for_each("decree", of("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095"))
+@for_each("decree", by_decree("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095"))
 @for_each("claim", [{"to": "player"}, {"to": "banker", "index": 2}, {"index": 3}, {"to": "burn"}])
 def test_a_card_that_the_shoe_places_elsewhere(decree: str, claim: dict[str, Any]) -> None:
     play = table(decree)
@@ -382,7 +382,7 @@ def test_a_published_result_may_be_corrected(decree: str) -> None:
 # Complaints of the shoe
 
 
-@pytest.mark.parametrize("decree", of("BAL05-004", "EUS96-051", "GAL07-044", "ARA02-071"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-004", "EUS96-051", "GAL07-044", "ARA02-071"))
 def test_one_card_at_a_time(decree: str) -> None:
     play = table(decree)
     play.bets()

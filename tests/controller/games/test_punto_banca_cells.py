@@ -10,7 +10,7 @@ import pytest
 
 from controller.cli import main
 from controller.games.baccarat import value
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 
 BANK_DRAWS = {3: "012345679P", 4: "234567P", 5: "4567P", 6: "67", 7: ""}
 """The player's third cards on which a bank of 3 to 7 draws, ``P`` if the player has none; with less
@@ -30,11 +30,11 @@ def script_of_cells() -> list[str]:
     lines: list[str] = []
     used: Counter[str] = Counter()
 
-    def say(kind: str, **fields: object) -> None:
+    def send(kind: str, **fields: object) -> None:
         lines.append(json.dumps({"at": float(len(lines)), "type": kind, **fields}))
 
     def person(kind: str, **fields: object) -> None:
-        say(kind, by="M. Lasa", role="table_head", **fields)
+        send(kind, by="M. Lasa", role="table_head", **fields)
 
     def draw(points: int) -> None:
         ranks = "TJQK" if points == 0 else "A23456789"[points - 1]
@@ -42,7 +42,7 @@ def script_of_cells() -> list[str]:
             (rank + suit for rank in ranks for suit in "cdhs"), key=lambda each: (used[each], each)
         )
         used[card] += 1
-        say("card.drawn", card=card, device="shoe")
+        send("card.drawn", card=card, device="shoe")
 
     person("session.open")
     for number, (bank, third) in enumerate(cells()):
@@ -65,7 +65,7 @@ def script_of_cells() -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-079", "EUS96-122", "GAL07-089"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-101", "ARA02-079", "EUS96-122", "GAL07-089"))
 def test_the_program_answers_every_cell(
     decree: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

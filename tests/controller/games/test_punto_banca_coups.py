@@ -22,7 +22,7 @@ from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import ShoeResult
 from tests.support.for_each import for_each
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import history, outcome_of, shown
 from tests.support.games.play import confidential, of_kind, only
 from tests.support.games.punto_banca_play import DECREES, Play, expected
@@ -66,7 +66,9 @@ def table(decree: str, **settings: Any) -> Play:
     return play
 
 
-@pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-079", "EUS96-122 EUS96-124", "GAL07-089"))
+@pytest.mark.parametrize(
+    "decree", by_decree("BAL05-101", "ARA02-079", "EUS96-122 EUS96-124", "GAL07-089")
+)
 @for_each("bank", range(8))
 def test_the_bank_follows_the_table_where_the_player_drew(decree: str, bank: int) -> None:
     for third, card in THIRD.items():
@@ -93,7 +95,9 @@ def test_the_bank_follows_the_table_where_the_player_drew(decree: str, bank: int
         assert [hand.points for hand in outcome_of(result).hands] == [third, bank]
 
 
-@pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-079", "EUS96-122 EUS96-124", "GAL07-089"))
+@pytest.mark.parametrize(
+    "decree", by_decree("BAL05-101", "ARA02-079", "EUS96-122 EUS96-124", "GAL07-089")
+)
 @for_each("bank", range(8))
 @for_each("player", [6, 7])
 def test_the_bank_follows_the_table_where_the_player_stood(
@@ -110,7 +114,7 @@ def test_the_bank_follows_the_table_where_the_player_stood(
     assert bool(of_kind(events, RoundResult)) is not draws
 
 
-@pytest.mark.parametrize("decree", of("BAL05-100", "ARA02-078", "EUS96-121", "GAL07-089"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-100", "ARA02-078", "EUS96-121", "GAL07-089"))
 @for_each("player", range(8))
 def test_the_player_draws_to_five_and_the_croupier_announces_it(decree: str, player: int) -> None:
     play = table(decree)
@@ -135,7 +139,7 @@ def test_the_player_draws_to_five_and_the_croupier_announces_it(decree: str, pla
     )
 
 
-@for_each("decree", of("BAL05-099", "ARA02-077", "EUS96-120", "GAL07-088"))
+@for_each("decree", by_decree("BAL05-099", "ARA02-077", "EUS96-120", "GAL07-088"))
 @for_each(
     ("player", "banker", "naturals"),
     [
@@ -159,7 +163,9 @@ def test_a_natural_ends_the_coup(
     assert [hand.who for hand in outcome_of(result).hands if hand.kind == "natural"] == naturals
 
 
-@pytest.mark.parametrize("decree", of("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095"))
+@pytest.mark.parametrize(
+    "decree", by_decree("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095")
+)
 def test_player_bank_player_bank(decree: str) -> None:
     play = table(decree)
     events = [
@@ -336,7 +342,7 @@ def test_a_setting_against_the_decree_is_refused(
 # Bets
 
 
-@pytest.mark.parametrize("decree", of("BAL05-105", "ARA02-074", "EUS96-119", "GAL07-094"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-105", "ARA02-074", "EUS96-119", "GAL07-094"))
 def test_cards_come_after_the_call(decree: str) -> None:
     play = table(decree)
     opened = only(play.say("bets.open", role="croupier"), RoundOpened)

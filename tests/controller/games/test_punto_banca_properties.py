@@ -40,22 +40,22 @@ from devices.readings import (
 )
 from tests.conftest import cases
 from tests.support.games.anything import FOREIGN
-from tests.support.games.holds import goes_on, holds, sessions_of, spoken
+from tests.support.games.holds import continues, sessions_of, spoken, step_and_check
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.own_cards import CARD, named, with_cards
-from tests.support.games.play import confidential, of_kind, said
+from tests.support.games.play import confidential, make_command, of_kind
 from tests.support.games.punto_banca_play import DECREES, Play
 
 PEOPLE = st.sampled_from(["table_head", "table_head", "table_head", "croupier"])
 command = partial(spoken, people=PEOPLE)
 
 
-def told(kind: Any, **fields: Any) -> st.SearchStrategy[Input]:
+def strategy_of(kind: Any, **fields: Any) -> st.SearchStrategy[Input]:
     return st.builds(kind, at=st.just(1.0), device=st.just("shoe"), **fields)
 
 
 USUAL = st.sampled_from([CARD] * 9 + [None])
-DRAWN = told(
+DRAWN = strategy_of(
     CardDrawn,
     card=USUAL,
     to=st.sampled_from([None, None, None, "player", "banker", "burn"]),
@@ -68,13 +68,13 @@ PLAIN = st.just(CardDrawn(at=1.0, device="shoe", card=CARD))
 ODD: st.SearchStrategy[Input] = st.one_of(
     DRAWN,
     DRAWN,
-    told(CardDrawn, card=st.sampled_from(FOREIGN), unsure=st.booleans(), late=st.booleans()),
-    told(CardCut),
-    told(ShoeReset),
-    told(
+    strategy_of(CardDrawn, card=st.sampled_from(FOREIGN), unsure=st.booleans(), late=st.booleans()),
+    strategy_of(CardCut),
+    strategy_of(ShoeReset),
+    strategy_of(
         ShoeResult, winner=st.sampled_from(["player", "banker", "tie", None]), forced=st.booleans()
     ),
-    told(
+    strategy_of(
         ShoeFault, fault=st.sampled_from(["overdraw", "card_code", "alarm"]), active=st.booleans()
     ),
     st.sampled_from(
@@ -113,16 +113,16 @@ SAID: st.SearchStrategy[Input] = st.one_of(
 )
 
 
-BETS = [said("bets.open"), said("bets.close")]
+BETS = [make_command("bets.open"), make_command("bets.close")]
 COUP: list[Input] = [
     *BETS,
     *[CardDrawn(at=1.0, device="shoe", card=CARD)] * 4,
-    said("cards.turn"),
-    *[CardDrawn(at=1.0, device="shoe", card=CARD), said("cards.turn")] * 2,
-    said("card.decide", action="remove"),
+    make_command("cards.turn"),
+    *[CardDrawn(at=1.0, device="shoe", card=CARD), make_command("cards.turn")] * 2,
+    make_command("card.decide", action="remove"),
 ]
 """A coup, with more cards than some need: those are removed."""
-START: list[Input] = [said("session.open"), said("shoe.start", shoe="S1")]
+START: list[Input] = [make_command("session.open"), make_command("shoe.start", shoe="S1")]
 
 
 @st.composite
@@ -206,7 +206,7 @@ def test_any_inputs_keep_the_invariants(
         if isinstance(each, CardDecide) and each.action == "exposed":
             seen = {each.card or waiting.given.card for waiting in play.state.held[:1]}
         sealed = confidential(play.game, play.state, each)
-        events = holds(play, each, waits=waits)
+        events = step_and_check(play, each, waits=waits)
         for event in events:
             if isinstance(event, CardTurned | CardDealt | CardRemoved) and event.card:
                 assert may_be_published(event, each, table, seen)
@@ -269,4 +269,4 @@ def test_a_table_continues_from_its_saved_state(
     table: dict[str, Any], script: list[Input], seed: int, data: st.DataObject
 ) -> None:
     inputs = dealt(script, seed)
-    goes_on(Play(**table), inputs, data.draw(st.integers(0, len(inputs))))
+    continues(Play(**table), inputs, data.draw(st.integers(0, len(inputs))))

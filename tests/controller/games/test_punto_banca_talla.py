@@ -24,7 +24,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from devices.readings import CardCut, CardDrawn, ShoeReset
 from tests.support.for_each import for_each
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import confidential, of_kind, only, whats
 from tests.support.games.punto_banca_play import DECREES, Play, expected
@@ -51,7 +51,9 @@ def reset(play: Play) -> list[Any]:
 # Data of the shoe
 
 
-@pytest.mark.parametrize("decree", of("BAL05-001 BAL05-003", "EUS96-048", "GAL07-045", "ARA02-071"))
+@pytest.mark.parametrize(
+    "decree", by_decree("BAL05-001 BAL05-003", "EUS96-048", "GAL07-045", "ARA02-071")
+)
 def test_a_shoe_has_a_number_and_is_published_with_its_cards(decree: str) -> None:
     play = session(decree)
     with pytest.raises(
@@ -69,7 +71,7 @@ def test_a_shoe_has_a_number_and_is_published_with_its_cards(decree: str) -> Non
     assert play.shown["shoe"]["number"] == "S7"
 
 
-@pytest.mark.parametrize("decree", of("BAL05-002", "EUS96-050", "GAL07-046", "ARA02-071"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-002", "EUS96-050", "GAL07-046", "ARA02-071"))
 def test_a_model_that_is_not_homologated(decree: str) -> None:
     play = session(decree, models=("Ace", "Ace II"))
     assert whats(play.say("shoe.start", shoe="S7", model="Ace II")) == [
@@ -84,7 +86,7 @@ def test_a_model_that_is_not_homologated(decree: str) -> None:
 
 @pytest.mark.parametrize(
     "decree",
-    of(
+    by_decree(
         "BAL05-007 BAL05-008 BAL05-009 BAL05-095",
         "ARA02-071 ARA02-072",
         "EUS96-054 EUS96-055 EUS96-116 EUS96-117",
@@ -116,7 +118,7 @@ def test_used_cards_are_allowed_while_perfect(decree: str) -> None:
     assert of_kind(session(decree).say("shoe.start", shoe="S7", new=False), Irregularity) == []
 
 
-@pytest.mark.parametrize("decree", of("BAL05-003", "EUS96-049", "GAL07-045", "ARA02-071"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-003", "EUS96-049", "GAL07-045", "ARA02-071"))
 def test_the_same_shoe_session_after_session(decree: str) -> None:
     play = Play(decree)
     told = []
@@ -167,7 +169,7 @@ def test_a_shoe_needs_a_session() -> None:
 # The burn
 
 
-@pytest.mark.parametrize("decree", of("BAL05-096", "ARA02-073", "EUS96-118", "GAL07-051"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-096", "ARA02-073", "EUS96-118", "GAL07-051"))
 @for_each(
     ("shown", "burned"), [("As", 1), ("7c", 7), ("Td", 10), ("Jh", 10), ("Qc", 10), ("Ks", 10)]
 )
@@ -278,7 +280,7 @@ def test_a_continuous_shoe_has_no_burn_no_cut_and_no_count(decree: str) -> None:
 # The cut card
 
 
-@pytest.mark.parametrize("decree", of("BAL05-104", "ARA02-082", "EUS96-126", "GAL07-048"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-104", "ARA02-082", "EUS96-126", "GAL07-048"))
 def test_after_the_cut_card_the_coup_ends_and_then_no_other(decree: str) -> None:
     play = table(decree)
     play.bets()
@@ -307,7 +309,7 @@ def test_after_the_cut_card_the_coup_ends_and_then_no_other(decree: str) -> None
     assert only(play.say("shoe.start", shoe="S2"), ShoeStarted).shoe == "S2"
 
 
-@pytest.mark.parametrize("decree", of("BAL05-095", "ARA02-072", "EUS96-117", "GAL07-047"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-095", "ARA02-072", "EUS96-117", "GAL07-047"))
 def test_the_cut_card_comes_where_the_decree_requires_it(decree: str) -> None:
     play = table(decree, turn="when_complete")
     cut = play.cut()

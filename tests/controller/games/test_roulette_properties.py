@@ -21,7 +21,14 @@ from controller.contract.events import RoundVoid as Null
 from controller.contract.notation import Input, read_input
 from devices.readings import LinkStale, LinkUp, Number, Phase, WheelFault, WheelNumber, WheelPhase
 from tests.conftest import cases
-from tests.support.games.holds import goes_on, has_one_end, holds, sessions_of, spoken, step
+from tests.support.games.holds import (
+    continues,
+    has_one_end,
+    sessions_of,
+    spoken,
+    step,
+    step_and_check,
+)
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.roulette_play import PAIRS, Play
 
@@ -160,7 +167,7 @@ TABLE = st.builds(
 def test_any_inputs_keep_the_invariants(play: Play, script: list[Input]) -> None:
     for each in script:
         hand = play.state.current
-        holds(play, each, waits=hand.round if hand and hand.asks else None)
+        step_and_check(play, each, waits=hand.round if hand and hand.asks else None)
     check(play.events)
     assert play.state.tally().zeros == zeros(play.events)
 
@@ -198,7 +205,7 @@ def zeros(events: list[AnyEvent]) -> int:
 def test_a_table_continues_from_its_saved_state(
     play: Play, script: list[Input], data: st.DataObject
 ) -> None:
-    goes_on(play, script, data.draw(st.integers(0, len(script))))
+    continues(play, script, data.draw(st.integers(0, len(script))))
 
 
 @settings(max_examples=cases(25, 100), deadline=None)

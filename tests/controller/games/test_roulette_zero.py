@@ -9,7 +9,7 @@ import pytest
 from controller.contract.events import ResultCorrected
 from controller.games.zero import choices, may_leave_prison, worth
 from controller.rulebooks.rulebook import rulebook
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 from tests.support.games.roulette_play import Play
@@ -54,7 +54,7 @@ def test_below_the_minimum_a_stake_stays_in_prison() -> None:
     assert not may_leave_prison(1000, 2, minimum=500)
 
 
-@pytest.mark.parametrize("decree", of("BAL05-027", "ARA02-019", "EUS96-024", "GAL07-019"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-027", "ARA02-019", "EUS96-024", "GAL07-019"))
 def test_a_correction_counts_the_zeros_in_a_row_and_recounts_later_ones(decree: str) -> None:
     play = Play(decree)
     play.open()
@@ -81,7 +81,7 @@ def test_a_correction_counts_the_zeros_in_a_row_and_recounts_later_ones(decree: 
     assert [(event.round, outcome_of(event).zeros) for event in events] == [(4, 0)]
 
 
-@pytest.mark.parametrize("decree", of("BAL05-028", "ARA02-020", "EUS96-025", "GAL07-020"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-028", "ARA02-020", "EUS96-025", "GAL07-020"))
 def test_a_correction_of_the_last_spin_is_marked_as_last(decree: str) -> None:
     play = Play(decree)
     play.open()

@@ -56,7 +56,7 @@ CARD = CardDrawn(at=1.0, device="shoe", card="4d")
 PACKET = ShufflerPacket(at=1.0, device="shuffler", size=5)
 
 
-def told(events: Any) -> list[str]:
+def irregularities(events: Any) -> list[str]:
     """The words of irregularities."""
     words: list[str] = []
     for event in events:
@@ -91,12 +91,12 @@ def test_cards_while_the_table_is_closed_are_reported_once(
 ) -> None:
     machine = make_game(game, decree, {})
     state, events = machine.step(machine.begin(), given)
-    assert told(events) == ["card_out_of_round", "alert.raised card_while_closed"]
+    assert irregularities(events) == ["card_out_of_round", "alert.raised card_while_closed"]
     state, events = machine.step(state, given)
-    assert told(events) == []
+    assert irregularities(events) == []
     opening = SessionOpen(at=2.0, by="M. Lasa", role="table_head", minimum=500, currency="EUR")
     state, events = machine.step(state, opening)
-    assert told(events) == ["alert.cleared card_while_closed"]
+    assert irregularities(events) == ["alert.cleared card_while_closed"]
 
 
 @for_each(("game", "decree"), [pair for pair in PAIRS if pair[0] in DEALT and pair[0] not in SHOE])
@@ -105,9 +105,9 @@ def test_packets_between_rounds_are_reported_once(game: str, decree: str) -> Non
     opening = SessionOpen(at=1.0, by="M. Lasa", role="table_head", minimum=500, currency="EUR")
     state, _ = machine.step(machine.begin(), opening)
     state, events = machine.step(state, PACKET)
-    assert told(events) == ["card_out_of_round", "alert.raised card_out_of_round"]
+    assert irregularities(events) == ["card_out_of_round", "alert.raised card_out_of_round"]
     state, events = machine.step(state, PACKET)
-    assert told(events) == []
+    assert irregularities(events) == []
 
 
 class Situation(NamedTuple):

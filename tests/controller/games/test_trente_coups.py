@@ -18,7 +18,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from controller.games.cards import is_red
 from controller.games.trente.rows import is_coup, marks, next_row, points, rows, winner
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind
 from tests.support.games.trente_play import (
@@ -59,7 +59,7 @@ def test_the_rows_are_parted_where_the_first_reaches_31() -> None:
     assert not is_coup([*cards, "2c"])
 
 
-@pytest.mark.parametrize("decree", of("BAL05-088", "ARA02-037", "EUS96-091", "GAL07-081"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-088", "ARA02-037", "EUS96-091", "GAL07-081"))
 def test_rows_make_31_to_40_whatever_comes(decree: str) -> None:
     for cards in coups(shuffled(len(decree)))[:30]:
         play = table(decree)
@@ -73,7 +73,9 @@ def test_rows_make_31_to_40_whatever_comes(decree: str) -> None:
 # The course
 
 
-@pytest.mark.parametrize("decree", of("BAL05-087", "ARA02-036 ARA02-038", "EUS96-090", "GAL07-080"))
+@pytest.mark.parametrize(
+    "decree", by_decree("BAL05-087", "ARA02-036 ARA02-038", "EUS96-090", "GAL07-080")
+)
 def test_the_black_row_comes_first_then_the_red_one(decree: str) -> None:
     play = table(decree)
     events = play.coup(BLACK_WINS)
@@ -85,7 +87,8 @@ def test_the_black_row_comes_first_then_the_red_one(decree: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "decree", of("BAL05-089 BAL05-091", "ARA02-039 ARA02-041 ARA02-042", "EUS96-092", "GAL07-082")
+    "decree",
+    by_decree("BAL05-089 BAL05-091", "ARA02-039 ARA02-041 ARA02-042", "EUS96-092", "GAL07-082"),
 )
 def test_the_row_nearer_to_31_wins_and_equal_ones_are_null(decree: str) -> None:
     play = table(decree)
@@ -112,7 +115,7 @@ def test_the_row_nearer_to_31_wins_and_equal_ones_are_null(decree: str) -> None:
     assert all(len(play.evidence(result)) == 8 for result in results)
 
 
-@pytest.mark.parametrize("decree", of("BAL05-090", "ARA02-040", "EUS96-093", "GAL07-083"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-090", "ARA02-040", "EUS96-093", "GAL07-083"))
 def test_colour_is_that_of_the_first_card_of_the_black_row(decree: str) -> None:
     seen = set()
     for seed in range(6):
@@ -129,7 +132,7 @@ def test_colour_is_that_of_the_first_card_of_the_black_row(decree: str) -> None:
     assert (outcome_of(result).winner, outcome_of(result).marks) == ("black", ("inverse",))
 
 
-@pytest.mark.parametrize("decree", of("BAL05-093", "ARA02-045", "GAL07-085"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-093", "ARA02-045", "GAL07-085"))
 def test_the_cards_stay_in_view_until_the_next_coup(decree: str) -> None:
     play = table(decree)
     play.coup(BLACK_WINS)

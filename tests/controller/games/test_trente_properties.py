@@ -36,10 +36,10 @@ from devices.readings import (
 )
 from tests.conftest import cases
 from tests.support.games.anything import FOREIGN
-from tests.support.games.holds import goes_on, holds, sessions_of
+from tests.support.games.holds import continues, sessions_of, step_and_check
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.own_cards import CARD, named, with_cards
-from tests.support.games.play import confidential, of_kind, said
+from tests.support.games.play import confidential, make_command, of_kind
 from tests.support.games.trente_play import DECREES, Play
 
 
@@ -66,33 +66,34 @@ ODD: list[Input] = [
     LinkLate(at=1.0, frames=1, silence=2.0),
 ]
 SAID: list[Input] = [
-    said("session.open"),
-    said("session.close"),
-    said("shoe.start", shoe="S1"),
-    said("shoe.start", shoe=""),
-    said("shoe.end"),
-    said("shoe.end", left=3),
-    *[said("bets.open"), said("bets.close")] * 2,
-    *[said("card.decide", action=action) for action in ("accept", "remove", "next_round")] * 2,
-    *[said("card.decide", action="read", card=CARD)] * 3,
-    *[said("card.decide", action="read", card=card) for card in FOREIGN],
-    said("card.decide", action="for", who="red"),
-    said("round.void", reason="misdeal"),
-    said("round.void", reason="cut_card"),
-    said("round.void", reason="ball_out"),
-    said("round.void", reason="misdeal", round=1),
-    said("round.confirm"),
-    said("round.confirm", winner="black"),
-    said("round.confirm", winner="tie", round=1),
-    said("bets.close", role="technician"),
-    said("result.correct", round=1, winner="red"),
-    said("hand.draw"),
+    make_command("session.open"),
+    make_command("session.close"),
+    make_command("shoe.start", shoe="S1"),
+    make_command("shoe.start", shoe=""),
+    make_command("shoe.end"),
+    make_command("shoe.end", left=3),
+    *[make_command("bets.open"), make_command("bets.close")] * 2,
+    *[make_command("card.decide", action=action) for action in ("accept", "remove", "next_round")]
+    * 2,
+    *[make_command("card.decide", action="read", card=CARD)] * 3,
+    *[make_command("card.decide", action="read", card=card) for card in FOREIGN],
+    make_command("card.decide", action="for", who="red"),
+    make_command("round.void", reason="misdeal"),
+    make_command("round.void", reason="cut_card"),
+    make_command("round.void", reason="ball_out"),
+    make_command("round.void", reason="misdeal", round=1),
+    make_command("round.confirm"),
+    make_command("round.confirm", winner="black"),
+    make_command("round.confirm", winner="tie", round=1),
+    make_command("bets.close", role="technician"),
+    make_command("result.correct", round=1, winner="red"),
+    make_command("hand.draw"),
 ]
 COUP: list[Input] = [
-    said("bets.open"),
-    said("bets.close"),
+    make_command("bets.open"),
+    make_command("bets.close"),
     *[drawn()] * 11,
-    said("card.decide", action="remove"),
+    make_command("card.decide", action="remove"),
 ]
 """A coup, with cards enough for most; a person is asked about each that some do not need."""
 
@@ -123,7 +124,9 @@ def dealt(script: list[Input], seed: int) -> list[Input]:
     """The script with unique cards."""
     cards = list(DECK)
     random.Random(seed).shuffle(cards)
-    return with_cards([said("session.open"), said("shoe.start", shoe="S1"), *script], cards)
+    return with_cards(
+        [make_command("session.open"), make_command("shoe.start", shoe="S1"), *script], cards
+    )
 
 
 @settings(max_examples=cases(75, 300), deadline=None)
@@ -136,7 +139,7 @@ def test_any_inputs_keep_the_invariants(
     for each in dealt(script, seed):
         waits = play.state.round if play.state.current and play.state.asks else None
         sealed = confidential(play.game, play.state, each)
-        events = holds(play, each, waits=waits)
+        events = step_and_check(play, each, waits=waits)
         for event in events:
             if isinstance(event, CardDealt | CardRemoved) and event.card:
                 public.add(event.card)
@@ -154,11 +157,11 @@ def check_expected(play: Play) -> None:
     """The last report about the next card is right: the row that it belongs to, or that none may
     come.
     """
-    said = [event.to for event in play.events if isinstance(event, CardExpected)]
+    make_command = [event.to for event in play.events if isinstance(event, CardExpected)]
     hand = play.state.current
     stopped = hand is None or not hand.closed or bool(play.state.asks)
     expected = None if stopped or hand is None else next_row(hand.known)
-    assert (said[-1] if said else None) == play.state.expected == expected
+    assert (make_command[-1] if make_command else None) == play.state.expected == expected
 
 
 def check(play: Play) -> None:
@@ -200,7 +203,7 @@ def test_a_table_continues_from_its_saved_state(
     table: dict[str, Any], script: list[Input], seed: int, data: st.DataObject
 ) -> None:
     inputs = dealt(script, seed)
-    goes_on(Play(**table), inputs, data.draw(st.integers(0, len(inputs))))
+    continues(Play(**table), inputs, data.draw(st.integers(0, len(inputs))))
 
 
 @settings(max_examples=25, deadline=None)

@@ -10,7 +10,7 @@ import pytest
 
 from controller.contract.events import ResultCorrected, RoundResult, RoundUnresolved
 from controller.contract.refusals import RejectedError
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only
 from tests.support.games.trente_play import BLACK_WINS, DECREES, REFAIT, TIE, Play, table
@@ -19,16 +19,16 @@ every = pytest.mark.parametrize("decree", DECREES)
 TOLD = ("winner", "marks", "refaits", "choices", "last_of_session")
 
 
-def told(event: RoundResult | ResultCorrected) -> tuple[Any, ...]:
+def refait_fields(event: RoundResult | ResultCorrected) -> tuple[Any, ...]:
     """The fields of a result about 31-31."""
     return tuple(getattr(event.outcome, name) for name in TOLD)
 
 
-@pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
 def test_31_31_returns_no_stake_and_states_the_choices(decree: str) -> None:
     play = table(decree)
     result = only(play.coup(REFAIT), RoundResult)
-    assert told(result) == ("refait", ("refait",), 1, ("half", "prison"), False)
+    assert refait_fields(result) == ("refait", ("refait",), 1, ("half", "prison"), False)
     assert [hand.outcome for hand in outcome_of(result).hands] == [None, None]
     shown = play.shown
     assert (shown["last_winner"], shown["last_marks"]) == ("refait", ["refait"])
@@ -42,15 +42,15 @@ def test_31_31_returns_no_stake_and_states_the_choices(decree: str) -> None:
     )
 
 
-@pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-041", "EUS96-092", "GAL07-082"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-089", "ARA02-041", "EUS96-092", "GAL07-082"))
 def test_any_other_tie_is_null_and_its_stakes_are_returned(decree: str) -> None:
     play = table(decree)
     result = only(play.coup(TIE), RoundResult)
-    assert told(result) == ("tie", ("tie",), 0, (), False)
+    assert refait_fields(result) == ("tie", ("tie",), 0, (), False)
     assert [hand.outcome for hand in outcome_of(result).hands] == ["tie", "tie"]
 
 
-@pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
 def test_refaits_in_a_row_are_counted_and_null_coups_change_nothing(decree: str) -> None:
     play = table(decree)
     counts: list[Any] = []
@@ -62,7 +62,7 @@ def test_refaits_in_a_row_are_counted_and_null_coups_change_nothing(decree: str)
     assert counts == [1, 0, 2, 0, 1]
 
 
-@pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
 def test_at_the_last_hand_of_the_session_there_is_no_choice(decree: str) -> None:
     play = table(decree)
     play.say("last_rounds.announce")
@@ -89,7 +89,7 @@ def test_the_regime_of_the_american_roulette_leaves_no_prison(decree: str) -> No
     assert outcome_of(only(play.coup(REFAIT), RoundResult)).choices == ("half",)
 
 
-@pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
 def test_a_person_states_which_of_the_two_it_is(decree: str) -> None:
     play = table(decree)
     play.bets()
@@ -97,7 +97,7 @@ def test_a_person_states_which_of_the_two_it_is(decree: str) -> None:
     play.gap()
     with pytest.raises(RejectedError, match="refait"):
         play.say("round.confirm", winner="31-31")
-    assert told(only(play.say("round.confirm", winner="refait"), RoundResult)) == (
+    assert refait_fields(only(play.say("round.confirm", winner="refait"), RoundResult)) == (
         "refait", ("refait",), 1, ("half", "prison"), False,
     )  # fmt: skip
 
@@ -117,7 +117,7 @@ def test_a_refait_made_uncertain_by_a_silence_is_the_candidate(decree: str) -> N
     assert outcome_of(only(play.say("round.confirm", round=1), RoundResult)).winner == "refait"
 
 
-@pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
 def test_a_correction_states_it_too_and_recounts_the_later_ones(decree: str) -> None:
     play = table(decree)
     for cards in (REFAIT, BLACK_WINS, REFAIT, REFAIT):
@@ -128,7 +128,7 @@ def test_a_correction_states_it_too_and_recounts_the_later_ones(decree: str) -> 
         (3, 3),
         (4, 4),
     ]
-    assert told(events[0]) == ("refait", ("refait",), 2, ("half", "prison"), False)
+    assert refait_fields(events[0]) == ("refait", ("refait",), 2, ("half", "prison"), False)
     events = of_kind(play.say("result.correct", round=2, winner="tie"), ResultCorrected)
     assert [
         (event.round, outcome_of(event).winner, outcome_of(event).refaits) for event in events

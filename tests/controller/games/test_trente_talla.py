@@ -24,7 +24,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from devices.readings import ShoeFault
 from tests.support.for_each import for_each
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 from tests.support.games.trente_play import BLACK_WINS, DECREES, RED_WINS, Play, shuffled
@@ -40,7 +40,8 @@ def whats(play: Play) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "decree", of("BAL05-007 BAL05-008 BAL05-009", "ARA02-035", "EUS96-089 EUS96-054", "GAL07-040")
+    "decree",
+    by_decree("BAL05-007 BAL05-008 BAL05-009", "ARA02-035", "EUS96-089 EUS96-054", "GAL07-040"),
 )
 def test_a_fault_of_the_cards_is_reported(decree: str) -> None:
     play = Play(decree)
@@ -74,7 +75,7 @@ def test_cards_at_a_closed_table_are_out_of_round() -> None:
 
 
 @pytest.mark.parametrize(
-    "decree", of("BAL05-092", "ARA02-043 ARA02-044", "EUS96-095 EUS96-096", "GAL07-049")
+    "decree", by_decree("BAL05-092", "ARA02-043 ARA02-044", "EUS96-095 EUS96-096", "GAL07-049")
 )
 def test_the_cut_card_makes_the_round_null_and_the_last_five_are_counted(decree: str) -> None:
     play, cards = Play(decree), shuffled(5)
@@ -158,7 +159,7 @@ def test_the_cut_card_takes_the_cards_that_wait_with_it() -> None:
     assert of_kind(play.coup(RED_WINS), RoundResult) != []
 
 
-@pytest.mark.parametrize("decree", of("BAL05-092", "ARA02-044", "EUS96-096", "GAL07-049"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-092", "ARA02-044", "EUS96-096", "GAL07-049"))
 @for_each(
     ("tail", "left", "says"),
     [(5, None, 0), (4, None, 1), (4, 1, 0), (0, 5, 0), (0, 4, 1), (6, None, 2)],

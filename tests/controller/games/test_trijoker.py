@@ -26,7 +26,7 @@ from controller.rulebooks.rulebook import rulebook
 from devices.readings import ShufflerState
 from tests.support.for_each import for_each
 from tests.support.games.banked_play import Play, bets_of, irregularities, voids
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 
@@ -43,7 +43,7 @@ def table(decree: str = "BAL05", **settings: int | str) -> Play:
     return play
 
 
-@pytest.mark.parametrize("decree", of("BAL05-144"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-144"))
 def test_cards_and_decisions_alternate(decree: str) -> None:
     play = table(decree)
     events = play.cards(JACKS)
@@ -63,7 +63,7 @@ def test_cards_and_decisions_alternate(decree: str) -> None:
     assert of_kind(events, CardExpected)[-1].to is None
 
 
-@pytest.mark.parametrize("decree", of("BAL05-145"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-145"))
 def test_two_of_three_bets_may_be_withdrawn_each_before_its_card(decree: str) -> None:
     play = table(decree)
     play.cards(JACKS)
@@ -126,7 +126,7 @@ def test_without_a_reader_hands_are_reported_when_they_lie_open(decree: str) -> 
 # A card seen too early
 
 
-@pytest.mark.parametrize("decree", of("BAL05-146", "EUS96-161"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-146", "EUS96-161"))
 def test_a_players_card_seen_the_round_goes_on(decree: str) -> None:
     play = table(decree)
     events = play.cards("Kh", exposed=True)
@@ -143,7 +143,7 @@ def test_a_players_card_seen_the_round_goes_on(decree: str) -> None:
     assert play.result().round == 1
 
 
-@for_each("decree", of("BAL05-146", "EUS96-161"))
+@for_each("decree", by_decree("BAL05-146", "EUS96-161"))
 @for_each("card", ["Js", "Qd", "Kc", "Ah"])
 def test_a_common_card_from_the_jack_on_makes_the_round_null(decree: str, card: str) -> None:
     play = table(decree)
@@ -171,7 +171,7 @@ def test_a_person_is_asked_where_only_a_device_has_seen_it(decree: str) -> None:
     assert voids(play.say("deal.error", error="exposed", who="common:1")), "a person's word holds"
 
 
-@pytest.mark.parametrize("decree", of("BAL05-146", "EUS96-161"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-146", "EUS96-161"))
 def test_a_lower_common_card_does_not_make_the_round_null_and_is_turned_later(decree: str) -> None:
     play = table(decree)
     play.cards("2c 3c")
@@ -202,7 +202,7 @@ def test_an_unread_common_card_is_reported_first(decree: str, card: str, null: b
     assert bool(voids(events)) is null
 
 
-@for_each("decree", of("BAL05-146", "EUS96-162"))
+@for_each("decree", by_decree("BAL05-146", "EUS96-162"))
 @for_each(
     ("error", "reason"),
     [
@@ -269,7 +269,7 @@ def test_cards_outside_a_round_leave_together() -> None:
 # The deck
 
 
-@pytest.mark.parametrize("decree", of("BAL05-148"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-148"))
 def test_up_to_three_decks_one_after_the_other(decree: str) -> None:
     assert rulebook(decree).trijoker is not None
     play = table(decree, decks=3)
@@ -390,7 +390,7 @@ def _unsuited(ranks: tuple[str, ...]) -> list[str]:
     return cards
 
 
-@pytest.mark.parametrize("decree", of("BAL05-147", "EUS96-172"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-147", "EUS96-172"))
 def test_pay_table(decree: str) -> None:
     book = rulebook(decree).trijoker
     assert book is not None

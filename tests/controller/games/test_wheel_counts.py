@@ -45,14 +45,14 @@ tables = for_each("table", TABLES, ids=lambda table: table.__name__)
 silences = for_each("silence", list(SILENCES.values()), ids=list(SILENCES))
 
 
-def say(play: Play, name: str, **fields: Any) -> None:
+def send(play: Play, name: str, **fields: Any) -> None:
     if isinstance(play, Cells):
         play.say(name, **fields)
     else:
         play.say(name, **fields)
 
 
-def told(play: Play, place: int, spin: int, **fields: Any) -> list[Any]:
+def report(play: Play, place: int, spin: int, **fields: Any) -> list[Any]:
     """Send the game's report of where the ball or wheel lies."""
     return (
         play.cell(place, spin, **fields)
@@ -67,11 +67,11 @@ def launch(play: Play, spin: int) -> None:
 
 def first(play: Play) -> None:
     """A round with a result, at a table with keys."""
-    say(play, "bets.open")
+    send(play, "bets.open")
     launch(play, 1)
-    say(play, "bets.close")
+    send(play, "bets.close")
     play.phase("settled", 1)
-    assert only(told(play, 8, 1), RoundResult).round == 1
+    assert only(report(play, 8, 1), RoundResult).round == 1
 
 
 @tables
@@ -82,15 +82,15 @@ def test_after_a_silence_the_same_count_is_a_candidate_of_the_round(
 ) -> None:
     play = table("person")
     first(play)
-    say(play, "bets.open")
+    send(play, "bets.open")
     play.take(*silence)
-    say(play, "bets.close")
-    said = told(play, place, 1)
+    send(play, "bets.close")
+    said = report(play, place, 1)
     assert (only(said, RoundUnresolved).round, only(said, RoundUnresolved).why) == (2, "silence")
     assert of_kind(said, RoundResult) == []
     assert [entry.round for entry in play.state.unresolved()] == [2]
-    assert told(play, place, 1) == []
-    say(play, "round.confirm")
+    assert report(play, place, 1) == []
+    send(play, "round.confirm")
     assert only(play.events[-1:], RoundResult).round == 2
 
 
@@ -101,12 +101,12 @@ def test_the_result_of_a_launch_before_the_silence_is_a_candidate(
 ) -> None:
     play = table("person")
     first(play)
-    say(play, "bets.open")
+    send(play, "bets.open")
     launch(play, 2)
-    say(play, "bets.close")
+    send(play, "bets.close")
     play.take(*silence)
     play.phase("settled", 1)
-    events = told(play, 9, 1)
+    events = report(play, 9, 1)
     assert of_kind(events, RoundResult) == []
     assert only(events, RoundUnresolved).round == 2
 
@@ -119,7 +119,7 @@ def test_before_a_silence_without_a_round_another_number_is_a_round_of_its_own(
     play = table("person")
     first(play)
     play.take(*silence)
-    events = told(play, 9, 1)
+    events = report(play, 9, 1)
     assert of_kind(events, RoundResult) == []
     assert (only(events, RoundUnresolved).round, only(events, RoundUnresolved).why) == (
         2,
@@ -139,10 +139,10 @@ def test_a_repeated_number_and_count_without_a_round_is_a_repetition(
         first(play)
     else:
         until_reported(play)
-        told(play, 8, 1)
+        report(play, 8, 1)
     play.take(*silence)
     assert [
-        event for event in told(play, 8, 1) if isinstance(event, RoundResult | RoundUnresolved)
+        event for event in report(play, 8, 1) if isinstance(event, RoundResult | RoundUnresolved)
     ] == []
 
 
@@ -163,12 +163,12 @@ def test_a_repeated_count_at_a_table_without_keys_is_a_candidate(
 ) -> None:
     play = table("device")
     until_reported(play)
-    assert only(told(play, 8, 1), RoundResult).round == 1
+    assert only(report(play, 8, 1), RoundResult).round == 1
     play.take(*silence)
-    events = told(play, 9, 1)
+    events = report(play, 9, 1)
     assert of_kind(events, RoundResult) == []
     assert only(events, RoundUnresolved).round == 2
-    assert told(play, 9, 1) == []
+    assert report(play, 9, 1) == []
 
 
 @tables
@@ -179,13 +179,13 @@ def test_a_new_launch_with_the_count_of_the_previous_spin_has_its_result(
     play = table(phases)
     for place in (8, 9, 9):
         if phases == "person":
-            say(play, "bets.open")
+            send(play, "bets.open")
             launch(play, 1)
-            say(play, "bets.close")
+            send(play, "bets.close")
             play.phase("settled", 1)
         else:
             until_reported(play)
-        told(play, place, 1)
+        report(play, place, 1)
     results = of_kind(play.events, RoundResult)
     assert [result.round for result in results] == [1, 2, 3]
     assert not of_kind(play.events, RoundUnresolved)
@@ -197,9 +197,9 @@ def test_a_closed_round_without_a_launch_asks(
 ) -> None:
     play = table("person")
     first(play)
-    say(play, "bets.open")
-    say(play, "bets.close")
-    assert only(told(play, 9, 1), RoundUnresolved).round == 2
+    send(play, "bets.open")
+    send(play, "bets.close")
+    assert only(report(play, 9, 1), RoundUnresolved).round == 2
 
 
 @tables
@@ -208,17 +208,17 @@ def test_a_late_number_of_the_same_count_touches_no_result_and_asks(
 ) -> None:
     play = table("person")
     first(play)
-    assert told(play, 8, 1, late=True) == []
-    events = told(play, 9, 1, late=True)
+    assert report(play, 8, 1, late=True) == []
+    events = report(play, 9, 1, late=True)
     assert (only(events, RoundUnresolved).round, of_kind(events, RoundResult)) == (2, [])
 
 
 def test_a_cell_that_the_wheel_does_not_have_asks_as_well() -> None:
     play = boule("person")
     first(play)
-    say(play, "bets.open")
+    send(play, "bets.open")
     play.take(*SILENCES["lost"])
-    say(play, "bets.close")
+    send(play, "bets.close")
     unresolved = only(
         play.take(WheelCell(at=1.0, device="wheel", cell=40, spin=1)), RoundUnresolved
     )

@@ -222,7 +222,7 @@ async def test_a_commit_that_failed_but_is_there_is_not_stored_twice(
 ) -> None:
     failures = 0
 
-    def unsaid(
+    def unreported(
         store: JournalStore,
         made: list[Row],
         saved: list[tuple[str, bytes, int]],
@@ -236,7 +236,7 @@ async def test_a_commit_that_failed_but_is_there_is_not_stored_twice(
             raise OSError("no answer")
 
     commit = JournalStore.commit
-    monkeypatch.setattr(JournalStore, "commit", unsaid)
+    monkeypatch.setattr(JournalStore, "commit", unreported)
     with closing(Journal(path)) as journal:
         await journal.append(record(1))
         assert await asyncio.gather(*(journal.append(record(n)) for n in (2, 3))) == [6, 9]

@@ -111,7 +111,7 @@ async def filled(path: Path, heard: int) -> Journal:
     return Journal(path)
 
 
-async def told(made: Journal, after: int, through: int) -> list[Entry]:
+async def published(made: Journal, after: int, through: int) -> list[Entry]:
     """The events that a publisher gets in the end if it keeps asking."""
     found: list[Entry] = []
     async with asyncio.timeout(TIMEOUT_SECONDS):
@@ -135,7 +135,7 @@ async def test_data_that_is_readable_after_all_is_published_and_no_file_is_left(
     with closing(await filled(path, 300)) as made:
         before = made.id
         disk.bad, disk.times, disk.code = {601}, 4, code
-        found = await told(made, 300, made.head())
+        found = await published(made, 300, made.head())
         assert disk.asked == 4
         assert len(found) == 2 * (RECORDS - 100)
         assert made.set_aside is None
@@ -151,7 +151,7 @@ async def test_a_partly_unreadable_file_is_left_and_the_part_is_named(
         made.on_aside = lambda: asides.append(made.lost)
         head, before = made.head(), made.id
         disk.bad = {601, 602, 603, 700}
-        found = await told(made, 300, head)
+        found = await published(made, 300, head)
         await until_async(lambda: made.id != before)
         await made.append(record(RECORDS + 1))
         assert made.set_aside is not None
@@ -181,13 +181,13 @@ async def test_unpublished_events_of_a_file_that_was_left_are_published_after_th
     with closing(Journal(path)) as made:
         assert (made.set_aside, made.lost) == (None, None)
         assert made.cursor() == 300
-        found = await told(made, 300, head)
+        found = await published(made, 300, head)
         assert [entry.seq for entry in found] == list(range(201, 2 * RECORDS + 3))
         made.report_damage(made.id, "another test")  # and of the one before it too
         await made.append(record(RECORDS + 2))
         head = made.head()
     with closing(Journal(path)) as made:
-        found = await told(made, 300, head)
+        found = await published(made, 300, head)
         assert [entry.seq for entry in found] == list(range(201, 2 * RECORDS + 5))
 
 
@@ -201,7 +201,7 @@ async def test_unpublished_events_of_a_file_damaged_at_rest_are_published_as_far
     with closing(Journal(path)) as made:
         assert made.lost == f"900 of {made.set_aside}"
         assert made.head() == head
-        found = await told(made, 300, head)
+        found = await published(made, 300, head)
         assert [entry.position for entry in found] == [
             at for at in range(301, head + 1) if at % 3 != 1 and at != 900
         ]

@@ -46,7 +46,7 @@ NOW = 1_800_000_000.0
 TOPIC = "novamas/v1/palma/jackpot/carrousel-1/state"
 
 
-def said(now: float = NOW, seconds: float = 15.0, **fields: Any) -> bytes:
+def statement(now: float = NOW, seconds: float = 15.0, **fields: Any) -> bytes:
     """A statement of this moment, valid for this many seconds."""
     whole = {
         "site": "palma",
@@ -76,24 +76,24 @@ def found(body: bytes, now: float = NOW, *, held: bool = False) -> JackpotValidi
 
 
 def test_a_jackpot_is_in_play_until_its_time_is_over() -> None:
-    assert found(said()) == JackpotValidity(None, 15.0)
-    assert found(said(), NOW + 14.5) == JackpotValidity(None, 0.5)
-    assert found(said(), NOW + 15.0) == JackpotValidity("clock")
-    assert found(said(), NOW + 15.0, held=True) == JackpotValidity("unheard")
+    assert found(statement()) == JackpotValidity(None, 15.0)
+    assert found(statement(), NOW + 14.5) == JackpotValidity(None, 0.5)
+    assert found(statement(), NOW + 15.0) == JackpotValidity("clock")
+    assert found(statement(), NOW + 15.0, held=True) == JackpotValidity("unheard")
 
 
 @pytest.mark.parametrize("slow", [10.0, 3600.0])
 def test_no_clock_extends_the_validity_of_a_statement(slow: float) -> None:
     """A daemon whose clock is behind takes a past statement for one of the future."""
-    assert found(said(), NOW - slow) == JackpotValidity(None, 15.0)
+    assert found(statement(), NOW - slow) == JackpotValidity(None, 15.0)
 
 
 def test_the_validity_of_a_statement_is_limited() -> None:
-    assert found(said(seconds=1e8)) == JackpotValidity(None, MAX_VALIDITY_SECONDS)
+    assert found(statement(seconds=1e8)) == JackpotValidity(None, MAX_VALIDITY_SECONDS)
 
 
 def test_fields_of_a_newer_controller_are_ignored() -> None:
-    assert found(said(more={"of": "it"})).why is None
+    assert found(statement(more={"of": "it"})).why is None
 
 
 @for_each(
@@ -116,13 +116,13 @@ def test_fields_of_a_newer_controller_are_ignored() -> None:
     ],
 )
 def test_statements_that_do_not_put_it_in_play(fields: dict[str, Any], why: str) -> None:
-    assert found(said(**fields)) == JackpotValidity(why)  # type: ignore[arg-type] # one of its words
+    assert found(statement(**fields)) == JackpotValidity(why)  # type: ignore[arg-type] # one of its words
 
 
 def test_a_simulated_table_gets_only_simulated_jackpots() -> None:
     link = msgspec.structs.replace(LINK, simulated=True)
-    assert read_validity(link, said(), NOW, held=False).why == "unreadable"
-    assert read_validity(link, said(simulated=True), NOW, held=False).why is None
+    assert read_validity(link, statement(), NOW, held=False).why == "unreadable"
+    assert read_validity(link, statement(simulated=True), NOW, held=False).why is None
 
 
 @given(st.binary(max_size=200) | st.recursive(st.none() | st.text(), st.lists).map(repr))
@@ -130,10 +130,10 @@ def test_an_invalid_statement_is_never_in_play(junk: bytes | str) -> None:
     assert found(junk if isinstance(junk, bytes) else junk.encode()).why is not None
 
 
-@given(st.integers(0, len(said()) - 1), st.binary(min_size=1, max_size=3))
+@given(st.integers(0, len(statement()) - 1), st.binary(min_size=1, max_size=3))
 def test_a_damaged_statement_is_not_valid_for_longer(place: int, junk: bytes) -> None:
     """Whatever is overwritten, it is read as it is, or not at all."""
-    whole = said()
+    whole = statement()
     damaged = whole[:place] + junk + whole[place + len(junk) :]
     after = found(damaged)
     assert after.why is not None or 0 < after.seconds <= MAX_VALIDITY_SECONDS
@@ -173,7 +173,7 @@ async def opened(runner: TableRunner) -> None:
     await runner.execute(BoxesSet(**PERSON, boxes=(1, 2)))
 
 
-async def told(runner: TableRunner) -> list[tuple[bool | None, str | None]]:
+async def received(runner: TableRunner) -> list[tuple[bool | None, str | None]]:
     await runner.drain()
     events = runner.recall(Recall(boot="b1", first=1, limit=500), 1 << 20)
     return [
@@ -192,9 +192,9 @@ async def test_a_table_gets_each_change_once(journal: Journal) -> None:
     assert heard.topics() == [TOPIC]
     assert not heard.on_message("novamas/v1/palma/t1/command/bets-open", b"{}", held=False)
     for _ in range(3):
-        assert heard.on_message(TOPIC, said(time.time()), held=False)
+        assert heard.on_message(TOPIC, statement(time.time()), held=False)
         await asyncio.sleep(jackpots.MIN_INTERVAL_SECONDS * 1.5)
-    assert await told(runner) == [UNHEARD, IN_PLAY]
+    assert await received(runner) == [UNHEARD, IN_PLAY]
 
 
 async def test_an_expired_statement_ends_before_any_later_input(
@@ -204,13 +204,13 @@ async def test_an_expired_statement_ends_before_any_later_input(
     runner = make_runner(journal)
     heard = JackpotFeeds([(Topics("palma"), runner)])
     await opened(runner)
-    heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
+    heard.on_message(TOPIC, statement(time.time(), 60.0), held=False)
     await runner.execute(BET)
     present = time.monotonic()
     monkeypatch.setattr(clock, "monotonic", lambda: present + 61.0)
     with pytest.raises(RejectedError, match="controller and table do not hear each other"):
         await runner.execute(BET)
-    assert await told(runner) == [UNHEARD, IN_PLAY, UNHEARD]
+    assert await received(runner) == [UNHEARD, IN_PLAY, UNHEARD]
 
 
 async def test_a_clock_that_was_set_forward_ends_a_statement(
@@ -218,22 +218,22 @@ async def test_a_clock_that_was_set_forward_ends_a_statement(
 ) -> None:
     runner = make_runner(journal)
     heard = JackpotFeeds([(Topics("palma"), runner)])
-    heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
+    heard.on_message(TOPIC, statement(time.time(), 60.0), held=False)
     present = time.time()
     monkeypatch.setattr(clock, "wall", lambda: present + 61.0)
     runner.on_readings([])
-    assert await told(runner) == [UNHEARD, IN_PLAY, UNHEARD]
+    assert await received(runner) == [UNHEARD, IN_PLAY, UNHEARD]
 
 
 async def test_of_many_statements_the_latest_counts(journal: Journal) -> None:
     runner = make_runner(journal)
     heard = JackpotFeeds([(Topics("palma"), runner)])
     for _ in range(5000):
-        heard.on_message(TOPIC, said(time.time()), held=False)
+        heard.on_message(TOPIC, statement(time.time()), held=False)
         heard.on_message(TOPIC, b"junk", held=False)
-    heard.on_message(TOPIC, said(time.time(), in_play=False, why="closed"), held=False)
+    heard.on_message(TOPIC, statement(time.time(), in_play=False, why="closed"), held=False)
     await asyncio.sleep(jackpots.MIN_INTERVAL_SECONDS * 3)
-    events = await told(runner)
+    events = await received(runner)
     assert events[-1] == (False, "closed")
     assert len(events) < 100
 
@@ -242,7 +242,7 @@ async def test_a_rebuilt_table_gets_the_statement_again(journal: Journal) -> Non
     """It may have lost the statement: it starts without, and gets the next one."""
     runner = make_runner(journal)
     heard = JackpotFeeds([(Topics("palma"), runner)])
-    heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
+    heard.on_message(TOPIC, statement(time.time(), 60.0), held=False)
     await runner.drain()
     runner._behind = True  # it ran ahead of what could be stored
     runner._publish_stored()
@@ -250,7 +250,7 @@ async def test_a_rebuilt_table_gets_the_statement_again(journal: Journal) -> Non
     assert runner.table.jackpot is not None
     assert not runner.table.jackpot.in_play
     await asyncio.sleep(jackpots.MIN_INTERVAL_SECONDS * 1.5)
-    heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
+    heard.on_message(TOPIC, statement(time.time(), 60.0), held=False)
     await runner.drain()
     assert runner.table.jackpot.in_play
 
@@ -259,8 +259,8 @@ async def test_a_table_without_the_setting_gets_no_statement(journal: Journal) -
     runner = make_runner(journal, None)
     heard = JackpotFeeds([(Topics("palma"), runner)])
     assert heard.topics() == []
-    assert not heard.on_message(TOPIC, said(time.time()), held=False)
-    assert await told(runner) == []
+    assert not heard.on_message(TOPIC, statement(time.time()), held=False)
+    assert await received(runner) == []
     assert runner.table.jackpot is None
 
 
@@ -271,7 +271,7 @@ async def test_two_tables_of_one_jackpot_get_their_own_state(
         one, two = make_runner(journal), make_runner(other)
         two.table.id = "t2"
         heard = JackpotFeeds([(Topics("palma"), one), (Topics("palma"), two)])
-        heard.on_message(TOPIC, said(time.time()), held=False)
+        heard.on_message(TOPIC, statement(time.time()), held=False)
         await asyncio.gather(one.drain(), two.drain())
         for runner, why in ((one, None), (two, "not_authorised")):
             assert runner.table.jackpot is not None
@@ -284,7 +284,7 @@ async def test_bets_follow_the_statement(journal: Journal) -> None:
     await opened(runner)
     with pytest.raises(RejectedError, match="controller and table do not hear each other"):
         await runner.execute(BET)
-    heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
+    heard.on_message(TOPIC, statement(time.time(), 60.0), held=False)
     await runner.execute(BET)
     await runner.drain()
     stored = runner.recall(Recall(boot="b1", first=1, limit=500), 1 << 20)
@@ -301,16 +301,16 @@ async def test_a_removed_table_gets_no_more_statements(tmp_path: Path) -> None:
         heard = JackpotFeeds([(Topics("palma"), one)])
         heard.remove(one.table.id)
         assert heard.topics() == []
-        assert not heard.on_message(TOPIC, said(time.time()), held=False)
+        assert not heard.on_message(TOPIC, statement(time.time()), held=False)
         heard.add(Topics("palma"), one)
         assert heard.topics([one.table.id]) == heard.topics() == [TOPIC]
         assert heard.topics(["another"]) == []
-        heard.on_message(TOPIC, said(time.time(), 60.0), held=False)
-        heard.on_message(TOPIC, said(time.time(), 60.0), held=False)  # it waits for its turn
+        heard.on_message(TOPIC, statement(time.time(), 60.0), held=False)
+        heard.on_message(TOPIC, statement(time.time(), 60.0), held=False)  # it waits for its turn
         heard.remove(one.table.id)
         before = one.table.seq
         heard.add(Topics("palma"), other)
         await asyncio.sleep(jackpots.MIN_INTERVAL_SECONDS * 1.5)
         assert one.table.seq == before
-        assert await told(one) == [UNHEARD, IN_PLAY]
-        assert await told(other) == [UNHEARD, IN_PLAY], "what waited is for who is there now"
+        assert await received(one) == [UNHEARD, IN_PLAY]
+        assert await received(other) == [UNHEARD, IN_PLAY], "what waited is for who is there now"

@@ -200,7 +200,7 @@ def test_a_clean_end_lets_a_new_node_take_the_table_at_once() -> None:
     assert floor.having() == [1]
 
 
-def heard(claims: TableClaims, body: bytes, topic: str = "novamas/v1/palma/node/x/claim") -> bool:
+def receive(claims: TableClaims, body: bytes, topic: str = "novamas/v1/palma/node/x/claim") -> bool:
     found = claims.on_message(topic, body, 1.0, stored=False)
     claims.decide(1.0, "now")
     return found
@@ -210,20 +210,20 @@ def test_only_a_claim_of_the_same_table_counts() -> None:
     claims = TableClaims("n", "b", {"r1": Topics("palma"), "r2": Topics("palma", simulated=True)})
     first: dict[str, str | None] = {"r1": "2020", "r2": "2020"}
     for body in (b"", b"[]", b'{"boot":1}', b"\xff", b"[" * 10_000):
-        assert heard(claims, body)
-    assert heard(claims, msgspec.json.encode(NodeClaim(boot="a", tables={"r2": "2020"})))
-    assert not heard(claims, b"{}", "novamas/v1/elsewhere/node/x/claim")
-    assert not heard(claims, b"{}", "novamas/v1/palma/r1/state")
+        assert receive(claims, body)
+    assert receive(claims, msgspec.json.encode(NodeClaim(boot="a", tables={"r2": "2020"})))
+    assert not receive(claims, b"{}", "novamas/v1/elsewhere/node/x/claim")
+    assert not receive(claims, b"{}", "novamas/v1/palma/r1/state")
     assert (claims.has("r1"), claims.has("r2"), claims.has("unheard-of")) == (True, True, True)
     assert claims.shared() == {}
-    assert heard(claims, msgspec.json.encode(NodeClaim(boot="a", tables=first)))
+    assert receive(claims, msgspec.json.encode(NodeClaim(boot="a", tables=first)))
     assert (claims.has("r1"), claims.has("r2"), claims.elsewhere()) == (False, True, {"r1": "x"})
 
 
 def test_claims_cannot_fill_the_memory() -> None:
     claims = TableClaims("n", "b", {"r1": Topics("palma")})
     for number in range(1000):
-        heard(claims, msgspec.json.encode(NodeClaim(boot=f"{number}", tables={"r1": None})))
+        receive(claims, msgspec.json.encode(NodeClaim(boot=f"{number}", tables={"r1": None})))
     assert len(claims._rivals) == 256
 
 
@@ -240,7 +240,7 @@ def test_an_added_table_is_decided_once_its_claims_were_received() -> None:
         "novamas-sim/v1/palma/node/+/claim",
         "novamas/v1/palma/node/+/claim",
     ]
-    assert heard(claims, claim("a", r2="2020"))
+    assert receive(claims, claim("a", r2="2020"))
     assert next(message.payload for message in claims.messages()) == claim("b", r1="2021")
     claims.admit()
     assert claims.decide(1.0, "2022") == ({"r3"}, set())
@@ -255,20 +255,20 @@ def test_a_table_that_is_removed_is_left_until_another_claims_it() -> None:
     root = Topics("palma")
     claims = TableClaims("n", "b", dict.fromkeys(("r1", "r2", "r3", "r4"), root))
     claims.decide(0.0, "2021")
-    heard(claims, claim("a", r2=None, r3="2020"))
+    receive(claims, claim("a", r2=None, r3="2020"))
     for table in ("r1", "r2", "r3"):
         claims.remove(table)
     left = [claims.is_left(table) for table in ("r1", "r2", "r3", "r4")]
     assert left == [True, False, False, False], "one waits for r2, and one has r3"
     assert [message.payload for message in claims.messages()] == [claim("b", r4="2021")]
     assert claims.shared() == {}
-    heard(claims, claim("b", r1="2021"))
+    receive(claims, claim("b", r1="2021"))
     assert claims.is_left("r1"), "it was our own claim"
-    heard(claims, msgspec.json.encode(NodeClaim(boot="c", tables={"r1": "2020"}, left=True)))
+    receive(claims, msgspec.json.encode(NodeClaim(boot="c", tables={"r1": "2020"}, left=True)))
     assert claims.is_left("r1"), "who said it has ended"
-    heard(claims, claim("c", r1=None), "novamas-sim/v1/palma/node/x/claim")
+    receive(claims, claim("c", r1=None), "novamas-sim/v1/palma/node/x/claim")
     assert claims.is_left("r1"), "that is another table"
-    heard(claims, claim("c", r1=None))
+    receive(claims, claim("c", r1=None))
     assert not claims.is_left("r1")
     claims.remove("r4")
     assert [message.payload for message in claims.messages()] == [claim("b")]
@@ -298,7 +298,7 @@ def test_numbers_continue_beyond_those_of_a_later_owner() -> None:
         sessions = {} if told is None else {"r1": told[0]}
         readings = {} if told is None else {"r1": told[1]}
         other = NodeClaim(boot="a", tables={"r1": "2020"}, sessions=sessions, readings=readings)
-        heard(claims, msgspec.json.encode(other))
+        receive(claims, msgspec.json.encode(other))
         claims.decide(0.0, "2026")
         assert not claims.has("r1")
         taken, _ = claims.decide(CLAIM_EXPIRY_SECONDS + 2, "2026")
@@ -315,7 +315,7 @@ def test_impossible_numbers_are_no_claim() -> None:
     claims.on_connected(0.0)
     good = msgspec.json.decode(claim("a", r1="2020"))
     for wrong in ({"r1": 2**53}, {"r1": -1}, {"r1": "1"}):
-        heard(claims, msgspec.json.encode(good | {"sessions": wrong}))
+        receive(claims, msgspec.json.encode(good | {"sessions": wrong}))
     claims.decide(0.0, "2026")
     assert claims.has("r1")
 
@@ -326,7 +326,7 @@ def test_an_unstable_connection_keeps_no_table_with_a_dead_daemon() -> None:
     def waiting() -> TableClaims:
         claims = TableClaims("n", "b", {"r1": Topics("palma")})
         claims.on_connected(0.0)
-        heard(claims, claim("a", r1="2020"))
+        receive(claims, claim("a", r1="2020"))
         return claims
 
     flapping = waiting()

@@ -63,13 +63,13 @@ TIMES = 10_000 if LONG_FORM in os.environ else 400
 RULES = command_rights("roulette-french", "ARA02")
 
 
-def taken(token: bytes, now: float = NOW, seen: SeenCommands | None = None) -> VerifiedCommand:
+def accept(token: bytes, now: float = NOW, seen: SeenCommands | None = None) -> VerifiedCommand:
     return verify(token, now, AUDIENCE, TABLE, PEOPLE, SeenCommands() if seen is None else seen)
 
 
 def refusal(token: bytes, now: float = NOW, seen: SeenCommands | None = None) -> str:
     try:
-        taken(token, now, seen)
+        accept(token, now, seen)
     except RejectedError as refused:
         return refused.refusal.key
     pytest.fail(f"accepted: {token!r}")
@@ -97,7 +97,7 @@ def body(**changed: Any) -> bytes:
 
 
 def test_the_signer_and_the_content() -> None:
-    found = taken(signed())
+    found = accept(signed())
     assert (found.person, found.key.id) == (LASA, public("lasa").id)
     assert command_of(found, "round-void", 12.5) == RoundVoid(
         at=12.5, by="M. Lasa", role="table_head", reason="ball_out"
@@ -106,7 +106,7 @@ def test_the_signer_and_the_content() -> None:
 
 
 def test_any_of_the_persons_keys() -> None:
-    assert taken(signed("lasa-tablet")).key == public("lasa-tablet")
+    assert accept(signed("lasa-tablet")).key == public("lasa-tablet")
 
 
 def test_another_library_reads_the_token() -> None:
@@ -130,19 +130,19 @@ def test_a_token_made_by_another_library_is_accepted() -> None:
         "EdDSA",
         headers={"kid": public("lasa").id},
     )
-    assert taken(token.encode()).person == LASA
+    assert accept(token.encode()).person == LASA
 
 
 def test_commands_to_devices_and_recalls() -> None:
     fields = {"device": "wheel", "command": "stop"}
-    told = taken(signed(command="device.command", fields=fields))
+    told = accept(signed(command="device.command", fields=fields))
     assert command_of(told, "device-command", 0.0) == DeviceOrder(
         device="wheel", command="stop", by="M. Lasa", role="table_head"
     )
     recall = claims(
         iss="carrousel-1", role="reader", command="recall", fields={"boot": "b", "from": 1}
     )
-    told = taken(sign(secret("screen"), recall).encode())
+    told = accept(sign(secret("screen"), recall).encode())
     assert command_of(told, "recall", 0.0) == Recall(boot="b", first=1)
     assert authorise(RULES, command_of(told, "recall", 0.0), told.claims.role).law is None
 
@@ -164,7 +164,7 @@ def test_fields_that_contradict_the_claims_are_refused(
     changed: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(RejectedError) as refused:
-        command_of(taken(signed(**changed)), "round-void", 0.0)
+        command_of(accept(signed(**changed)), "round-void", 0.0)
     assert refused.value.refusal is not None
     assert refused.value.refusal.key == message
 
@@ -172,13 +172,13 @@ def test_fields_that_contradict_the_claims_are_refused(
 def test_wrong_fields_are_reported_as_of_any_command() -> None:
     for fields in ({"reason": "weather"}, {}, {"reason": "ball_out", "at": 3}):
         with pytest.raises(UnreadableCommandError):
-            command_of(taken(signed(fields=fields)), "round-void", 0.0)
+            command_of(accept(signed(fields=fields)), "round-void", 0.0)
 
 
 def test_a_reader_may_send_no_command() -> None:
     given = claims(iss="carrousel-1", role="reader")
     with pytest.raises(RejectedError, match="may only read"):
-        command_of(taken(sign(secret("screen"), given).encode()), "round-void", 0.0)
+        command_of(accept(sign(secret("screen"), given).encode()), "round-void", 0.0)
 
 
 # The limits of time
@@ -201,7 +201,7 @@ def test_a_reader_may_send_no_command() -> None:
 def test_the_time_is_right_within_the_tolerance(iat: int, exp: int, told: str | None) -> None:
     token = signed(iat=int(NOW + iat), exp=int(NOW + exp))
     if told is None:
-        assert taken(token).person == LASA
+        assert accept(token).person == LASA
     else:
         assert refusal(token) == told
 
@@ -465,7 +465,7 @@ def test_each_command_is_followed_once_whenever_it_is_replayed() -> None:
     """Thousands of replays of fifty commands, at any time after, with the clock set back too."""
     chance, seen = random.Random(15), SeenCommands()
     for token in GOOD:
-        taken(token, seen=seen)
+        accept(token, seen=seen)
     for _ in range(TIMES):
         now = NOW + chance.uniform(-20, 60)
         told = refusal(chance.choice(GOOD), now, seen)
@@ -487,7 +487,7 @@ def test_a_croupier_may_not_send_commands_of_the_head() -> None:
     """The wrong role by law: enrolled, in order, and refused by the table of roles."""
     for _ in range(TIMES // 10):
         given = claims(iss="a-riera", role="croupier", fields={"reason": "ball_out"})
-        found = taken(sign(secret("riera"), given).encode())
+        found = accept(sign(secret("riera"), given).encode())
         with pytest.raises(RejectedError) as refused:
             authorise(RULES, command_of(found, "round-void", 0.0), found.claims.role)
         assert refused.value.refusal is not None
@@ -503,7 +503,7 @@ def test_the_owner_of_a_key_may_not_be_at_every_table() -> None:
 
 def test_a_revocation_counts_from_the_next_command_on() -> None:
     token, seen = signed(), SeenCommands()
-    taken(token, seen=seen)
+    accept(token, seen=seen)
     without = checked_people(HEAD, [replace(LASA, revoked="2026-11-22T12:00:00Z"), *PERSONS[1:]])
     with pytest.raises(RejectedError, match=r"M. Lasa may not act since 2026-11-22"):
         verify(signed(), NOW, AUDIENCE, TABLE, without, seen)
@@ -543,7 +543,7 @@ def test_a_randomly_changed_claim(data: st.DataObject) -> None:
     )
     token = by_hand(header(), body(**{name: value}))
     try:
-        found = taken(token).claims
+        found = accept(token).claims
     except RejectedError:
         return
     assert (found.iss, found.aud) == ("m-lasa", AUDIENCE)

@@ -28,7 +28,7 @@ from controller.tables.table import Table
 from devices.readings import CardDrawn
 from devices.shoe.barcode_cards import RANKS
 from tests.controller.proof.test_audit import chain_again, forge
-from tests.support.games.play import said
+from tests.support.games.play import make_command
 from tests.support.games.trente_play import BLACK_WINS, RED_WINS
 from tests.support.journal.premises import Premises, entries
 
@@ -46,8 +46,8 @@ def premises(path: Path, game: str, at: float = 100.0) -> Premises:
     return Premises(path, at=at, game=game, driver="barcode-serial", cipher=CIPHER)
 
 
-async def say(run: Premises, command: str, role: str = "table_head", **fields: Any) -> None:
-    given = said(command, run.now, role, **fields)
+async def send(run: Premises, command: str, role: str = "table_head", **fields: Any) -> None:
+    given = make_command(command, run.now, role, **fields)
     assert isinstance(given, Command)
     await run.runner.execute(given)
 
@@ -55,7 +55,7 @@ async def say(run: Premises, command: str, role: str = "table_head", **fields: A
 async def start(run: Premises) -> None:
     draw(run, "As")  # the table is closed; it shows that the scanner is there
     await run.open()
-    await say(run, "shoe.start", shoe="S1")
+    await send(run, "shoe.start", shoe="S1")
 
 
 def draw(run: Premises, cards: str) -> None:
@@ -66,8 +66,8 @@ def draw(run: Premises, cards: str) -> None:
 
 
 async def bets(run: Premises) -> None:
-    await say(run, "bets.open", "croupier")
-    await say(run, "bets.close", "croupier")
+    await send(run, "bets.open", "croupier")
+    await send(run, "bets.close", "croupier")
 
 
 async def two_runs(path: Path) -> None:
@@ -81,7 +81,7 @@ async def two_runs(path: Path) -> None:
     await run.end()
     run = premises(path, "trente-et-quarante", at=5.0)
     draw(run, RED_WINS[6:])
-    await say(run, "round.confirm", winner="red")
+    await send(run, "round.confirm", winner="red")
     await run.end()
 
 
@@ -91,7 +91,7 @@ async def sealed_coup(path: Path) -> None:
     draw(run, PUNTO_BANCA[:5])
     await bets(run)
     draw(run, PUNTO_BANCA[6:])
-    await say(run, "cards.turn")
+    await send(run, "cards.turn")
     await run.end()
 
 
@@ -296,7 +296,7 @@ def test_a_state_saved_with_frames_is_read() -> None:
         *(("bets.open", {}), ("bets.close", {})),
     ]
     for command, fields in given:
-        play.handle(said(command, **fields), "now", 0)
+        play.handle(make_command(command, **fields), "now", 0)
     for card in BLACK_WINS.split()[:-1]:
         play.handle(CardDrawn(at=1.0, device="shoe", frame=f"CARD {card}", card=card), "now", 0)
     new = json.loads(play.saved())

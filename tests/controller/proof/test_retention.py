@@ -89,7 +89,7 @@ def clock_alert(run: Premises) -> str | None:
     return None if alert is None else alert.detail
 
 
-def kept(path: Path) -> list[int]:
+def stored_positions(path: Path) -> list[int]:
     """The stored positions, in segments or in the file."""
     held = {entry.position for entry in entries(path)}
     for each in segments(path):
@@ -129,8 +129,8 @@ async def test_a_start_in_1970_and_then_the_right_time_removes_nothing(
         assert clock_alert(run) is None
         assert removals(path) == []
         end = run.journal.head()
-    assert kept(path) == list(range(1, end + 1))
-    assert [entry.position for entry in entries(path)] == kept(
+    assert stored_positions(path) == list(range(1, end + 1))
+    assert [entry.position for entry in entries(path)] == stored_positions(
         path
     )  # it has not even left the journal
     assert [segment.name[:10] for segment in segments(path)] == ["1970-01-01", "1970-01-02"]
@@ -166,7 +166,7 @@ async def test_45_days_forward_or_back_remove_nothing(
         assert clock_alert(run) is None or synchronised
         assert removals(path) == []
         end = run.journal.head()
-    assert kept(path) == list(range(1, end + 1))
+    assert stored_positions(path) == list(range(1, end + 1))
     assert min(entry.position for entry in entries(path)) == 1
 
 
@@ -204,7 +204,7 @@ async def test_a_removal_is_recorded_before_it_happens(
             assert not path.with_name(f"{path.name}.segments").joinpath(gone.segment).exists()
         assert [gone.first for gone in found] == [1, *(gone.last + 1 for gone in found[:-1])]
         end = run.journal.head()
-    assert kept(path) == list(range(found[-1].last + 1, end + 1))
+    assert stored_positions(path) == list(range(found[-1].last + 1, end + 1))
     assert len(segments(path)) in (10, 11)
 
 
@@ -281,9 +281,9 @@ async def test_nothing_is_removed_without_a_record(
                 await run.upkeep._seal(run.journal.head())
                 await written(run)
         assert "closed" in str(run.alerts["journal-seal"].detail)
-        assert min(kept(path)) == 1
+        assert min(stored_positions(path)) == 1
         await live(run, world, 1)
-        assert min(kept(path)) > 1
+        assert min(stored_positions(path)) > 1
 
 
 async def test_a_machine_that_was_off_for_a_month_continues_its_count(
@@ -299,7 +299,7 @@ async def test_a_machine_that_was_off_for_a_month_continues_its_count(
         await minute(run)
         assert clock_alert(run) is None
         assert removals(path) == []
-        assert min(kept(path)) == 1
+        assert min(stored_positions(path)) == 1
         await live(run, world, 3)
         assert removals(path) != []
 
@@ -331,7 +331,7 @@ async def test_a_clock_that_is_ahead_for_an_hour_does_not_keep_days_from_being_s
         sealed = max(header(segment).last for segment in segments(path))
         with closing(JournalReader(path)) as reader:
             assert reader.day_after(sealed) == "2026-11-05"
-    assert kept(path) == list(range(1, end + 1))
+    assert stored_positions(path) == list(range(1, end + 1))
 
 
 class Ledger:
@@ -395,7 +395,7 @@ async def _whatever(path: Path, world: World, steps: list[tuple[str, float]]) ->
                 run = Premises(path, keep_days=keep)
         await run.runner.drain()
         ledger.note(run.journal.head())
-        there = kept(path)
+        there = stored_positions(path)
         assert there == list(range(there[0], run.journal.head() + 1))
         removed = [ledger.written[position] for position in range(1, there[0])]
         assert all(ledger.ran - written >= keep for written in removed)

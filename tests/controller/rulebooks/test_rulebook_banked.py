@@ -17,7 +17,7 @@ from controller.rulebooks.pai_gow import PaiGow
 from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.banked_play import PAIRS
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 
 every = for_each(("game", "decree"), PAIRS)
 LAWS = {
@@ -106,13 +106,13 @@ def test_texas_pays_as_the_decree_lists() -> None:
     assert (book.bonus_pair_from, book.qualifies, book.second) == ("A", "4", (1, 1))
 
 
-@pytest.mark.parametrize("decree", of("BAL09-036", "EUS96-176"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-036", "EUS96-176"))
 def test_pai_gow_has_three_dice_of_20_to_25_millimetres(decree: str) -> None:
     book = book_of("pai-gow", decree)
     assert (book.dice, book.die) == (3, (200, 250))
 
 
-@pytest.mark.parametrize("decree", [*of("BAL09-013 BAL09-074"), "EUS96"])
+@pytest.mark.parametrize("decree", [*by_decree("BAL09-013 BAL09-074"), "EUS96"])
 def test_pai_gow_is_for_six_players_and_keeps_up_to_five_percent(decree: str) -> None:
     book = book_of("pai-gow", decree)
     assert (book.boxes, book.commission, book.hand, book.low) == (6, 50, 7, 2)

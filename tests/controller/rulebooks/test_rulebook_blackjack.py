@@ -9,7 +9,7 @@ from controller.rulebooks.blackjack import Blackjack
 from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.blackjack_play import PAIRS
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 
 every = for_each(("game", "decree"), PAIRS)
 
@@ -45,12 +45,12 @@ def test_six_decks_half_of_each_colour_five_burned(game: str, decree: str) -> No
     assert (rules.decks, rules.backs, rules.burn) == (6, (3, 3), 5)
 
 
-@pytest.mark.parametrize("decree", of("BAL05-069", "ARA02-051", "EUS96-059", "GAL07-047"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-069", "ARA02-051", "EUS96-059", "GAL07-047"))
 def test_at_least_one_deck_behind_the_cut_card(decree: str) -> None:
     assert (book_of(decree).shoe.behind, book_of(decree).shoe.behind_exact) == (52, False)
 
 
-@pytest.mark.parametrize("decree", of("BAL05-084", "ARA02-069", "EUS96-065", "GAL07-065"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-084", "ARA02-069", "EUS96-065", "GAL07-065"))
 def test_boxes_and_who_may_bet_on_them(decree: str) -> None:
     book = book_of(decree)
     assert (book.boxes, book.least_hands, book.bets_per_box) == {
@@ -61,7 +61,7 @@ def test_boxes_and_who_may_bet_on_them(decree: str) -> None:
     }[decree]
 
 
-@pytest.mark.parametrize("decree", of("BAL05-086", "ARA02-070", "EUS96-087", "GAL07-077"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-086", "ARA02-070", "EUS96-087", "GAL07-077"))
 def test_highest_bets(decree: str) -> None:
     assert (
         book_of(decree).limits

@@ -13,7 +13,7 @@ from controller.games.chemin.settings import LAWS
 from controller.rulebooks.chemin import Chemin, CheminError
 from tests.support.for_each import for_each
 from tests.support.games import decrees
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 GAMES = ("chemin-de-fer", "baccarat-two-cloths")
@@ -41,7 +41,7 @@ def test_calls_are_these(decree: str, game: str) -> None:
 
 @pytest.mark.parametrize(
     "decree",
-    of(
+    by_decree(
         "ARA02-086 ARA02-087 ARA02-107 ARA02-108 ARA02-109",
         "BAL05-110 BAL05-124 BAL05-125 BAL05-126",
         "EUS96-131 EUS96-132 EUS96-150 EUS96-151 EUS96-154",
@@ -61,7 +61,7 @@ def test_figures_of_chemin_de_fer(decree: str) -> None:
 
 @pytest.mark.parametrize(
     "decree",
-    of(
+    by_decree(
         "ARA02-111 ARA02-112 ARA02-115 ARA02-120 ARA02-121",
         "BAL05-110 BAL05-122 BAL05-124 BAL05-125",
         "EUS96-131 EUS96-132 EUS96-150 EUS96-151 EUS96-153",

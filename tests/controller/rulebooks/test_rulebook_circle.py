@@ -16,7 +16,7 @@ from controller.rulebooks.circle import Circle
 from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.circle_play import PAIRS
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 
 every = for_each(("decree", "game"), PAIRS)
 NEEDED = {"too_many", "exposed", "exposed_in_cut", "premature", "extra_common"}
@@ -105,7 +105,7 @@ def test_four_players_at_least(decree: str, game: str) -> None:
 
 
 @pytest.mark.parametrize("game", ["texas-holdem", "omaha"])
-@pytest.mark.parametrize("decree", of("BAL09-071", "EUS96-214"))
+@pytest.mark.parametrize("decree", by_decree("BAL09-071", "EUS96-214"))
 def test_the_share_of_the_house(decree: str, game: str) -> None:
     options = [(rake.of, rake.least, rake.most) for rake in book_of(decree, game).rake]
     assert (

@@ -10,7 +10,7 @@ from controller.rulebooks.craps import Craps
 from controller.rulebooks.dispositions import dispositions, own_rules, subjects
 from tests.support.for_each import for_each
 from tests.support.games import decrees
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 every = for_each("decree", DECREES)
@@ -49,7 +49,9 @@ def test_calls_and_open_questions_are_these(decree: str) -> None:
 
 @pytest.mark.parametrize(
     "decree",
-    of("BAL05-053 BAL05-054", "ARA02-122 ARA02-123", "EUS96-099 EUS96-100", "GAL07-129 GAL07-130"),
+    by_decree(
+        "BAL05-053 BAL05-054", "ARA02-122 ARA02-123", "EUS96-099 EUS96-100", "GAL07-129 GAL07-130"
+    ),
 )
 def test_six_dice_of_20_to_25_millimetres(decree: str) -> None:
     book = book_of(decree)

@@ -8,7 +8,7 @@ from controller.games.punto_banca.settings import LAWS
 from controller.rulebooks.punto_banca import PuntoBanca
 from tests.support.for_each import for_each
 from tests.support.games import decrees
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 every = for_each("decree", DECREES)
@@ -35,7 +35,9 @@ def test_calls_are_these(decree: str) -> None:
 # In the decree's own figures
 
 
-@pytest.mark.parametrize("decree", of("BAL05-103 BAL05-106", "ARA02-084", "EUS96-128", "GAL07-092"))
+@pytest.mark.parametrize(
+    "decree", by_decree("BAL05-103 BAL05-106", "ARA02-084", "EUS96-128", "GAL07-092")
+)
 def test_commission_and_limits(decree: str) -> None:
     book = book_of(decree)
     assert book.commission == (1, 20)
@@ -48,7 +50,7 @@ def test_commission_and_limits(decree: str) -> None:
     }[decree]
 
 
-@pytest.mark.parametrize("decree", of("BAL05-102", "ARA02-084", "EUS96-127", "GAL07-091"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-102", "ARA02-084", "EUS96-127", "GAL07-091"))
 def test_the_tie_pays_eight_to_one(decree: str) -> None:
     book = book_of(decree)
     assert book.tie_pays == (8, 1)
@@ -58,13 +60,14 @@ def test_the_tie_pays_eight_to_one(decree: str) -> None:
     )
 
 
-@pytest.mark.parametrize("decree", [*of("ARA02-085", "EUS96-129", "GAL07-096"), "BAL05"])
+@pytest.mark.parametrize("decree", [*by_decree("ARA02-085", "EUS96-129", "GAL07-096"), "BAL05"])
 def test_seats_of_the_reduced_tables(decree: str) -> None:
     assert book_of(decree).seats == {"mini": 7, "midi": 9}
 
 
 @pytest.mark.parametrize(
-    "decree", of("BAL05-095", "ARA02-071 ARA02-072", "EUS96-116 EUS96-117", "GAL07-040 GAL07-047")
+    "decree",
+    by_decree("BAL05-095", "ARA02-071 ARA02-072", "EUS96-116 EUS96-117", "GAL07-040 GAL07-047"),
 )
 def test_six_decks_with_indices_in_two_colours_and_seven_cards_behind(decree: str) -> None:
     shoe = book_of(decree).shoe

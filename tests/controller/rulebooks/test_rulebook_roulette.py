@@ -13,7 +13,7 @@ from controller.games.roulette.wheel import EUROPEAN, faults, neighbours
 from controller.rulebooks.rulebook import Roulette, rulebook
 from tests.support.for_each import for_each
 from tests.support.games import decrees
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 from tests.support.games.seeds import stands_in
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
@@ -98,7 +98,7 @@ BANDS = {
 }
 
 
-@pytest.mark.parametrize("decree", of("ARA02-022", "BAL05-030", "EUS96-033", "GAL07-023"))
+@pytest.mark.parametrize("decree", by_decree("ARA02-022", "BAL05-030", "EUS96-033", "GAL07-023"))
 def test_highest_stakes_by_bands(decree: str) -> None:
     bands = 4 if decree == "EUS96" else 3
     for game in GAMES:
@@ -136,7 +136,7 @@ PAYS = {
 }
 
 
-@pytest.mark.parametrize("decree", [*of("BAL05-025", "GAL07-025"), "ARA02", "EUS96"])
+@pytest.mark.parametrize("decree", [*by_decree("BAL05-025", "GAL07-025"), "ARA02", "EUS96"])
 def test_pays(decree: str) -> None:
     book = roulette(decree)
     assert {name: bet.pays for name, bet in book.bets.items()} == PAYS
@@ -161,23 +161,23 @@ COMMON = (
 )
 
 
-@pytest.mark.parametrize("decree", of("ARA02-025", "BAL05-024", "EUS96-026", "GAL07-016"))
+@pytest.mark.parametrize("decree", by_decree("ARA02-025", "BAL05-024", "EUS96-026", "GAL07-016"))
 def test_order_of_payment_french(decree: str) -> None:
     assert roulette(decree).settlement == FRENCH.get(decree, COMMON)
 
 
-@pytest.mark.parametrize("decree", of("ARA02-025", "BAL05-024", "EUS96-027", "GAL07-017"))
+@pytest.mark.parametrize("decree", by_decree("ARA02-025", "BAL05-024", "EUS96-027", "GAL07-017"))
 def test_order_of_payment_american(decree: str) -> None:
     assert roulette(decree, "roulette-american").settlement == AMERICAN
 
 
-@pytest.mark.parametrize("decree", of("ARA02-021", "BAL05-029", "EUS96-023", "GAL07-018"))
+@pytest.mark.parametrize("decree", by_decree("ARA02-021", "BAL05-029", "EUS96-023", "GAL07-018"))
 def test_zero_leaves_half_or_prison_and_at_the_american_table_half(decree: str) -> None:
     assert roulette(decree).zero == "half_or_prison"
     assert roulette(decree, "roulette-american").zero == "half"
 
 
-@pytest.mark.parametrize("decree", [*of("BAL05-031", "GAL07-024"), "EUS96"])
+@pytest.mark.parametrize("decree", [*by_decree("BAL05-031", "GAL07-024"), "EUS96"])
 def test_minimum_on_simple_chances(decree: str) -> None:
     assert roulette(decree).simple_minimum_factor == 5
 
@@ -199,7 +199,7 @@ THIRD: list[tuple[int, ...]] = [(5, 8), (10, 11), (13, 16), (23, 24), (27, 30), 
 ORPHANS: list[tuple[int, ...]] = [(1,), (6, 9), (14, 17), (17, 20), (31, 34)]
 
 
-@pytest.mark.parametrize("decree", of("BAL05-036", "EUS96-029"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-036", "EUS96-029"))
 def test_series_are_what_their_chips_cover(decree: str) -> None:
     sectors = roulette(decree, "roulette-american").sectors
     chips = {"big_series": BIG_SERIES, "third": THIRD, "orphans": ORPHANS}
@@ -221,13 +221,13 @@ def test_the_usual_order_of_pockets_satisfies_the_decree(decree: str, game: str)
     assert faults(EUROPEAN, roulette(decree, game)) == []
 
 
-@pytest.mark.parametrize("decree", of("ARA02-003", "BAL05-013", "EUS96-004", "GAL07-003"))
+@pytest.mark.parametrize("decree", by_decree("ARA02-003", "BAL05-013", "EUS96-004", "GAL07-003"))
 def test_colours_by_the_sum_of_the_digits(decree: str) -> None:
     black = {number for number in range(1, 37) if colour(number, roulette(decree)) == "black"}
     assert black == {2, 4, 6, 8, 10, 11, 13, 15, 17, 20, 22, 24, 26, 28, 29, 31, 33, 35}
 
 
-@pytest.mark.parametrize("decree", of("BAL05-035", "EUS96-028"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-035", "EUS96-028"))
 def test_neighbours_that_the_decree_names(decree: str) -> None:
     named = {int(number): set(around) for number, around in roulette(decree).neighbours.items()}
     assert named == {0: {3, 15, 26, 32}, 17: {2, 6, 25, 34}}
@@ -238,7 +238,7 @@ def test_neighbours_that_the_decree_names(decree: str) -> None:
 # In the decree's own words
 
 
-@pytest.mark.parametrize("decree", [*of("BAL05-021", "EUS96-016", "GAL07-014"), "ARA02"])
+@pytest.mark.parametrize("decree", [*by_decree("BAL05-021", "EUS96-016", "GAL07-014"), "ARA02"])
 def test_announcements_are_the_decrees_words(decree: str, shared: Path) -> None:
     announcements = roulette(decree).announcements
     assert {"bets_closed", "void"} <= set(announcements)

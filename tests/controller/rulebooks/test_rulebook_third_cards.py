@@ -13,7 +13,7 @@ from controller.rulebooks.cards import ThirdCards
 from controller.rulebooks.chemin import Chemin
 from controller.rulebooks.punto_banca import PuntoBanca
 from tests.support.for_each import for_each
-from tests.support.games.decrees import book_of, of
+from tests.support.games.decrees import book_of, by_decree
 from tests.support.games.seeds import stands_in
 
 ANNEX_VI = (
@@ -95,12 +95,12 @@ def test_where_the_table_of_punto_y_banca_is_lost_every_row_is_a_repair(decree: 
     assert {repair.printed for repair in repairs} == {""}
 
 
-@pytest.mark.parametrize("decree", of("BAL05-100", "ARA02-078", "EUS96-121", "GAL07-089"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-100", "ARA02-078", "EUS96-121", "GAL07-089"))
 def test_the_player_draws_on_0_to_5_and_stands_on_6_or_7(decree: str) -> None:
     assert third("punto-banca", decree).player == "TTTTTTPP"
 
 
-@pytest.mark.parametrize("decree", of("ARA02-095", "BAL05-113", "EUS96-138", "GAL07-103"))
+@pytest.mark.parametrize("decree", by_decree("ARA02-095", "BAL05-113", "EUS96-138", "GAL07-103"))
 def test_hands_where_a_player_holds_the_bank(decree: str) -> None:
     assert third("chemin-de-fer", decree).player == "TTTTTOPP"
     assert book_of(Chemin, "baccarat-two-cloths", decree).third.player == "TTTTTOPP"

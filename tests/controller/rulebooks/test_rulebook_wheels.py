@@ -16,7 +16,7 @@ from controller.rulebooks.dispositions import dispositions
 from controller.rulebooks.wheels import Boule, FortuneWheelBook
 from tests.support.for_each import for_each
 from tests.support.games import decrees
-from tests.support.games.decrees import of
+from tests.support.games.decrees import by_decree
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 GAMES = ("boule", "fortune-wheel")
@@ -56,13 +56,13 @@ def test_only_the_person_in_charge_declares_a_spin_null(decree: str, game: str) 
 # Boule
 
 
-@pytest.mark.parametrize("decree", of("BAL05-038", "ARA02-028", "EUS96-035", "GAL07-028"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-038", "ARA02-028", "EUS96-035", "GAL07-028"))
 def test_a_plate_has_two_rows_of_eighteen_holes_and_nine_numbers(decree: str) -> None:
     book = boule(decree)
     assert (book.holes, book.rows, book.numbers) == (18, 2, 9)
 
 
-@pytest.mark.parametrize("decree", of("BAL05-045", "GAL07-031"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-045", "GAL07-031"))
 def test_a_number_pays_seven_and_a_simple_chance_one(decree: str) -> None:
     assert {name: bet.pays for name, bet in boule(decree).bets.items()} == {
         "number": (7, 1),
@@ -70,7 +70,7 @@ def test_a_number_pays_seven_and_a_simple_chance_one(decree: str) -> None:
     }
 
 
-@pytest.mark.parametrize("decree", of("BAL05-046", "ARA02-033", "GAL07-034"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-046", "ARA02-033", "GAL07-034"))
 def test_the_highest_stakes_are_fixed_between(decree: str) -> None:
     assert {name: bet.limits for name, bet in boule(decree).bets.items()} == {
         "number": (40, 100),
@@ -95,7 +95,9 @@ def test_the_calls_are_all_three_in_the_book(decree: str) -> None:
 # The wheel of fortune
 
 
-@pytest.mark.parametrize("decree", of("BAL05-048", "ARA02-149", "EUS96-041 EUS96-042", "GAL07-036"))
+@pytest.mark.parametrize(
+    "decree", by_decree("BAL05-048", "ARA02-149", "EUS96-041 EUS96-042", "GAL07-036")
+)
 def test_the_cells_add_up(decree: str) -> None:
     book = fortune(decree)
     assert (
@@ -110,7 +112,7 @@ def test_the_basque_wheel_has_six_bets() -> None:
     assert list(fortune("EUS96").bets) == ["24", "15", "7", "4", "2", "joker"]
 
 
-@pytest.mark.parametrize("decree", of("BAL05-048", "GAL07-036"))
+@pytest.mark.parametrize("decree", by_decree("BAL05-048", "GAL07-036"))
 def test_a_wheel_has_the_stated_number_of_cells_of_each_number(decree: str) -> None:
     cells = {name: bet.cells for name, bet in fortune(decree).bets.items()}
     assert cells == {"24": 24, "15": 15, "7": 7, "4": 4, "2": 2, "joker_red": 1, "joker_black": 1}

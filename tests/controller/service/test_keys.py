@@ -156,22 +156,22 @@ def test_unseal_distinguishes_the_boxes_of_the_daemon_from_those_of_others(
     changed = msgspec.json.encode({**msgspec.json.decode(theirs), "key": public(key)})
     messages.write_bytes(b"\n".join((mine, theirs, old, changed)))
 
-    def told(*words: str) -> tuple[int, list[str], str]:
+    def unseal_output(*words: str) -> tuple[int, list[str], str]:
         status = main(["unseal", "--key", str(file), *words, str(messages)])
         out, err = capsys.readouterr()
         return status, [msgspec.json.decode(line)["signed"] for line in out.splitlines()], err
 
-    assert told("--signer", public(key))[:2] == (
+    assert unseal_output("--signer", public(key))[:2] == (
         1,
         ["key_given", "unknown_key", "not_signed", "bad_signature"],
     )
-    assert told()[1] == ["unknown_key", "unknown_key", "not_signed", "bad_signature"]
-    assert "4 boxes: 2 signed with an unknown key" in told()[2]
+    assert unseal_output()[1] == ["unknown_key", "unknown_key", "not_signed", "bad_signature"]
+    assert "4 boxes: 2 signed with an unknown key" in unseal_output()[2]
     messages.write_bytes(b"\n".join((mine, mine)))
-    assert told("--signer", public(key))[:2] == (0, ["key_given"] * 2)
+    assert unseal_output("--signer", public(key))[:2] == (0, ["key_given"] * 2)
     messages.write_bytes(old)
-    assert told()[:2] == (0, ["not_signed"])
-    assert told("--signer", public(key))[0] == 1
+    assert unseal_output()[:2] == (0, ["not_signed"])
+    assert unseal_output("--signer", public(key))[0] == 1
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from controller.tables.runner import TableRunner
 from devices import clock
 from devices.readings import CardDrawn, SlotCoin
 from tests.support.chaos.poker_script import BOXES, DEALER, Script, script
-from tests.support.games.play import said
+from tests.support.games.play import make_command
 
 CHUNK = 12
 """Coins in one report of a board."""
@@ -206,7 +206,7 @@ class Croupier:
 
     async def _all(self, orders: list[tuple[str, dict[str, Any]]]) -> None:
         """Commands in one breath: they are stored together, or none is."""
-        given = [said(name, self._runner.clock(), **fields) for name, fields in orders]
+        given = [make_command(name, self._runner.clock(), **fields) for name, fields in orders]
         told = await asyncio.gather(
             *(self._runner.execute(each) for each in given),  # type: ignore[arg-type]
             return_exceptions=True,

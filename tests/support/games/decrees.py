@@ -23,7 +23,7 @@ def book_of(kind: type[B], game: str, decree: str) -> B:
     return book
 
 
-def of(*rules: str) -> list[Any]:
+def by_decree(*rules: str) -> list[Any]:
     """One case per decree, each with its rule; several rules of one decree are separated by a
     space.
     """

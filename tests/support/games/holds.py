@@ -20,7 +20,7 @@ from controller.contract.events import (
 from controller.contract.notation import Input, read_event, write
 from controller.contract.refusals import RejectedError
 from devices.readings import Reading
-from tests.support.games.play import AnyPlay, said
+from tests.support.games.play import AnyPlay, make_command
 
 P = TypeVar("P", bound=AnyPlay[Any, Any])
 
@@ -30,7 +30,7 @@ def spoken(
 ) -> st.SearchStrategy[Input]:
     """This command, by one of these people."""
     return st.fixed_dictionaries({"role": people, **fields}).map(
-        lambda fields: said(kind, **fields)
+        lambda fields: make_command(kind, **fields)
     )
 
 
@@ -45,7 +45,7 @@ def step(play: AnyPlay[Any, Any], given: Input) -> list[AnyEvent]:
         return []
 
 
-def taken_up(play: P) -> P:
+def restored(play: P) -> P:
     """Another table with another game, restored from the saved state of this one."""
     other = copy.copy(play)
     other.game = type(play.game)(play.game.book, play.game.settings)
@@ -56,19 +56,21 @@ def taken_up(play: P) -> P:
     return other
 
 
-def holds(play: AnyPlay[Any, Any], given: Input, waits: int | None = None) -> list[AnyEvent]:
+def step_and_check(
+    play: AnyPlay[Any, Any], given: Input, waits: int | None = None
+) -> list[AnyEvent]:
     """Step one input, and check it: a restored table gives the same output; every event can be read
     back and is of the session; retained state can be written; a reading decides no round that
     ``waits`` for a person.
     """
-    other = taken_up(play)
+    other = restored(play)
     events = step(play, given)
     assert step(other, given) == events
     assert other.state == play.state
     for event in events:
         assert read_event(write(event)) == event
         assert event.session == play.state.session
-    again = taken_up(play)
+    again = restored(play)
     msgspec.json.encode([again.game.show(again.state), again.game.history(again.state)])
     if waits is not None and isinstance(given, Reading):
         assert not [
@@ -77,14 +79,14 @@ def holds(play: AnyPlay[Any, Any], given: Input, waits: int | None = None) -> li
     return events
 
 
-def goes_on(play: AnyPlay[Any, Any], script: Sequence[Input], at: int) -> None:
+def continues(play: AnyPlay[Any, Any], script: Sequence[Input], at: int) -> None:
     """A table that is restored before input ``at`` continues like the one that was never
     restored.
     """
     other = play
     for number, each in enumerate(script):
         if number == at:
-            other = taken_up(play)
+            other = restored(play)
         events = step(play, each)
         if number >= at:
             assert step(other, each) == events

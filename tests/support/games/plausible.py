@@ -50,7 +50,7 @@ def accepted(
     takes_who = "who" in kind.__struct_fields__
     names = [*_names(msgspec.to_builtins(game.show(state)))] if takes_who else []
     for _ in range(TRIES):
-        given = _said(state, names, kind, chance, pack, more)
+        given = _attempt(state, names, kind, chance, pack, more)
         try:
             game.step(state, given)
         except RejectedError as rejected:
@@ -60,7 +60,7 @@ def accepted(
     return None
 
 
-def _said(
+def _attempt(
     state: Any,
     names: list[str],
     kind: type[Command],

@@ -25,7 +25,7 @@ S = TypeVar("S")
 E = TypeVar("E")
 
 
-def said(command: str, at: float = 1.0, role: str = "table_head", **fields: Any) -> Input:
+def make_command(command: str, at: float = 1.0, role: str = "table_head", **fields: Any) -> Input:
     """A command by its name."""
     given = read_input(
         msgspec.json.encode({"at": at, "type": command, "by": "M. Lasa", "role": role, **fields})
@@ -87,7 +87,7 @@ class AnyPlay(Generic[G, S]):
         return [self.readings[number - 1].frame for number in event.readings]
 
     def say(self, command: str, role: str = "", **fields: Any) -> list[AnyEvent]:
-        return self.take(said(command, self.now(), role or self.in_charge, **fields))
+        return self.take(make_command(command, self.now(), role or self.in_charge, **fields))
 
     def decide(self, action: str, **fields: Any) -> list[AnyEvent]:
         return self.say("card.decide", action=action, **fields)

@@ -27,7 +27,7 @@ from devices.readings import (
     SlotCoin,
 )
 from tests.support.games.outcomes import outcome_of
-from tests.support.games.play import AnyPlay, of_kind, said
+from tests.support.games.play import AnyPlay, make_command, of_kind
 
 PAIRS = (
     ("poker-no-draw", "BAL05"),
@@ -209,7 +209,7 @@ class Croupier:
                 self.lies[event.to or ""].remove(event.card or "")
 
     def _say(self, command: str, **fields: Any) -> Input:
-        return said(command, self.at, **fields)
+        return make_command(command, self.at, **fields)
 
     def _call(self, shown: dict[str, Any]) -> Input:
         chance, phase = self.chance, shown["phase"]
