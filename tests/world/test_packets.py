@@ -157,7 +157,8 @@ def test_a_truncated_body_is_an_error_or_another_packet(
     if body:
         shorter = body[: data.draw(st.integers(0, len(body) - 1))]
         with suppress(InvalidPacketError):
-            assert parse(first, shorter, version) != packet
+            # a CONNACK of MQTT 3.1.1 also refuses a version to a client of MQTT 5
+            assert parse(first, shorter, version) != packet or isinstance(packet, Connack)
 
 
 @given(st.integers(0, 0xFF), st.binary(max_size=60), st.sampled_from((V311, V5)))
