@@ -24,9 +24,9 @@ _EXPIRED, _NOT_YET_VALID = 10, 9  # X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT
 _UNTRUSTED = frozenset({2, 18, 19, 20, 21})  # no issuer, or one that is not trusted
 _TLS_ALERTS = {
     "CERTIFICATE_REQUIRED": "it requires a certificate; set cert_file and key_file",
-    "CERTIFICATE_EXPIRED": "our certificate has expired; renew it",
-    "UNKNOWN_CA": "it does not trust the CA of our certificate",
-    "CERTIFICATE_REVOKED": "our certificate is revoked",
+    "CERTIFICATE_EXPIRED": "the client certificate has expired; renew it",
+    "UNKNOWN_CA": "it does not trust the CA of the client certificate",
+    "CERTIFICATE_REVOKED": "the client certificate is revoked",
 }
 """Part of the name of a TLS alert -> its meaning."""
 _WRONG_NAME = frozenset({62, 64})  # X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH
@@ -65,10 +65,10 @@ def describe_error(error: Exception, login: Login) -> str:
     if _reason_code(error) in _REFUSALS:
         return (
             f"{error}: the broker does not accept "
-            f"{f'user {login.username!r}' if login.username else 'us without a user name'}"
+            f"{f'user {login.username!r}' if login.username else 'clients without a user name'}"
         )
     if is_taken_over(error):
-        return f"{error}: another client has our client id"
+        return f"{error}: another client uses this client id"
     if _reason_code(error) == _WRONG_PROTOCOL:
         return f"{error}: set broker.protocol to 3.1.1"
     description = _tls_problem(error, login) or str(error) or type(error).__name__
@@ -80,7 +80,7 @@ def describe_error(error: Exception, login: Login) -> str:
     return (
         description
         if date_problem is None
-        else f"{description}; our own certificate {date_problem}"
+        else f"{description}; the client certificate {date_problem}"
     )
 
 
@@ -105,7 +105,9 @@ def describe_tls_end(cause: BaseException | None, peer: str) -> str:
     """
     alert = getattr(cause, "reason", None) or ""
     reasons = [reason for name, reason in _TLS_ALERTS.items() if name in alert]
-    why = reasons[0] if reasons else f"does it accept our certificate? {alert or ''}".rstrip()
+    why = (
+        reasons[0] if reasons else f"does it accept the client certificate? {alert or ''}".rstrip()
+    )
     return f"{peer} ended the connection: {why}"
 
 
@@ -125,7 +127,7 @@ def certificate_problem(
         return f"the certificate of {host} is not valid yet: is the clock of this machine right?"
     if code in _UNTRUSTED:
         trusted = f"ca_file {ca_file}" if ca_file else "this system's CAs; set ca_file"
-        return f"the certificate of {host} is not signed by a CA that we trust: {trusted}"
+        return f"the certificate of {host} is not signed by a trusted CA: {trusted}"
     if code in _WRONG_NAME:
         return f"the certificate is of another host than {host}: correct {key}, or the certificate"
     return None

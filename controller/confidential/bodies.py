@@ -1,4 +1,4 @@
-"""Tells what a stored body is by its first bytes, without a key."""
+"""Recognises sealed and locked bodies by their first bytes, without a key."""
 
 from __future__ import annotations
 

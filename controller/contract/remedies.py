@@ -60,7 +60,7 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 @cache
 def remedies() -> Mapping[str, Remedy]:
-    """Key -> remedy: ``alert.link.lost``, ``message.no-such-port``."""
+    """Return the remedies by key, such as ``alert.link.lost`` or ``message.no-such-port``."""
     data = Path(__file__).with_name("remedies.toml").read_bytes()
     groups = msgspec.toml.decode(data, type=dict[str, dict[str, Remedy]])
     return {

@@ -91,7 +91,7 @@ def documents() -> dict[str, bytes]:
 
 @cache
 def schemas() -> Mapping[str, Schema]:
-    """The schema of each family."""
+    """Return the schema of each family by its name."""
     found = {name: _family(title, *types) for name, (title, types) in FAMILIES.items()}
     _order_bodies(found["orders"], ORDERS)
     _order_bodies(found["jackpot"], JACKPOT_ORDERS)

@@ -364,7 +364,6 @@ All pages are written from the types by `novamas schemas docs/integrator`."""
 
 
 def _index(written: Mapping[str, str]) -> str:
-    """The contents of all pages."""
     parts = {}
     for name, text in written.items():
         title = text.partition("\n")[0].removeprefix("# ")

@@ -61,13 +61,13 @@ class ReadBack:
         Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError` if it cannot be
         read.
         """
-        return self._look(journal) and self._look(journal)
+        return self._check(journal) and self._check(journal)
 
     def broken_end(self, journal: str) -> str | None:
         """Check the chain of the newest entries only; else like :meth:`damage`."""
-        return self._look(journal, end=True) and self._look(journal, end=True)
+        return self._check(journal, end=True) and self._check(journal, end=True)
 
-    def _look(self, journal: str, *, end: bool = False) -> str | None:
+    def _check(self, journal: str, *, end: bool = False) -> str | None:
         self._forget()
         self._since = clock.monotonic()
         try:

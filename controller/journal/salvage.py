@@ -74,25 +74,29 @@ def _read(path: Path, wanted: list[int], found: dict[int, Entry], end: float) ->
     """Read these entries, add those to publish to ``found``, and return the positions that could
     not be read.
     """
-    gone: list[int] = []
+    damaged: list[int] = []
     while True:
         try:
             with closing(JournalReader(path)) as reader:
-                wanted = _pass(reader, wanted, found, gone, end)
+                wanted = _pass(reader, wanted, found, damaged, end)
         except READ_ERRORS:
             if not path.exists():
                 break
         if not wanted or not may_be_intact(path) or clock.monotonic() + RETRY_SECONDS > end:
             break
         clock.block(RETRY_SECONDS)
-    return sorted([*wanted, *gone])
+    return sorted([*wanted, *damaged])
 
 
 def _pass(
-    reader: JournalReader, wanted: list[int], found: dict[int, Entry], gone: list[int], end: float
+    reader: JournalReader,
+    wanted: list[int],
+    found: dict[int, Entry],
+    damaged: list[int],
+    end: float,
 ) -> list[int]:
     """Read the entries once, in batches, and one by one where a batch fails. Return those that the
-    disk does not return now; add the damaged ones to ``gone``.
+    disk does not return now; add the damaged ones to ``damaged``.
     """
     again: list[int] = []
     for first in range(0, len(wanted), BATCH_ENTRIES):
@@ -109,15 +113,15 @@ def _pass(
             except READ_ERRORS:
                 again += part if part is not batch else []
                 continue
-            sound = {
+            intact = {
                 position
                 for position in part
                 if position in entries and _is_intact(entries[position])
             }
-            gone += [position for position in part if position not in sound]
+            damaged += [position for position in part if position not in intact]
             found.update(
                 (position, entries[position])
-                for position in sound
+                for position in intact
                 if entries[position].is_published
             )
             if part is batch:

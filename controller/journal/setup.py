@@ -48,7 +48,7 @@ class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ClockState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the daemon knew about the time.
+    """The state of the clocks when the entry was written.
 
     ``counted``: seconds for which daemons have run with this journal, by the monotonic clock.
     ``believed``: the time of the wall clock (UTC), or, if that is in doubt, the last trusted time

@@ -41,7 +41,7 @@ FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.1, 10.0
 """Delay before a failed commit is retried; it doubles each time."""
 
 Outcome = tuple[asyncio.Future[int] | None, int | Exception]
-"""What the future of a batch gets: its last position, or why it was not stored."""
+"""The future of a batch, and its result: the last position, or why it was not stored."""
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -83,7 +83,7 @@ class FailedCommit(msgspec.Struct, frozen=True):
 
 
 class WriterCallbacks(msgspec.Struct, frozen=True):
-    """What the writer reports: ``complete`` the outcomes of batches with the number of their
+    """The reports of the writer: ``complete`` the outcomes of batches with the number of their
     inputs, the end of the chain and the entries to publish; ``failure`` why commits fail, or None;
     ``replaced`` that another file continues the journal.
     """

@@ -772,7 +772,7 @@ class Publisher:
     async def _update_subscriptions(self, connection: PublisherConnection) -> None:
         """Subscribe to the topics of placed tables, and unsubscribe from those of removed ones."""
         placed, self._placed = [t for t in self._api.tables if t in self._placed], set()
-        gone, self._unsubscribable = sorted(self._unsubscribable), set()
+        obsolete, self._unsubscribable = sorted(self._unsubscribable), set()
         own = [topic for table in placed for topic in self._api.own_topics_of(table)]
         commands, jackpots = self._api.subscriptions(placed), self._api.jackpots.topics(placed)
         refused = await connection.subscribe_to(own, retained=False)
@@ -783,7 +783,7 @@ class Publisher:
         if refused:
             self._log.error("broker refused subscriptions", topics=refused)
         self._refresh(connection)
-        await connection.unsubscribe_from(gone)
+        await connection.unsubscribe_from(obsolete)
 
     def _on_direct_message(self, message: MQTTMessage) -> bool:
         """Handle a claim of another daemon, the state of a jackpot, or a message of this daemon

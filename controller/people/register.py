@@ -169,8 +169,8 @@ def describe_alike(first: tuple[int, Person], second: tuple[int, Person]) -> str
     (at, one), (number, other) = first, second
     return (
         f"line {number}: name: {other.name!a} of {other.id} looks the same as {one.name!a} of "
-        f"{one.id} in line {at}; a name is of one person. Write one of them so that people can "
-        "tell them apart, with another surname say, and sign the file: novamas people sign"
+        f"{one.id} in line {at}; names must be unique. Change one of them so that people can tell "
+        "them apart, for example with a second surname, and sign the file: novamas people sign"
     )
 
 

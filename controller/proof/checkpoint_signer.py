@@ -88,7 +88,7 @@ class CheckpointSigner:
             write_checkpoint(made, self._journal)
         except OSError as error:
             self.not_kept = (
-                "the latest checkpoint cannot be kept: "
+                "the latest checkpoint cannot be written: "
                 f"{error.filename or self._journal}: {error.strerror}"
             )
         else:

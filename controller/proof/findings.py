@@ -12,7 +12,7 @@ MAX_LISTED_DIFFERENCES = 20
 
 SEALED = "sealed for surveillance"
 OTHER_KEY = "sealed for another key than the one given"
-NO_BEGINNING = "the beginning of its run is not kept"
+NO_BEGINNING = "the beginning of its run is not stored"
 LOST = "inputs were lost while the journal could not be written"
 NO_SETUP = "this software cannot set its table up"
 

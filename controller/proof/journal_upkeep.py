@@ -379,7 +379,6 @@ class JournalUpkeep:
         return stored
 
     def _update_alerts(self) -> None:
-        """Raise and clear the alerts."""
         signer = self._checkpoint_signer
         unsigned = (
             signer.trouble and f"checkpoints are not signed, and no day is sealed: {signer.trouble}"

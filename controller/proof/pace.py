@@ -36,7 +36,7 @@ class Throttle:
         self._ended.set()
 
     def pause(self) -> None:
-        """Let others work. Raises :class:`EndedError`."""
+        """Pause, so that other threads run. Raises :class:`EndedError`."""
         spent = clock.monotonic() - self._since
         if self._ended.wait(min(spent * (1 / MAX_WORK_SHARE - 1), MAX_PAUSE_SECONDS)):
             raise EndedError("the work was ended")

@@ -43,8 +43,8 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class Lead(msgspec.Struct, frozen=True):
-    """What is needed to begin with a piece: the last entries ``before`` it, the first entries
-    ``of`` it, and the ``fragments``: runs whose beginning is not stored.
+    """The lead of a piece, needed to begin with it: the last entries ``before`` it, the first
+    entries ``of`` it, and the ``fragments``: runs whose beginning is not stored.
     """
 
     before: list[Entry]

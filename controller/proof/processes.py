@@ -118,7 +118,7 @@ class _Process:
             self.done = message
 
     def stop(self) -> None:
-        """End it."""
+        """Terminate the process."""
         self.connection.close()
         self._process.terminate()
         self._process.join()

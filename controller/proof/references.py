@@ -17,8 +17,9 @@ from controller.proof.segment import DECODE_ERRORS
 MAX_LOOKUP_READINGS = 5000
 """Latest readings of each table that are remembered for the lookup: a hundred rounds."""
 
-REASON_NOT_KEPT = (
-    "its entry is not kept: the day that held it was removed after keep_days, or could not be read"
+REASON_NOT_STORED = (
+    "its entry is not stored: the day that held it was removed after keep_days, or could not be "
+    "read"
 )
 REASON_TOO_FAR = f"its entry lies more than {MAX_LOOKUP_READINGS} readings of the table back"
 
@@ -85,7 +86,7 @@ def _reference(number: int, known: dict[int, _Found]) -> dict[str, Any]:
     if number not in known:
         return {
             "reading": number,
-            "missing": REASON_TOO_FAR if len(known) == MAX_LOOKUP_READINGS else REASON_NOT_KEPT,
+            "missing": REASON_TOO_FAR if len(known) == MAX_LOOKUP_READINGS else REASON_NOT_STORED,
         }
     position, body = known[number]
     reference = {"reading": number, "position": position}

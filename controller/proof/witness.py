@@ -95,13 +95,13 @@ class Witness:
                 position,
                 f"{_spell(name)} was published with other content than the journal has",
             )
-        gone = 0
+        older = 0
         for name, archived in self.events.items():
             if name in self._seen:
                 continue
             time = archived.time
             if time < self._oldest:
-                gone += 1
+                older += 1
             else:
                 verdict.wrong(
                     source,
@@ -124,7 +124,7 @@ class Witness:
             ", ..." if self.malformed > len(self.unreadable) else ""
         )
         notes = (
-            (gone, "events of the archive are older than the stored part of the journal"),
+            (older, "events of the archive are older than the stored part of the journal"),
             (
                 self._only_here,
                 (

@@ -588,7 +588,7 @@ class Table:
             if head.open and not over:
                 raise UnrestorableStateError(
                     f"table {self.id}: its open session was saved by another release, and this one "
-                    "cannot go on with it: start that release again, close the session, then start "
+                    "cannot continue it: start that release again, close the session, then start "
                     "this one"
                 ) from None
             raise ValueError(FOREIGN_STATE_REASON) from None
@@ -608,7 +608,7 @@ class Table:
             device: each for device, each in saved.identities.items() if device in known
         }
         # A restart ends a fault; a device that is no longer configured cannot be missing.
-        gone = {
+        obsolete = {
             FAULT_ALERT_ID,
             ANEW_ALERT_ID,
             *(link_alert(device) for device in saved.devices.keys() - self._devices.keys()),
@@ -617,7 +617,7 @@ class Table:
         self._pending_events = [
             AlertCleared(alert=alert)
             for alert, open_ in saved.alerts.items()
-            if open_ and alert in gone
+            if open_ and alert in obsolete
         ]
 
     # One input

@@ -123,7 +123,7 @@ class Guarded:
 WRONG: dict[str, tuple[Callable[[Guarded], None], str]] = {
     "CA": (
         lambda guarded: guarded.client(guarded.other.file),
-        "the certificate of 127.0.0.1 is not signed by a CA that we trust: ca_file ",
+        "the certificate of 127.0.0.1 is not signed by a trusted CA: ca_file ",
     ),
     "host": (
         lambda guarded: guarded.presents(*guarded.authority.sign("far", address="127.0.0.2")),

@@ -170,7 +170,7 @@ async def test_other_services_log_that_their_certificate_ends(guarded: Guarded) 
 WRONG: dict[str, tuple[Callable[[Guarded], dict[str, object]], str]] = {
     "wrong CA": (
         lambda guarded: {"ca_file": guarded.other.file},
-        "the certificate of 127.0.0.1 is not signed by a CA that we trust: ca_file ",
+        "the certificate of 127.0.0.1 is not signed by a trusted CA: ca_file ",
     ),
     "wrong password": (
         lambda guarded: {"password_file": guarded.users},

@@ -141,7 +141,7 @@ async def test_after_a_file_was_set_aside_events_are_proved_and_readings_reporte
     assert made.proved_events == made.events > 0
     assert (made.proved_readings, made.unproved) == (
         0,
-        {"the beginning of its run is not kept": made.readings},
+        {"the beginning of its run is not stored": made.readings},
     )
     again = Premises(path, at=1.0)
     again.hear(*[b"*X;6;003;32;0;000;0"] * 4)

@@ -23,7 +23,7 @@ from controller.contract.sealed import Sealed
 from controller.games.games import make_game
 from controller.proof import references
 from controller.proof.audit import Unseal, audit
-from controller.proof.references import REASON_NOT_KEPT, REASON_TOO_FAR, ReadingRange
+from controller.proof.references import REASON_NOT_STORED, REASON_TOO_FAR, ReadingRange
 from controller.tables.table import Table
 from devices.readings import CardDrawn
 from devices.shoe.barcode_cards import RANKS
@@ -182,7 +182,9 @@ async def test_a_reading_that_is_not_stored_is_reported(
         ).fetchall()
         connection.execute("DELETE FROM entry WHERE position <= ?", (position,))
     [first, *_] = results(exported(capsys, str(path)))
-    assert [each.get("missing") for each in first["rests_on"]] == [REASON_NOT_KEPT] * 2 + [None] * 6
+    assert [each.get("missing") for each in first["rests_on"]] == [REASON_NOT_STORED] * 2 + [
+        None
+    ] * 6
     made = audit(path)
     events = (json.loads(entry.body) for entry in entries(path) if entry.kind == "event")
     assert made.named == sum(len(event.get("readings", ())) for event in events)
