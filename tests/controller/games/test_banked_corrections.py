@@ -31,9 +31,9 @@ def trijoker(cards: str = TRIJOKER) -> Play:
 def texas(cards: str = "Ah 2c Ks As 7c Kd Tc 4d 9h 4c 6s", *, second: str = "go") -> Play:
     play = Play("texas-house")
     play.open(1, 2)
-    play.say("bets.open", "croupier")
-    play.say("bet.place", "croupier", who="box:1", bet="txb")
-    play.say("bets.close", "croupier")
+    play.send("bets.open", "croupier")
+    play.send("bet.place", "croupier", who="box:1", bet="txb")
+    play.send("bets.close", "croupier")
     deal = cards.split()
     play.cards(" ".join(deal[:9]))
     play.act("box:1", "go")
@@ -47,18 +47,18 @@ def pai_gow(low: str = "Kc Kd") -> Play:
     play = Play("pai-gow")
     play.open(1)
     play.bets()
-    play.say("dice.tell", values=[5, 5, 5])
+    play.send("dice.tell", values=[5, 5, 5])
     play.packet(7)
     play.packet(7)
-    play.say("deck.check", cards=39)
+    play.send("deck.check", cards=39)
     play.act("box:1", "set")
-    play.say(
+    play.send(
         "cards.show",
         who="dealer",
         cards=["Qc", "Qd", "9h", "8s", "7c", "Jd", "Th"],
         low=["Jd", "Th"],
     )
-    play.say(
+    play.send(
         "cards.show", who="box:1", cards=["Kc", "Kd", "2h", "3s", "5c", "Ah", "4d"], low=low.split()
     )
     return play
@@ -70,7 +70,7 @@ def correct(play: Play, **hands: str) -> list[Any]:
         who.replace("box", "box:").replace("_low", ".low"): cards.split()
         for who, cards in hands.items()
     }
-    return [*play.say("result.correct", round=1, hands=named)]
+    return [*play.send("result.correct", round=1, hands=named)]
 
 
 def corrected(events: list[Any]) -> ResultCorrected:
@@ -183,11 +183,11 @@ def test_only_the_person_in_charge_corrects() -> None:
     with pytest.raises(
         RejectedError, match="role croupier is not allowed to do this; allowed: table_head,"
     ):
-        play.say("result.correct", "croupier", round=1, hands={"box:1": ["Ah", "Ac", "7d"]})
+        play.send("result.correct", "croupier", round=1, hands={"box:1": ["Ah", "Ac", "7d"]})
     with pytest.raises(
         RejectedError, match="the result follows from the cards; leave out number, dice and winner"
     ):
-        play.say("result.correct", round=1, winner="box:1")
+        play.send("result.correct", round=1, winner="box:1")
 
 
 def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
@@ -195,8 +195,8 @@ def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
     play.open(1)
     play.bets()
     play.cards("Ah 2c Ks As Tc 4d 9h")
-    play.say("session.close")
-    play.say("round.confirm", round=1)
+    play.send("session.close")
+    play.send("round.confirm", round=1)
     now = corrected(correct(play, board="Tc 4d 9s"))
     assert [(hand.who, hand.cards, hand.settled) for hand in outcome_of(now).hands] == [
         ("board", ("Tc", "4d", "9s"), ())
@@ -206,9 +206,9 @@ def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
 def test_a_published_bonus_is_withdrawn_with_a_null_round() -> None:
     play = texas_bonus()
     assert awards(play.events) == [("box:1", "pair", True)]
-    assert awards(play.say("round.void", reason="misdeal")) == [("box:1", "pair", False)]
+    assert awards(play.send("round.void", reason="misdeal")) == [("box:1", "pair", False)]
     touched = texas_bonus()
-    assert awards(touched.say("deal.error", error="touched", who="box:1", fault="player")) == [
+    assert awards(touched.send("deal.error", error="touched", who="box:1", fault="player")) == [
         ("box:1", "pair", False)
     ]
 
@@ -217,9 +217,9 @@ def texas_bonus() -> Play:
     """Both go, and box 1 shows a pair of aces before turn and river."""
     play = Play("texas-house")
     play.open(1, 2)
-    play.say("bets.open", "croupier")
-    play.say("bet.place", "croupier", who="box:1", bet="txb")
-    play.say("bets.close", "croupier")
+    play.send("bets.open", "croupier")
+    play.send("bet.place", "croupier", who="box:1", bet="txb")
+    play.send("bets.close", "croupier")
     play.cards("Ah 2c Ks As 7c Kd Tc 4d 9h")
     play.act("box:1", "go")
     play.act("box:2", "go")

@@ -41,12 +41,12 @@ def texas() -> Play:
 
 
 def show(play: Play, who: str, cards: str) -> None:
-    play.say("cards.show", "croupier", who=who, cards=cards.split())
+    play.send("cards.show", "croupier", who=who, cards=cards.split())
 
 
 def test_the_cards_of_one_box_reported_for_another() -> None:
     play = trijoker()
-    play.say("cards.deal", count=2, who="box:1")
+    play.send("cards.deal", count=2, who="box:1")
     play.cards("- 2c - 3d - -")
     play.turn("common:1", "common:2")
     show(play, "box:1", TWO)
@@ -54,7 +54,7 @@ def test_the_cards_of_one_box_reported_for_another() -> None:
     assert irregularities(play.events)[-1][0] == "shown_differs"
     show(play, "box:1", ONE)
     assert play.shown["asks"] == ["cards.show", "card.decide", "round.void"]
-    said = play.say("card.decide", action="accept")
+    said = play.send("card.decide", action="accept")
     assert {event.card for event in of_kind(said, CardTurned)} == set(ONE.split())
     show(play, "box:2", TWO)
     assert [hand.cards for hand in outcome_of(play.result()).hands][:2] == [
@@ -68,9 +68,9 @@ def test_unseen_cards_are_reported_before_those_that_wait() -> None:
     play.cards("Ts As")
     play.gap()
     play.cards("2c")
-    events = play.say("cards.deal", count=1)
+    events = play.send("cards.deal", count=1)
     assert [event.to for event in of_kind(events, CardDealt)] == ["common:1"]
-    events = play.say("card.decide", action="accept")
+    events = play.send("card.decide", action="accept")
     assert [event.to for event in of_kind(events, CardDealt)] == ["box:1"]
 
 
@@ -78,7 +78,7 @@ def test_a_card_in_doubt_is_decided_before_more_are_reported() -> None:
     play = trijoker()
     play.cards("Ts Ts")
     with pytest.raises(RejectedError, match="the table is waiting for: card-decide"):
-        play.say("cards.deal", count=1)
+        play.send("cards.deal", count=1)
 
 
 @pytest.mark.parametrize("to", ["box:2", "common:1", "burn"])
@@ -87,7 +87,7 @@ def test_a_card_that_its_device_places_elsewhere_waits_for_a_person(to: str) -> 
     events = play.cards("Ts", to=to)
     assert irregularities(events) == [("card_unsure", ("card.decide", "round.void"))]
     assert of_kind(events, CardDealt) == []
-    events = play.say("card.decide", action="accept")
+    events = play.send("card.decide", action="accept")
     assert [(event.to, event.card) for event in of_kind(events, CardDealt)] == [("box:1", None)]
 
 
@@ -109,50 +109,50 @@ def test_only_a_wrong_number_can_be_corrected(error: str, who: str | None, law: 
     play.cards("As Kd 9c")
     assert [
         reason
-        for reason, _ in voids(play.say("deal.error", error=error, who=who, recoverable=True))
+        for reason, _ in voids(play.send("deal.error", error=error, who=who, recoverable=True))
     ] == [law]
 
 
 def test_a_corrected_wrong_number() -> None:
     play = texas()
     play.cards("As Kd 9c")
-    events = play.say("deal.error", error="too_many", who="box:1", recoverable=True)
+    events = play.send("deal.error", error="too_many", who="box:1", recoverable=True)
     assert (irregularities(events), of_kind(events, RoundVoid)) == ([("deal_error", ())], [])
 
 
 def test_a_second_error_does_not_hide_what_the_table_waits_for() -> None:
     play = trijoker()
     play.cards("Ts As -")
-    play.say("deal.error", error="exposed", who="common:1")
+    play.send("deal.error", error="exposed", who="common:1")
     with pytest.raises(RejectedError, match="the table is waiting for: cards-show, round-void"):
-        play.say("deal.error", error="premature")
-    assert voids(play.say("cards.show", who="common:1", cards=["Jd"]))[0][0] == "card_exposed"
+        play.send("deal.error", error="premature")
+    assert voids(play.send("cards.show", who="common:1", cards=["Jd"]))[0][0] == "card_exposed"
 
 
 def test_an_error_that_makes_the_round_null_may_be_reported_at_any_time() -> None:
     play = trijoker()
     play.cards("Ts As -")
-    play.say("deal.error", error="exposed", who="common:1")
-    assert voids(play.say("deal.error", error="too_many"))[0][0] == "wrong_count"
+    play.send("deal.error", error="exposed", who="common:1")
+    assert voids(play.send("deal.error", error="too_many"))[0][0] == "wrong_count"
 
 
 def test_a_session_that_closes_over_closed_bets_leaves_the_round_unresolved() -> None:
     play = trijoker()
-    assert [event.round for event in of_kind(play.say("session.close"), RoundUnresolved)] == [1]
+    assert [event.round for event in of_kind(play.send("session.close"), RoundUnresolved)] == [1]
 
 
 def test_an_unresolved_round_that_was_settled_at_the_table() -> None:
     play = trijoker()
     play.cards("Ts As 2c")
-    play.say("session.close")
+    play.send("session.close")
     assert play.shown["unresolved"] == [1]
-    [result] = of_kind(play.say("round.confirm", round=1), RoundResult)
+    [result] = of_kind(play.send("round.confirm", round=1), RoundResult)
     assert (outcome_of(result).hands, result.confirmed_by) == ((), "M. Lasa (table_head)")
     assert play.shown["unresolved"] == []
     with pytest.raises(RejectedError):
-        play.say("round.confirm", round=1)
+        play.send("round.confirm", round=1)
     with pytest.raises(RejectedError):
-        play.say("result.correct", round=1, hands={"box:1": ONE.split()})
+        play.send("result.correct", round=1, hands={"box:1": ONE.split()})
 
 
 @pytest.mark.rule("BAL05-146")
@@ -160,11 +160,11 @@ def test_a_player_who_shows_his_cards_loses_what_he_has_bet() -> None:
     play = trijoker()
     play.cards("Ts As 2c Td Ac 3d Tc 5d")
     play.act("box:1", "withdraw")
-    assert irregularities(play.say("deal.error", error="exposed", who="box:1", fault="player")) == [
-        ("hand_told", ())
-    ]
+    assert irregularities(
+        play.send("deal.error", error="exposed", who="box:1", fault="player")
+    ) == [("hand_told", ())]
     with pytest.raises(RejectedError, match="box:1 has no hand in play"):
-        play.say("deal.error", error="exposed", who="box:1", fault="player")
+        play.send("deal.error", error="exposed", who="box:1", fault="player")
     play.turn("common:1")
     with pytest.raises(RejectedError, match="box:1 has lost"):
         play.act("box:1", "withdraw")
@@ -179,7 +179,7 @@ def test_a_player_who_shows_his_cards_loses_what_he_has_bet() -> None:
         who="box:1", cards=(), outcome="lose", settled=outcome_of(result).hands[0].settled
     ), "its cards are not published"
     assert bets_of(result, "box:2")["bet_3"] == ("win", (1, 1))
-    play.say("result.correct", round=1, hands={"common": ["2c", "Ad"]})
+    play.send("result.correct", round=1, hands={"common": ["2c", "Ad"]})
 
 
 def test_where_the_decree_has_no_such_penalty_the_round_goes_on() -> None:
@@ -187,9 +187,9 @@ def test_where_the_decree_has_no_such_penalty_the_round_goes_on() -> None:
     play.open(1)
     play.bets()
     play.cards("Ts 2c Td 3d Tc")
-    assert irregularities(play.say("deal.error", error="exposed", who="box:1", fault="player")) == [
-        ("card_exposed", ())
-    ]
+    assert irregularities(
+        play.send("deal.error", error="exposed", who="box:1", fault="player")
+    ) == [("card_exposed", ())]
 
 
 @pytest.mark.parametrize("role", ["inspector", "director"])
@@ -199,15 +199,15 @@ def test_only_who_may_declare_a_round_null_reports_a_dealing_error(role: str) ->
     with pytest.raises(
         RejectedError, match=f"role {role} is not allowed to do this; allowed: table_head"
     ):
-        play.say("deal.error", role=role, error="too_many")
+        play.send("deal.error", role=role, error="too_many")
 
 
 def test_a_wrong_deck_needs_a_person_before_a_round() -> None:
     play = Play("trijoker", "BAL05")
     play.open(1)
-    play.say("deck.check", cards=51)
+    play.send("deck.check", cards=51)
     assert play.shown["asks"] == ["deck.check"]
-    play.say("deck.check", cards=52)
+    play.send("deck.check", cards=52)
     assert play.shown["asks"] == []
 
 
@@ -216,7 +216,7 @@ def test_a_shuffler_that_is_not_ready_needs_a_person_before_bets_close() -> None
     play.open(1)
     play.take(ShufflerState(at=1.0, device="shuffler", state="jam"))
     assert play.shown["asks"] == [], "it may be mended until then"
-    play.say("bets.open")
+    play.send("bets.open")
     assert play.shown["asks"] == ["deck.check"]
     play.take(ShufflerState(at=1.0, device="shuffler", state="ready"))
     assert play.shown["asks"] == []
@@ -243,7 +243,7 @@ def test_a_common_card_that_lies_open_by_the_rules_was_not_seen_too_early(
     play.cards("Ts Jc Td 3d Tc")
     play.turn("common:1")
     with pytest.raises(RejectedError, match="common:1 is face up by the rules"):
-        play.say("deal.error", error="exposed", who="common:1")
+        play.send("deal.error", error="exposed", who="common:1")
 
 
 # A card that a reader reports face up: the reader may err, and a published card cannot be withdrawn
@@ -281,9 +281,9 @@ def test_a_readers_report_publishes_no_card(
     assert irregularities(play.events)[-1] == ("card_exposed", ("card.decide", "round.void"))
     play.again()
     if answer is None:
-        play.say("round.void", reason="card_exposed")
+        play.send("round.void", reason="card_exposed")
     else:
-        play.say("card.decide", **answer)
+        play.send("card.decide", **answer)
     assert "Js" not in public(play)
     if answer == {"action": "accept"}:
         assert of_kind(play.events, CardDealt)[-1].card is None
@@ -312,19 +312,19 @@ def test_a_readers_report_does_not_publish_a_card_that_waits_for_another_reason(
     play = Play(game, decree)
     play.open(1, 2)
     play.cards("Js", exposed=True)
-    play.say("card.decide", action="remove")
+    play.send("card.decide", action="remove")
     play.bets()
     if game == "pai-gow":
         play.dice(1, 1, 6)
     play.cards("Js", exposed=True, unsure=True)
-    play.say("card.decide", action="read", card="Js")
+    play.send("card.decide", action="read", card="Js")
     assert of_kind(play.events, CardDealt)[-1].card is None
     assert "Js" not in public(play)
 
 
 def test_what_the_person_finds_there_may_be_another_card() -> None:
     play = seen("trijoker", "BAL05")
-    events = play.say("card.decide", action="exposed", card="Tc")
+    events = play.send("card.decide", action="exposed", card="Tc")
     assert [event.card for event in of_kind(events, CardDealt)] == ["Tc"]
     assert voids(events) == []
     assert "Js" not in public(play)
@@ -334,7 +334,7 @@ def test_one_card_shown_by_its_place_is_one() -> None:
     play = trijoker()
     play.cards("Ts As 2c Td Ac 3d Tc 5d")
     with pytest.raises(RejectedError, match="with index name exactly one card, not 2"):
-        play.say("cards.show", who="common:1", cards=["2c", "3c"], index=1)
+        play.send("cards.show", who="common:1", cards=["2c", "3c"], index=1)
 
 
 def test_missing_cards_may_belong_to_a_player_who_did_not_show_in_an_earlier_round() -> None:
@@ -349,7 +349,7 @@ def test_missing_cards_may_belong_to_a_player_who_did_not_show_in_an_earlier_rou
             ShufflerVerdict(at=2.0, device="shuffler", count=52, count_right=True, set_right=True)
         )
     play.open(1)
-    play.say("bets.open")
-    play.say("round.void", reason="inspector")
+    play.send("bets.open")
+    play.send("round.void", reason="inspector")
     assert confidential(play.game, play.state, lacks)
     assert "Kh" not in str(play.take(lacks))

@@ -60,7 +60,7 @@ class Evening:
     def state(self) -> Any:
         return self.play.state
 
-    def say(self, command: str, **fields: Any) -> bool:
+    def send(self, command: str, **fields: Any) -> bool:
         """Send a person's command; return True if it was followed. A refused one changes
         nothing.
         """
@@ -68,7 +68,7 @@ class Evening:
             self.named |= {*fields.get("cards", ()), *filter(None, [fields.get("card")])}
         before = self.state
         try:
-            self.play.say(command, **fields)
+            self.play.send(command, **fields)
         except RejectedError:
             assert self.state is before
             return False
@@ -100,14 +100,14 @@ class Evening:
 
     def round(self) -> None:
         self.named = set()
-        self.say("deck.check", cards=len(deck(self.play.game.book.deck)))
-        self.say("boxes.set", boxes=self.chance.sample(range(1, 7), self.chance.randint(1, 3)))
+        self.send("deck.check", cards=len(deck(self.play.game.book.deck)))
+        self.send("boxes.set", boxes=self.chance.sample(range(1, 7), self.chance.randint(1, 3)))
         if self.id == "pai-gow":
-            self.say("button.set")
+            self.send("button.set")
         self.noise()
-        while not self.say("bets.open"):
+        while not self.send("bets.open"):
             if self.id == "pai-gow":
-                self.say("boxes.set", boxes=[1, 2, 3, 4, 5, 6])
+                self.send("boxes.set", boxes=[1, 2, 3, 4, 5, 6])
             self.decide()
         number = self.state.round
         for _ in range(STEPS):
@@ -120,7 +120,7 @@ class Evening:
             else:
                 self.go_on()
         if self.state.current is not None:
-            assert self.say("round.void", reason="inspector")
+            assert self.send("round.void", reason="inspector")
         assert self.state.entry(number) is not None
 
     def go_on(self) -> None:
@@ -128,24 +128,24 @@ class Evening:
         deal = self.state.current
         if not deal.closed:
             if self.lucky(0.4):
-                self.say("bet.place", who=f"box:{deal.boxes[0]}", bet="txb")
-            self.say("bets.close")
+                self.send("bet.place", who=f"box:{deal.boxes[0]}", bet="txb")
+            self.send("bets.close")
         elif deal.due:
             self.deal()
         elif self.id == "pai-gow":
             self.pai_gow()
         elif self.id == "trijoker":
             common = f"common:{deal.turned + 1}"
-            if self.lucky(0.5) and self.say(
+            if self.lucky(0.5) and self.send(
                 "hand.act", who=f"box:{self.chance.choice(deal.boxes)}", action="withdraw"
             ):
                 return
-            self.say("cards.turn", who=common) or self.say(
+            self.send("cards.turn", who=common) or self.send(
                 "cards.show", who=common, cards=self.hand_of(common)
             )
         else:
             who = self.chance.choice([f"box:{box}" for box in deal.boxes])
-            self.say("hand.act", who=who, action=self.chance.choice(("go", "go", "pass")))
+            self.send("hand.act", who=who, action=self.chance.choice(("go", "go", "pass")))
 
     def pai_gow(self) -> None:
         deal = self.state.current
@@ -153,9 +153,9 @@ class Evening:
             values = tuple(self.chance.randint(1, 6) for _ in range(3))
             self.play.take(DiceRead(at=1.0, device="dice", values=values))
         elif not deal.left:
-            self.say("deck.check", cards=53 - len(deal.cards))
+            self.send("deck.check", cards=53 - len(deal.cards))
         else:
-            self.say("hand.act", who=f"box:{self.chance.choice(deal.boxes)}", action="set")
+            self.send("hand.act", who=f"box:{self.chance.choice(deal.boxes)}", action="set")
 
     def deal(self) -> None:
         due = self.state.current.due
@@ -171,7 +171,7 @@ class Evening:
             case "packet":
                 self.play.take(ShufflerPacket(at=1.0, device="shuffler", size=size))
             case _:
-                self.say("cards.deal", count=size)
+                self.send("cards.deal", count=size)
 
     def draw(self, card: str | None, **fields: Any) -> None:
         self.named |= {card} if card else set()
@@ -185,7 +185,7 @@ class Evening:
         match self.chance.choice(asks) if asks else "deck.check":
             case "card.decide":
                 action = self.chance.choice(("accept", "remove", "read", "exposed"))
-                self.say(
+                self.send(
                     "card.decide",
                     action=action,
                     card=self.unused()[0] if action == "read" else None,
@@ -198,23 +198,23 @@ class Evening:
                     if self.state.current and self.id == "pai-gow"
                     else 0
                 )
-                self.say(
+                self.send(
                     "deck.check", cards=len(deck(self.play.game.book.deck)) - over - self.lucky(0.1)
                 )
             case "dice.tell":
-                self.say("dice.tell", values=[1, 2, 3])
+                self.send("dice.tell", values=[1, 2, 3])
             case "round.void":
                 if self.lucky(0.3):
-                    self.say("round.void", reason="misdeal")
+                    self.send("round.void", reason="misdeal")
             case command:
-                self.say(command)
+                self.send(command)
 
     def show(self) -> None:
         turn = self.play.game.turn_type(self.play.game.book, self.play.game.settings, self.state)
         who = self.state.about or self.chance.choice(turn.missing())
         cards = self.hand_of(who)
         low = self.chance.sample(cards, 2) if self.id == "pai-gow" else []
-        self.say("cards.show", who=who, cards=cards, low=low)
+        self.send("cards.show", who=who, cards=cards, low=low)
 
     def noise(self) -> None:
         """Something that must not happen."""
@@ -276,7 +276,7 @@ class Evening:
             case 11 | 12:
                 errors = ("too_many", "order", "exposed", "touched", "missing_card", "premature")
                 who = self.chance.choice(("box:1", "box:2", "dealer", "common:1", "common:2", None))
-                self.say(
+                self.send(
                     "deal.error",
                     error=self.chance.choice(errors),
                     who=who,
@@ -284,19 +284,19 @@ class Evening:
                     recoverable=self.lucky(0.5),
                 )
             case 13:
-                self.say("cards.show", who="box:1", cards=[card], index=1)
+                self.send("cards.show", who="box:1", cards=[card], index=1)
             case 14:
-                self.say("cards.deal", who="box:1", cards=[card])
+                self.send("cards.deal", who="box:1", cards=[card])
             case 15:
-                self.say("round.confirm")
+                self.send("round.confirm")
             case 16:
                 action = self.chance.choice(("go", "pass", "withdraw", "set"))
-                self.say("hand.act", who="box:2", action=action, valid=self.lucky(0.3))
+                self.send("hand.act", who="box:2", action=action, valid=self.lucky(0.3))
             case _:
                 self.turn()
 
     def turn(self) -> None:
-        self.say("cards.turn", who=self.chance.choice(("dealer", "box:1", "common:2", "board")))
+        self.send("cards.turn", who=self.chance.choice(("dealer", "box:1", "common:2", "board")))
 
 
 def published_cards(events: list[AnyEvent]) -> set[str]:

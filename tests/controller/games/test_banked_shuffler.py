@@ -19,12 +19,12 @@ def opened(game: str, decree: str, state: ShufflerStateName) -> Play:
     play = Play(game, decree)
     play.open(1)
     play.take(ShufflerState(at=1.0, device="shuffler", state=state))
-    play.say("bets.open", "croupier")
+    play.send("bets.open", "croupier")
     with pytest.raises(
         RejectedError,
         match=f"the shuffler reports {state}; clear it, or check the deck and send",
     ):
-        play.say("bets.close", "croupier")
+        play.send("bets.close", "croupier")
     play.again()
     return play
 
@@ -39,16 +39,16 @@ def test_bets_close_when_it_is_ready(game: str, decree: str, state: ShufflerStat
             play.take(ShufflerState(at=9.0, device="shuffler", state="ready")), AlertCleared
         )
     ]
-    assert of_kind(play.say("bets.close", "croupier"), BetsClosed)
+    assert of_kind(play.send("bets.close", "croupier"), BetsClosed)
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
 def test_bets_close_when_the_deck_was_found_right(game: str, decree: str) -> None:
     play = opened(game, decree, "jam")
     whole = play.game.turn_type(play.game.book, play.game.settings, play.state).counted()
-    play.say("deck.check", cards=whole - 1)
+    play.send("deck.check", cards=whole - 1)
     with pytest.raises(RejectedError):
-        play.say("bets.close", "croupier")
-    play.say("deck.check", cards=whole)
-    assert of_kind(play.say("bets.close", "croupier"), BetsClosed)
+        play.send("bets.close", "croupier")
+    play.send("deck.check", cards=whole)
+    assert of_kind(play.send("bets.close", "croupier"), BetsClosed)
     assert "shuffler_jam" in play.state.alerts, "it is jammed still; the cards are dealt by hand"

@@ -26,7 +26,7 @@ def table(decree: str, game: str = "blackjack", **settings: Any) -> Play:
 
 
 def place(play: Play, who: str, bet: str = "bet", amount: int | None = MINIMUM) -> BetPlaced:
-    return only(play.say("bet.place", "croupier", who=who, bet=bet, amount=amount), BetPlaced)
+    return only(play.send("bet.place", "croupier", who=who, bet=bet, amount=amount), BetPlaced)
 
 
 @pytest.mark.rule("BAL05-071", "EUS96-062")
@@ -38,9 +38,9 @@ def test_bets_are_made_before_the_cards(game: str, decree: str) -> None:
         place(play, "box:1")
     play.boxes(1, 2)
     assert not place(play, "box:1").withdrawn
-    assert only(play.say("bet.withdraw", "croupier", who="box:1", bet="bet"), BetPlaced).withdrawn
+    assert only(play.send("bet.withdraw", "croupier", who="box:1", bet="bet"), BetPlaced).withdrawn
     with pytest.raises(RejectedError, match="box:1 has no bet bet"):
-        play.say("bet.withdraw", "croupier", who="box:1", bet="bet")
+        play.send("bet.withdraw", "croupier", who="box:1", bet="bet")
     place(play, "box:1")
     assert play.shown["bets"] == [{"who": "box:1", "bet": "bet", "amount": MINIMUM}]
     play.cards("9h")
@@ -49,7 +49,7 @@ def test_bets_are_made_before_the_cards(game: str, decree: str) -> None:
         ("bet.withdraw", "no bet can be withdrawn now; a stake that is placed stays"),
     ):
         with pytest.raises(RejectedError, match=f"{said}: {cites}"):
-            play.say(command, "croupier", who="box:1", bet="bet")
+            play.send(command, "croupier", who="box:1", bet="bet")
 
 
 @pytest.mark.rule("BAL05-086", "ARA02-070", "EUS96-087", "GAL07-077")
@@ -155,7 +155,7 @@ def test_insurance_is_accepted_while_it_is_offered_for_up_to_half_of_the_bet(
     play.cards("2h")
     for command in ("bet.place", "bet.withdraw"):
         with pytest.raises(RejectedError, match="insurance is not offered"):
-            play.say(command, "croupier", who="box:1", bet="insurance")
+            play.send(command, "croupier", who="box:1", bet="insurance")
 
 
 @pytest.mark.parametrize("decree", by_decree("BAL05-080", "ARA02-059", "EUS96-076", "GAL07-069"))

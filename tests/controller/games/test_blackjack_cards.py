@@ -120,7 +120,7 @@ def test_an_unread_card_stops_the_table_until_a_person_reads_it(play: Play) -> N
     assert (said.what, said.asks) == ("card_unread", ("card.decide", "round.void"))
     assert not of_kind(play.cards("9s Kd"), CardDealt)
     with pytest.raises(RejectedError, match="croupier is not allowed"):
-        play.say("card.decide", role="croupier", action="read", card="8h")
+        play.send("card.decide", role="croupier", action="read", card="8h")
     with pytest.raises(RejectedError, match="the card was not read"):
         play.decide("accept")
     with pytest.raises(RejectedError, match="is not a card"):
@@ -207,7 +207,7 @@ def test_commands_of_other_games_are_refused(play: Play) -> None:
     with pytest.raises(RejectedError, match="basket is not possible here"):
         play.decide("basket")
     with pytest.raises(RejectedError, match=r"has no command cards-turn"):
-        play.say("cards.turn")
+        play.send("cards.turn")
 
 
 # Null
@@ -217,13 +217,13 @@ def test_the_person_in_charge_declares_a_round_null(play: Play) -> None:
     dealing(play)
     play.card("2c")
     with pytest.raises(RejectedError, match="croupier is not allowed"):
-        play.say("round.void", role="croupier", reason="misdeal")
-    event = only(play.say("round.void", reason="misdeal"), RoundVoid)
+        play.send("round.void", role="croupier", reason="misdeal")
+    event = only(play.send("round.void", reason="misdeal"), RoundVoid)
     assert event.law == play.game.book.void["misdeal"].rule
     assert history(play)[-1]["kind"] == "void"
     play.deal((2,), "Th")
     with pytest.raises(RejectedError, match="is not in progress"):
-        play.say("round.void", reason="misdeal", round=1)
+        play.send("round.void", reason="misdeal", round=1)
 
 
 # Silences
@@ -282,7 +282,7 @@ def test_a_silent_shoe_does_not_stop_a_table_that_waits_for_no_card(why: str) ->
     if why == "cut":
         play.cut()
     play.take(LinkLost(at=play.now(), device="shoe", reason="unplugged"))
-    play.say("round.void", reason="inspector")
+    play.send("round.void", reason="inspector")
     assert play.shown["asks"] == ["card.decide"]
     play.decide("accept")
     assert play.shown["asks"] == []

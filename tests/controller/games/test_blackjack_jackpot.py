@@ -23,13 +23,13 @@ def table(game: str = "blackjack", **settings: Any) -> Play:
     """A table with the accumulated bet; its bets are open."""
     play = Play("EUS96", game, accumulated_bets=True, **settings)
     play.open()
-    play.say("bets.open", role="croupier")
+    play.send("bets.open", role="croupier")
     play.boxes(1, 2)
     return play
 
 
 def bet(play: Play, who: str = "box:1", amount: int | None = 200) -> None:
-    play.say("bet.place", role="croupier", who=who, bet="accumulated", amount=amount)
+    play.send("bet.place", role="croupier", who=who, bet="accumulated", amount=amount)
 
 
 def sevens(play: Play, third: str = "7d") -> list[Any]:

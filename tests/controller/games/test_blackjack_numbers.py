@@ -91,12 +91,12 @@ def test_six_decks_dealt_by_the_game() -> None:
     its published chance.
     """
     dice, play, rounds = random.Random(20061996), Play("EUS96"), 2000
-    play.say("session.open")
+    play.send("session.open")
     results: Counter[str] = Counter()
     while results.total() < rounds:
         shoe = [*composition(6).elements()]
         dice.shuffle(shoe)
-        play.say("shoe.start", shoe="7")
+        play.send("shoe.start", shoe="7")
         for _ in range(5):
             play.card(shoe.pop())
         while len(shoe) > 52:
@@ -107,7 +107,7 @@ def test_six_decks_dealt_by_the_game() -> None:
                 )
                 for result in of_kind(events, RoundResult):
                     results[final(outcome_of(result).hands[-1].cards)] += 1
-        play.say("shoe.end")
+        play.send("shoe.end")
     total = results.total()
     for what, percent in SIX_DECKS.items():
         chance = percent / 100

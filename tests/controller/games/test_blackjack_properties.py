@@ -69,8 +69,8 @@ class Croupier:
 
     def deal_out(self) -> None:
         play = self.play
-        play.say("session.open")
-        play.say("shoe.start", shoe="7")
+        play.send("session.open")
+        play.send("shoe.start", shoe="7")
         while (shoe := play.state.shoe) is not None and not (
             shoe.over and play.state.current is None
         ):
@@ -101,7 +101,7 @@ class Croupier:
     def _key(self) -> None:
         for name in self.dice.sample(HAND_COMMANDS, len(HAND_COMMANDS)):
             try:
-                self.play.say(name, role="croupier")
+                self.play.send(name, role="croupier")
                 return
             except RejectedError:
                 continue
@@ -304,7 +304,7 @@ def test_every_open_decision_can_be_made(play: Play, script: list[Input]) -> Non
         ("shoe.start", {"shoe": "9"}),
     ):
         try:
-            play.say(name, **fields)
+            play.send(name, **fields)
         except RejectedError:
             continue
     if play.game.settings.keys:

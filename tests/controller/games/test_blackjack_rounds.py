@@ -87,17 +87,17 @@ def test_the_first_card_closes_the_bets_if_nobody_has(play: Play) -> None:
     with pytest.raises(RejectedError, match="round 1 is in progress"):
         play.boxes(1, 2, 3)
     with pytest.raises(RejectedError, match="round 1 is in progress"):
-        play.say("bets.open")
+        play.send("bets.open")
 
 
 @rule("BAL05-071")
 def test_before_the_first_card_bets_may_be_reopened_and_boxes_set_again(play: Play) -> None:
-    assert whats(play.say("bets.open")) == ["round.opened"]
+    assert whats(play.send("bets.open")) == ["round.opened"]
     play.boxes(1, 2)
     play.boxes(3, 4)
-    only(play.say("bets.close"), BetsClosed)
+    only(play.send("bets.close"), BetsClosed)
     with pytest.raises(RejectedError, match="already closed"):
-        play.say("bets.close")
+        play.send("bets.close")
     play.cards("4h 9s Kd 8d 9c")
     assert [to for to, _ in dealt(play)] == ["box:3", "box:4", "dealer", "box:3", "box:4"]
     assert len(of_kind(play.events, RoundOpened)) == 1
@@ -141,8 +141,8 @@ def test_one_hand_alone_begins_when_the_person_in_charge_allows_it(decree: str) 
     play.open()
     play.boxes(3)
     with pytest.raises(RejectedError, match="croupier is not allowed"):
-        play.say("round.confirm", role="croupier")
-    play.say("round.confirm")
+        play.send("round.confirm", role="croupier")
+    play.send("round.confirm")
     play.cards("Th 9d Ts")
     play.key("stand")
     assert only(play.cards("9c"), RoundResult).confirmed_by == "M. Lasa (table_head)"

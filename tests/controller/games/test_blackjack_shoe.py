@@ -68,23 +68,23 @@ def test_burned_cards_are_confidential(play: Play) -> None:
 
 @rule("GAL07-079")
 def test_without_a_shoe_cards_are_ignored(play: Play) -> None:
-    play.say("session.open")
+    play.send("session.open")
     with pytest.raises(RejectedError, match="no shoe is at the table"):
         play.boxes(1, 2)
     events = play.card("8h")
     assert whats(events) == ["shoe_missing", "shoe_missing"]
     assert b"8h" not in b"".join(map(write, events))
     assert play.card("9h") == []
-    assert only(play.say("shoe.start", shoe="7"), AlertCleared)
+    assert only(play.send("shoe.start", shoe="7"), AlertCleared)
 
 
 @rule("ARA02-048", "ARA02-049")
 def test_the_cards_of_a_shoe_are_checked_against_the_decree() -> None:
     play = Play("ARA02", models=("A", "B"))
-    play.say("session.open")
+    play.send("session.open")
     with pytest.raises(RejectedError, match="without a number"):
-        play.say("shoe.start", shoe=" ")
-    events = play.say("shoe.start", shoe="7", model="C", cards=311, backs=(2, 4), cut=51)
+        play.send("shoe.start", shoe=" ")
+    events = play.send("shoe.start", shoe="7", model="C", cards=311, backs=(2, 4), cut=51)
     assert [event.what for event in of_kind(events, Irregularity)] == [
         "shoe_model",
         "shoe_count",
@@ -104,11 +104,11 @@ def test_the_cards_of_a_shoe_are_checked_against_the_decree() -> None:
 def test_the_same_shoe_session_after_session_is_a_warning() -> None:
     play = Play("ARA02")
     for session in range(1, 5):
-        play.say("session.open")
-        events = play.say("shoe.start", shoe="7")
+        play.send("session.open")
+        events = play.send("shoe.start", shoe="7")
         assert bool(of_kind(events, Irregularity)) == (session >= 3)
-        assert not of_kind(play.say("shoe.start", shoe="7"), Irregularity)
-        play.say("session.close")
+        assert not of_kind(play.send("shoe.start", shoe="7"), Irregularity)
+        play.send("session.close")
 
 
 @rule("EUS96-061")
@@ -146,8 +146,8 @@ def test_the_cut_card_lets_the_round_end_and_no_other_begin(play: Play) -> None:
         play.boxes(1, 3)
     if play.game.book.plays == 1:
         assert only(play.card("2h"), Irregularity).what == "shoe_over"
-    play.say("shoe.end")
-    play.say("shoe.start", shoe="8")
+    play.send("shoe.end")
+    play.send("shoe.start", shoe="8")
     play.boxes(1, 3)
 
 
@@ -188,7 +188,7 @@ def test_a_cut_card_before_the_first_card_allows_the_round_or_not_as_the_site_sa
         ("card.decide", "round.void"),
     )
     assert not of_kind(over.card("8h"), CardDealt)
-    only(over.say("round.void", reason="inspector"), RoundVoid)
+    only(over.send("round.void", reason="inspector"), RoundVoid)
 
 
 # Ends
@@ -196,7 +196,7 @@ def test_a_cut_card_before_the_first_card_allows_the_round_or_not_as_the_site_sa
 
 def test_cards_counted_at_the_end_are_checked_against_the_count(play: Play) -> None:
     play.open()
-    events = play.say("shoe.end", left=306)
+    events = play.send("shoe.end", left=306)
     assert [event.what for event in of_kind(events, Irregularity)] == ["shoe_count"]
     assert (only(events, ShoeEnded).why, only(events, ShoeEnded).left) == ("person", 306)
 
@@ -204,8 +204,8 @@ def test_cards_counted_at_the_end_are_checked_against_the_count(play: Play) -> N
 def test_closing_in_the_middle_leaves_the_round_unresolved(play: Play) -> None:
     dealing(play)
     with pytest.raises(RejectedError, match="round 1 is in progress"):
-        play.say("shoe.end")
-    events = play.say("session.close")
+        play.send("shoe.end")
+    events = play.send("session.close")
     assert whats(events)[:2] == ["round.unresolved", "shoe.ended"]
     assert only(events, RoundUnresolved).why == "undecided"
     assert play.shown["phase"] == "closed"
@@ -215,10 +215,10 @@ def test_closing_in_the_middle_leaves_the_round_unresolved(play: Play) -> None:
 def test_in_euskadi_a_new_minimum_applies_after_the_last_shoe() -> None:
     play = Play("EUS96")
     dealing(play)
-    play.say("limit.announce", "director", minimum=1000)
+    play.send("limit.announce", "director", minimum=1000)
     assert (play.state.minimum, play.shown["next_minimum"]) == (500, 1000)
-    play.say("round.void", reason="inspector")
-    events = play.say("shoe.end")
+    play.send("round.void", reason="inspector")
+    events = play.send("shoe.end")
     assert (only(events, LimitChanged).minimum, play.state.minimum) == (1000, 1000)
 
 
@@ -226,12 +226,12 @@ def test_in_euskadi_a_new_minimum_applies_after_the_last_shoe() -> None:
 def test_announced_rounds_are_counted(decree: str) -> None:
     play = Play(decree, continuous=decree == "EUS96")  # else its last shoe is announced
     play.open()
-    play.say("last_rounds.announce")
+    play.send("last_rounds.announce")
     if decree == "GAL07":
         with pytest.raises(RejectedError, match="may not change"):
-            play.say("limit.announce", minimum=1000)
+            play.send("limit.announce", minimum=1000)
     else:
-        play.say("limit.announce", "director", minimum=1000)
+        play.send("limit.announce", "director", minimum=1000)
     for _ in range(3):
         play.deal((1, 2), "Th 9s Kd 8d 9c")
         play.key("stand")

@@ -51,7 +51,7 @@ def test_without_keys_the_dealers_hand_is_published_where_one_is_left() -> None:
 def test_without_keys_the_round_is_unresolved_where_several_are_left_or_none(cards: str) -> None:
     play = unkeyed()
     play.deal((1, 3), cards)
-    events = play.say("round.confirm")
+    events = play.send("round.confirm")
     assert only(events, RoundUnresolved).why == "undecided"
 
 
@@ -64,24 +64,24 @@ def test_without_keys_and_boxes_the_shoe_is_counted_and_the_cut_card_published()
     ]
     assert play.state.shoe is not None
     assert play.state.shoe.drawn == 8
-    assert only(play.say("shoe.end", left=304), ShoeEnded).left == 304
+    assert only(play.send("shoe.end", left=304), ShoeEnded).left == 304
 
 
 def test_without_keys_the_last_round_is_ended_by_a_person() -> None:
     play = unkeyed()
-    play.say("bets.close")
+    play.send("bets.close")
     play.cards("Th 9s")
     assert only(play.cut(), ShoeCut).rounds_left == 1
     with pytest.raises(RejectedError, match=r"send round-confirm"):
-        play.say("bets.close")
-    events = play.say("round.confirm")
+        play.send("bets.close")
+    events = play.send("round.confirm")
     assert [type(event) for event in events[:2]] == [RoundUnresolved, ShoeEnded]
     assert only(play.card("Kd"), Irregularity).what == "shoe_over"
 
 
 def test_without_keys_bets_close_begins_the_next_round() -> None:
     play = unkeyed()
-    play.say("bets.close")
+    play.send("bets.close")
     play.cards("Th 9s")
-    events = play.say("bets.close")
+    events = play.send("bets.close")
     assert whats(events) == ["round.unresolved", "round.opened", "bets.closed"]

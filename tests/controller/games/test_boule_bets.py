@@ -18,16 +18,16 @@ BETS = ("5", "1", "red", "black", "even", "odd", "pasa", "falta")
 
 def placed_bets(play: Play, *bets: str) -> None:
     """Bets are open, and these are placed, each by another player."""
-    play.say("bets.open")
+    play.send("bets.open")
     for seat, bet in enumerate(bets, 1):
-        play.say("bet.place", "croupier", who=f"seat:{seat}", bet=bet, amount=500)
+        play.send("bet.place", "croupier", who=f"seat:{seat}", bet=bet, amount=500)
 
 
 def closed(play: Play) -> None:
     """The ball or wheel is launched, and bets close."""
     play.phase("launched")
     play.phase("settling")
-    play.say("bets.close", "croupier")
+    play.send("bets.close", "croupier")
 
 
 def outcomes(
@@ -69,8 +69,8 @@ def test_a_withdrawn_bet_is_not_settled_and_of_two_amounts_the_last_counts(
 ) -> None:
     play = table("boule", decree)
     placed_bets(play, "1", "1")
-    play.say("bet.place", "croupier", who="seat:1", bet="1", amount=1000)
-    play.say("bet.withdraw", "croupier", who="seat:2", bet="1")
+    play.send("bet.place", "croupier", who="seat:1", bet="1", amount=1000)
+    play.send("bet.withdraw", "croupier", who="seat:2", bet="1")
     closed(play)
     play.phase("settled")
     assert set(outcomes(only(play.number(1), RoundResult))) == {("seat:1", "1")}
@@ -83,7 +83,7 @@ def test_a_correction_settles_bets_again(decree: str) -> None:
     closed(play)
     play.phase("settled")
     play.number(1)
-    event = only(play.say("result.correct", round=1, number=2), ResultCorrected)
+    event = only(play.send("result.correct", round=1, number=2), ResultCorrected)
     assert outcomes(event) == {("seat:1", "1"): ("lose", None), ("seat:2", "red"): ("win", (1, 1))}
 
 
@@ -92,14 +92,14 @@ def test_after_a_null_spin_bets_stay_and_a_player_may_change_them(decree: str) -
     play = table("boule", decree)
     placed_bets(play, "1", "2")
     closed(play)
-    only(play.say("round.void", "inspector", reason="inspector"), RoundVoid)
-    play.say("bets.open")
+    only(play.send("round.void", "inspector", reason="inspector"), RoundVoid)
+    play.send("bets.open")
     assert [each["bet"] for each in play.shown["bets"]] == ["1", "2"]
-    play.say("bet.withdraw", "croupier", who="seat:2", bet="2")
+    play.send("bet.withdraw", "croupier", who="seat:2", bet="2")
     closed(play)
     play.phase("settled")
     assert set(outcomes(only(play.number(1), RoundResult))) == {("seat:1", "1")}
-    play.say("bets.open")
+    play.send("bets.open")
     assert play.shown["bets"] == []
 
 
@@ -110,9 +110,9 @@ def test_bets_of_an_unresolved_round_are_settled_when_a_person_confirms_its_resu
     play = table("boule", decree)
     placed_bets(play, "1")
     closed(play)
-    play.say("session.close", locked=True)
+    play.send("session.close", locked=True)
     assert outcomes(
-        only(play.say("round.confirm", "inspector", round=1, number=1), RoundResult)
+        only(play.send("round.confirm", "inspector", round=1, number=1), RoundResult)
     ) == {("seat:1", "1"): ("win", (7, 1))}
 
 
@@ -135,8 +135,8 @@ def test_no_bet_is_placed_after_the_wheel_closed_them(decree: str) -> None:
     settings: dict[str, Any] = {"phases": "device"}
     play = table("boule", decree, **settings)
     play.phase("idle")
-    play.say("bet.place", "croupier", who="seat:1", bet="1")
+    play.send("bet.place", "croupier", who="seat:1", bet="1")
     play.phase("launched")
     play.phase("settling")
     with pytest.raises(RejectedError, match="no bets are open; return the chips"):
-        play.say("bet.place", "croupier", who="seat:1", bet="2")
+        play.send("bet.place", "croupier", who="seat:1", bet="2")

@@ -47,10 +47,10 @@ def test_a_fault_of_the_spin_asks_and_the_inspector_declares_it_null(
     assert play.fault(fault) == []
     play.phase("settled", 2)
     assert play.cell(4, 2) == []
-    void = only(play.say("round.void", "inspector", reason="inspector"), RoundVoid)
+    void = only(play.send("round.void", "inspector", reason="inspector"), RoundVoid)
     assert (void.role, void.last_number, void.round) == ("inspector", 1, 2)
     assert void.law.startswith(f"{decree}-")
-    relaunch = only(play.say("bets.open"), RoundOpened)
+    relaunch = only(play.send("bets.open"), RoundOpened)
     assert relaunch.relaunch
     assert relaunch.announcement is not None
 
@@ -62,12 +62,12 @@ def test_in_aragon_only_the_inspector_declares_a_spin_null() -> None:
     with pytest.raises(
         RejectedError, match="role table_head is not allowed to do this; allowed: inspector"
     ):
-        play.say("round.void", "table_head", reason="inspector")
+        play.send("round.void", "table_head", reason="inspector")
     with pytest.raises(
         RejectedError,
         match="ball_out is not a reason to void a round here; allowed: inspector",
     ):
-        play.say("round.void", "inspector", reason="ball_out")
+        play.send("round.void", "inspector", reason="ball_out")
 
 
 def test_a_waiting_number_is_the_result_when_a_person_confirms_it() -> None:
@@ -77,7 +77,7 @@ def test_a_waiting_number_is_the_result_when_a_person_confirms_it() -> None:
     play.phase("settled", 1)
     assert play.cell(4, 1) == []
     play.again()
-    result = only(play.say("round.confirm", "inspector"), RoundResult)
+    result = only(play.send("round.confirm", "inspector"), RoundResult)
     assert (outcome_of(result).number, result.confirmed_by) == (4, "M. Lasa (inspector)")
 
 
@@ -86,19 +86,19 @@ def test_of_a_ball_between_two_holes_the_person_in_charge_may_state_the_number()
     play.until_closed(1)
     play.fault("between")
     assert (
-        outcome_of(only(play.say("round.confirm", "inspector", number=8), RoundResult)).number == 8
+        outcome_of(only(play.send("round.confirm", "inspector", number=8), RoundResult)).number == 8
     )
 
 
 def test_before_bets_are_closed_no_number_is_accepted() -> None:
     play = table()
-    play.say("bets.open")
+    play.send("bets.open")
     play.phase("launched", 1)
     play.fault("ball_out")
     with pytest.raises(RejectedError, match="the ball of round 1 has not fallen yet"):
-        play.say("round.confirm", "inspector", number=8)
-    assert play.say("round.confirm", "inspector") == []
-    play.say("bets.close")
+        play.send("round.confirm", "inspector", number=8)
+    assert play.send("round.confirm", "inspector") == []
+    play.send("bets.close")
     play.phase("settled", 1)
     assert only(play.cell(9, 1), RoundResult).confirmed_by == "M. Lasa (inspector)"
 
@@ -107,7 +107,7 @@ def test_too_few_turns_of_the_ball_ask_where_they_are_counted() -> None:
     play = table(turns=4)
     assert outcome_of(only(play.spin(1, 1, turns=4), RoundResult)).number == 1
     assert whats(play.spin(2, 2, turns=3))[-1] == "too_few_turns"
-    assert outcome_of(only(play.say("round.confirm"), RoundResult)).number == 2
+    assert outcome_of(only(play.send("round.confirm"), RoundResult)).number == 2
     assert outcome_of(only(table(turns=0).spin(1, 1, turns=0), RoundResult)).number == 1
 
 
@@ -127,7 +127,7 @@ def test_a_breach_is_only_reported_where_the_table_is_set_so(setting: str) -> No
 
 def test_a_second_launch_in_one_round_asks() -> None:
     play = table()
-    play.say("bets.open")
+    play.send("bets.open")
     play.phase("launched", 1)
     assert play.phase("launched", 1) == []
     events = play.phase("launched", 2)
@@ -137,7 +137,7 @@ def test_a_second_launch_in_one_round_asks() -> None:
 
 def test_a_fault_before_the_launch_does_not_affect_the_round() -> None:
     play = table()
-    play.say("bets.open")
+    play.send("bets.open")
     assert play.fault("ball_out") == []
     assert play.shown["asks"] == []
 
@@ -152,11 +152,11 @@ def test_a_fault_of_the_previous_spin_does_not_affect_the_current_round(
     """
     play = table(game)
     play.until_closed(1)
-    play.say("round.void", "inspector", reason="inspector")
-    play.say("bets.open")
+    play.send("round.void", "inspector", reason="inspector")
+    play.send("bets.open")
     events = [
         *play.fault(fault, spin=1),
-        *play.say("bets.close"),
+        *play.send("bets.close"),
         *play.fault(fault, active=False, spin=1),
         *play.fault(fault, spin=1),
     ]
@@ -178,7 +178,7 @@ def test_a_number_shown_differently_afterwards_asks_for_a_correction() -> None:
     play = table()
     play.spin(3, 1)
     assert whats(play.fault("number_changed")) == ["number_changed", "number_changed"]
-    corrected = only(play.say("result.correct", round=1, number=2), ResultCorrected)
+    corrected = only(play.send("result.correct", round=1, number=2), ResultCorrected)
     assert (
         outcome_of(corrected).number,
         corrected.was,
@@ -210,14 +210,14 @@ def test_a_table_that_runs_by_itself_opens_nothing_when_it_closes() -> None:
     play.phase("launched", 2)
     play.phase("settling", 2)
     play.fault("between")
-    assert whats(play.say("session.close")) == ["round.unresolved", "session.closed"]
+    assert whats(play.send("session.close")) == ["round.unresolved", "session.closed"]
     assert (play.shown["phase"], play.state.current) == ("closed", None)
 
 
 def test_a_table_that_closes_leaves_the_ball_that_runs_unresolved() -> None:
     play = table()
     play.until_closed(1)
-    assert whats(play.say("session.close")) == ["round.unresolved", "session.closed"]
+    assert whats(play.send("session.close")) == ["round.unresolved", "session.closed"]
 
 
 # Limits
@@ -228,32 +228,32 @@ def test_a_table_that_closes_leaves_the_ball_that_runs_unresolved() -> None:
 def test_the_minimum_is_the_authorised_one_or_twice_as_much(decree: str) -> None:
     for minimum in (500, 1000, None):
         play = Play("boule", decree, authorised_minimum=500)
-        assert only(play.say("session.open", minimum=minimum), SessionOpened).minimum == minimum
+        assert only(play.send("session.open", minimum=minimum), SessionOpened).minimum == minimum
     for minimum in (499, 750, 1500, 2000):
         play = Play("boule", decree, authorised_minimum=500)
         with pytest.raises(
             RejectedError,
             match=f"the minimum of a cloth may not be {minimum}; allowed: 500, 1000: {decree}-",
         ):
-            play.say("session.open", minimum=minimum)
+            play.send("session.open", minimum=minimum)
 
 
 @pytest.mark.rule("BAL05-047")
 def test_the_minimum_does_not_change_to_another() -> None:
     play = table(authorised_minimum=500)
     with pytest.raises(RejectedError, match="may not be 2000; allowed: 500, 1000"):
-        play.say("limit.announce", minimum=2000)
-    assert only(play.say("limit.announce", minimum=1000), LastRounds).left == 3
+        play.send("limit.announce", minimum=2000)
+    assert only(play.send("limit.announce", minimum=1000), LastRounds).left == 3
     for spin in (1, 2, 3):
         play.spin(1, spin)
     assert only(play.events, LimitChanged).minimum == 1000
     with pytest.raises(RejectedError, match="the minimum is already 1000"):
-        play.say("limit.announce", minimum=1000)
+        play.send("limit.announce", minimum=1000)
 
 
 def test_the_last_rounds_before_closing_are_counted() -> None:
     play = table()
-    play.say("last_rounds.announce", "croupier")
+    play.send("last_rounds.announce", "croupier")
     for spin in (1, 2, 3):
         play.spin(1, spin)
     assert [outcome_of(result).last_of_session for result in of_kind(play.events, RoundResult)] == [
@@ -300,7 +300,7 @@ def test_after_the_last_announced_round_no_bets_open_by_themselves_and_no_spin_i
     game: str,
 ) -> None:
     play = table(game, phases="device")
-    play.say("last_rounds.announce", "croupier")
+    play.send("last_rounds.announce", "croupier")
     said = [event for spin in (1, 2, 3) for event in play.alone(1, spin)]
     assert [event.round for event in of_kind(said, RoundOpened)] == [1, 2, 3]
     assert [event.left for event in of_kind(said, LastRounds)] == [2, 1, 0]

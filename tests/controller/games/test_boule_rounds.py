@@ -91,8 +91,8 @@ def test_where_nobody_opens_bets_the_next_round_begins_with_the_result(decree: s
 
 def test_a_board_that_only_reports_places_is_enough() -> None:
     play = table()
-    play.say("bets.open")
-    play.say("bets.close")
+    play.send("bets.open")
+    play.send("bets.close")
     assert outcome_of(only(play.cell(3), RoundResult)).number == 3
     assert of_kind(play.events, Irregularity) == []
 
@@ -108,7 +108,7 @@ def test_a_repeated_place_is_no_second_result() -> None:
     play = table()
     play.spin(3, 1)
     assert play.cell(3, 1) == []
-    play.say("bets.open")
+    play.send("bets.open")
     assert play.cell(3, 1) == []
 
 
@@ -118,22 +118,22 @@ def test_a_repeated_place_is_no_second_result() -> None:
 @pytest.mark.parametrize("decree", cases("BAL05-042", "ARA02-032", "EUS96-039", "GAL07-032"))
 def test_a_place_before_no_more_bets_is_reported_and_no_result(decree: str) -> None:
     play = table("boule", decree)
-    play.say("bets.open")
+    play.send("bets.open")
     play.phase("launched", 1)
     play.phase("settled", 1)
     events = play.cell(4, 1)
     assert whats(events) == ["before_no_more_bets", "round.unresolved"]
     assert only(events, Irregularity).asks == ("round.confirm", "round.void")
     assert only(events, RoundUnresolved).candidate == 4
-    assert only(play.say("round.confirm"), RoundResult).confirmed_by == "M. Lasa (table_head)"
+    assert only(play.send("round.confirm"), RoundResult).confirmed_by == "M. Lasa (table_head)"
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-042", "ARA02-032", "EUS96-039", "GAL07-032"))
 def test_bets_closed_before_the_launch_are_reported(decree: str) -> None:
     play = table("boule", decree)
     play.spin(1, 1)
-    play.say("bets.open")
-    play.say("bets.close")
+    play.send("bets.open")
+    play.send("bets.close")
     events = play.phase("launched", 2)
     assert whats(events) == ["out_of_order"]
     assert only(events, Irregularity).detail == "bets closed before the launch"
@@ -144,16 +144,16 @@ def test_bets_closed_before_the_launch_are_reported(decree: str) -> None:
 def test_a_launch_that_a_silence_may_have_hidden_is_not_called_late() -> None:
     play = table()
     play.spin(1, 1)
-    play.say("bets.open")
+    play.send("bets.open")
     play.gap()
-    play.say("bets.close")
+    play.send("bets.close")
     assert play.phase("launched", 2) == []
 
 
 def test_bets_opened_after_the_launch_are_reported() -> None:
     play = table()
     play.phase("launched", 1)
-    events = play.say("bets.open")
+    events = play.send("bets.open")
     assert whats(events) == ["round.opened", "out_of_order"]
     assert only(events, Irregularity).detail == "bets opened after the launch"
 
@@ -187,15 +187,17 @@ def test_bets_that_were_not_seen_open_are_reported() -> None:
 def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
     play = table("boule", decree)
     with pytest.raises(RejectedError, match="no bets are open"):
-        play.say("bet.place", who="seat:1", bet="5")
-    play.say("bets.open")
-    placed = only(play.say("bet.place", "croupier", who="seat:1", bet="red", amount=500), BetPlaced)
+        play.send("bet.place", who="seat:1", bet="5")
+    play.send("bets.open")
+    placed = only(
+        play.send("bet.place", "croupier", who="seat:1", bet="red", amount=500), BetPlaced
+    )
     assert (placed.round, placed.bet, placed.withdrawn) == (1, "red", False)
-    play.say("bets.close")
+    play.send("bets.close")
     with pytest.raises(RejectedError, match=f"return the chips: {decree}-0"):
-        play.say("bet.place", who="seat:1", bet="5")
+        play.send("bet.place", who="seat:1", bet="5")
     with pytest.raises(RejectedError, match=r"no bet 0 here; bets are: 1, 2, .*falta"):
-        play.say("bet.place", who="seat:1", bet="0")
+        play.send("bet.place", who="seat:1", bet="0")
 
 
 # What a number wins
@@ -220,12 +222,12 @@ def test_a_place_that_is_no_hole_is_no_result(decree: str, hole: int) -> None:
     assert whats(events) == ["number_invalid", "number_unknown", "round.unresolved"]
     assert only(events, RoundUnresolved).candidate is None
     with pytest.raises(RejectedError, match=r"round 1 has no number seen; give it in number"):
-        play.say("round.confirm")
+        play.send("round.confirm")
     with pytest.raises(
         RejectedError, match=r"the wheel has no number 10; numbers: 1, 2, 3, 4, 5, 6, 7, 8, 9"
     ):
-        play.say("round.confirm", number=10)
-    assert outcome_of(only(play.say("round.confirm", number=7), RoundResult)).number == 7
+        play.send("round.confirm", number=10)
+    assert outcome_of(only(play.send("round.confirm", number=7), RoundResult)).number == 7
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-039", "ARA02-029", "EUS96-036", "GAL07-029"))
@@ -326,13 +328,13 @@ def test_the_thrower_is_published_with_his_throws_in_a_row() -> None:
     play = table("boule", "GAL07")
     running = []
     for number, by in enumerate(("Ana", "Ana", "Brais", "Ana"), 1):
-        play.say("bets.open")
-        assert only(play.say("bets.close", "croupier", by=by), BetsClosed).by == by
+        play.send("bets.open")
+        assert only(play.send("bets.close", "croupier", by=by), BetsClosed).by == by
         play.cell(1, number)
         running.append((play.shown["thrower"], play.shown["throws"]))
     assert running == [("Ana", 1), ("Ana", 2), ("Brais", 1), ("Ana", 1)]
-    play.say("session.close")
-    play.say("session.open")
+    play.send("session.close")
+    play.send("session.open")
     assert play.shown["thrower"] is None
 
 

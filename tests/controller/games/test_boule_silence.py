@@ -37,7 +37,7 @@ def test_what_a_silence_hid_is_a_candidate_until_a_person_confirms_it(phases: st
     assert of_kind(events, RoundResult) == []
     assert play.shown["unresolved"] == [1]
     play.again()
-    assert outcome_of(only(play.say("round.confirm", round=1), RoundResult)).number == 4
+    assert outcome_of(only(play.send("round.confirm", round=1), RoundResult)).number == 4
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,8 @@ def test_a_spin_of_which_only_a_fault_is_received_is_unresolved(
         (3, 3),
     ]
     assert (
-        only(play.say("round.void", "inspector", round=2, reason="inspector"), RoundVoid).round == 2
+        only(play.send("round.void", "inspector", round=2, reason="inspector"), RoundVoid).round
+        == 2
     )
 
 
@@ -126,9 +127,9 @@ def test_reports_of_a_finished_spin_affect_no_other_round(phases: str) -> None:
     else:
         play.phase("launched", 1)
         play.phase("settling", 1)
-    play.say("round.void", "inspector", reason="inspector")
+    play.send("round.void", "inspector", reason="inspector")
     if phases == "person":
-        assert whats(play.say("bets.open")) == ["round.opened"]
+        assert whats(play.send("bets.open")) == ["round.opened"]
     play.gap()
     assert play.phase("launched", 1) == []
     assert play.phase("settling", 1) == []
@@ -181,7 +182,7 @@ def test_a_table_that_runs_by_itself_continues_after_a_fault_is_decided(
     play.phase("launched", 2)
     play.phase("settling", 2)
     play.fault(fault)
-    assert whats(play.say("round.void", "inspector", reason="inspector")) == [
+    assert whats(play.send("round.void", "inspector", reason="inspector")) == [
         "round.void",
         "round.opened",
     ]

@@ -18,9 +18,9 @@ BANKS = {"seven": "2h 3c 3d 4s", "baccarat": "2h Kc 3d Qs", "natural": "2h 4c 3d
 
 def staked(decree: str, game: str = "chemin-de-fer", bet: str = "player") -> Play:
     play = at_table(decree, game)
-    play.say("bets.open", "croupier")
-    play.say("bet.place", "croupier", who="seat:2", bet=bet, amount=1000)
-    play.say("bets.close", "croupier")
+    play.send("bets.open", "croupier")
+    play.send("bet.place", "croupier", who="seat:2", bet=bet, amount=1000)
+    play.send("bets.close", "croupier")
     return play
 
 
@@ -32,14 +32,14 @@ def test_players_may_withdraw_when_the_bank_lays_down_before_the_hand_has_spoken
     play = staked(decree)
     play.cards(BANKS[bank])
     with pytest.raises(RejectedError, match="no bet can be withdrawn now"):
-        play.say("bet.withdraw", "croupier", who="seat:2", bet="player")
+        play.send("bet.withdraw", "croupier", who="seat:2", bet="player")
     event = only(play.turn("banker"), Irregularity)
     assert (event.what, event.law[:5]) == ("bank_before_hands", decree)
     assert "bet.withdraw" in play.game.takes(play.state)
-    back = only(play.say("bet.withdraw", "croupier", who="seat:2", bet="player"), BetPlaced)
+    back = only(play.send("bet.withdraw", "croupier", who="seat:2", bet="player"), BetPlaced)
     assert back.withdrawn
     with pytest.raises(RejectedError, match="no bets are open"):
-        play.say("bet.place", "croupier", who="seat:2", bet="player", amount=1000)
+        play.send("bet.place", "croupier", who="seat:2", bet="player", amount=1000)
 
 
 @for_each("decree", DECREES)
@@ -51,7 +51,7 @@ def test_at_two_cloths_too_while_one_cloth_has_not_spoken(decree: str) -> None:
         "bank_before_hands"
     ]
     assert only(
-        play.say("bet.withdraw", "croupier", who="seat:2", bet="cloth:2"), BetPlaced
+        play.send("bet.withdraw", "croupier", who="seat:2", bet="cloth:2"), BetPlaced
     ).withdrawn
 
 
@@ -62,7 +62,7 @@ def test_after_the_hand_has_spoken_the_bank_lays_down_in_its_time(decree: str) -
     play.stand()
     assert of_kind(play.turn("banker"), Irregularity) == []
     with pytest.raises(RejectedError, match="no bet can be withdrawn now"):
-        play.say("bet.withdraw", "croupier", who="seat:2", bet="player")
+        play.send("bet.withdraw", "croupier", who="seat:2", bet="player")
 
 
 @for_each("decree", DECREES)
@@ -84,8 +84,8 @@ def test_all_cards_turned_at_once_leave_the_players_time_to_withdraw(decree: str
         "bank_before_hands",
         ("bet.withdraw", "round.confirm", "round.void"),
     )
-    assert only(play.say("bet.withdraw", "croupier", who="seat:2", bet="player"), BetPlaced)
-    assert only(play.say("round.confirm"), RoundResult).confirmed_by
+    assert only(play.send("bet.withdraw", "croupier", who="seat:2", bet="player"), BetPlaced)
+    assert only(play.send("round.confirm"), RoundResult).confirmed_by
 
 
 @for_each("decree", DECREES)

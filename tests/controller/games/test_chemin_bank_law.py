@@ -20,7 +20,7 @@ def zero(play: Play) -> None:
 
 def asked(play: Play) -> None:
     play.bets()
-    play.say("table.follow", role="croupier")
+    play.send("table.follow", role="croupier")
     play.cards("2h 4c 2d Ks")
     play.draw()
     play.cards("6s")

@@ -33,7 +33,7 @@ def test_a_card_before_the_bets_are_closed_is_played_unless_the_inspector_reject
 ) -> None:
     for action in ("accept", "remove"):
         play = at_table(decree)
-        play.say("bets.open")
+        play.send("bets.open")
         told = only(play.cards("9h"), Irregularity)
         assert (told.what, told.asks, told.law[:5]) == (
             "card_before_close",
@@ -43,12 +43,12 @@ def test_a_card_before_the_bets_are_closed_is_played_unless_the_inspector_reject
         with pytest.raises(
             RejectedError, match="a card drawn before the bets closed needs a decision"
         ):
-            play.say("bets.close")
+            play.send("bets.close")
         events = play.decide(action)
         assert [event.card for event in of_kind(events, CardRemoved)] == [None] * (
             action == "remove"
         )
-        play.say("bets.close")
+        play.send("bets.close")
         play.cards("2h 3c 4d 4s" if action == "remove" else "2h 7c 4d")
         play.stand()
         play.stand()
@@ -73,7 +73,7 @@ def test_a_card_that_left_the_shoe_is_never_counted_back(decree: str) -> None:
     play.decide("remove")
     assert play.shown["shoe"]["left"] == 311
     play.dealt("2h 3c 4d 4s")
-    play.say("round.void", reason="cards_stuck")
+    play.send("round.void", reason="cards_stuck")
     assert play.shown["shoe"]["left"] == 307
 
 
@@ -138,7 +138,7 @@ def test_an_unrequested_third_card_waits_too(decree: str) -> None:
 def test_a_third_card_that_is_dealt_face_up_is_published_as_always(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 2d 4s")
-    play.say("hand.draw")
+    play.send("hand.draw")
     events = play.cards("9h", exposed=True)
     assert (whats(events), only(events, CardRemoved).card) == (
         ["card_exposed", "card.removed"],
@@ -150,7 +150,7 @@ def test_a_third_card_that_is_dealt_face_up_is_published_as_always(decree: str) 
 def test_cards_stuck_together_make_the_round_null(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 4d")
-    void = only(play.say("round.void", reason="cards_stuck"), RoundVoid)
+    void = only(play.send("round.void", reason="cards_stuck"), RoundVoid)
     assert (void.reason, void.law) == ("cards_stuck", play.book.void["cards_stuck"].rule)
     assert history(play)[-1]["kind"] == "void"
 
@@ -183,10 +183,10 @@ def test_a_card_that_was_not_read_stops_the_table(decree: str) -> None:
 @every
 def test_the_shoes_reading_is_not_published_when_a_person_reads_another_card(decree: str) -> None:
     play = at_table(decree)
-    play.say("bets.open")
+    play.send("bets.open")
     play.cards("9h")
     play.decide("read", card="8h")
-    play.say("bets.close")
+    play.send("bets.close")
     play.cards("3c 8d 4s")
     play.stand()
     play.stand()
@@ -260,7 +260,7 @@ def test_a_card_falsely_called_is_the_banks_where_it_makes_five_or_less(decree: 
         play.draw()
         play.cards("2c 3c")
         play.stand("player")
-        events = play.say(f"hand.{word}", who="banker")
+        events = play.send(f"hand.{word}", who="banker")
         assert [event.card for event in of_kind(events, CardRemoved)] == (
             ["2c", "3c"] if word == "stand" else ["3c"]
         )
@@ -275,7 +275,7 @@ def test_another_fault_in_the_deal_makes_the_round_null_unless_it_can_be_correct
     play.dealt("2h Kc 4d 6s")
     event = only(play.decide("basket", who="player", index=1, fault="croupier"), Irregularity)
     assert (event.law, event.asks) == ("GAL07-127", ("card.decide", "round.void"))
-    assert only(play.say("round.void", reason="misdeal"), RoundVoid).law == "GAL07-127"
+    assert only(play.send("round.void", reason="misdeal"), RoundVoid).law == "GAL07-127"
     play.dealt("2h Kc 4d 6s")
     play.decide("basket", who="player", index=1, fault="croupier")
     play.decide("accept")
@@ -296,8 +296,8 @@ def test_a_silence_asks_whether_cards_are_missing(decree: str) -> None:
     assert len(of_kind(play.decide("accept"), CardDealt)) == 1
     play.take(LinkLost(at=1.0, reason="unplugged"))
     with pytest.raises(RejectedError, match="give the winner as player"):
-        play.say("round.confirm")
-    result = only(play.say("round.confirm", winner="player"), RoundResult)
+        play.send("round.confirm")
+    result = only(play.send("round.confirm", winner="player"), RoundResult)
     assert (outcome_of(result).hands, outcome_of(result).winner, result.confirmed_by) == (
         (),
         "player",
@@ -308,9 +308,9 @@ def test_a_silence_asks_whether_cards_are_missing(decree: str) -> None:
 @every
 def test_a_shoe_that_is_silent_while_the_bets_close_hides_no_card(decree: str) -> None:
     play = at_table(decree)
-    play.say("bets.open")
+    play.send("bets.open")
     assert whats(play.take(LinkLost(at=1.0, reason="unplugged"))) == []
-    assert "silence" in whats(play.say("bets.close"))
+    assert "silence" in whats(play.send("bets.close"))
     play.decide("accept")  # so far
     assert whats(play.take(LinkUp(at=1.0)))[0] == "silence"
     assert not of_kind(play.cards("5h"), CardDealt)

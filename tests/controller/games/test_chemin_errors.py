@@ -144,11 +144,11 @@ def test_the_wrong_one_of_two_third_cards_is_found_when_the_hand_is_turned(decre
     play.cards("Ac 5c")
     play.decide("for", who="player")
     with pytest.raises(RejectedError, match="name which of the two third cards counts"):
-        play.say("round.confirm")
+        play.send("round.confirm")
     play.decide("accept", card="Ac")
     play.stand("banker")
     assert only(play.turn(), Irregularity).what == "two_third_cards"
-    assert points(play.say("round.confirm")) == {"player": (5, "lose"), "banker": (6, "win")}
+    assert points(play.send("round.confirm")) == {"player": (5, "lose"), "banker": (6, "win")}
 
 
 @every
@@ -297,7 +297,7 @@ def test_to_a_hand_with_zero_the_card_may_not_be_denied(decree: str) -> None:
     play.stand()
     play.turn()
     with pytest.raises(RejectedError, match="may not be denied a card"):
-        play.say("round.confirm")
+        play.send("round.confirm")
     play.draw("player")
     assert points(play.cards("6c"))["player"] == (6, "lose")
 
@@ -332,7 +332,7 @@ def test_a_card_asked_for_with_a_natural_is_the_bankers_to_decide(decree: str) -
     play.cards("2c")
     play.stand()
     assert only(play.turn(), Irregularity).asks == ("card.decide", "round.confirm", "round.void")
-    result = only(play.say("round.confirm"), RoundResult)
+    result = only(play.send("round.confirm"), RoundResult)
     assert (outcome_of(result).winner, result.confirmed_by) == ("banker", "M. Lasa (inspector)")
 
 

@@ -246,5 +246,5 @@ def test_a_card_goes_to_the_expected_hand_whatever_was_corrected_before(seed: in
             if chance.random() < 0.15:
                 what, asked = "card.decide", {"action": "remove"}
             with suppress(RejectedError):
-                play.say(what, **asked)
-        play.say("session.close")
+                play.send(what, **asked)
+        play.send("session.close")

@@ -126,7 +126,7 @@ def test_the_words_that_a_hand_may_say(decree: str) -> None:
     for made, word in WORDS:
         play = at_table(decree)
         play.dealt(f"Kd 3c {SMALL[made]} 4s")
-        events = play.say(f"hand.{word}")
+        events = play.send(f"hand.{word}")
         if word == "draw":
             events += play.cards("Jc")
         events += play.stand("banker")
@@ -212,7 +212,7 @@ def test_a_banker_who_asked_for_the_table_must_follow_it(decree: str) -> None:
         play = at_table(decree, banker=kind)
         play.bets()
         if asked:
-            play.say("table.follow", role="croupier")
+            play.send("table.follow", role="croupier")
         play.cards("2h 4c 2d Ks")
         play.draw()
         play.cards("6s")
@@ -225,12 +225,12 @@ def test_a_banker_who_asked_for_the_table_must_follow_it(decree: str) -> None:
 def test_a_hand_that_was_advised_binds_the_banker_to_the_table(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 4c 2d Ks")
-    assert whats(play.say("table.follow", advice=True)) == ["table_followed"]
+    assert whats(play.send("table.follow", advice=True)) == ["table_followed"]
     play.draw()
     play.cards("6s")
     play.stand("banker")
     assert "bank_word" in whats(play.turn())
-    assert points(play.say("round.confirm"))["banker"] == (4, "win")
+    assert points(play.send("round.confirm"))["banker"] == (4, "win")
 
 
 @rules("GAL07-115")
@@ -247,15 +247,15 @@ def test_the_cut_card_lets_the_round_in_hand_end_and_no_other_begin(decree: str)
     deck = [card for card in DECK for _ in range(6)]
     for four in range(0, 300, 4):
         play.dealt(" ".join(deck[four : four + 4]))
-        play.say("round.void", reason="inspector")
+        play.send("round.void", reason="inspector")
     play.dealt(" ".join(deck[300:304]))
     events = play.cards(deck[304]) + play.cut()
     cut = only(events, ShoeCut)
     assert (cut.drawn, cut.left, cut.rounds_left) == (305, 7, 1)
     assert not [event for event in of_kind(events, Irregularity) if event.what == "cut_card"]
-    assert only(play.say("round.void", reason="inspector"), ShoeEnded).why == "cut"
+    assert only(play.send("round.void", reason="inspector"), ShoeEnded).why == "cut"
     with pytest.raises(RejectedError, match="the shoe is over"):
-        play.say("bets.open")
+        play.send("bets.open")
 
 
 @rules("ARA02-087", "BAL05-110", "EUS96-132", "GAL07-061")
@@ -289,7 +289,7 @@ def test_cards_are_counted_at_the_end_on_request(decree: str) -> None:
     play.stand()
     play.stand()
     play.turn()
-    events = play.say("shoe.end", left=307)
+    events = play.send("shoe.end", left=307)
     assert whats(events) == ["shoe_count", "shoe.ended"]
     assert only(events, ShoeEnded).left == 307
 
@@ -304,11 +304,11 @@ def test_no_claim_after_the_round_is_settled(decree: str) -> None:
     with pytest.raises(
         RejectedError, match="no claim is admitted once the bets are settled: BAL05-127"
     ):
-        play.say("result.correct", round=1, number=1)
+        play.send("result.correct", round=1, number=1)
     with pytest.raises(
         RejectedError, match="no claim is admitted once the bets are settled: BAL05-127"
     ):
-        play.say("round.void", round=1, reason="misdeal")
+        play.send("round.void", round=1, reason="misdeal")
 
 
 @rules(

@@ -31,8 +31,8 @@ def draw(play: Play, cards: str, *, exposed: bool = False) -> list[AnyEvent]:
 )
 def test_a_burned_card_that_lay_face_up_is_for_a_person(decree: str) -> None:
     play = table(decree)
-    play.say("bets.open")
-    play.say("bets.close")
+    play.send("bets.open")
+    play.send("bets.close")
     draw(play, HOLES)
     play.close()
     events = draw(play, "2c", exposed=True)
@@ -52,8 +52,8 @@ def test_a_burned_card_that_lay_face_up_is_for_a_person(decree: str) -> None:
 @rule("BAL09-024")
 def test_a_card_burned_for_one_that_came_too_early_is_published_and_the_deal_continues() -> None:
     play = table("BAL09", "seven-card-stud")
-    play.say("bets.open")
-    play.say("bets.close")
+    play.send("bets.open")
+    play.send("bets.close")
     draw(play, "2c 3c 4c 5c 2d 3d 4d 5d 2h 3h 4h 5h 2s")
     play.act(4, "bet")
     draw(play, "3s")  # before the bets are equal: it leaves with four more

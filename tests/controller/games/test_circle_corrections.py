@@ -27,7 +27,7 @@ def correct(play: Play, **fields: Any) -> ResultCorrected:
     winner = fields.pop("winner", None)
     hands = {who.replace("seat", "seat:"): cards.split() for who, cards in fields.items()}
     [corrected] = of_kind(
-        play.say("result.correct", round=1, winner=winner, hands=hands or None), ResultCorrected
+        play.send("result.correct", round=1, winner=winner, hands=hands or None), ResultCorrected
     )
     return corrected
 
@@ -175,7 +175,7 @@ def test_no_statement_overrides_cards_that_lay_open() -> None:
     play.close()
     play.turn(4)
     play.turn(2)
-    play.say("round.confirm", winner="seat:4")
+    play.send("round.confirm", winner="seat:4")
     with pytest.raises(
         RejectedError, match="seat:2 cannot win; other face-up cards beat this hand"
     ):
@@ -210,7 +210,7 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
         correct(play, seat4="Ah 5s")
     assert correct(play, winner="seat:2").was == "seat:4", "a person may still say who had won"
     assert len(play.state.played) == HISTORY_ROUNDS
-    play.say("session.close")
+    play.send("session.close")
     play.open()
     assert play.state.played == ()
 

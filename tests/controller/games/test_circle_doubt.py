@@ -46,7 +46,7 @@ def test_a_covered_card_that_is_there_already_is_not_believed() -> None:
 def test_a_covered_card_of_another_pack_is_not_believed() -> None:
     play = half_dealt("BAL09", "synthetic-poker")
     assert whats(play.cards("7s")) == ["card_foreign"]
-    assert void(play.say("round.void", reason="deck_defective")).reason == "deck_defective"
+    assert void(play.send("round.void", reason="deck_defective")).reason == "deck_defective"
 
 
 def test_shown_cards_override_those_that_were_read() -> None:
@@ -108,7 +108,7 @@ def test_a_common_card_that_was_reported_wrongly() -> None:
 def test_an_open_hand_that_was_reported_wrongly() -> None:
     play = table()
     play.bets()
-    play.say("cards.deal", count=8)
+    play.send("cards.deal", count=8)
     play.show(4, "Ah As")
     assert whats(play.show(4, "Ah Ac")) == ["shown_differs"]
     assert play.shown["hands"]["seat:4"] == ["Ah", "Ac"]
@@ -130,7 +130,7 @@ def test_a_silence_while_cards_are_dealt() -> None:
     events = play.gap()
     assert whats(events) == ["silence"]
     play.accept()
-    play.say("cards.deal", count=1)  # unseen cards, as the croupier counts them
+    play.send("cards.deal", count=1)  # unseen cards, as the croupier counts them
     play.cards("Qs Js")
     assert play.current.open
     assert {each.card for each in play.current.cards} == {None}
@@ -156,7 +156,7 @@ def test_an_uncertain_reading_is_no_card_before_a_person_confirms_it() -> None:
         ("silence", "a reading that is not sure")
     ]
     assert len(play.current.cards) == 5
-    play.say("cards.deal")
+    play.send("cards.deal")
     play.accept()
     assert len(play.current.cards) == 6
 

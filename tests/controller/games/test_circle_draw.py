@@ -39,7 +39,7 @@ rule = pytest.mark.rule
 def test_thirty_two_cards_up_to_five_players(players: int, cards: int) -> None:
     play = table("BAL09", "circle-draw", tuple(range(1, players + 1)))
     assert play.state.deck is True
-    assert play.say("deck.check", cards=cards)
+    assert play.send("deck.check", cards=cards)
     assert play.state.deck is True
     play.bets()
     events = play.cards("2c")
@@ -48,11 +48,11 @@ def test_thirty_two_cards_up_to_five_players(players: int, cards: int) -> None:
 
 def test_another_pack_has_to_be_looked_at() -> None:
     play = table("BAL09", "circle-draw")
-    play.say("boxes.set", boxes=[1, 2, 3, 4, 5])
+    play.send("boxes.set", boxes=[1, 2, 3, 4, 5])
     assert play.state.deck is True
-    play.say("boxes.set", boxes=[1, 2, 3, 4, 5, 6])
+    play.send("boxes.set", boxes=[1, 2, 3, 4, 5, 6])
     assert play.state.deck is None
-    assert irregularities(play.say("bets.open")) == ["deck_unchecked"]
+    assert irregularities(play.send("bets.open")) == ["deck_unchecked"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_the_table_chooses_its_pack_where_the_decree_does_not(
     pack: str, players: int, cards: int
 ) -> None:
     play = table("EUS96", "circle-draw", tuple(range(1, players + 1)), pack=pack)
-    play.say("deck.check", cards=cards)
+    play.send("deck.check", cards=cards)
     assert play.state.deck is True
 
 
@@ -73,7 +73,7 @@ def test_eight_players_at_most() -> None:
     with pytest.raises(
         RejectedError, match="9 players are too many; at most 8 may play: BAL09-012"
     ):
-        play.say("boxes.set", boxes=list(range(1, 10)))
+        play.send("boxes.set", boxes=list(range(1, 10)))
 
 
 @rule("BAL09-018")
@@ -152,7 +152,7 @@ def test_how_many_cards_may_be_discarded(decree: str, most: int) -> None:
     play.close()
     for count in (most + 1, -1, None):
         with pytest.raises(RejectedError, match=f"0 to {most}"):
-            play.say("hand.act", who="seat:4", action="discard", count=count)
+            play.send("hand.act", who="seat:4", action="discard", count=count)
     discard(play, 4, most)
 
 

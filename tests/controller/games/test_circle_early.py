@@ -39,13 +39,13 @@ def test_a_card_before_the_bets_are_equal_is_held() -> None:
 def test_a_card_that_came_too_early_may_leave_the_game() -> None:
     play = holdem("BAL09")
     play.cards("2c")
-    play.say("card.decide", action="remove")
+    play.send("card.decide", action="remove")
     play.close()
     assert [place.to for place in play.current.due] == ["burn", *["board"] * 3]
     with pytest.raises(RejectedError, match="nothing is waiting for a decision"):
         play.accept()
     with pytest.raises(RejectedError, match="the next card goes to burn; it is not a burn card"):
-        play.say("cards.burn", count=2)
+        play.send("cards.burn", count=2)
 
 
 @pytest.mark.parametrize("decree", by_decree("BAL09-032", "EUS96-211", "ARA02-146", "BAL05-142"))

@@ -72,13 +72,13 @@ def test_a_wrong_count_is_corrected_before_bets_or_the_round_is_null(
     with pytest.raises(
         RejectedError, match="action read is not possible here; possible: accept, remove"
     ):
-        play.say("card.decide", action="read", card="2c")
+        play.send("card.decide", action="read", card="2c")
     play.accept()
     play.cards("Ks Qs Js")
     assert play.current.open
     other = half_dealt(decree)
     other.error(error, 3)
-    assert void(other.say("round.void", reason="wrong_count")).reason == "wrong_count"
+    assert void(other.send("round.void", reason="wrong_count")).reason == "wrong_count"
 
 
 @pytest.mark.parametrize("decree", by_decree("BAL09-041", "EUS96-203"))
@@ -99,8 +99,8 @@ def test_a_pack_that_is_not_whole_ends_the_round_at_any_time(decree: str, error:
     with pytest.raises(
         RejectedError, match="the deck is not whole; replace it and send deck-check"
     ):
-        play.say("bets.open")
-    play.say("deck.check", cards=52)
+        play.send("bets.open")
+    play.send("deck.check", cards=52)
     assert play.bets()
 
 
@@ -206,7 +206,7 @@ def test_in_aragon_a_person_decides_about_cards_that_a_player_shows(cards: str) 
 def test_a_card_that_a_reader_saw_and_the_player_has_shown_annuls_nothing() -> None:
     play = half_dealt("EUS96")
     play.cards("Ks", exposed=True)
-    events = play.say("card.decide", action="exposed", fault="player")
+    events = play.send("card.decide", action="exposed", fault="player")
     assert whats(events) == ["deal_shown_by_player"]
     assert [event.card for event in of_kind(events, CardDealt)] == ["Ks"]
     play.cards("Qs Js")
@@ -240,13 +240,13 @@ def test_once_bets_are_made_a_wrong_count_cannot_be_corrected(
     with pytest.raises(
         RejectedError, match="no error order is waiting for a decision; none can be withdrawn"
     ):
-        play.say("deal.error", error="order", who="seat:3", valid=False)
+        play.send("deal.error", error="order", who="seat:3", valid=False)
     waits = play.state
-    assert void(play.say("round.void", reason="wrong_count")).law == (
+    assert void(play.send("round.void", reason="wrong_count")).law == (
         "BAL09-040" if decree == "BAL09" else "EUS96-203"
     )
     play.state = waits
-    play.say("deal.error", error=error, who="seat:3", valid=False)
+    play.send("deal.error", error=error, who="seat:3", valid=False)
     assert play.state.doubts == ()
     assert play.current.confirmed_by == "M. Lasa (table_head)"
 
@@ -285,7 +285,7 @@ def test_at_synthetic_poker_no_wrong_count_is_accepted_once_a_player_has_bet(
     assert play.asks == ("round.void", "deal.error")
     with pytest.raises(RejectedError, match=f"deal_{error} is not decided yet"):
         play.accept()
-    assert void(play.say("round.void", reason="wrong_count")).reason == "wrong_count"
+    assert void(play.send("round.void", reason="wrong_count")).reason == "wrong_count"
 
 
 @synthetic
@@ -311,23 +311,23 @@ def test_a_card_seen_in_the_cut(decree: str) -> None:
     with pytest.raises(
         RejectedError, match="deal_exposed_in_cut is not decided yet; the table is waiting for:"
     ):
-        play.say("bets.open")
+        play.send("bets.open")
     play.accept()
-    play.say("bets.open")
+    play.send("bets.open")
     play.error("exposed_in_cut")
     with pytest.raises(
         RejectedError, match="deal_exposed_in_cut is not decided yet; the table is waiting for:"
     ):
-        play.say("bets.close")
+        play.send("bets.close")
     with pytest.raises(
         RejectedError,
         match="a card was seen at the cut; shuffle the deck again and send card-decide",
     ):
-        play.say("cards.deal", count=8)
+        play.send("cards.deal", count=8)
     assert whats(play.cards("Ah")) == ["card_out_of_round"]
     assert not play.current.closed
     play.accept()
-    play.say("bets.close")
+    play.send("bets.close")
     with pytest.raises(RejectedError, match="the cut is over"):
         play.error("exposed_in_cut")
 

@@ -75,7 +75,7 @@ class Truth:
         thrown = self.chance.sample(self.hands[who], self.chance.randint(0, min(most, 3)))
         self.thrown[who] = thrown
         self.hands[who] = [card for card in self.hands[who] if card not in thrown]
-        self.play.say("hand.act", who=who, action="discard", count=len(thrown))
+        self.play.send("hand.act", who=who, action="discard", count=len(thrown))
         self.mix()
 
     def show(self, opener: str) -> None:

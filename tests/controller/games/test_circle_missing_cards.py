@@ -33,14 +33,14 @@ def test_after_a_round_missing_cards_may_belong_to_a_player_who_did_not_show(
     ends: str,
 ) -> None:
     play = table("BAL09")
-    play.say("bets.open")
-    play.say("bets.close")
-    play.say("cards.deal", count=8)
+    play.send("bets.open")
+    play.send("bets.close")
+    play.send("cards.deal", count=8)
     names_nothing(play)
     if ends == "winner":
         play.close(winner=4)
     else:
-        play.say("round.void", reason="inspector")
+        play.send("round.void", reason="inspector")
     names_nothing(play)
     play.take(
         ShufflerVerdict(at=1.0, device="shuffler", count=52, count_right=True, set_right=True)

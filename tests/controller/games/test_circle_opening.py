@@ -51,7 +51,7 @@ def test_a_match_begins_with_jacks() -> None:
     play = covered()
     play.close()
     assert play.shown["opening"] == "Q"
-    play.say("session.close")
+    play.send("session.close")
     play.open()
     assert play.shown["opening"] == "J"
 
@@ -60,7 +60,7 @@ def test_a_null_round_is_no_blank_hand_and_ends_none() -> None:
     play = covered()
     play.close()
     play.bets()
-    play.say("round.void", reason="inspector")
+    play.send("round.void", reason="inspector")
     assert play.shown["opening"] == "Q"
     assert of_kind(play.bets(), RoundOpened)[0].relaunch
 
@@ -156,7 +156,7 @@ def test_a_person_confirms_the_opening_or_declares_it_false() -> None:
     play = covered()
     play.act(3, "open")
     play.close(winner=3)
-    assert results(play.say("round.confirm", winner="seat:3"))[0][0] == "seat:3"
+    assert results(play.send("round.confirm", winner="seat:3"))[0][0] == "seat:3"
     play = covered()
     play.act(3, "open")
     with pytest.raises(

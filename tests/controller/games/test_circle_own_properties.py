@@ -39,14 +39,16 @@ class Long(Evening):
         hand, troubles = self.play.current, self.play.state.doubts
         if troubles:
             if "hand.act" in troubles[0].asks and self.chance.random() < 0.8:
-                self.say("hand.act", who=troubles[0].who, action=self.chance.choice(("go", "pass")))
+                self.send(
+                    "hand.act", who=troubles[0].who, action=self.chance.choice(("go", "pass"))
+                )
             else:
                 super().go_on()
         elif hand.open and hand.opener is None and self.chance.random() < 0.3:
-            self.say("hand.act", who=self.chance.choice(hand.seats).who, action="open")
+            self.send("hand.act", who=self.chance.choice(hand.seats).who, action="open")
         elif hand.due and hand.due[0].turn:
             who = hand.due[0].to if self.chance.random() < 0.9 else "seat:4"
-            self.say(
+            self.send(
                 "hand.act",
                 who=who,
                 action="discard",
@@ -60,22 +62,22 @@ class Long(Evening):
         pile = [each for each in hand.cards_of(DISCARD_PILE) if not each.up]
         drawn = [seat for seat in hand.live if seat.discards]
         if pile and self.chance.random() < 0.7:
-            self.say("cards.turn", who=DISCARD_PILE)
+            self.send("cards.turn", who=DISCARD_PILE)
             if self.play.state.current is not None:
-                self.say(
+                self.send(
                     "cards.show",
                     who=DISCARD_PILE,
                     cards=[each.card or self.next() for each in pile],
                 )
         elif hand.asked and self.chance.random() < 0.2:
-            self.say("round.confirm", winner=f"seat:{hand.opener}")
+            self.send("round.confirm", winner=f"seat:{hand.opener}")
         elif drawn:
             seat = self.chance.choice(drawn)
             own = hand.by_index(seat.who).items()
             first = [each for index, each in own if index <= FIRST_DEAL_CARDS]
             kept = self.chance.sample(first, max(len(first) - seat.discards, 0))
             laid = [*kept, *(each for index, each in own if index > FIRST_DEAL_CARDS)]
-            self.say("cards.show", who=seat.who, cards=[each.card or self.next() for each in laid])
+            self.send("cards.show", who=seat.who, cards=[each.card or self.next() for each in laid])
         else:
             super().show()
 
@@ -88,7 +90,7 @@ class Long(Evening):
             super().disturb()
             return
         who = self.chance.choice(("seat:1", "seat:2", "seat:4", "seat:5", "seat:7", None))
-        self.say(
+        self.send(
             "deal.error",
             error=self.chance.choice(ERRORS),
             who=who,
@@ -110,7 +112,7 @@ def test_any_round_has_its_outcome(decree: str, game: str) -> None:
 )
 def test_a_full_table_reaches_the_end_of_the_pack(game: str, seats: int, what: str) -> None:
     evening = Long("BAL09", game, 2)
-    evening.play.say("boxes.set", boxes=list(range(1, seats + 1)))
+    evening.play.send("boxes.set", boxes=list(range(1, seats + 1)))
     evening.pack = pack(evening.play.game.book, seats)
     for _ in range(200):
         evening.round()

@@ -30,40 +30,40 @@ rule = pytest.mark.rule
 @pytest.mark.parametrize("decree", by_decree("BAL09-011", "EUS96-200"))
 def test_no_round_with_fewer_than_four(decree: str) -> None:
     play = table(decree)
-    play.say("boxes.set", boxes=[1, 2, 4])
+    play.send("boxes.set", boxes=[1, 2, 4])
     with pytest.raises(
         RejectedError, match=f"3 players are too few; at least 4 must play: {decree}"
     ):
-        play.say("bets.open")
+        play.send("bets.open")
 
 
 @pytest.mark.parametrize("decree", by_decree("ARA02-147", "BAL05-143"))
 def test_no_synthetic_round_with_fewer_than_four(decree: str) -> None:
     play = table(decree, "synthetic-poker")
-    play.say("boxes.set", boxes=[1, 2, 4])
+    play.send("boxes.set", boxes=[1, 2, 4])
     with pytest.raises(RejectedError, match="3 players are too few"):
-        play.say("bets.open")
+        play.send("bets.open")
 
 
 @rule("EUS96-213", "BAL05-143")
 def test_no_more_players_than_the_decree_allows() -> None:
     for decree, game, most in (("EUS96", "omaha-five", 8), ("BAL05", "synthetic-poker", 10)):
         play = table(decree, game)
-        play.say("boxes.set", boxes=[*range(1, most + 1)])
+        play.send("boxes.set", boxes=[*range(1, most + 1)])
         with pytest.raises(
             RejectedError, match=f"{most + 1} players are too many; at most {most} may play"
         ):
-            play.say("boxes.set", boxes=[*range(1, most + 2)])
+            play.send("boxes.set", boxes=[*range(1, most + 2)])
 
 
 def test_no_more_players_than_the_pack_has_cards_for() -> None:
     play = table("BAL09", "synthetic-poker")
-    play.say("boxes.set", boxes=[*range(1, 13)])
+    play.send("boxes.set", boxes=[*range(1, 13)])
     with pytest.raises(
         RejectedError,
         match="a round with 12 players needs 29 cards, and the deck has 28; seat fewer",
     ):
-        play.say("bets.open")
+        play.send("bets.open")
 
 
 @pytest.mark.parametrize("decree", by_decree("BAL09-015 BAL09-081", "EUS96-204"))
@@ -88,30 +88,30 @@ def test_the_hand_passes_empty_places_and_follows_a_person() -> None:
     play.bets()
     play.cards(HOLES)
     play.close(winner=3)
-    play.say("boxes.set", boxes=[1, 2, 3, 4])
+    play.send("boxes.set", boxes=[1, 2, 3, 4])
     play.bets()
     assert play.state.button == 4  # who had the hand is gone: the next after him, downwards
     play.cards("- - - - - - - -")
     play.close(winner=3)
-    play.say("button.set", seat=1)
-    [moved] = of_kind(play.say("button.set"), ButtonMoved)
+    play.send("button.set", seat=1)
+    [moved] = of_kind(play.send("button.set"), ButtonMoved)
     assert moved.seat == 4
     play.bets()
     assert play.state.button == 4
     with pytest.raises(RejectedError, match="round 3 is in progress and has no result yet"):
-        play.say("button.set", seat=2)
+        play.send("button.set", seat=2)
 
 
 def test_the_first_deal_needs_a_player_with_the_hand() -> None:
     play = Play()
-    play.say("session.open")
-    play.say("boxes.set", boxes=[1, 2, 3, 4])
+    play.send("session.open")
+    play.send("boxes.set", boxes=[1, 2, 3, 4])
     with pytest.raises(RejectedError, match="no player has the button; send button-set with seat"):
-        play.say("bets.open")
+        play.send("bets.open")
     with pytest.raises(
         RejectedError, match="nobody sits at seat:5; seated: seat:1, seat:2, seat:3, seat:4"
     ):
-        play.say("button.set", seat=5)
+        play.send("button.set", seat=5)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_resting_player_counts_among_the_four() -> None:
     for seat in (1, 2, 3):
         other.act(seat, "out")
     with pytest.raises(RejectedError, match="fewer than two players are in this round"):
-        other.say("bets.open")
+        other.send("bets.open")
 
 
 # The pack
@@ -203,7 +203,7 @@ def test_the_pack_is_checked(decree: str, rounds: int) -> None:
         play.cards("- - - - - - - -")
         play.close(winner=1)
     assert said == [number >= rounds for number in range(5)]
-    [checked] = of_kind(play.say("deck.check", role="croupier", cards=52), DeckChecked)
+    [checked] = of_kind(play.send("deck.check", role="croupier", cards=52), DeckChecked)
     assert (checked.right, checked.count, checked.by) == (True, 52, "M. Lasa")
     assert "deck_unchecked" not in [event.what for event in of_kind(play.bets(), Irregularity)]
 
@@ -218,15 +218,15 @@ def test_a_pack_that_is_not_right_is_not_played_with() -> None:
     assert (checked.right, checked.device) == (False, "shuffler")
     assert "deck_defective" in play.state.alerts
     with pytest.raises(RejectedError, match=r"the deck is not whole; .*: BAL09-007"):
-        play.say("bets.open")
-    play.say("deck.check", cards=52, right=False)
+        play.send("bets.open")
+    play.send("deck.check", cards=52, right=False)
     with pytest.raises(
         RejectedError, match="the deck is not whole; replace it and send deck-check"
     ):
-        play.say("bets.open")
-    play.say("deck.check", cards=52)
+        play.send("bets.open")
+    play.send("deck.check", cards=52)
     assert not play.state.alerts
-    play.say("bets.open")
+    play.send("bets.open")
 
 
 def test_a_shuffler_that_only_judges_the_count() -> None:
@@ -258,16 +258,16 @@ def test_a_shuffler_in_trouble_raises_an_alert() -> None:
 
 def test_a_match_that_closes_leaves_its_round_unresolved() -> None:
     play = holdem()
-    play.say("session.close")
+    play.send("session.close")
     assert of_kind(play.events, SessionClosed)
     with pytest.raises(RejectedError, match="no session is open"):
-        play.say("bets.open")
+        play.send("bets.open")
     [entry] = play.state.unresolved()
     with pytest.raises(
         RejectedError, match="winner must be one of: seat:4, seat:3, seat:2, seat:1, tie"
     ):
-        play.say("round.confirm", winner="seat:7")
-    [result] = of_kind(play.say("round.confirm", winner="seat:2"), RoundResult)
+        play.send("round.confirm", winner="seat:7")
+    [result] = of_kind(play.send("round.confirm", winner="seat:2"), RoundResult)
     assert (outcome_of(result).winner, result.confirmed_by, entry.round) == (
         "seat:2",
         "M. Lasa (table_head)",
@@ -279,7 +279,7 @@ def test_a_match_that_closes_leaves_its_round_unresolved() -> None:
 def test_another_minimum_is_announced_and_applies_from_the_next_round() -> None:
     play = holdem("BAL09")
     assert play.shown["minimum"] == 500
-    [announced] = of_kind(play.say("limit.announce", role="director", minimum=1000), LastRounds)
+    [announced] = of_kind(play.send("limit.announce", role="director", minimum=1000), LastRounds)
     assert (announced.purpose, announced.left) == ("limit", 1)
     assert play.state.minimum == 500
     play.close(winner=1)
@@ -317,9 +317,9 @@ def test_the_share_of_the_house_and_the_length_of_a_match_are_shown() -> None:
 @pytest.mark.parametrize(("decree", "left"), [("BAL09", 2), ("EUS96", 3)])
 def test_the_last_hands_are_announced(decree: str, left: int) -> None:
     play = table(decree)
-    play.say("last_rounds.announce")
+    play.send("last_rounds.announce")
     with pytest.raises(RejectedError, match="the last rounds are already announced"):
-        play.say("last_rounds.announce")
+        play.send("last_rounds.announce")
     play.bets()
     play.cards(HOLES)
     play.close(winner=1)
@@ -331,7 +331,7 @@ def test_the_last_hands_where_the_decree_has_none() -> None:
     with pytest.raises(
         RejectedError, match="the decree has no announcement of last rounds in this game; send"
     ):
-        play.say("last_rounds.announce")
+        play.send("last_rounds.announce")
 
 
 def test_each_player_speaks_for_himself() -> None:
@@ -340,13 +340,13 @@ def test_each_player_speaks_for_himself() -> None:
         RejectedError,
         match="role croupier is not allowed to do this; allowed: table_head, inspector",
     ):
-        play.say("round.void", role="croupier", reason="misdeal")
+        play.send("round.void", role="croupier", reason="misdeal")
     with pytest.raises(RejectedError, match="this game has no command shoe-start"):
-        play.say("shoe.start", shoe="S1")
+        play.send("shoe.start", shoe="S1")
     with pytest.raises(
         RejectedError, match="ball_out is not a reason to void a round here; allowed: wrong_order,"
     ):
-        play.say("round.void", reason="ball_out")
-    play.say("round.void", role="inspector", reason="inspector")
+        play.send("round.void", reason="ball_out")
+    play.send("round.void", role="inspector", reason="inspector")
     [opened] = of_kind(play.bets(), RoundOpened)
     assert opened.relaunch

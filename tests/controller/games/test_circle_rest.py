@@ -14,11 +14,11 @@ def rounds(play: Play, count: int) -> list[bool]:
     """True for each round that exceeds a player's rest."""
     found = []
     for _ in range(count):
-        events: list[AnyEvent] = [*play.say("bets.open"), *play.say("bets.close")]
+        events: list[AnyEvent] = [*play.send("bets.open"), *play.send("bets.close")]
         found.append(
             "rest_too_long" in [event.what for event in events if isinstance(event, Irregularity)]
         )
-        play.say("cards.deal", count=len(play.current.due))
+        play.send("cards.deal", count=len(play.current.due))
         play.close(winner=1)
     return found
 
@@ -50,8 +50,8 @@ def test_another_player_at_the_place_starts_at_zero() -> None:
     play = table("EUS96", seats=(1, 2, 3, 4, 5))
     play.act(2, "out")
     assert rounds(play, 3) == [False] * 3
-    play.say("boxes.set", boxes=[1, 3, 4, 5])
-    play.say("boxes.set", boxes=[1, 2, 3, 4, 5])
+    play.send("boxes.set", boxes=[1, 3, 4, 5])
+    play.send("boxes.set", boxes=[1, 2, 3, 4, 5])
     play.act(2, "out")
     assert rounds(play, 4) == [False, False, False, True]
 
@@ -61,7 +61,7 @@ def test_a_new_match_starts_at_zero() -> None:
     play = table("EUS96", seats=(1, 2, 3, 4, 5))
     play.act(2, "out")
     assert rounds(play, 3) == [False] * 3
-    play.say("session.close")
+    play.send("session.close")
     play.open((1, 2, 3, 4, 5), button=5)
     play.act(2, "out")
     assert rounds(play, 4) == [False, False, False, True]

@@ -31,8 +31,8 @@ def silences(events: list[AnyEvent]) -> list[Irregularity]:
 
 
 def deal(play: Play) -> None:
-    play.say("bets.open")
-    play.say("bets.close")
+    play.send("bets.open")
+    play.send("bets.close")
 
 
 def restarted() -> Play:
@@ -73,7 +73,7 @@ def test_after_an_unseen_card_the_reader_is_believed_of_no_place() -> None:
     )  # not the ace of hearts: each of these is reported one place too early
     play.accept()
     assert not play.current.open
-    play.say("cards.deal", count=1)
+    play.send("cards.deal", count=1)
     assert play.current.open
     assert {each.card for each in play.current.cards} == {None}
     to_the_showdown(play)
@@ -85,7 +85,7 @@ def test_after_an_unseen_card_the_reader_is_believed_of_no_place() -> None:
 
 def test_a_card_reported_before_the_answer_makes_the_reader_disbelieved() -> None:
     play = restarted()
-    play.say("cards.deal", count=1)
+    play.send("cards.deal", count=1)
     draw(play, "Kh")
     play.accept()
     draw(play, "Qh Jh As Ks Qs Js")

@@ -246,24 +246,24 @@ def test_cards_from_a_shuffler_come_in_packets() -> None:
 
 def test_cards_dealt_by_hand() -> None:
     play = table()
-    play.say("bets.open")
-    events = play.say("cards.deal", role="croupier", count=8)
+    play.send("bets.open")
+    events = play.send("cards.deal", role="croupier", count=8)
     assert [event.unobserved for event in of_kind(events, BetsClosed)] == [True]
     with pytest.raises(
         RejectedError, match="the betting interval is open; send betting-close, or report a card"
     ):
-        play.say("cards.deal", count=1)
+        play.send("cards.deal", count=1)
     play.close()
     with pytest.raises(
         RejectedError, match="4 cards are due, not 5; report a wrong number with deal-error"
     ):
-        play.say("cards.deal", count=5)
-    play.say("cards.burn")
+        play.send("cards.deal", count=5)
+    play.send("cards.burn")
     with pytest.raises(RejectedError, match="the next card goes to board; it is not a burn card"):
-        play.say("cards.burn")
+        play.send("cards.burn")
     with pytest.raises(RejectedError, match="3 of these cards are dealt face up, not 2"):
-        play.say("cards.deal", count=3, cards=["2c", "3c"])
-    events = play.say("cards.deal", who="board", cards=["2c", "3c", "4c"])
+        play.send("cards.deal", count=3, cards=["2c", "3c"])
+    events = play.send("cards.deal", who="board", cards=["2c", "3c", "4c"])
     assert [event.card for event in of_kind(events, CardDealt)] == ["2c", "3c", "4c"]
     assert play.current.open
 
@@ -271,9 +271,9 @@ def test_cards_dealt_by_hand() -> None:
 def test_one_hand_may_be_dealt_before_another() -> None:
     play = table()
     play.bets()
-    play.say("cards.deal", who="seat:1", count=2)
+    play.send("cards.deal", who="seat:1", count=2)
     with pytest.raises(RejectedError, match="0 cards are due to seat:1, not 1"):
-        play.say("cards.deal", who="seat:1")
+        play.send("cards.deal", who="seat:1")
     play.cards("Ah Kh")
     dealt = [event.to for event in of_kind(play.events, CardDealt)]
     assert dealt == ["seat:1", "seat:1", "seat:4", "seat:3"]

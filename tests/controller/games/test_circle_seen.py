@@ -90,7 +90,7 @@ def test_only_a_card_that_does_lie_face_up_is_an_irregularity(
     named_as: str | None, message: str
 ) -> None:
     play = waiting()
-    events = play.say("card.decide", action="exposed", card=named_as)
+    events = play.send("card.decide", action="exposed", card=named_as)
     assert [event.card for event in of_kind(events, CardDealt)] == [message]
     assert [event.reason for event in of_kind(events, RoundVoid)] == ["card_exposed"]
     assert "Ks" not in str(events) or message == "Ks"
@@ -98,7 +98,7 @@ def test_only_a_card_that_does_lie_face_up_is_an_irregularity(
 
 def test_a_person_may_find_another_card_and_the_reading_stays_the_evidence() -> None:
     play = waiting("BAL09")
-    play.say("card.decide", action="exposed", card="2c")
+    play.send("card.decide", action="exposed", card="2c")
     play.accept()
     play.cards("Qs Js")
     [card] = [card for card in play.current.cards_of("seat:1") if card.up]
@@ -110,7 +110,7 @@ def test_a_person_may_find_another_card_and_the_reading_stays_the_evidence() -> 
 def test_a_removed_card_is_not_named() -> None:
     play = waiting()
     play.cards("Qs")
-    said = play.say("card.decide", action="remove")
+    said = play.send("card.decide", action="remove")
     [removed] = of_kind(said, CardRemoved)
     assert (removed.why, removed.card, removed.to) == ("exposed", None, "seat:3")
     assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("seat:3", None)], (
@@ -134,7 +134,7 @@ def test_cards_are_checked_one_after_the_other() -> None:
 def test_an_unread_card_is_requested_when_it_lies_open() -> None:
     play = half_dealt("BAL09")
     play.cards("-", exposed=True)
-    events = play.say("card.decide", action="exposed")
+    events = play.send("card.decide", action="exposed")
     assert [event.what for event in of_kind(events, Irregularity)] == [
         "card_unread",
         "deal_exposed",
@@ -160,17 +160,17 @@ def test_the_round_waits_for_the_decision() -> None:
             RejectedError,
             match="a card that a reader reported face up is waiting; send card-decide or",
         ):
-            play.say(name, **fields)
+            play.send(name, **fields)
     for action, card in (("read", "Ks"), ("next_round", None), ("exposed", "Zz")):
         with pytest.raises(
             RejectedError,
             match=r"possible: accept, exposed, remove|is not a card",
         ):
-            play.say("card.decide", action=action, card=card)
-    said = play.say("round.void", reason="misdeal")
+            play.send("card.decide", action=action, card=card)
+    said = play.send("round.void", reason="misdeal")
     assert of_kind(said, RoundVoid)
     assert "Ks" not in str(play.events)
-    play.say("bets.open")
+    play.send("bets.open")
 
 
 def test_where_more_cards_come_than_can_wait_a_person_states_their_places() -> None:

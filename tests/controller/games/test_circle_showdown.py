@@ -93,7 +93,7 @@ def test_hands_that_a_reader_knows_are_turned() -> None:
 def test_one_card_may_be_shown_before_the_other() -> None:
     play = shown()
     play.turn(3)
-    play.say("cards.turn", who="seat:4", index=1)
+    play.send("cards.turn", who="seat:4", index=1)
     assert play.shown["hands"]["seat:4"] == ["Ah"]
     play.show(4, "As", index=2)
     assert play.shown["hands"]["seat:4"] == ["Ah", "As"]
@@ -303,8 +303,8 @@ def test_the_cards_decide_whatever_is_announced(decree: str) -> None:
     with pytest.raises(
         RejectedError, match=f"seat:2 cannot win; other face-up cards beat this hand: {law}"
     ):
-        play.say("round.confirm", winner="seat:2")
-    [result] = of_kind(play.say("round.confirm", winner="seat:4"), RoundResult)
+        play.send("round.confirm", winner="seat:2")
+    [result] = of_kind(play.send("round.confirm", winner="seat:4"), RoundResult)
     assert (outcome_of(result).winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
     assert [hand.who for hand in outcome_of(result).hands] == [
         "seat:4",
@@ -318,17 +318,17 @@ def test_nobody_is_confirmed_before_the_showdown() -> None:
     with pytest.raises(
         RejectedError, match="the round is still being played; if all others folded, send"
     ):
-        play.say("round.confirm", winner="seat:4")
+        play.send("round.confirm", winner="seat:4")
     done = shown()
     done.turn()
     with pytest.raises(RejectedError, match="no round is in progress and none is unresolved"):
-        done.say("round.confirm", winner="seat:4")
+        done.send("round.confirm", winner="seat:4")
 
 
 def test_a_result_without_showdown_is_corrected_by_the_winner() -> None:
     play = holdem()
-    play.say("betting.close", winner="seat:4")
-    [corrected] = of_kind(play.say("result.correct", round=1, winner="seat:3"), ResultCorrected)
+    play.send("betting.close", winner="seat:4")
+    [corrected] = of_kind(play.send("result.correct", round=1, winner="seat:3"), ResultCorrected)
     assert (outcome_of(corrected).winner, corrected.was, outcome_of(corrected).marks) == (
         "seat:3",
         "seat:4",
@@ -353,13 +353,13 @@ def test_a_result_without_showdown_is_corrected_by_the_winner() -> None:
         ("banker", "winner must be one of: seat:4, seat:3, seat:2, seat:1, tie"),
     ):
         with pytest.raises(RejectedError, match=said):
-            play.say("result.correct", round=1, winner=winner)
+            play.send("result.correct", round=1, winner=winner)
     with pytest.raises(
         RejectedError, match="winner must be one of: seat:4, seat:3, seat:2, seat:1, tie"
     ):
-        play.say("result.correct", round=1, winner="seat:9")
+        play.send("result.correct", round=1, winner="seat:9")
     with pytest.raises(RejectedError, match="round 2 is not among the remembered rounds"):
-        play.say("result.correct", round=2, winner="seat:3")
+        play.send("result.correct", round=2, winner="seat:3")
 
 
 # The rankings and their arithmetic

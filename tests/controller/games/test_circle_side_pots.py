@@ -33,8 +33,8 @@ def showdown(
     streets: tuple[str, ...] = STREETS,
 ) -> Play:
     play = table("EUS96", game)
-    play.say("bets.open")
-    play.say("bets.close")
+    play.send("bets.open")
+    play.send("bets.close")
     draw(play, holes)
     for seat in all_in:
         play.act(seat, "all_in")
@@ -93,7 +93,7 @@ def test_a_person_cannot_award_the_main_pot_to_another() -> None:
     with pytest.raises(
         RejectedError, match="seat:3 cannot win; other face-up cards beat this hand"
     ):
-        play.say("round.confirm", winner="seat:3")
+        play.send("round.confirm", winner="seat:3")
 
 
 @pytest.mark.parametrize(("all_in", "of_three"), [((4,), None), ((4, 3), None), ((1,), "lose")])

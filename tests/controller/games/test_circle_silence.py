@@ -33,7 +33,7 @@ def test_cards_that_people_report_meanwhile_are_not_requested() -> None:
     play = holdem()
     lost(play)
     play.close()
-    play.say("cards.burn")
+    play.send("cards.burn")
     play.show("board", "2c 3c 4c")
     assert play.current.open
     assert up(play) == []
@@ -83,7 +83,7 @@ def test_a_reader_that_restarts_in_a_deal_may_have_missed_a_card(
 
 def test_the_first_card_after_a_silence_before_the_deal_need_not_be_the_first() -> None:
     play = table("BAL09", "five-card-stud")
-    play.say("bets.open")
+    play.send("bets.open")
     lost(play)
     up(play)
     events = play.cards("Ah")
@@ -94,10 +94,10 @@ def test_the_first_card_after_a_silence_before_the_deal_need_not_be_the_first() 
 
 def test_closing_the_antes_after_a_silence_begins_the_deal() -> None:
     play = table()
-    play.say("bets.open")
+    play.send("bets.open")
     lost(play)
     up(play)
-    play.say("bets.close")
+    play.send("bets.close")
     assert whats(play.cards(HOLES)) == []
     assert play.current.open
     assert play.current.used == 8

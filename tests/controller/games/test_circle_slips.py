@@ -100,7 +100,7 @@ def test_a_player_whose_hand_is_null_is_no_longer_asked_about_his_last_card(
     assert [event.to for event in removed] == ["seat:5", "seat:2"]
     assert play.asks == ()
     with pytest.raises(RejectedError, match="not asked"):
-        play.say("hand.act", who="seat:5", action=action)
+        play.send("hand.act", who="seat:5", action=action)
 
 
 def test_of_two_rows_a_hand_must_not_be_beaten_in_either() -> None:
@@ -113,8 +113,8 @@ def test_of_two_rows_a_hand_must_not_be_beaten_in_either() -> None:
         with pytest.raises(
             RejectedError, match=f"seat:{seat} cannot win; other face-up cards beat"
         ):
-            play.say("round.confirm", winner=f"seat:{seat}")
-    assert of_kind(play.say("round.confirm", winner="tie"), RoundResult)
+            play.send("round.confirm", winner=f"seat:{seat}")
+    assert of_kind(play.send("round.confirm", winner="tie"), RoundResult)
 
 
 def test_a_player_back_from_a_rest_does_not_get_his_folded_hand() -> None:
@@ -131,8 +131,8 @@ def test_a_player_back_from_a_rest_does_not_get_his_folded_hand() -> None:
 def test_a_player_who_leaves_during_a_round_may_change_the_next_pack() -> None:
     play = covered(seats=(1, 2, 3, 4, 5, 6), deal="")
     assert play.state.deck
-    play.say("boxes.set", boxes=[1, 2, 3, 4, 5])  # with five they play with 32 cards
-    play.say("round.void", reason="inspector")
+    play.send("boxes.set", boxes=[1, 2, 3, 4, 5])  # with five they play with 32 cards
+    play.send("round.void", reason="inspector")
     assert whats(play.bets()) == ["deck_unchecked"]
     assert len(play.current.due) == 25
 

@@ -183,7 +183,7 @@ def test_cards_of_a_packet_are_shown_where_they_lie_open() -> None:
     play.bets()
     for _ in range(4):
         play.packet(3)
-    play.say("cards.burn")
+    play.send("cards.burn")
     for number, card in ((4, "9s"), (1, "Jh"), (2, "Kc"), (3, "Qd")):
         events = play.show(number, card)
     assert of_kind(events, BettingOpened)[0].first == "seat:4"

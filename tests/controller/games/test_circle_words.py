@@ -15,9 +15,9 @@ from tests.support.games.circle_play import Play, table
 
 def dealt(game: str) -> Play:
     play = table("BAL09", game)
-    play.say("bets.open")
-    play.say("bets.close")
-    play.say("cards.deal", count=len(play.current.due))
+    play.send("bets.open")
+    play.send("bets.close")
+    play.send("cards.deal", count=len(play.current.due))
     return play
 
 
@@ -38,5 +38,5 @@ def test_withdrawing_a_word_does_not_repeat_it(game: str, word: dict[str, Any]) 
     with pytest.raises(
         RejectedError, match="an action cannot be withdrawn here; to bring back a folded hand"
     ):
-        play.say("hand.act", who="seat:4", valid=False, **word)
+        play.send("hand.act", who="seat:4", valid=False, **word)
     assert play.state == before

@@ -14,7 +14,7 @@ from tests.support.games.play import of_kind, only, whats
 def test_a_corrected_throw_takes_the_later_ones_with_it() -> None:
     play = table()
     play.totals(4, 9, 8)
-    events = play.say("result.correct", round=1, dice=[4, 5])
+    events = play.send("result.correct", round=1, dice=[4, 5])
     corrected = of_kind(events, ResultCorrected)
     assert [
         (event.round, outcome_of(event).dice, outcome_of(event).point) for event in corrected
@@ -35,7 +35,7 @@ def test_a_corrected_seven_gives_the_dice_back() -> None:
     lost = play.totals(7)
     assert only(lost, ShooterChanged).seat == 2
     assert play.shown["bets"] == []
-    events = play.say("result.correct", round=2, dice=[2, 6])
+    events = play.send("result.correct", round=2, dice=[2, 6])
     assert whats(events) == ["result.corrected", "point.set", "shooter.changed"]
     assert (only(events, ShooterChanged).seat, only(events, ShooterChanged).why) == (1, "corrected")
     assert (play.point, [each.bet for each in play.state.bets]) == (4, ["win"])
@@ -44,7 +44,7 @@ def test_a_corrected_seven_gives_the_dice_back() -> None:
 def test_a_throw_corrected_into_a_seven_passes_the_dice() -> None:
     play = table()
     play.totals(4, 8)
-    events = play.say("result.correct", round=2, dice=[1, 6])
+    events = play.send("result.correct", round=2, dice=[1, 6])
     assert (only(events, ShooterChanged).seat, play.point, play.state.bets) == (2, None, ())
 
 
@@ -52,7 +52,7 @@ def test_invalid_corrections_are_refused() -> None:
     play = table()
     play.play(2, 2)
     play.bets()
-    play.say("round.void", reason="dice_slid")
+    play.send("round.void", reason="dice_slid")
     for fields, why in (
         ({"round": 9, "dice": [1, 1]}, "not among the remembered rounds"),
         ({"round": 2, "dice": [1, 1]}, "has no result to correct"),
@@ -61,4 +61,4 @@ def test_invalid_corrections_are_refused() -> None:
         ({"round": 1, "dice": [2, 7]}, "values must name 2 dice"),
     ):
         with pytest.raises(RejectedError, match=why):
-            play.say("result.correct", **fields)
+            play.send("result.correct", **fields)

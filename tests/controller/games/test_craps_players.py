@@ -19,10 +19,10 @@ every = pytest.mark.parametrize("decree", DECREES)
 
 def without_shooter(decree: str = "ARA02", **settings: Any) -> Play:
     play = table(decree, **settings)
-    play.say("session.close")
-    play.say("session.open")
-    play.say("dice.set", serials=[f"3{number}" for number in range(6)])
-    play.say("dice.choose", serials=["30", "31"])
+    play.send("session.close")
+    play.send("session.open")
+    play.send("dice.set", serials=[f"3{number}" for number in range(6)])
+    play.send("dice.choose", serials=["30", "31"])
     return play
 
 
@@ -32,21 +32,23 @@ def without_shooter(decree: str = "ARA02", **settings: Any) -> Play:
 @ruled("BAL05-068", "ARA02-130", "EUS96-110", "GAL07-137 GAL07-146")
 def test_the_dice_go_clockwise_from_the_left_of_the_croupiers(decree: str) -> None:
     play = without_shooter(decree)
-    play.say("boxes.set", boxes=[5, 2, 3])
-    first = only(play.say("shooter.set", seat=2), ShooterChanged)
+    play.send("boxes.set", boxes=[5, 2, 3])
+    first = only(play.send("shooter.set", seat=2), ShooterChanged)
     assert (first.seat, first.why) == (2, "first")
-    refused = only(play.say("shooter.set", seat=3, why="refused"), ShooterChanged)
+    refused = only(play.send("shooter.set", seat=3, why="refused"), ShooterChanged)
     assert (refused.seat, refused.why) == (3, "refused")
     seats = [only(play.totals(4, 7), ShooterChanged).seat for _ in range(3)]
     assert seats == [5, 2, 3]
-    assert only(play.say("shooter.set", seat=5, why="withdrawn"), ShooterChanged).why == "withdrawn"
+    assert (
+        only(play.send("shooter.set", seat=5, why="withdrawn"), ShooterChanged).why == "withdrawn"
+    )
 
 
 @ruled("BAL05-068", "ARA02-130", "EUS96-110", "GAL07-146")
 def test_a_seat_that_is_left_out(decree: str) -> None:
     play = without_shooter(decree)
-    play.say("boxes.set", boxes=[2, 3, 5])
-    breach = only(play.say("shooter.set", seat=3), Irregularity)
+    play.send("boxes.set", boxes=[2, 3, 5])
+    breach = only(play.send("shooter.set", seat=3), Irregularity)
     assert (breach.what, breach.detail) == ("shooter_order", "seat 3 before seat 2")
     assert play.state.shooter == 3
     assert breach.law.startswith(decree)
@@ -54,12 +56,12 @@ def test_a_seat_that_is_left_out(decree: str) -> None:
 
 def test_the_dice_wait_where_the_seats_were_not_reported() -> None:
     play = Play(shooter="unwatched")
-    play.say("session.open")
-    play.say("dice.set", serials=[f"3{number}" for number in range(6)])
-    play.say("dice.choose", serials=["30", "31"])
-    play.say("shooter.set", seat=6)
+    play.send("session.open")
+    play.send("dice.set", serials=[f"3{number}" for number in range(6)])
+    play.send("dice.choose", serials=["30", "31"])
+    play.send("shooter.set", seat=6)
     assert only(play.totals(4, 7), ShooterChanged).seat is None
-    assert only(play.say("shooter.set", seat=3), ShooterChanged).why == "seven"
+    assert only(play.send("shooter.set", seat=3), ShooterChanged).why == "seven"
 
 
 @ruled("BAL05-068", "ARA02-130", "EUS96-110", "GAL07-146")
@@ -68,17 +70,17 @@ def test_who_may_take_the_dice_from_a_player(decree: str) -> None:
     with pytest.raises(
         RejectedError, match=f"role croupier may not take the dice from a player: {decree}-"
     ):
-        play.say("shooter.set", role="croupier", seat=2, why="withdrawn")
+        play.send("shooter.set", role="croupier", seat=2, why="withdrawn")
     play.totals(8)
     with pytest.raises(RejectedError, match="refused only before the first throw"):
-        play.say("shooter.set", seat=2, why="refused")
-    assert only(play.say("shooter.set", seat=2, why="withdrawn"), ShooterChanged).seat == 2
+        play.send("shooter.set", seat=2, why="refused")
+    assert only(play.send("shooter.set", seat=2, why="withdrawn"), ShooterChanged).seat == 2
     assert not of_kind(
         play.totals(5), Irregularity
     )  # he cannot bet on Win in the middle of a series
     assert only(play.totals(7), ShooterChanged).seat == 4
-    play.say("bets.open")
-    assert whats(play.say("bets.close")) == ["bets.closed", "shooter_no_bet"]
+    play.send("bets.open")
+    assert whats(play.send("bets.close")) == ["bets.closed", "shooter_no_bet"]
 
 
 def test_when_the_dice_cannot_go_on() -> None:
@@ -88,26 +90,26 @@ def test_when_the_dice_cannot_go_on() -> None:
         ({"seat": 3, "why": "refused"}, "nobody sits at seat:3; seated: seat:1, seat:2, seat:4"),
     ):
         with pytest.raises(RejectedError, match=why):
-            play.say("shooter.set", **fields)
+            play.send("shooter.set", **fields)
     play.bets()
     with pytest.raises(RejectedError, match="are thrown"):
-        play.say("shooter.set", seat=2, why="refused")
+        play.send("shooter.set", seat=2, why="refused")
 
 
 @pytest.mark.parametrize("boxes", [[], [0], [1, 1], [-1]])
 def test_invalid_seats_are_refused(boxes: list[int]) -> None:
     play = table()
     with pytest.raises(RejectedError, match="boxes must name the taken seats by number"):
-        play.say("boxes.set", boxes=boxes)
+        play.send("boxes.set", boxes=boxes)
 
 
 @ruled("BAL05-067", "ARA02-125", "EUS96-107", "GAL07-143")
 def test_the_shooter_must_have_a_bet(decree: str) -> None:
     play = table(decree)
-    play.say("bets.open")
+    play.send("bets.open")
     play.bet("field")
     play.bet("win", "seat:2")
-    events = play.say("bets.close")
+    events = play.send("bets.close")
     breach = only(events, Irregularity)
     assert (breach.what, breach.detail, breach.asks) == (
         "shooter_no_bet",
@@ -116,32 +118,32 @@ def test_the_shooter_must_have_a_bet(decree: str) -> None:
     )
     assert breach.law.startswith(decree)
     assert not of_kind(play.throw(1, 3), RoundResult)
-    assert only(play.say("round.confirm"), RoundResult).confirmed_by == "M. Lasa (table_head)"
+    assert only(play.send("round.confirm"), RoundResult).confirmed_by == "M. Lasa (table_head)"
 
 
 @ruled("BAL05-067", "ARA02-125", "EUS96-107", "GAL07-143")
 def test_win_or_do_not_win_will_do(decree: str) -> None:
     for bet in ("win", "dont_win"):
         play = table(decree)
-        play.say("bets.open")
+        play.send("bets.open")
         play.bet(bet)
-        assert whats(play.say("bets.close")) == ["bets.closed"]
+        assert whats(play.send("bets.close")) == ["bets.closed"]
         assert only(play.throw(1, 3), RoundResult).confirmed_by is None
 
 
 def test_a_person_allows_the_throw() -> None:
     play = table()
-    play.say("bets.open")
-    play.say("bets.close")
+    play.send("bets.open")
+    play.send("bets.close")
     assert play.shown["asks"] == ["round.confirm", "round.void"]
-    assert play.say("round.confirm") == []
+    assert play.send("round.confirm") == []
     assert only(play.throw(1, 3), RoundResult).confirmed_by == "M. Lasa (table_head)"
 
 
 def test_no_shooter_at_all() -> None:
     play = without_shooter()
-    play.say("bets.open")
-    assert whats(play.say("bets.close")) == ["bets.closed", "shooter_missing"]
+    play.send("bets.open")
+    assert whats(play.send("bets.close")) == ["bets.closed", "shooter_missing"]
 
 
 def test_where_the_shooter_is_not_reported() -> None:
@@ -157,7 +159,7 @@ def test_a_bet_on_win_is_not_withdrawn(decree: str) -> None:
     play = table(decree)
     play.bet("win", amount=1000)
     with pytest.raises(RejectedError, match=f"win may not be withdrawn: {decree}-"):
-        play.say("bet.withdraw", who="seat:1", bet="win")
+        play.send("bet.withdraw", who="seat:1", bet="win")
 
 
 @ruled("BAL05-063", "ARA02-129", "EUS96-108", "GAL07-138")
@@ -185,7 +187,7 @@ def test_no_bet_once_they_are_closed(decree: str) -> None:
     play.bets()
     for command in ("bet.place", "bet.withdraw"):
         with pytest.raises(RejectedError, match=f"bets are closed; .*: {decree}-"):
-            play.say(command, who="seat:2", bet="field")
+            play.send(command, who="seat:2", bet="field")
 
 
 @ruled("", "ARA02-129", "EUS96-108 EUS96-111", "GAL07-138")
@@ -253,7 +255,7 @@ def test_bets_that_need_another_bet(decree: str) -> None:
         play.bet("dont_win_odds", "seat:2", amount=2001)
     play.bet("dont_win_odds", "seat:2", amount=2000)
     play.bet("win_odds", "seat:1", amount=9000)  # the stake on Win was not reported
-    gone = play.say("bet.withdraw", who="seat:2", bet="dont_win")
+    gone = play.send("bet.withdraw", who="seat:2", bet="dont_win")
     assert [(event.bet, event.withdrawn) for event in of_kind(gone, BetPlaced)] == [
         ("dont_win", True),
         ("dont_win_odds", True),
@@ -302,7 +304,7 @@ def test_no_bet_is_above_what_any_authorisation_may_have(decree: str, low: int, 
         play.bet("field", amount=500 * high + 1)
     play.bet("field", amount=500 * high)
     for times in (low, high):
-        assert Play(decree, highest_simple=500 * times).say("session.open", minimum=500)
+        assert Play(decree, highest_simple=500 * times).send("session.open", minimum=500)
     for highest in (500 * low - 1, 500 * high + 1):
         with pytest.raises(
             RejectedError,
@@ -311,12 +313,12 @@ def test_no_bet_is_above_what_any_authorisation_may_have(decree: str, low: int, 
                 f"{decree}-"
             ),
         ):
-            Play(decree, highest_simple=highest).say("session.open", minimum=500)
+            Play(decree, highest_simple=highest).send("session.open", minimum=500)
 
 
 def test_without_a_minimum_or_an_amount_no_bet_is_too_high() -> None:
     play = Play()
-    play.say("session.open")
+    play.send("session.open")
     assert play.bet("field", "seat:1", amount=10**12)
     assert table(highest_simple=50_000).bet("field")
 
@@ -342,9 +344,9 @@ def test_invalid_bets_and_players_are_refused() -> None:
         ({"who": "seat:1", "bet": "field", "amount": 0}, "amount must be above 0"),
     ):
         with pytest.raises(RejectedError, match=why):
-            play.say("bet.place", **fields)
+            play.send("bet.place", **fields)
     with pytest.raises(RejectedError, match="seat:1 has no bet field"):
-        play.say("bet.withdraw", who="seat:1", bet="field")
+        play.send("bet.withdraw", who="seat:1", bet="field")
 
 
 def test_a_later_amount_replaces_the_bet() -> None:
@@ -357,14 +359,14 @@ def test_a_later_amount_replaces_the_bet() -> None:
 @for_each("who", ["seat:²", "seat:٣", "seat:01", "seat:" + "9" * 50, "seat:0", "seat", "box:1"])
 def test_a_seat_has_one_name(who: str) -> None:
     play = table()
-    play.say("bets.open")
+    play.send("bets.open")
     with pytest.raises(RejectedError, match="who must be a seat"):
-        play.say("bet.place", who=who, bet="win")
+        play.send("bet.place", who=who, bet="win")
 
 
 @for_each("bet", ["right:06", "right:٦", "right:" + "6" * 50, "right:6:6", "right:", "right"])
 def test_a_bet_has_one_name(bet: str) -> None:
     play = table()
-    play.say("bets.open")
+    play.send("bets.open")
     with pytest.raises(RejectedError, match="no bet"):
-        play.say("bet.place", who="seat:1", bet=bet)
+        play.send("bet.place", who="seat:1", bet=bet)

@@ -70,7 +70,7 @@ class Croupier:
         self.play = table(decree, rounds=rounds)
         self.sets = 0
 
-    def say(self, kind: str, **fields: Any) -> None:
+    def send(self, kind: str, **fields: Any) -> None:
         step(self.play, make_command(kind, **fields))
 
     def dice(self) -> tuple[int, int]:
@@ -80,32 +80,32 @@ class Croupier:
         play, luck = self.play, self.chance.random
         self.decide()
         if luck() < 0.3:
-            self.say(
+            self.send(
                 "bet.place",
                 who=f"seat:{self.chance.choice((1, 2, 4))}",
                 bet=self.chance.choice(BETS),
                 amount=500,
             )
         if luck() < 0.97:
-            self.say("bet.place", who=f"seat:{play.state.shooter}", bet="win")
-        self.say("bets.open")
+            self.send("bet.place", who=f"seat:{play.state.shooter}", bet="win")
+        self.send("bets.open")
         if luck() < 0.97:
-            self.say("bets.close")
+            self.send("bets.close")
         if luck() < 0.05:
             play.gap()
         if luck() < 0.97:
             play.move()
         if luck() < 0.04:
-            self.say("die.report", serial=(play.shown["dice"]["playing"] or ["x"])[0])
+            self.send("die.report", serial=(play.shown["dice"]["playing"] or ["x"])[0])
         if luck() < 0.05:
             play.fault(self.chance.choice(("no_read", "cocked", "unchanged", "missing", "extra")))
         if luck() < 0.04:
-            self.say("round.void", reason=self.chance.choice(VOIDS))
+            self.send("round.void", reason=self.chance.choice(VOIDS))
         if luck() < 0.5:
             play.state_said("settled")
         play.lie(*((7, 0) if luck() < 0.01 else self.dice()), late=luck() < 0.03)
         if luck() < 0.02:
-            self.say(
+            self.send(
                 "result.correct",
                 round=max(1, play.state.round - self.chance.randint(0, 3)),
                 dice=self.dice(),
@@ -121,18 +121,18 @@ class Croupier:
         for _ in range(20):
             shown = self.play.shown
             if shown["shooter"] is None and not shown["asks"]:
-                self.say("shooter.set", seat=self.play.shown["seats"][0])
+                self.send("shooter.set", seat=self.play.shown["seats"][0])
             if not shown["asks"]:
                 return
             match self.chance.choice(shown["asks"]):
                 case "dice.set":
                     self.sets += 1
-                    self.say("dice.set", serials=[f"{self.sets}-{number}" for number in range(6)])
+                    self.send("dice.set", serials=[f"{self.sets}-{number}" for number in range(6)])
                 case "dice.choose":
                     free = shown["dice"]["reserve"]
-                    self.say("dice.choose", serials=self.chance.sample(free, 2))
+                    self.send("dice.choose", serials=self.chance.sample(free, 2))
                 case "round.void":
-                    self.say(
+                    self.send(
                         "round.void",
                         reason="inspector",
                         round=(shown["unresolved"] or [shown["round"]])[0],
@@ -146,14 +146,14 @@ class Croupier:
                         if kind == "round.confirm"
                         else {}
                     )
-                    self.say(kind, **values, **rounds)
+                    self.send(kind, **values, **rounds)
         raise AssertionError(f"the table still asks {self.play.shown['asks']}")
 
     def session(self) -> None:
         self.decide()
-        self.say("session.close")
-        self.say("session.open")
-        self.say("boxes.set", boxes=[1, 2, 4])
+        self.send("session.close")
+        self.send("session.open")
+        self.send("boxes.set", boxes=[1, 2, 4])
         self.decide()
 
 

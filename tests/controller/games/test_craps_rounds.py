@@ -132,14 +132,14 @@ def test_a_null_throw_changes_no_bet_and_no_point(decree: str, reason: Any) -> N
     before = play.state.bets
     play.bets()
     play.move()
-    events = play.say("round.void", role="croupier", reason=reason)
+    events = play.send("round.void", role="croupier", reason=reason)
     null = only(events, RoundVoid)
     assert null.announcement == NULL_CALLS[decree]
     assert null.law.startswith(decree)
     assert "«" in null.article
     assert (play.point, play.state.bets) == (8, before)
     assert play.lie(3, 4) == []  # the dice of the null throw
-    again = play.say("bets.open", role="croupier")
+    again = play.send("bets.open", role="croupier")
     assert only(again, RoundOpened).relaunch
     assert history(play)[-1]["reason"] == reason
 
@@ -152,7 +152,7 @@ def test_a_cause_of_another_game() -> None:
     play = table()
     play.bets()
     with pytest.raises(RejectedError, match="ball_out is not a reason to void a round"):
-        play.say("round.void", reason="ball_out")
+        play.send("round.void", reason="ball_out")
 
 
 @every
@@ -163,8 +163,8 @@ def test_the_person_responsible_declares_unforeseen_throws_null(decree: str) -> 
     [role] = ["croupier"] if decree == "ARA02" else ["table_head"]  # the stickman's, or his head's
     for other in (*(each for each in others if each != role), "technician"):
         with pytest.raises(RejectedError, match=f"role {other} is not allowed"):
-            play.say("round.void", role=other, reason="inspector")
-    void = only(play.say("round.void", role=role, reason="inspector"), RoundVoid)
+            play.send("round.void", role=other, reason="inspector")
+    void = only(play.send("round.void", role=role, reason="inspector"), RoundVoid)
     assert void.law.startswith(decree)
 
 
@@ -174,21 +174,21 @@ def test_the_person_responsible_declares_unforeseen_throws_null(decree: str) -> 
 @ruled("BAL05-055", "ARA02-124", "EUS96-106", "GAL07-131")
 def test_a_throw_before_the_bets_are_closed_waits(decree: str) -> None:
     play = table(decree)
-    play.say("bets.open")
+    play.send("bets.open")
     play.bet("win")
     events = play.throw(3, 4)
     breach = only(events, Irregularity)
     assert (breach.what, breach.asks) == ("throw_before_close", ("round.confirm", "round.void"))
     assert play.shown["phase"] == "decision"
-    assert only(play.say("round.void", reason="bad_throw"), RoundVoid).law.startswith(decree)
+    assert only(play.send("round.void", reason="bad_throw"), RoundVoid).law.startswith(decree)
 
 
 def test_a_throw_before_the_bets_are_closed_counts_if_a_person_confirms_it() -> None:
     play = table()
-    play.say("bets.open")
+    play.send("bets.open")
     play.bet("win")
     play.throw(3, 4)
-    events = play.say("round.confirm")
+    events = play.send("round.confirm")
     assert whats(events) == ["bets.closed", "round.result"]
     assert only(events, BetsClosed).unobserved
     assert only(events, RoundResult).confirmed_by == "M. Lasa (table_head)"
@@ -196,10 +196,10 @@ def test_a_throw_before_the_bets_are_closed_counts_if_a_person_confirms_it() -> 
 
 def test_dice_that_were_in_the_air_when_the_bets_were_closed() -> None:
     play = table()
-    play.say("bets.open")
+    play.send("bets.open")
     play.bet("win")
     play.move()
-    assert whats(play.say("bets.close")) == ["bets.closed", "throw_before_close"]
+    assert whats(play.send("bets.close")) == ["bets.closed", "throw_before_close"]
     assert play.lie(3, 4) == []
     assert play.shown["asks"] == ["round.confirm", "round.void"]
 
@@ -207,16 +207,16 @@ def test_dice_that_were_in_the_air_when_the_bets_were_closed() -> None:
 @rule("ARA02-124")
 def test_a_throw_before_the_bets_are_closed_is_null_if_the_house_says_so() -> None:
     play = table(early_throw="void")
-    play.say("bets.open")
+    play.send("bets.open")
     assert whats(play.throw(3, 4)) == ["throw_before_close", "round.void"]
 
 
 def test_dice_moving_before_the_call_are_no_throw_if_the_house_says_so() -> None:
     play = table(early_throw="ignored")
-    play.say("bets.open")
+    play.send("bets.open")
     play.bet("win")
     assert play.throw(3, 4) == []
-    play.say("bets.close")
+    play.send("bets.close")
     assert outcome_of(only(play.throw(1, 4), RoundResult)).total == 5
     assert play.throw(1, 4) == []  # the stickman has taken them
 
@@ -239,16 +239,16 @@ def test_the_moving_dice_close_the_bets() -> None:
     assert whats(events) == ["bets.closed", "round.result", "point.set", "round.opened"]
     assert only(events, BetsClosed).unobserved
     with pytest.raises(RejectedError, match="open by themselves"):
-        play.say("bets.open")
+        play.send("bets.open")
     with pytest.raises(RejectedError, match="open by themselves"):
-        play.say("bets.close")
+        play.send("bets.close")
 
 
 def test_after_a_null_throw_they_open_when_the_dice_lie() -> None:
     play = table(rounds="dice")
     play.bet("win")
     play.move()
-    assert whats(play.say("round.void", reason="die_on_edge")) == ["round.void"]
+    assert whats(play.send("round.void", reason="die_on_edge")) == ["round.void"]
     assert whats(play.state_said("settled")) == ["round.opened"]
     assert play.lie(6, 6) == []
 
@@ -266,7 +266,7 @@ def test_a_reader_that_does_not_report_moving_dice() -> None:
 def test_dice_reported_where_no_device_reads_them() -> None:
     play = table()
     play.bets()
-    result = only(play.say("dice.tell", role="croupier", values=[2, 4]), RoundResult)
+    result = only(play.send("dice.tell", role="croupier", values=[2, 4]), RoundResult)
     assert (outcome_of(result).dice, result.confirmed_by, result.frames) == (
         (2, 4),
         "M. Lasa (croupier)",
@@ -278,7 +278,7 @@ def test_dice_reported_and_then_read_otherwise() -> None:
     play = table()
     play.bets()
     play.move()
-    play.say("dice.tell", role="croupier", values=[2, 4])
+    play.send("dice.tell", role="croupier", values=[2, 4])
     breach = only(play.lie(2, 5), Irregularity)
     assert (breach.what, breach.asks) == ("dice_reread", ("result.correct",))
     assert not of_kind(play.lie(4, 2), Irregularity)
@@ -289,13 +289,13 @@ def test_impossible_totals_are_refused(values: list[int]) -> None:
     play = table()
     play.bets()
     with pytest.raises(RejectedError, match="values must name 2 dice, each from 1 to 6"):
-        play.say("dice.tell", role="croupier", values=values)
+        play.send("dice.tell", role="croupier", values=values)
 
 
 def test_when_dice_cannot_be_reported() -> None:
     play = table()
     with pytest.raises(RejectedError, match="no throw waits for its dice; send bets-open first"):
-        play.say("dice.tell", values=[1, 2])
-    play.say("bets.open")
+        play.send("dice.tell", values=[1, 2])
+    play.send("bets.open")
     with pytest.raises(RejectedError, match="bets are still open"):
-        play.say("dice.tell", values=[1, 2])
+        play.send("dice.tell", values=[1, 2])

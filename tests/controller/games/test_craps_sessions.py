@@ -23,7 +23,7 @@ every = pytest.mark.parametrize("decree", DECREES)
 @rule("EUS96-115")
 def test_the_last_shooter() -> None:
     play = table("EUS96")
-    event = only(play.say("last_rounds.announce", role="croupier"), LastRounds)
+    event = only(play.send("last_rounds.announce", role="croupier"), LastRounds)
     assert (event.purpose, event.left, event.announcement) == (
         "close",
         1,
@@ -34,34 +34,34 @@ def test_the_last_shooter() -> None:
     assert only(events, LastRounds).left == 0
     assert only(events, ShooterChanged).seat is None
     with pytest.raises(RejectedError, match="the last shooter has thrown"):
-        play.say("bets.open")
+        play.send("bets.open")
     with pytest.raises(RejectedError, match="the last shooter has thrown"):
-        play.say("shooter.set", seat=2)
-    play.say("result.correct", round=4, dice=[2, 3])
+        play.send("shooter.set", seat=2)
+    play.send("result.correct", round=4, dice=[2, 3])
     assert (play.state.last, play.state.shooter) == (1, 1)
-    play.say("bets.open")
+    play.send("bets.open")
     with pytest.raises(RejectedError, match="already announced"):
-        play.say("last_rounds.announce")
+        play.send("last_rounds.announce")
 
 
 def test_the_last_shooter_who_refuses_gives_his_place() -> None:
     play = table("EUS96")
-    play.say("last_rounds.announce")
-    assert only(play.say("shooter.set", seat=2, why="refused"), ShooterChanged).last
+    play.send("last_rounds.announce")
+    assert only(play.send("shooter.set", seat=2, why="refused"), ShooterChanged).last
 
 
 @pytest.mark.parametrize("decree", ["BAL05", "ARA02", "GAL07"])
 def test_the_last_shooter_is_worded_in_the_basque_country_alone(decree: str) -> None:
     play = table(decree)
     with pytest.raises(RejectedError, match="no announcement of the last shooter"):
-        play.say("last_rounds.announce")
+        play.send("last_rounds.announce")
 
 
 @every
 def test_a_series_that_the_closing_breaks_off(decree: str) -> None:
     play = table(decree)
     play.totals(4)
-    events = play.say("session.close")
+    events = play.send("session.close")
     assert whats(events) == ["series_unfinished", "session.closed"]
     assert play.shown["phase"] == "closed"
 
@@ -70,7 +70,7 @@ def test_a_throw_in_the_air_at_the_closing() -> None:
     play = table()
     play.bets()
     play.move()
-    assert whats(play.say("session.close")) == ["round.unresolved", "session.closed"]
+    assert whats(play.send("session.close")) == ["round.unresolved", "session.closed"]
     assert only(play.events, RoundUnresolved).why == "undecided"
     assert only(play.events, SessionClosed).session == 1
     assert play.lie(3, 4) == []
@@ -78,12 +78,12 @@ def test_a_throw_in_the_air_at_the_closing() -> None:
 
 def test_a_throw_before_the_close_of_bets_that_waits_at_the_closing() -> None:
     play = table()
-    play.say("bets.open")
+    play.send("bets.open")
     play.bet("win")
     play.throw(3, 4)
-    assert whats(play.say("session.close")) == ["round.unresolved", "session.closed"]
+    assert whats(play.send("session.close")) == ["round.unresolved", "session.closed"]
     assert only(play.events, RoundUnresolved).dice == (3, 4)
-    assert whats(play.say("round.void", reason="bad_throw")) == ["round.void"]
+    assert whats(play.send("round.void", reason="bad_throw")) == ["round.void"]
 
 
 def test_a_throw_that_is_decided_after_the_closing() -> None:
@@ -91,9 +91,9 @@ def test_a_throw_that_is_decided_after_the_closing() -> None:
     play.totals(4)
     play.bets()
     play.move()
-    play.say("session.close")
-    assert whats(play.say("round.confirm", dice=[3, 4])) == ["round.result"]
-    assert whats(play.say("result.correct", round=2, dice=[3, 1])) == ["result.corrected"]
+    play.send("session.close")
+    assert whats(play.send("round.confirm", dice=[3, 4])) == ["round.result"]
+    assert whats(play.send("result.correct", round=2, dice=[3, 1])) == ["result.corrected"]
     assert play.shown["point"] is None
 
 
@@ -101,8 +101,8 @@ def test_no_state_of_the_previous_session_remains() -> None:
     play = table()
     play.totals(4)
     play.bet("field", "seat:2")
-    play.say("session.close")
-    play.say("session.open")
+    play.send("session.close")
+    play.send("session.open")
     state = play.state
     assert (play.point, state.shooter, state.bets, state.set, state.round) == (
         None,
@@ -116,7 +116,7 @@ def test_no_state_of_the_previous_session_remains() -> None:
 
 def test_nothing_happens_without_a_session() -> None:
     play = table()
-    play.say("session.close")
+    play.send("session.close")
     for command, fields in (
         ("bets.open", {}),
         ("bets.close", {}),
@@ -130,21 +130,21 @@ def test_nothing_happens_without_a_session() -> None:
         ("last_rounds.announce", {}),
     ):
         with pytest.raises(RejectedError, match="no session is open"):
-            play.say(command, **fields)
+            play.send(command, **fields)
     assert play.throw(1, 1) == []
 
 
 def test_bets_are_opened_and_closed_once() -> None:
     play = table()
     with pytest.raises(RejectedError, match="no bets are open"):
-        play.say("bets.close")
+        play.send("bets.close")
     play.bets()
     for command, why in (
         ("bets.open", "round 1 is in progress"),
         ("bets.close", "no bets are open"),
     ):
         with pytest.raises(RejectedError, match=why):
-            play.say(command)
+            play.send(command)
 
 
 def test_the_history_of_a_long_evening_is_bounded() -> None:
@@ -154,8 +154,8 @@ def test_the_history_of_a_long_evening_is_bounded() -> None:
         play.throw(2, 3)
     assert (len(play.state.entries), len(play.game.history(play.state)), play.point) == (60, 20, 8)
     with pytest.raises(RejectedError, match="not among the remembered rounds"):
-        play.say("result.correct", round=11, dice=[1, 1])
-    play.say("result.correct", round=12, dice=[4, 4])
+        play.send("result.correct", round=11, dice=[1, 1])
+    play.send("result.correct", round=12, dice=[4, 4])
     assert (play.point, play.shown["series"]) == (5, "point")
 
 
@@ -166,7 +166,7 @@ def test_inputs_of_other_games_are_ignored() -> None:
     assert (play.take(shoe), play.state) == ([], before)
     assert not play.game.confidential(before, shoe, ())
     with pytest.raises(RejectedError, match="this game has no command limit-announce"):
-        play.say("limit.announce", minimum=1000)
+        play.send("limit.announce", minimum=1000)
 
 
 def test_the_shown_state() -> None:

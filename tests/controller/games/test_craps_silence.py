@@ -47,7 +47,7 @@ def test_a_throw_that_was_not_read_is_reported_by_the_croupier(
     assert breach.law.startswith(decree)
     assert play.fault(fault) == []
     assert play.fault(fault, active=False) == []
-    result = only(play.say("dice.tell", role="croupier", values=[3, 3]), RoundResult)
+    result = only(play.send("dice.tell", role="croupier", values=[3, 3]), RoundResult)
     assert (outcome_of(result).total, result.confirmed_by) == (6, "M. Lasa (croupier)")
 
 
@@ -62,8 +62,8 @@ def test_dice_that_are_read_after_a_fault_wait_for_a_person(
     play.fault(fault)
     assert play.lie(3, 3) == []
     with pytest.raises(RejectedError, match="has its dice; answer with"):
-        play.say("dice.tell", role="croupier", values=[3, 3])
-    assert outcome_of(only(play.say("round.confirm"), RoundResult)).dice == (3, 3)
+        play.send("dice.tell", role="croupier", values=[3, 3])
+    assert outcome_of(only(play.send("round.confirm"), RoundResult)).dice == (3, 3)
 
 
 def test_dice_taken_up_unread_are_requested() -> None:
@@ -76,7 +76,7 @@ def test_dice_taken_up_unread_are_requested() -> None:
         ("dice.tell", "round.confirm", "round.void"),
     )
     assert outcome_of(
-        only(play.say("dice.tell", role="croupier", values=[3, 3]), RoundResult)
+        only(play.send("dice.tell", role="croupier", values=[3, 3]), RoundResult)
     ).dice == (3, 3)
 
 
@@ -93,7 +93,7 @@ def test_the_stickman_declares_a_cocked_die_null() -> None:
     play.move()
     play.fault("cocked")
     assert (
-        only(play.say("round.void", role="croupier", reason="die_on_chips"), RoundVoid).law
+        only(play.send("round.void", role="croupier", reason="die_on_chips"), RoundVoid).law
         == "ARA02-126"
     )
 
@@ -101,7 +101,7 @@ def test_the_stickman_declares_a_cocked_die_null() -> None:
 def test_a_fault_outside_a_throw_is_ignored() -> None:
     play = table()
     assert play.fault("cocked") == []
-    play.say("bets.open")
+    play.send("bets.open")
     assert play.fault("missing") == []
 
 
@@ -123,7 +123,7 @@ def test_impossible_totals_are_refused(decree: str, values: tuple[int, ...]) -> 
         "dice_invalid",
         ("dice.tell", "round.confirm", "round.void"),
     )
-    assert outcome_of(only(play.say("round.confirm", dice=[1, 1]), RoundResult)).total == 2
+    assert outcome_of(only(play.send("round.confirm", dice=[1, 1]), RoundResult)).total == 2
 
 
 def test_dice_thrown_again_before_they_were_read() -> None:
@@ -154,9 +154,11 @@ def test_throws_that_come_while_one_waits_for_a_person_wait_in_their_order() -> 
     play.fault("cocked", active=False)
     assert play.shown["unresolved"] == [2, 3, 4]
     play.again()
-    assert outcome_of(only(play.say("round.confirm", round=2, dice=[3, 4]), RoundResult)).point == 4
-    assert outcome_of(only(play.say("round.confirm", round=3), RoundResult)).point is None
-    play.say("round.void", round=4, reason="die_on_chips")
+    assert (
+        outcome_of(only(play.send("round.confirm", round=2, dice=[3, 4]), RoundResult)).point == 4
+    )
+    assert outcome_of(only(play.send("round.confirm", round=3), RoundResult)).point is None
+    play.send("round.void", round=4, reason="die_on_chips")
     assert (play.point, play.shown["phase"]) == (10, "relaunch")
 
 
@@ -198,9 +200,9 @@ def test_a_throw_after_a_silence_is_a_candidate(decree: str) -> None:
     assert (lost.why, lost.dice, lost.candidate) == ("silence", (3, 4), None)
     assert play.point == 8
     with pytest.raises(RejectedError, match="round 2 has no result yet"):
-        play.say("bets.open")
+        play.send("bets.open")
     assert play.shown["asks"] == ["round.confirm", "round.void"]
-    result = only(play.say("round.confirm"), RoundResult)
+    result = only(play.send("round.confirm"), RoundResult)
     assert (outcome_of(result).dice, outcome_of(result).point, result.confirmed_by) == (
         (3, 4),
         8,
@@ -298,7 +300,7 @@ def test_late_dice_are_a_candidate(decree: str) -> None:
     lost = only(play.lie(5, 5, late=True), RoundUnresolved)
     assert (lost.why, lost.dice) == ("silence", (5, 5))
     assert play.lie(5, 5, late=True) == []
-    assert outcome_of(only(play.say("round.confirm", dice=[5, 6]), RoundResult)).total == 11
+    assert outcome_of(only(play.send("round.confirm", dice=[5, 6]), RoundResult)).total == 11
 
 
 def test_late_dice_of_an_unseen_round() -> None:
@@ -312,12 +314,12 @@ def test_late_dice_of_an_unseen_round() -> None:
     third = only(play.throw(3, 4), RoundUnresolved)
     assert (third.round, third.why) == (4, "undecided")
     with pytest.raises(RejectedError, match="decide round 2 first"):
-        play.say("round.confirm", round=4)
+        play.send("round.confirm", round=4)
     with pytest.raises(RejectedError, match="name one in round: 2, 3, 4"):
-        play.say("round.confirm")
-    play.say("round.void", round=2, reason="dice_slid")
-    assert outcome_of(only(play.say("round.confirm", round=3), RoundResult)).point == 4
-    events = play.say("round.confirm", round=4)
+        play.send("round.confirm")
+    play.send("round.void", round=2, reason="dice_slid")
+    assert outcome_of(only(play.send("round.confirm", round=3), RoundResult)).point == 4
+    events = play.send("round.confirm", round=4)
     assert (outcome_of(only(events, RoundResult)).point, whats(events)[-1]) == (
         None,
         "round.opened",
@@ -327,7 +329,7 @@ def test_late_dice_of_an_unseen_round() -> None:
 def test_late_dice_for_which_no_bets_were_open() -> None:
     play = table()
     assert whats(play.lie(3, 3, late=True)) == ["throw_out_of_round"]
-    play.say("bets.open")
+    play.send("bets.open")
     assert not of_kind(play.lie(3, 3, late=True), RoundResult)
 
 
@@ -377,30 +379,32 @@ def test_a_restart_with_an_uncounted_throw() -> None:
 def test_impossible_decisions_are_refused() -> None:
     play = table()
     with pytest.raises(RejectedError, match="no round is in progress and none is unresolved"):
-        play.say("round.confirm")
+        play.send("round.confirm")
     play.bets()
     with pytest.raises(RejectedError, match="round 1 is not waiting for a confirmation"):
-        play.say("round.confirm")
+        play.send("round.confirm")
     play.throw(3, 3)
     for number, why in ((1, "already has a result"), (7, "not among the remembered rounds")):
         with pytest.raises(RejectedError, match=why):
-            play.say("round.void", round=number, reason="dice_slid")
+            play.send("round.void", round=number, reason="dice_slid")
     play.bets()
-    play.say("round.void", reason="dice_slid")
+    play.send("round.void", reason="dice_slid")
     with pytest.raises(RejectedError, match="round 2 is already void"):
-        play.say("round.confirm", round=2)
+        play.send("round.confirm", round=2)
     with pytest.raises(RejectedError, match="role croupier is not allowed to do this"):
-        play.say("round.confirm", role="croupier")
+        play.send("round.confirm", role="croupier")
 
 
 def test_an_unresolved_throw_without_dice() -> None:
     play = Play(shooter="unwatched", serials="unwatched")
-    play.say("session.open")
+    play.send("session.open")
     play.bets()
-    play.say("session.close")
+    play.send("session.close")
     with pytest.raises(RejectedError, match="no dice seen; give them in dice"):
-        play.say("round.confirm", round=1)
-    assert outcome_of(only(play.say("round.confirm", round=1, dice=[1, 2]), RoundResult)).total == 3
+        play.send("round.confirm", round=1)
+    assert (
+        outcome_of(only(play.send("round.confirm", round=1, dice=[1, 2]), RoundResult)).total == 3
+    )
 
 
 def test_an_unresolved_throw_in_the_history() -> None:
@@ -414,7 +418,7 @@ def test_an_unresolved_throw_in_the_history() -> None:
 
 def test_a_throw_is_reported_where_bets_close_by_themselves() -> None:
     play = table(rounds="dice", shooter="unwatched")
-    events = play.say("dice.tell", role="croupier", values=[2, 3])
+    events = play.send("dice.tell", role="croupier", values=[2, 3])
     assert whats(events) == ["bets.closed", "round.result", "point.set", "round.opened"]
 
 
@@ -431,5 +435,7 @@ def test_a_waiting_throw_is_never_dropped_from_the_history() -> None:
     assert waiting == list(range(2, waits + 2))
     asked = [event.what for event in of_kind(play.events, Irregularity) if not event.round]
     assert asked == ["throw_out_of_round"]
-    assert outcome_of(only(play.say("round.confirm", round=2, dice=[3, 4]), RoundResult)).point == 5
-    assert outcome_of(only(play.say("round.confirm", round=3), RoundResult)).point is None
+    assert (
+        outcome_of(only(play.send("round.confirm", round=2, dice=[3, 4]), RoundResult)).point == 5
+    )
+    assert outcome_of(only(play.send("round.confirm", round=3), RoundResult)).point is None

@@ -73,13 +73,13 @@ def test_the_calls_come_in_their_order(decree: str, phases: str) -> None:
 @pytest.mark.parametrize("decree", cases("BAL05-050", "ARA02-150", "EUS96-045", "GAL07-038"))
 def test_a_wheel_that_stops_before_no_more_bets_has_no_result(decree: str) -> None:
     play = table(WHEEL, decree)
-    play.say("bets.open")
+    play.send("bets.open")
     play.phase("launched", 1)
     play.phase("settled", 1)
     events = play.cell(2, 1)
     assert whats(events) == ["before_no_more_bets", "round.unresolved"]
     unresolved = only(events, RoundUnresolved)
-    result = only(play.say("round.confirm"), RoundResult)
+    result = only(play.send("round.confirm"), RoundResult)
     assert (outcome_of(result).number, outcome_of(result).cell) == (unresolved.candidate, 2)
 
 
@@ -95,11 +95,11 @@ def test_a_cell_reported_while_the_wheel_turns_waits_until_it_stops(decree: str)
 @pytest.mark.parametrize("decree", cases("BAL05-050", "EUS96-046", "GAL07-038"))
 def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
     play = table(WHEEL, decree)
-    play.say("bets.open")
-    assert play.say("bet.place", "croupier", who="seat:1", bet="2")
-    play.say("bets.close")
+    play.send("bets.open")
+    assert play.send("bet.place", "croupier", who="seat:1", bet="2")
+    play.send("bets.close")
     with pytest.raises(RejectedError, match=f"return the chips: {decree}-"):
-        play.say("bet.place", who="seat:1", bet="2")
+        play.send("bet.place", who="seat:1", bet="2")
 
 
 # The symbols
@@ -126,8 +126,8 @@ def test_an_invalid_cell_or_symbol_is_no_result(decree: str) -> None:
     play.phase("settled", 1)
     assert whats(play.cell(55, 1)) == ["number_invalid", "number_unknown", "round.unresolved"]
     with pytest.raises(RejectedError, match=r"the wheel has no number 3; numbers: .*24"):
-        play.say("round.confirm", number=3)
-    result = only(play.say("round.confirm", number=24), RoundResult)
+        play.send("round.confirm", number=3)
+    result = only(play.send("round.confirm", number=24), RoundResult)
     assert (outcome_of(result).number, outcome_of(result).cell) == (24, None)
 
 
@@ -209,7 +209,7 @@ def test_the_two_basque_jokers_may_be_two_bets() -> None:
 def test_a_correction_settles_the_bets_again() -> None:
     play = table(WHEEL, "ARA02")
     play.spin(8, 1)
-    corrected = only(play.say("result.correct", round=1, number=40), ResultCorrected)
+    corrected = only(play.send("result.correct", round=1, number=40), ResultCorrected)
     assert isinstance(corrected.bets, tuple)
     assert (corrected.was, [bet.bet for bet in corrected.bets if bet.outcome == "win"]) == (
         10,
@@ -278,7 +278,7 @@ def test_a_fault_of_the_wheel_asks(decree: str, fault: WheelFaultName) -> None:
     play.phase("settled", 1)
     assert play.cell(2, 1) == []
     play.again()
-    assert only(play.say("round.void", reason="inspector"), Null).law.startswith(decree)
+    assert only(play.send("round.void", reason="inspector"), Null).law.startswith(decree)
     assert only(play.spin(2, 2), RoundResult).round == 2
 
 
@@ -289,7 +289,7 @@ def test_too_few_turns_ask(turns: int | None, asks: bool) -> None:
     said = play.spin(2, 1, turns=turns)
     assert ("too_few_turns" in whats(said)) == asks
     if asks:
-        assert outcome_of(only(play.say("round.confirm"), RoundResult)).cell == 2
+        assert outcome_of(only(play.send("round.confirm"), RoundResult)).cell == 2
     assert outcome_of(only(play.events, RoundResult)).number == play.shown["cells"][1]
 
 

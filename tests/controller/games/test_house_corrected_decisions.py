@@ -30,7 +30,7 @@ def over(*decisions: str, **settings: str) -> poker_play.Play:
 def correct(play: Any, decisions: dict[str, str], **hands: str) -> ResultCorrected:
     """Correct decisions: ``box1`` for ``box:1``."""
     lie = {name.replace("box", "box:"): cards.split() for name, cards in hands.items()}
-    events = play.say(
+    events = play.send(
         "result.correct", round=play.state.round, decisions=decisions, hands=lie or None
     )
     [corrected] = of_kind(events, ResultCorrected)
@@ -133,8 +133,8 @@ def test_a_jackpot_needs_the_number_of_discards() -> None:
 
 def test_what_was_settled_at_the_table_has_no_decisions() -> None:
     play = over("go")
-    play.say("session.close")
-    play.say("round.confirm", round=1)
+    play.send("session.close")
+    play.send("round.confirm", round=1)
     with pytest.raises(
         RejectedError, match="the decisions of round 1 cannot be corrected; it was settled at the"
     ):
@@ -169,7 +169,7 @@ def test_other_games_have_no_such_decisions(play: Any) -> None:
     with pytest.raises(
         RejectedError, match="decisions cannot be corrected in this game; leave out decisions"
     ):
-        play.say("result.correct", round=1, decisions={"box:1": "go"})
+        play.send("result.correct", round=1, decisions={"box:1": "go"})
 
 
 def bets_of_result(

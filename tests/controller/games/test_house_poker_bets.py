@@ -38,14 +38,14 @@ def test_the_stake_of_a_side_bet(
 ) -> None:
     play = opened(game, decree)
     for amount in allowed:
-        [placed] = of_kind(play.say("bet.place", who="box:1", bet=bet, amount=amount), BetPlaced)
+        [placed] = of_kind(play.send("bet.place", who="box:1", bet=bet, amount=amount), BetPlaced)
         assert (placed.bet, placed.amount, placed.withdrawn) == (bet, amount, False)
     for amount in refused:
         with pytest.raises(
             RejectedError,
             match=f"{bet} must be at (least|most) |amount must be above 0, not 0",
         ):
-            play.say("bet.place", who="box:1", bet=bet, amount=amount)
+            play.send("bet.place", who="box:1", bet=bet, amount=amount)
 
 
 @pytest.mark.rule("BAL05-E04")
@@ -53,12 +53,12 @@ def test_standing_players_bet_on_a_hand_only_where_the_casino_says_so() -> None:
     """«Els Casinos que ho indiquin expressament» (L2286)."""
     play = opened("poker-no-draw", "BAL05")
     with pytest.raises(RejectedError, match="at most 1 may bet on a box: BAL05-E04"):
-        play.say("bet.place", who="box:1/2", bet="ante", amount=500)
+        play.send("bet.place", who="box:1/2", bet="ante", amount=500)
     play = opened("poker-no-draw", "BAL05", others_bet=True)
     for place in (2, 3, 4):
-        only(play.say("bet.place", who=f"box:1/{place}", bet="ante", amount=500), BetPlaced)
+        only(play.send("bet.place", who=f"box:1/{place}", bet="ante", amount=500), BetPlaced)
     with pytest.raises(RejectedError, match="at most 4 may bet on a box"):
-        play.say("bet.place", who="box:1/5", bet="ante", amount=500)
+        play.send("bet.place", who="box:1/5", bet="ante", amount=500)
 
 
 @pytest.mark.rule("BAL05-138", "ARA02-139", "BAL09-075")
@@ -76,7 +76,7 @@ def test_the_ante_is_within_the_limits(
 ) -> None:
     play = opened(game, decree, **settings)
     for amount in (500, most):
-        play.say("bet.place", who="box:1", bet="ante", amount=amount)
+        play.send("bet.place", who="box:1", bet="ante", amount=amount)
     laws = play.game.book.laws
     for amount, limit, law in (
         (499, "least 500", "bet_minimum"),
@@ -86,38 +86,38 @@ def test_the_ante_is_within_the_limits(
             RejectedError,
             match=f"ante must be at {limit}: {laws[law].rule}",
         ):
-            play.say("bet.place", who="box:1", bet="ante", amount=amount)
+            play.send("bet.place", who="box:1", bet="ante", amount=amount)
 
 
 @pytest.mark.rule("BAL05-136")
 def test_a_side_bet_lies_before_the_deal() -> None:
     play = opened()
-    play.say("bet.place", who="box:1", bet="insurance")
-    [back] = of_kind(play.say("bet.withdraw", who="box:1", bet="insurance"), BetPlaced)
+    play.send("bet.place", who="box:1", bet="insurance")
+    [back] = of_kind(play.send("bet.withdraw", who="box:1", bet="insurance"), BetPlaced)
     assert back.withdrawn is True
     with pytest.raises(RejectedError, match="box:1 has no bet insurance"):
-        play.say("bet.withdraw", who="box:1", bet="insurance")
-    play.say("bets.close")
+        play.send("bet.withdraw", who="box:1", bet="insurance")
+    play.send("bets.close")
     with pytest.raises(RejectedError, match="bets are closed; wait for the next round"):
-        play.say("bet.place", who="box:1", bet="insurance")
+        play.send("bet.place", who="box:1", bet="insurance")
 
 
 def test_an_unknown_bet_is_refused() -> None:
     play = opened(decree="ARA02")
     with pytest.raises(RejectedError, match="no bet insurance here; bets are: ante, jackpot"):
-        play.say("bet.place", who="box:1", bet="insurance")
+        play.send("bet.place", who="box:1", bet="insurance")
     with pytest.raises(
         RejectedError, match="box:9 is not a box from 1 to 7; a box is box:1, another bettor on it"
     ):
-        play.say("bet.place", who="box:9", bet="jackpot")
+        play.send("bet.place", who="box:9", bet="jackpot")
 
 
 @pytest.mark.rule("EUS96-185")
 def test_a_side_bet_without_an_ante_is_given_back() -> None:
     play = opened("poker-draw-house", "EUS96")
     play.coin(2)
-    play.say("bet.place", who="box:1", bet="jackpot", amount=100)
-    events = play.say("bets.close")
+    play.send("bet.place", who="box:1", bet="jackpot", amount=100)
+    events = play.send("bets.close")
     assert [(event.what, event.detail) for event in of_kind(events, Irregularity)] == [
         ("bet_without_ante", "box:2: jackpot")
     ]
@@ -207,39 +207,39 @@ def test_the_side_bet_of_a_hand_that_gives_up(folded: str, outcome: tuple[str, A
 @pytest.mark.parametrize("game", ["poker-no-draw", "poker-draw-house", "three-card-poker"])
 def test_the_last_three_hands_are_announced(game: str) -> None:
     play = table(game, "EUS96")
-    [announced] = of_kind(play.say("last_rounds.announce"), LastRounds)
+    [announced] = of_kind(play.send("last_rounds.announce"), LastRounds)
     assert (announced.left, announced.announcement) == (3, {"eu": "azken hiru eskuak"})
     with pytest.raises(RejectedError, match="the last rounds are already announced"):
-        play.say("last_rounds.announce")
+        play.send("last_rounds.announce")
     for left in (2, 1, 0):
         play.bets(1)
-        play.say("cards.deal", count=2 * play.game.book.hand)
+        play.send("cards.deal", count=2 * play.game.book.hand)
         assert [event.left for event in of_kind(play.act(1, "pass"), LastRounds)] == [left]
 
 
 def test_no_such_announcement_under_another_decree() -> None:
     with pytest.raises(RejectedError, match="no announcement"):
-        table().say("last_rounds.announce")
+        table().send("last_rounds.announce")
 
 
 @pytest.mark.rule("BAL09-014")
 def test_others_bet_on_a_hand_only_where_the_casino_says_so() -> None:
     play = opened("three-card-poker", "BAL09")
     with pytest.raises(RejectedError, match="at most 1 may bet on a box: BAL09-014"):
-        play.say("bet.place", who="box:1/2", bet="ante", amount=500)
+        play.send("bet.place", who="box:1/2", bet="ante", amount=500)
     play = opened("three-card-poker", "BAL09", others_bet=True)
     for place in (2, 3, 4):
         [placed] = of_kind(
-            play.say("bet.place", who=f"box:1/{place}", bet="ante", amount=500), BetPlaced
+            play.send("bet.place", who=f"box:1/{place}", bet="ante", amount=500), BetPlaced
         )
         assert (placed.who, placed.withdrawn) == (f"box:1/{place}", False)
     with pytest.raises(RejectedError, match="at most 4 may bet on a box"):
-        play.say("bet.place", who="box:1/5", bet="ante", amount=500)
+        play.send("bet.place", who="box:1/5", bet="ante", amount=500)
     with pytest.raises(
         RejectedError,
         match="box:8/2 is not a box from 1 to 7; a box is box:1, another bettor on it",
     ):
-        play.say("bet.place", who="box:8/2", bet="ante", amount=500)
+        play.send("bet.place", who="box:8/2", bet="ante", amount=500)
 
 
 @pytest.mark.rule("BAL05-138", "ARA02-139", "BAL09-075")
@@ -255,21 +255,21 @@ def test_all_antes_on_a_box_are_one_ante_for_the_limit(game: str, decree: str, m
     settings = {"others_bet": True} if decree in ("BAL05", "BAL09") else {}
     play = opened(game, decree, **settings)
     limit = play.game.rules.limit * 500
-    play.say("bet.place", who="box:1", bet="ante", amount=limit - 1000)
+    play.send("bet.place", who="box:1", bet="ante", amount=limit - 1000)
     with pytest.raises(
         RejectedError,
         match=f"ante on box:1 must be at most 1000: {play.game.book.laws['ante_limit'].rule}",
     ):
-        play.say("bet.place", who="box:1/2", bet="ante", amount=1001)
-    play.say("bet.place", who="box:1/2", bet="ante", amount=1000)
+        play.send("bet.place", who="box:1/2", bet="ante", amount=1001)
+    play.send("bet.place", who="box:1/2", bet="ante", amount=1000)
     with pytest.raises(RejectedError, match=f"ante must be at most {limit - 1000}"):
-        play.say("bet.place", who="box:1", bet="ante", amount=limit)
-    play.say("bet.withdraw", who="box:1/2", bet="ante")
+        play.send("bet.place", who="box:1", bet="ante", amount=limit)
+    play.send("bet.withdraw", who="box:1/2", bet="ante")
     with pytest.raises(RejectedError, match="box:1/2 has no bet ante"):
-        play.say("bet.withdraw", who="box:1/2", bet="ante")
-    play.say("bet.place", who="box:1", bet="ante", amount=limit)
+        play.send("bet.withdraw", who="box:1/2", bet="ante")
+    play.send("bet.place", who="box:1", bet="ante", amount=limit)
     with pytest.raises(RejectedError, match=f"at most {most} may bet on a box"):
-        play.say("bet.place", who=f"box:1/{most + 1}", bet="ante")
+        play.send("bet.place", who=f"box:1/{most + 1}", bet="ante")
     for side in play.game.book.sides:
         with pytest.raises(RejectedError, match=f"can only be ante, not {side}"):
-            play.say("bet.place", who="box:1/2", bet=side)
+            play.send("bet.place", who="box:1/2", bet=side)

@@ -29,7 +29,7 @@ def correct(play: Play, **fields: Any) -> list[Any]:
     """Correct hands to these cards: ``box1`` for ``box:1``."""
     number, role = fields.pop("round", 1), fields.pop("role", "table_head")
     named = {who.replace("box", "box:"): cards.split() for who, cards in fields.items()}
-    return [*play.say("result.correct", role, round=number, hands=named)]
+    return [*play.send("result.correct", role, round=number, hands=named)]
 
 
 def corrected(events: list[Any]) -> ResultCorrected:
@@ -104,12 +104,12 @@ def test_invalid_corrections_are_refused() -> None:
         assert play.state is state
     for fields in ({"winner": "box:1"}, {"number": 3}, {"dice": [1, 2]}):
         with pytest.raises(RejectedError, match="the result follows from the cards"):
-            play.say("result.correct", round=1, **fields)
+            play.send("result.correct", round=1, **fields)
     correct(play, box1="9s 8s 7s 6s 5c")
     play.bets(1)
-    play.say("round.void", reason="misdeal")
+    play.send("round.void", reason="misdeal")
     play.bets(1)
-    play.say("session.close")
+    play.send("session.close")
     for number in (2, 3):
         with pytest.raises(RejectedError, match=f"round {number} has no result to correct"):
             correct(play, round=number, box1=TOLD)
@@ -153,8 +153,8 @@ def test_openly_discarded_cards_of_the_bank_count_as_present() -> None:
 def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
     play = table()
     dealt(play, TOLD, BANK)
-    play.say("session.close")
-    play.say("round.confirm", round=1)
+    play.send("session.close")
+    play.send("round.confirm", round=1)
     now = corrected(correct(play, dealer="8h"))
     assert [(hand.who, hand.cards, hand.settled) for hand in outcome_of(now).hands] == [
         ("dealer", ("8h",), ())
@@ -172,8 +172,8 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
         correct(play, box1="9s 8s 7s 6s 5c")
     assert corrected(correct(play, round=2, box1="9s 8s 7s 6s 5c"))
     assert len(play.state.played) == HISTORY_ROUNDS
-    play.say("session.close")
-    play.say("session.open")
+    play.send("session.close")
+    play.send("session.open")
     assert play.state.played == ()
     with pytest.raises(
         RejectedError, match="round 2 is not among the remembered rounds of this session"

@@ -109,8 +109,8 @@ def test_three_passes_of_three_cards() -> None:
 
 def test_people_report_the_deal() -> None:
     play = ready()
-    play.say("cards.deal", count=14)
-    play.say("cards.deal", count=1, cards=["9h"])
+    play.send("cards.deal", count=14)
+    play.send("cards.deal", count=1, cards=["9h"])
     assert play.shown["dealer"] == [None] * 4 + ["9h"]
     assert play.shown["phase"] == "decisions"
 
@@ -118,18 +118,18 @@ def test_people_report_the_deal() -> None:
 def test_people_report_the_deal_hand_by_hand() -> None:
     play = ready()
     for who in ("dealer", "box:2", "box:1"):
-        play.say("cards.deal", who=who, count=5)
+        play.send("cards.deal", who=who, count=5)
     assert play.shown["phase"] == "decisions"
     with pytest.raises(
         RejectedError, match="0 cards are due, not 1; report a wrong number with deal-error"
     ):
-        play.say("cards.deal")
+        play.send("cards.deal")
 
 
 def test_more_cards_face_up_than_may_be() -> None:
     play = ready()
     with pytest.raises(RejectedError, match="0 of these cards are dealt face up, not 1"):
-        play.say("cards.deal", count=1, cards=["9h"])
+        play.send("cards.deal", count=1, cards=["9h"])
 
 
 # Bets come before the deal
@@ -137,20 +137,20 @@ def test_more_cards_face_up_than_may_be() -> None:
 
 def test_the_first_card_before_bets_are_closed_waits_for_it() -> None:
     play = table()
-    play.say("bets.open")
-    play.say("boxes.set", boxes=[1, 2])
+    play.send("bets.open")
+    play.send("boxes.set", boxes=[1, 2])
     play.cards("As")
     stopped(play, "card_before_close")
     play.cards("Ad")
-    assert of_kind(play.say("bets.close"), BetsClosed) != []
+    assert of_kind(play.send("bets.close"), BetsClosed) != []
     assert [event.to for event in of_kind(play.events, CardDealt)] == ["box:1", "box:2"]
 
 
 def test_nothing_is_dealt_without_a_box() -> None:
     play = table()
-    play.say("bets.open")
+    play.send("bets.open")
     with pytest.raises(RejectedError, match="no box is in play; send boxes-set"):
-        play.say("bets.close")
+        play.send("bets.close")
 
 
 @pytest.mark.rule("BAL09-013")
@@ -164,12 +164,12 @@ def test_nothing_is_dealt_without_a_box() -> None:
 )
 def test_boxes_are_limited_to_those_of_the_decree(game: str, decree: str, most: int) -> None:
     play = table(game, decree)
-    play.say("bets.open")
-    play.say("boxes.set", boxes=list(range(1, most + 1)))
+    play.send("bets.open")
+    play.send("boxes.set", boxes=list(range(1, most + 1)))
     with pytest.raises(
         RejectedError, match=f"boxes must name at least one box from 1 to {most}, each once"
     ):
-        play.say("boxes.set", boxes=[1, most + 1])
+        play.send("boxes.set", boxes=[1, most + 1])
 
 
 def test_a_card_outside_a_round_is_reported_once() -> None:
@@ -179,7 +179,7 @@ def test_a_card_outside_a_round_is_reported_once() -> None:
     ]
     assert [event.alert for event in of_kind(play.events, AlertRaised)] == ["card_out_of_round"]
     assert play.cards("Ad") == []
-    assert [event.alert for event in of_kind(play.say("bets.open"), AlertCleared)] == [
+    assert [event.alert for event in of_kind(play.send("bets.open"), AlertCleared)] == [
         "card_out_of_round"
     ]
 

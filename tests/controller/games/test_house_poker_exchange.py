@@ -139,7 +139,7 @@ def test_the_bank_discards_by_its_rule_and_then_plays_with_a_pair_of_eights() ->
         ("3h", "dealer"),
     ]
     with pytest.raises(RejectedError, match="no choice"):
-        play.say("hand.act", who="dealer", action="discard", count=1)
+        play.send("hand.act", who="dealer", action="discard", count=1)
     assert [event.card for event in of_kind(play.cards("9c 9h"), CardDealt)] == ["9c", "9h"]
     events = play.turn()
     assert outcome_of(result(events)).marks == ("dealer_qualifies",)
@@ -227,7 +227,7 @@ def test_the_bank_discards_again_when_its_first_cards_are_corrected(
     assert [(event.who, event.valid) for event in of_kind(told, HandDecided)] == [("dealer", False)]
     stopped(play, "shown_differs")
     play.again()
-    told = play.say("card.decide", action="accept")
+    told = play.send("card.decide", action="accept")
     assert [(event.decision, event.count, event.valid) for event in of_kind(told, HandDecided)] == [
         ("discard", len(gone), True)
     ]
@@ -245,7 +245,7 @@ def test_one_of_the_banks_first_cards_is_corrected() -> None:
     assert [event.card for event in of_kind(events, CardTurned)] == ["3h", "2s"], (
         "those that it had discarded lie there again"
     )
-    events = play.say("card.decide", action="accept")
+    events = play.send("card.decide", action="accept")
     assert [event.card for event in of_kind(events, CardRemoved)] == ["3h", "Ac"]
 
 
@@ -275,7 +275,7 @@ def test_a_wrong_discard_of_the_bank_makes_the_play_null() -> None:
     play = draw("Ts Td 4c 6c 7s", "8s 8d Ac 3h 2s")
     play.act(1, "discard", count=0)
     play.turn("dealer")
-    [void] = of_kind(play.say("deal.error", error="wrong_discard", who="dealer"), RoundVoid)
+    [void] = of_kind(play.send("deal.error", error="wrong_discard", who="dealer"), RoundVoid)
     assert void.reason == "misdeal"
 
 
@@ -320,7 +320,7 @@ def test_a_card_shown_that_was_read_otherwise_stops_the_round() -> None:
         RejectedError,
         match="these cards cannot be accepted; send the right ones or void the round:",
     ):
-        play.say("card.decide", action="remove")
+        play.send("card.decide", action="remove")
     events = play.show("box:1", "7s 6c Ts Tc Td")
     assert box(events).kind == "trips"
 
@@ -331,7 +331,7 @@ def test_a_person_may_be_right_against_the_reader() -> None:
     play.act(1, "go")
     play.turn("dealer")
     play.show("box:1", "Ts Td Tc 6c Th")
-    events = play.say("card.decide", action="accept")
+    events = play.send("card.decide", action="accept")
     assert (box(events).kind, result(events).confirmed_by) == ("four", "M. Lasa (table_head)")
     assert len(play.evidence(result(events))) == 10, "also the reader's report of the tenth card"
 
@@ -349,7 +349,7 @@ def test_an_impossible_shown_card_is_refused(cards: str, what: str) -> None:
         RejectedError,
         match="these cards cannot be accepted; send the right ones or void the round:",
     ):
-        play.say("card.decide", action="accept")
+        play.send("card.decide", action="accept")
     assert box(play.show("box:1", "Ts Td Tc 6c 7s")).kind == "trips"
 
 
@@ -372,5 +372,5 @@ def test_the_exposed_card_is_corrected() -> None:
         "shown_differs"
     ]
     assert [
-        event.card for event in of_kind(play.say("card.decide", action="accept"), CardTurned)
+        event.card for event in of_kind(play.send("card.decide", action="accept"), CardTurned)
     ] == ["9d"]

@@ -57,11 +57,11 @@ def test_when_all_pass_the_bank_shows_nothing(decree: str) -> None:
 )
 def test_the_second_bet_is_a_multiple_of_the_ante(game: str, decree: str, second: int) -> None:
     play = table(game, decree)
-    play.say("bets.open")
-    play.say("boxes.set", boxes=[1])
-    play.say("bet.place", who="box:1", bet="ante", amount=1000)
-    play.say("bets.close")
-    play.say("cards.deal", count=2 * play.game.book.hand)
+    play.send("bets.open")
+    play.send("boxes.set", boxes=[1])
+    play.send("bet.place", who="box:1", bet="ante", amount=1000)
+    play.send("bets.close")
+    play.send("cards.deal", count=2 * play.game.book.hand)
     with pytest.raises(
         RejectedError, match=f"the second bet must be {second * 1000}: {second} times the ante"
     ):
@@ -75,7 +75,7 @@ def test_a_hand_decides_once_and_not_before_the_deal() -> None:
     play.bets(1, 2)
     with pytest.raises(RejectedError, match="not all cards are dealt"):
         play.act(1, "go")
-    play.say("cards.deal", count=15)
+    play.send("cards.deal", count=15)
     play.act(1, "go")
     for number, message in (
         (1, "box:1 has already decided go; to change it, send go first with valid"),
@@ -84,7 +84,7 @@ def test_a_hand_decides_once_and_not_before_the_deal() -> None:
         with pytest.raises(RejectedError, match=message):
             play.act(number, "pass")
     with pytest.raises(RejectedError, match="no choice"):
-        play.say("hand.act", who="dealer", action="go")
+        play.send("hand.act", who="dealer", action="go")
     with pytest.raises(
         RejectedError, match=r"action raise is not possible here; possible: go, pass, buy$"
     ):
@@ -97,7 +97,7 @@ def test_a_player_who_shows_his_cards_loses_everything() -> None:
     play = table()
     dealt(play, "As Ad Kc 2d 3h", "Qs Qd Qc 2h 3d", ACE_KING, bets=[(1, "insurance")])
     play.act(1, "go")
-    events = play.say("deal.error", error="exposed", who="box:1", fault="player")
+    events = play.send("deal.error", error="exposed", who="box:1", fault="player")
     assert [(event.what, event.detail) for event in of_kind(events, Irregularity)] == [
         ("hand_told", "box:1")
     ]
@@ -117,7 +117,7 @@ def test_a_decree_that_names_no_loss_for_it() -> None:
     with pytest.raises(
         RejectedError, match="the decree does not say what a player loses by showing cards; send"
     ):
-        play.say("deal.error", error="exposed", who="box:1", fault="player")
+        play.send("deal.error", error="exposed", who="box:1", fault="player")
 
 
 # Whether the bank plays

@@ -51,7 +51,7 @@ def test_a_coin_counts_before_the_deal_and_with_an_ante(game: str, decree: str) 
         ("box:1", "jackpot", 100)
     ]
     play.coin(2)
-    play.say("bets.close")
+    play.send("bets.close")
     assert play.state.current is not None
     assert [who for who, own in play.state.current.amounts.items() if own] == ["box:1"]
     events = play.coin(1)
@@ -64,7 +64,7 @@ def test_a_coin_counts_before_the_deal_and_with_an_ante(game: str, decree: str) 
 def test_a_coin_that_came_in_a_silence_or_outside_a_round_does_not_count() -> None:
     play = table()
     assert [event.what for event in of_kind(play.coin(1), Irregularity)] == ["bet_late"]
-    play.say("bets.open")
+    play.send("bets.open")
     assert [event.what for event in of_kind(play.coin(1, late=True), Irregularity)] == ["bet_late"]
     assert play.state.current is not None
     assert play.state.current.amounts == {}
@@ -77,12 +77,12 @@ def test_a_coin_that_came_in_a_silence_or_outside_a_round_does_not_count() -> No
 def test_the_stake_of_the_jackpot_is_half_the_minimum_at_most(game: str, rule: str) -> None:
     play = opened(game, "EUS96", jackpot_stake=251)
     with pytest.raises(RejectedError, match=f"jackpot must be at most 250: {rule}"):
-        play.say("bet.place", who="box:1", bet="jackpot", amount=251)
+        play.send("bet.place", who="box:1", bet="jackpot", amount=251)
     events = play.coin(1, 251)
     assert [event.what for event in of_kind(events, Irregularity)] == ["stake_limit"]
     assert of_kind(events, BetPlaced) == []
     half = opened(game, "EUS96", jackpot_stake=250)
-    assert of_kind(half.say("bet.place", who="box:1", bet="jackpot", amount=250), BetPlaced)
+    assert of_kind(half.send("bet.place", who="box:1", bet="jackpot", amount=250), BetPlaced)
 
 
 @pytest.mark.rule("EUS96-E08")
@@ -98,12 +98,12 @@ def test_only_the_decided_amount_takes_part_in_the_jackpot(game: str) -> None:
             RejectedError,
             match=f"a bet of {amount} takes no part in the jackpot; 200 is decided .*: EUS96-E08",
         ):
-            play.say("bet.place", who="box:1", bet="jackpot", amount=amount)
+            play.send("bet.place", who="box:1", bet="jackpot", amount=amount)
         events = play.coin(1, amount)
         assert [event.what for event in of_kind(events, Irregularity)] == ["jackpot_stake"]
         assert of_kind(events, BetPlaced) == []
     with pytest.raises(RejectedError, match="amount is required for the jackpot; it is 200"):
-        play.say("bet.place", who="box:1", bet="jackpot")
+        play.send("bet.place", who="box:1", bet="jackpot")
     assert [event.amount for event in of_kind(play.coin(1, 200), BetPlaced)] == [200]
     events = play.coin(1, 200)
     assert [(event.what, event.detail) for event in of_kind(events, Irregularity)] == [
@@ -116,7 +116,7 @@ def test_only_the_decided_amount_takes_part_in_the_jackpot(game: str) -> None:
 def test_a_table_without_a_decided_amount_has_no_jackpot(game: str) -> None:
     play = opened(game, "EUS96", jackpot_stake=None)
     with pytest.raises(RejectedError, match="this table has no jackpot"):
-        play.say("bet.place", who="box:1", bet="jackpot", amount=100)
+        play.send("bet.place", who="box:1", bet="jackpot", amount=100)
     assert [event.what for event in of_kind(play.coin(1), Irregularity)] == ["jackpot_stake"]
     assert play.state.current is not None
     assert play.state.current.amounts == {}
@@ -130,7 +130,7 @@ def test_all_coins_go_into_the_carrousel_and_a_bet_needs_its_amount(decree: str)
         event.amount for event in of_kind([*play.coin(1, 50), *play.coin(1, 70)], BetPlaced)
     ] == [50, 120]
     with pytest.raises(RejectedError, match="amount is required; the jackpot meter rises by it"):
-        play.say("bet.place", who="box:1", bet="jackpot")
+        play.send("bet.place", who="box:1", bet="jackpot")
 
 
 # Events for the meter's controller
@@ -143,11 +143,11 @@ def test_all_coins_go_into_the_carrousel_and_a_bet_needs_its_amount(decree: str)
 )
 def test_stakes_on_the_jackpot_are_published_at_the_end_of_the_play(game: str, decree: str) -> None:
     play = table(game, decree)
-    play.say("bets.open")
-    play.say("boxes.set", boxes=[1, 2])
+    play.send("bets.open")
+    play.send("boxes.set", boxes=[1, 2])
     play.coin(1)
-    play.say("bet.place", who="box:2", bet="jackpot", amount=100)
-    play.say("bets.close")
+    play.send("bet.place", who="box:2", bet="jackpot", amount=100)
+    play.send("bets.close")
     play.cards(singly(FLUSH, LOWER, BANK))
     said = [*play.act(1, "pass"), *play.act(2, "go"), *play.turn("dealer"), *play.turn()]
     kinds = [
@@ -164,7 +164,7 @@ def test_stakes_on_the_jackpot_are_published_at_the_end_of_the_play(game: str, d
 def test_a_null_play_stakes_nothing_on_the_jackpot() -> None:
     play = table(decree="EUS96")
     dealt(play, FLUSH, BANK, bets=[(1, "jackpot")])
-    play.say("deal.error", error="order")
+    play.send("deal.error", error="order")
     go(play, FLUSH, BANK)
     assert of_kind(play.events, JackpotStaked) == []
 

@@ -65,7 +65,7 @@ def test_any_error_of_the_deal_makes_the_whole_play_null(
     play = table(game, decree)
     play.bets(1, 2)
     play.cards("As Ad")
-    [void] = of_kind(play.say("deal.error", error=error), RoundVoid)
+    [void] = of_kind(play.send("deal.error", error=error), RoundVoid)
     assert (void.reason, void.by, void.law) == (reason, "M. Lasa", play.game.book.void[reason].rule)
     assert play.state.current is None
     play.bets(1)
@@ -76,7 +76,7 @@ def test_any_error_of_the_deal_makes_the_whole_play_null(
 def test_only_who_may_declare_a_play_null_reports_an_error(role: str) -> None:
     play = ready()
     with pytest.raises(RejectedError, match=f"role {role} is not allowed to do this"):
-        play.say("deal.error", role=role, error="order")
+        play.send("deal.error", role=role, error="order")
 
 
 def test_an_error_that_the_decree_does_not_name() -> None:
@@ -84,7 +84,7 @@ def test_an_error_that_the_decree_does_not_name() -> None:
     with pytest.raises(
         RejectedError, match="the decree has no rule for deck_removed here; it has rules for:"
     ):
-        play.say("deal.error", error="deck_removed")
+        play.send("deal.error", error="deck_removed")
 
 
 @pytest.mark.rule("BAL09-006")
@@ -107,13 +107,13 @@ def test_a_card_that_is_there_twice_stops_the_deal(decree: str) -> None:
         RejectedError,
         match="this card is not of the deck or is already on the table; name the right",
     ):
-        play.say("card.decide", action="accept")
+        play.send("card.decide", action="accept")
     with pytest.raises(
         RejectedError,
         match="this card is not of the deck or is already on the table; name the right",
     ):
-        play.say("card.decide", action="read", card="Ad")
-    play.say("card.decide", action="read", card="2c")
+        play.send("card.decide", action="read", card="Ad")
+    play.send("card.decide", action="read", card="2c")
     assert [event.to for event in of_kind(play.events, CardDealt)] == [
         "box:1",
         "box:2",
@@ -128,7 +128,7 @@ def test_a_foreign_card_stops_the_deal() -> None:
     play = ready()
     play.cards("Xx")
     stopped(play, "card_foreign")
-    [void] = of_kind(play.say("round.void", reason="deck_defective"), RoundVoid)
+    [void] = of_kind(play.send("round.void", reason="deck_defective"), RoundVoid)
     assert void.reason == "deck_defective"
 
 
@@ -139,12 +139,12 @@ def test_a_card_too_many_stops_the_round() -> None:
     play.cards("6h")
     stopped(play, "card_extra")
     with pytest.raises(RejectedError, match="no card is due; remove this card or send round-void"):
-        play.say("card.decide", action="accept")
+        play.send("card.decide", action="accept")
     with pytest.raises(
         RejectedError, match="card_extra is not decided yet; the table is waiting for: card-decide,"
     ):
         play.act(1, "go")
-    removed = of_kind(play.say("card.decide", action="remove"), CardRemoved)
+    removed = of_kind(play.send("card.decide", action="remove"), CardRemoved)
     assert [(event.why, event.card) for event in removed] == [("card_extra", None)]
     play.act(1, "go")
 
@@ -154,7 +154,7 @@ def test_an_exposed_card_of_a_player_stops_the_deal() -> None:
     play.cards("As", exposed=True)
     stopped(play, "card_exposed")
     assert play.sealed != []
-    events = of_kind(play.say("card.decide", action="accept"), CardDealt)
+    events = of_kind(play.send("card.decide", action="accept"), CardDealt)
     assert [(event.to, event.card) for event in events] == [("box:1", None)], (
         "no person saw it: the device was wrong"
     )
@@ -173,10 +173,10 @@ def test_a_card_that_a_reader_could_not_read_stops_the_deal_where_it_lies_face_u
     play.cards("-")
     stopped(play, "card_unread")
     with pytest.raises(RejectedError, match="the card is face up; name it with action read"):
-        play.say("card.decide", action="accept")
+        play.send("card.decide", action="accept")
     assert [
         event.card
-        for event in of_kind(play.say("card.decide", action="read", card="9h"), CardDealt)
+        for event in of_kind(play.send("card.decide", action="read", card="9h"), CardDealt)
     ] == ["9h"]
 
 
@@ -184,16 +184,16 @@ def test_a_card_that_the_device_gives_to_another_hand_stops_the_deal() -> None:
     play = ready()
     play.cards("As", to="box:2")
     stopped(play, "card_order")
-    assert [event.to for event in of_kind(play.say("card.decide", action="accept"), CardDealt)] == [
-        "box:1"
-    ]
+    assert [
+        event.to for event in of_kind(play.send("card.decide", action="accept"), CardDealt)
+    ] == ["box:1"]
 
 
 def test_a_card_that_the_device_is_not_sure_of() -> None:
     play = ready()
     play.cards("As", unsure=True)
     stopped(play, "card_unsure")
-    play.say("card.decide", action="remove")
+    play.send("card.decide", action="remove")
     assert play.shown["expected"] == "box:1"
 
 
@@ -215,7 +215,7 @@ def test_a_packet_of_a_wrong_size_stops_the_deal(
     play.packets(size, size + wrong)
     stopped(play, "packet_wrong")
     play.packets(size)
-    events = of_kind(play.say("card.decide", action="accept"), CardDealt)
+    events = of_kind(play.send("card.decide", action="accept"), CardDealt)
     assert [event.to for event in events] == ["box:2"] * size + ["dealer"] * size, (
         "counted again it was right, and what came next follows"
     )
@@ -226,7 +226,7 @@ def test_a_packet_too_many_stops_the_round() -> None:
     play.bets(1)
     play.packets(5, 5, 5)
     stopped(play, "card_extra")
-    removed = of_kind(play.say("card.decide", action="remove"), CardRemoved)
+    removed = of_kind(play.send("card.decide", action="remove"), CardRemoved)
     assert [event.card for event in removed] == [None] * 5
 
 
@@ -237,7 +237,7 @@ def test_a_missing_packet_is_waited_for() -> None:
     assert play.shown["expected"] == "dealer"
     with pytest.raises(RejectedError, match="not all cards are dealt"):
         play.act(1, "go")
-    [void] = of_kind(play.say("deal.error", error="too_few", who="dealer"), RoundVoid)
+    [void] = of_kind(play.send("deal.error", error="too_few", who="dealer"), RoundVoid)
     assert void.reason == "wrong_count"
 
 
@@ -246,7 +246,7 @@ def test_a_packet_for_another_hand_stops_the_deal() -> None:
     play.bets(1, 2)
     play.packets(5, to="box:2")
     stopped(play, "card_order")
-    play.say("card.decide", action="remove")
+    play.send("card.decide", action="remove")
     assert of_kind(play.packets(5, to="1"), CardDealt) != [], (
         "the device's own name of it does not matter"
     )
@@ -279,7 +279,7 @@ def test_a_devices_report_makes_the_play_null_where_the_site_says_so(decree: str
 
 def test_a_deck_is_counted() -> None:
     play = table()
-    [checked] = of_kind(play.say("deck.check", cards=51), DeckChecked)
+    [checked] = of_kind(play.send("deck.check", cards=51), DeckChecked)
     assert (checked.right, checked.count, checked.count_right, checked.by) == (
         False,
         51,
@@ -287,15 +287,15 @@ def test_a_deck_is_counted() -> None:
         "M. Lasa",
     )
     assert [event.what for event in of_kind(play.events, Irregularity)] == ["deck_wrong"]
-    play.say("bets.open")
-    play.say("boxes.set", boxes=[1])
+    play.send("bets.open")
+    play.send("boxes.set", boxes=[1])
     assert play.shown["asks"] == ["deck.check"]
     with pytest.raises(
         RejectedError, match="the deck is not whole; replace it and send deck-check"
     ):
-        play.say("bets.close")
-    play.say("deck.check", cards=52)
-    play.say("bets.close")
+        play.send("bets.close")
+    play.send("deck.check", cards=52)
+    play.send("bets.close")
     assert [event.alert for event in of_kind(play.events, AlertCleared)] == ["deck_wrong"]
 
 
@@ -327,7 +327,7 @@ def test_a_wrong_deck_stops_the_deal_and_names_no_card() -> None:
     assert "Kh" not in str(checked)
     stopped(play, "deck_wrong")
     assert play.sealed, "the missing card may be one that lies face down"
-    play.say("card.decide", action="accept")
+    play.send("card.decide", action="accept")
     assert play.shown["expected"] == "dealer"
 
 
@@ -343,21 +343,21 @@ def test_a_shuffler_that_is_not_ready_stops_the_deal(state: str) -> None:
     assert [event.alert for event in of_kind(play.events, AlertCleared)] == [f"shuffler_{state}"]
     play.packets(5)
     assert play.shown["phase"] == "decision", "a person lets it continue"
-    play.say("card.decide", action="accept")
+    play.send("card.decide", action="accept")
     assert play.shown["expected"] == "dealer"
 
 
 def test_no_deal_begins_from_a_shuffler_that_is_not_ready() -> None:
     play = table(dealt="packets")
     play.shuffler("jam")
-    play.say("bets.open")
-    play.say("boxes.set", boxes=[1])
+    play.send("bets.open")
+    play.send("boxes.set", boxes=[1])
     with pytest.raises(
         RejectedError, match="the shuffler reports jam; clear it, or check the deck and send"
     ):
-        play.say("bets.close")
-    play.say("deck.check", cards=52)
-    play.say("bets.close")
+        play.send("bets.close")
+    play.send("deck.check", cards=52)
+    play.send("bets.close")
     assert "shuffler_jam" in play.state.alerts, "it is jammed still; the cards are dealt by hand"
     assert [event.alert for event in of_kind(play.shuffler("ready"), AlertCleared)] == [
         "shuffler_jam"

@@ -35,7 +35,7 @@ def test_the_cards_of_one_box_reported_for_another() -> None:
     play.show("box:1", ONE)
     stopped(play, "shown_differs")
     assert {
-        event.card for event in of_kind(play.say("card.decide", action="accept"), CardTurned)
+        event.card for event in of_kind(play.send("card.decide", action="accept"), CardTurned)
     } == set(ONE.split())
     events = play.show("box:2", TWO)
     assert [(hand.who, hand.cards) for hand in outcome_of(result(events)).hands][:2] == [
@@ -60,7 +60,7 @@ def test_a_card_that_the_reader_knew_in_a_hand_that_gave_up() -> None:
     play.turn("dealer")
     play.show("box:1", "As Ad 2c 3c 4d")
     stopped(play, "card_duplicate")
-    events = play.say("card.decide", action="accept")
+    events = play.send("card.decide", action="accept")
     assert (box(events).kind, result(events).confirmed_by) == ("pair", "M. Lasa (table_head)")
 
 
@@ -72,7 +72,7 @@ def test_no_statement_puts_a_card_in_two_places() -> None:
         RejectedError,
         match="these cards cannot be accepted; send the right ones or void the round:",
     ):
-        play.say("card.decide", action="accept")
+        play.send("card.decide", action="accept")
 
 
 def test_a_card_that_is_read_twice_lies_there_unread() -> None:
@@ -83,7 +83,7 @@ def test_a_card_that_is_read_twice_lies_there_unread() -> None:
     play.bets(1)
     play.cards("As Ah As")
     stopped(play, "card_duplicate")
-    events = play.say("card.decide", action="read")
+    events = play.send("card.decide", action="read")
     assert [(event.to, event.card) for event in of_kind(events, CardDealt)] == [("box:1", None)]
     play.cards("Kd Kc 5s 2d 4s 3h 9h")
     play.act(1, "go")
@@ -98,7 +98,7 @@ def test_a_card_that_lies_face_up_is_not_left_unread() -> None:
     play.cards("As Ah Ad Kd Kc 5s 2d 4s 3h -")
     stopped(play, "card_unread")
     with pytest.raises(RejectedError, match="the card is face up; name it with action read"):
-        play.say("card.decide", action="read")
+        play.send("card.decide", action="read")
 
 
 def test_a_hand_that_has_lost_gets_no_card_that_it_has_bought() -> None:
@@ -106,42 +106,42 @@ def test_a_hand_that_has_lost_gets_no_card_that_it_has_bought() -> None:
     dealt(play, ONE, TWO, BANK)
     play.act(1, "buy")
     play.act(2, "buy")
-    play.say("deal.error", error="exposed", who="box:1", fault="player")
+    play.send("deal.error", error="exposed", who="box:1", fault="player")
     assert [event.to for event in of_kind(play.cards("2h"), CardDealt)] == ["box:2"]
 
 
 def test_a_silence_after_a_card_that_came_before_bets_closed() -> None:
     """Cards may have come unseen between those that wait: their places are not guessed."""
     play = table()
-    play.say("bets.open")
-    play.say("boxes.set", boxes=[1])
+    play.send("bets.open")
+    play.send("boxes.set", boxes=[1])
     play.cards("As")
     play.gap()
     play.cards("Kc")
-    events = play.say("bets.close")
+    events = play.send("bets.close")
     assert [event.what for event in of_kind(events, Irregularity)] == ["silence"]
     assert of_kind(events, CardDealt) == []
-    play.say("cards.deal", count=10)
+    play.send("cards.deal", count=10)
     assert play.shown["phase"] == "decisions"
 
 
 def test_removing_the_card_does_not_end_the_silence() -> None:
     play = table()
-    play.say("bets.open")
-    play.say("boxes.set", boxes=[1])
+    play.send("bets.open")
+    play.send("boxes.set", boxes=[1])
     play.cards("As")
     play.gap()
     play.cards("Kc")
-    play.say("card.decide", action="remove")
+    play.send("card.decide", action="remove")
     stopped(play, "card_before_close")
-    assert [event.what for event in of_kind(play.say("bets.close"), Irregularity)] == ["silence"]
+    assert [event.what for event in of_kind(play.send("bets.close"), Irregularity)] == ["silence"]
 
 
 def test_the_open_card_of_those_dealt_in_a_silence_is_reported_with_them() -> None:
     play = table(exposed="first")
     play.bets(1)
     play.gap()
-    events = play.say("cards.deal", count=2, cards=["Kd"])
+    events = play.send("cards.deal", count=2, cards=["Kd"])
     assert [event.card for event in of_kind(events, CardTurned)] == ["Kd"]
     assert play.shown["asks"][0] == "cards.deal", "the others are still to be reported"
 
@@ -156,8 +156,8 @@ def test_a_verdict_that_comes_late_is_never_acted_upon() -> None:
 
 def test_a_verdict_does_not_name_a_card_that_came_too_early() -> None:
     play = table()
-    play.say("bets.open")
-    play.say("boxes.set", boxes=[1])
+    play.send("bets.open")
+    play.send("boxes.set", boxes=[1])
     play.cards("As")
     [checked] = of_kind(play.verdict(count=51, missing=("As",)), DeckChecked)
     assert not checked.right
@@ -182,7 +182,7 @@ def test_missing_cards_may_belong_to_a_player_who_did_not_show_in_an_earlier_rou
         play.take(
             ShufflerVerdict(at=2.0, device="shuffler", count=52, count_right=True, set_right=True)
         )
-    play.say("bets.open")
-    play.say("round.void", reason="inspector")
+    play.send("bets.open")
+    play.send("round.void", reason="inspector")
     assert confidential(play.game, play.state, lacks)
     assert "Kh" not in str(play.take(lacks))

@@ -45,9 +45,9 @@ def test_a_person_states_that_no_card_was_missed() -> None:
     play = half_dealt()
     play.gap()
     play.cards("Kd")
-    assert [event.to for event in of_kind(play.say("card.decide", action="accept"), CardDealt)] == [
-        "dealer"
-    ]
+    assert [
+        event.to for event in of_kind(play.send("card.decide", action="accept"), CardDealt)
+    ] == ["dealer"]
     play.cards("Kc 5s 2d 4s 3h 9h")
     play.act(1, "go")
     play.turn()
@@ -58,9 +58,9 @@ def test_a_person_reports_the_cards_dealt_in_the_silence() -> None:
     play = half_dealt()
     play.gap()
     play.cards("Kd")
-    play.say("cards.deal", count=3)
+    play.send("cards.deal", count=3)
     assert play.shown["phase"] == "decision"
-    play.say("cards.deal", count=4)
+    play.send("cards.deal", count=4)
     assert play.shown["phase"] == "decisions"
     play.act(1, "go")
     assert play.shown["asks"][0] == "cards.show", "only some of the cards are known"
@@ -81,11 +81,11 @@ def test_late_readings_are_never_acted_upon(kind: str) -> None:
 
 def test_a_device_that_is_silent_when_bets_close() -> None:
     play = table()
-    play.say("bets.open")
-    play.say("boxes.set", boxes=[1])
+    play.send("bets.open")
+    play.send("boxes.set", boxes=[1])
     play.take(LinkLost(at=play.now(), device="shoe", reason="unplugged"))
     assert play.shown["asks"] == []
-    assert [event.what for event in of_kind(play.say("bets.close"), Irregularity)] == ["silence"]
+    assert [event.what for event in of_kind(play.send("bets.close"), Irregularity)] == ["silence"]
 
 
 def test_a_device_that_returns_before_bets_close() -> None:
@@ -97,10 +97,10 @@ def test_a_device_that_returns_before_bets_close() -> None:
 
 def test_a_silence_of_the_coin_slots_hides_no_card() -> None:
     play = table()
-    play.say("bets.open")
-    play.say("boxes.set", boxes=[1])
+    play.send("bets.open")
+    play.send("boxes.set", boxes=[1])
     play.coin(1)
-    play.say("bets.close")
+    play.send("bets.close")
     assert play.gap("slots") == []
     assert [event.what for event in of_kind(play.gap(), Irregularity)] == ["silence"]
 
@@ -117,17 +117,17 @@ def test_a_silence_while_the_round_waits_for_something_else() -> None:
     play = half_dealt()
     play.cards("As")
     play.gap()
-    events = play.say("card.decide", action="remove")
+    events = play.send("card.decide", action="remove")
     assert [event.what for event in of_kind(events, Irregularity)] == ["silence"]
 
 
 def test_a_session_that_closes_in_a_round_leaves_it_to_a_person() -> None:
     play = table()
     dealt(play, ONE, BANK)
-    [left] = of_kind(play.say("session.close"), RoundUnresolved)
+    [left] = of_kind(play.send("session.close"), RoundUnresolved)
     assert (left.round, left.why, left.candidate) == (1, "undecided", None)
     assert play.evidence(left) == [f"frame {n}" for n in range(5, 15)], "of every card"
-    [result] = of_kind(play.say("round.confirm"), RoundResult)
+    [result] = of_kind(play.send("round.confirm"), RoundResult)
     assert (result.confirmed_by, [hand.cards for hand in outcome_of(result).hands]) == (
         "M. Lasa (table_head)",
         [("9h",)],
@@ -135,20 +135,20 @@ def test_a_session_that_closes_in_a_round_leaves_it_to_a_person() -> None:
     with pytest.raises(
         RejectedError, match="round 1 already has a result; send result-correct to replace it"
     ):
-        play.say("round.void", round=1, reason="inspector")
+        play.send("round.void", round=1, reason="inspector")
 
 
 def test_bets_that_are_open_when_the_session_closes_are_no_round() -> None:
     play = table()
-    play.say("bets.open")
-    assert of_kind(play.say("session.close"), RoundUnresolved) == []
+    play.send("bets.open")
+    assert of_kind(play.send("session.close"), RoundUnresolved) == []
 
 
 def test_an_unresolved_round_may_be_null() -> None:
     play = table()
     dealt(play, ONE, BANK)
-    play.say("session.close")
-    [void] = of_kind(play.say("round.void", reason="device_fault"), RoundVoid)
+    play.send("session.close")
+    [void] = of_kind(play.send("round.void", reason="device_fault"), RoundVoid)
     assert (void.round, void.reason) == (1, "device_fault")
     assert [line["kind"] for line in history(play)] == ["void"]
 
@@ -160,12 +160,12 @@ def test_a_person_confirms_a_round_whose_hands_are_unknown() -> None:
     with pytest.raises(
         RejectedError, match="round 1 is not over; not every hand has its cards and its decision"
     ):
-        play.say("round.confirm")
+        play.send("round.confirm")
     play.act(1, "go")
     play.act(2, "go")
     play.show("dealer", BANK)
     play.show("box:1", "Ks Kc 3h 6d 7d")
-    [result] = of_kind(play.say("round.confirm"), RoundResult)
+    [result] = of_kind(play.send("round.confirm"), RoundResult)
     assert [(hand.who, hand.outcome) for hand in outcome_of(result).hands] == [
         ("box:1", "win"),
         ("box:2", None),
@@ -183,13 +183,13 @@ def test_the_person_in_charge_declares_a_round_null(reason: str) -> None:
     with pytest.raises(
         RejectedError, match="role croupier is not allowed to do this; allowed: table_head"
     ):
-        play.say("round.void", role="croupier", reason=reason)
+        play.send("round.void", role="croupier", reason=reason)
     with pytest.raises(
         RejectedError, match="ball_out is not a reason to void a round here; allowed: wrong_count,"
     ):
-        play.say("round.void", reason="ball_out")
+        play.send("round.void", reason="ball_out")
     assert [
-        event.reason for event in of_kind(play.say("round.void", reason=reason), RoundVoid)
+        event.reason for event in of_kind(play.send("round.void", reason=reason), RoundVoid)
     ] == [reason]
 
 

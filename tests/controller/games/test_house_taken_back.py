@@ -22,7 +22,7 @@ LOW = "7c 5d 4h 3s 2c"
 
 def back(play: Any, number: int, action: str, **fields: Any) -> list[AnyEvent]:
     """Withdraw the decision of a box."""
-    events: list[AnyEvent] = play.say(
+    events: list[AnyEvent] = play.send(
         "hand.act", role="croupier", who=f"box:{number}", action=action, valid=False, **fields
     )
     return events
@@ -323,14 +323,14 @@ def test_a_hand_wrongly_reported_as_set_is_not_set() -> None:
     play.act("box:2", "set")
     assert decided(back(play, 1, "set")) == [("box:1", "set", False)]
     with pytest.raises(RejectedError, match="not every hand is set; still to set: box:1"):
-        play.say(
+        play.send(
             "cards.show",
             who="dealer",
             cards=["As", "Ks", "Qs", "Js", "9s", "2d", "3d"],
             low=["2d", "3d"],
         )
     play.act("box:1", "set")
-    play.say(
+    play.send(
         "cards.show",
         who="dealer",
         cards=["As", "Ks", "Qs", "Js", "9s", "2d", "3d"],
@@ -348,4 +348,4 @@ def test_a_circle_withdraws_no_word() -> None:
     with pytest.raises(
         RejectedError, match="an action cannot be withdrawn here; to bring back a folded hand, send"
     ):
-        play.say("hand.act", who="seat:1", action="fold", valid=False)
+        play.send("hand.act", who="seat:1", action="fold", valid=False)

@@ -36,7 +36,7 @@ def poker(**settings: Any) -> poker_play.Play:
 def blackjack(**settings: Any) -> blackjack_play.Play:
     play = blackjack_play.Play("EUS96", "blackjack", accumulated_bets=True, **settings)
     play.open()
-    play.say("bets.open", role="croupier")
+    play.send("bets.open", role="croupier")
     play.boxes(1, 2)
     return play
 
@@ -51,7 +51,7 @@ def standing(play: Play, *, in_play: bool | None, why: OutOfPlay | None = None) 
 
 
 def place(play: Play, bet: str, who: str = "box:1", amount: int = 100) -> list[Any]:
-    return play.say("bet.place", role="croupier", who=who, bet=bet, amount=amount)
+    return play.send("bet.place", role="croupier", who=who, bet=bet, amount=amount)
 
 
 @TABLES
@@ -84,7 +84,7 @@ def test_bets_placed_before_stay_in_play(table: Callable[..., Play], bet: str) -
     assert of_kind(standing(play, in_play=False, why="suspended"), BetPlaced) == []
     with pytest.raises(RejectedError):
         place(play, bet, amount=200)
-    taken = play.say("bet.withdraw", role="croupier", who="box:1", bet=bet)
+    taken = play.send("bet.withdraw", role="croupier", who="box:1", bet=bet)
     assert [event.withdrawn for event in of_kind(taken, BetPlaced)] == [True]
 
 
@@ -200,7 +200,7 @@ def test_coins_add_up_and_stay_marked() -> None:
     standing(play, in_play=True)
     (both,) = of_kind(coin(play), BetPlaced)
     assert (both.amount, both.out_of_play) == (2 * poker_play.COIN, True)
-    play.say("bet.withdraw", who="box:1", bet="jackpot")
+    play.send("bet.withdraw", who="box:1", bet="jackpot")
     (anew,) = of_kind(coin(play), BetPlaced)
     assert (anew.amount, anew.out_of_play) == (poker_play.COIN, False)
 

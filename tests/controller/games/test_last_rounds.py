@@ -96,7 +96,7 @@ class Table:
         )
         return events
 
-    def say(self, command: str, **fields: Any) -> tuple[AnyEvent, ...]:
+    def send(self, command: str, **fields: Any) -> tuple[AnyEvent, ...]:
         if command in ("pass", "set"):
             command, fields = "hand.act", {"who": "box:1", "action": command}
         return self.take({"type": command, "by": "M. Lasa", "role": "table_head"} | fields)
@@ -108,9 +108,9 @@ class Table:
 
 def house(game: str) -> Table:
     table = Table(game, "EUS96")
-    table.say("session.open", minimum=500, currency="EUR")
+    table.send("session.open", minimum=500, currency="EUR")
     if game in ("texas-house", "pai-gow", "trijoker"):
-        table.say("boxes.set", boxes=[1])
+        table.send("boxes.set", boxes=[1])
     return table
 
 
@@ -120,7 +120,7 @@ def test_the_last_three_are_announced_at_every_table_of_cards_and_no_fourth_begi
     game: str,
 ) -> None:
     table = house(game)
-    [announced] = table.say("last_rounds.announce")
+    [announced] = table.send("last_rounds.announce")
     assert isinstance(announced, LastRounds)
     assert (announced.left, announced.announcement) == (
         3,
@@ -128,20 +128,20 @@ def test_the_last_three_are_announced_at_every_table_of_cards_and_no_fourth_begi
     )
     left = []
     for _ in range(3):
-        table.say("bets.open")
+        table.send("bets.open")
         for command, fields in NOBODY_GOES[game]:
-            left += table.last(table.say(command, **fields))
+            left += table.last(table.send(command, **fields))
     assert left == [2, 1, 0]
     with pytest.raises(
         RejectedError,
         match=r"the announced last rounds have been played; send session-close",
     ):
-        table.say("bets.open")
-    table.say("session.close")
-    table.say("session.open", minimum=500, currency="EUR")
+        table.send("bets.open")
+    table.send("session.close")
+    table.send("session.open", minimum=500, currency="EUR")
     if game in ("texas-house", "pai-gow", "trijoker"):
-        table.say("boxes.set", boxes=[1])
-    assert any(isinstance(event, RoundOpened) for event in table.say("bets.open")), (
+        table.send("boxes.set", boxes=[1])
+    assert any(isinstance(event, RoundOpened) for event in table.send("bets.open")), (
         "another session has no announcement yet"
     )
 
@@ -153,29 +153,29 @@ TWO_CLOTHS = ("8h", "9h", "8c", "Kd", "Kh", "Ks")
 @pytest.mark.parametrize("game", ["chemin-de-fer", "baccarat-two-cloths"])
 def test_last_rounds_are_announced_where_a_player_holds_the_bank(game: str) -> None:
     table = Table(game, "EUS96")
-    table.say("session.open", minimum=500, currency="EUR")
-    table.say("shoe.start", shoe="7")
-    table.say("bets.open")
-    [announced] = table.say("last_rounds.announce")
+    table.send("session.open", minimum=500, currency="EUR")
+    table.send("shoe.start", shoe="7")
+    table.send("bets.open")
+    [announced] = table.send("last_rounds.announce")
     assert isinstance(announced, LastRounds)
     assert (announced.left, announced.announcement) == (3, THREE)
     with pytest.raises(RejectedError, match="already announced"):
-        table.say("last_rounds.announce")
+        table.send("last_rounds.announce")
     left: list[int] = []
-    table.say("round.void", role="inspector", reason="inspector")
+    table.send("round.void", role="inspector", reason="inspector")
     for turned in (True, False, True):
-        table.say("bets.open")
-        table.say("bets.close")
+        table.send("bets.open")
+        table.send("bets.close")
         if turned:
             # every hand has a natural: none lays down before another has spoken
             cards = ("8h", "9h", "Kc", "Kd") if game == "chemin-de-fer" else TWO_CLOTHS
             for card in cards:
                 table.take({"type": "card.drawn", "device": "shoe", "card": card})
-            left += table.last(table.say("cards.turn"))
+            left += table.last(table.send("cards.turn"))
         else:
             table.take({"type": "link.lost", "device": "shoe", "reason": "unplugged"})
             left += table.last(
-                table.say(
+                table.send(
                     "round.confirm", winner="player" if game == "chemin-de-fer" else "cloth:1,tie"
                 )
             )
@@ -183,9 +183,9 @@ def test_last_rounds_are_announced_where_a_player_holds_the_bank(game: str) -> N
     assert left == [2, 1, 0]
     assert shown(table.game, table.state)["last_rounds"] == 0
     with pytest.raises(RejectedError, match="the announced last rounds have been played"):
-        table.say("bets.open")
-    table.say("session.close")
-    table.say("session.open", minimum=500, currency="EUR")
+        table.send("bets.open")
+    table.send("session.close")
+    table.send("session.open", minimum=500, currency="EUR")
     assert table.state.last is None
 
 
@@ -193,29 +193,29 @@ def test_last_rounds_are_announced_where_a_player_holds_the_bank(game: str) -> N
 @for_each("decree", ["BAL05", "ARA02", "GAL07"])
 def test_other_decrees_have_no_such_announcement(game: str, decree: str) -> None:
     table = Table(game, decree)
-    table.say("session.open", minimum=500, currency="EUR")
+    table.send("session.open", minimum=500, currency="EUR")
     with pytest.raises(RejectedError, match="the decree has no announcement of last rounds"):
-        table.say("last_rounds.announce")
+        table.send("last_rounds.announce")
 
 
 def test_a_null_round_does_not_count_as_a_last_one() -> None:
     table = house("poker-no-draw")
-    table.say("last_rounds.announce")
+    table.send("last_rounds.announce")
     for _ in range(4):
-        table.say("bets.open")
-        table.say("round.void", reason="inspector")
+        table.send("bets.open")
+        table.send("round.void", reason="inspector")
     assert table.state.last == 3
 
 
 @pytest.mark.rule("EUS96-030")
 def test_no_ball_is_announced_after_the_last() -> None:
     table = Table("roulette-french", "EUS96", phases="person")
-    table.say("session.open", minimum=500, currency="EUR")
-    table.say("last_rounds.announce")
+    table.send("session.open", minimum=500, currency="EUR")
+    table.send("last_rounds.announce")
     for _ in range(3):
-        table.say("bets.open")
-        table.say("bets.close")
+        table.send("bets.open")
+        table.send("bets.close")
         table.take({"type": "wheel.number", "device": "wheel", "number": 7})
     assert table.state.left("close") == 0
     with pytest.raises(RejectedError, match="the announced last rounds have been played"):
-        table.say("bets.open")
+        table.send("bets.open")

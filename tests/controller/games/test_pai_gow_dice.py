@@ -39,35 +39,35 @@ def test_the_bank_is_published_and_goes_round(decree: str) -> None:
     moved = [
         event.seat
         for _ in range(4)
-        for event in of_kind(play.say("button.set", "croupier"), ButtonMoved)
+        for event in of_kind(play.send("button.set", "croupier"), ButtonMoved)
     ]
     assert moved == [2, 5, 7, 2]
     assert play.shown["bank"] == "box:2"
     with pytest.raises(RejectedError, match="box:2 already has the bank"):
-        play.say("button.set", seat=2)
+        play.send("button.set", seat=2)
     with pytest.raises(RejectedError, match="one of the places in play"):
-        play.say("button.set", seat=3)
+        play.send("button.set", seat=3)
 
 
 @every
 def test_the_croupier_must_take_the_bank_when_his_turn_comes(decree: str) -> None:
     play = Play("pai-gow", decree)
     play.open(2, 5)
-    play.say("button.set", seat=5)
+    play.send("button.set", seat=5)
     with pytest.raises(RejectedError, match="does not pass over the croupier"):
-        play.say("button.set", seat=2)
-    play.say("button.set", seat=7)
-    play.say("button.set", seat=5)
+        play.send("button.set", seat=2)
+    play.send("button.set", seat=7)
+    play.send("button.set", seat=5)
 
 
 def test_the_bank_is_at_a_place_in_play() -> None:
     play = Play("pai-gow", "BAL09")
     play.open(2, 5)
-    play.say("button.set", seat=5)
-    play.say("boxes.set", boxes=[1, 2])
+    play.send("button.set", seat=5)
+    play.send("boxes.set", boxes=[1, 2])
     with pytest.raises(RejectedError, match="box:5 has the bank and is not in play"):
-        play.say("bets.open")
-    play.say("session.close")
+        play.send("bets.open")
+    play.send("session.close")
     play.open(1)
     assert play.shown["bank"] == "dealer"
 
@@ -117,9 +117,9 @@ def test_the_dice_determine_the_first_hand(decree: str) -> None:
 def test_the_count_begins_at_the_bank(decree: str) -> None:
     play = Play("pai-gow", decree)
     play.open(1, 2, 3)
-    play.say("button.set", seat=2)
+    play.send("button.set", seat=2)
     play.bets()
-    [throw] = of_kind(play.say("dice.tell", "croupier", values=[1, 1, 6]), DiceThrown)
+    [throw] = of_kind(play.send("dice.tell", "croupier", values=[1, 1, 6]), DiceThrown)
     assert throw.seat == 2
 
 
@@ -128,11 +128,11 @@ def test_dice_before_no_more_bets_do_not_count(decree: str) -> None:
     play = Play("pai-gow", decree)
     play.open(1)
     assert irregularities(play.dice(1, 2, 3)) == [("dice_before_close", ())]
-    play.say("bets.open")
+    play.send("bets.open")
     assert irregularities(play.dice(1, 2, 3)) == [("dice_before_close", ())]
     with pytest.raises(RejectedError, match="bets are still open; send bets-close"):
-        play.say("dice.tell", values=[1, 2, 3])
-    play.say("bets.close")
+        play.send("dice.tell", values=[1, 2, 3])
+    play.send("bets.close")
     assert of_kind(play.dice(1, 2, 4), DiceThrown)
 
 
@@ -143,7 +143,7 @@ def test_there_are_three_dice_of_six_sides(decree: str, values: tuple[int, ...])
     play = table(decree=decree)
     assert irregularities(play.dice(*values)) == [("dice_wrong", ())]
     with pytest.raises(RejectedError, match="3 dice"):
-        play.say("dice.tell", values=values)
+        play.send("dice.tell", values=values)
 
 
 @every
@@ -161,7 +161,7 @@ def test_the_dice_are_of_one_colour_and_20_to_25_millimetres(
 ) -> None:
     play = Play("pai-gow", decree)
     play.open(1)
-    events = play.say("dice.set", "croupier", **fields)
+    events = play.send("dice.set", "croupier", **fields)
     assert [event.serials for event in of_kind(events, DiceRegistered)] == [
         tuple(fields["serials"])
     ]
@@ -174,12 +174,12 @@ def test_a_second_throw_does_not_count_unless_the_croupier_confirms_it() -> None
     play = table()
     play.dice(1, 2, 3)
     assert irregularities(play.dice(4, 5, 6)) == [("dice_again", ())]
-    events = play.say("dice.tell", "croupier", values=[4, 5, 6])
+    events = play.send("dice.tell", "croupier", values=[4, 5, 6])
     assert irregularities(events) == [("dice_differ", ())]
     assert [event.total for event in of_kind(events, DiceThrown)] == [15]
     play.packet(7)
     with pytest.raises(RejectedError, match="cards are already dealt"):
-        play.say("dice.tell", values=[1, 2, 3])
+        play.send("dice.tell", values=[1, 2, 3])
 
 
 def test_a_throw_that_is_known_late_is_reported_by_a_person() -> None:
@@ -188,7 +188,7 @@ def test_a_throw_that_is_known_late_is_reported_by_a_person() -> None:
         ("dice_late", ("dice.tell", "round.void"))
     ]
     assert [
-        event.seat for event in of_kind(play.say("dice.tell", values=[1, 2, 3]), DiceThrown)
+        event.seat for event in of_kind(play.send("dice.tell", values=[1, 2, 3]), DiceThrown)
     ] == [5]
 
 
@@ -197,9 +197,9 @@ def test_no_card_comes_before_the_dice(decree: str) -> None:
     play = table(decree=decree)
     assert irregularities(play.cards("Ah")) == [("card_before_dice", ("card.decide", "round.void"))]
     with pytest.raises(RejectedError):
-        play.say("cards.deal", "croupier")
+        play.send("cards.deal", "croupier")
     play.dice(1, 2, 3)
-    play.say("card.decide", action="accept")
+    play.send("card.decide", action="accept")
     assert len(of_kind(play.events, CardDealt)) == 1
 
 

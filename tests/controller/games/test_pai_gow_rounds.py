@@ -46,7 +46,7 @@ def test_seven_cards_each_and_the_rest_is_counted(decree: str) -> None:
         play.act("box:1", "set")
     for _ in range(3):
         play.packet(7)
-    events = play.say("deck.check", "croupier", cards=31)
+    events = play.send("deck.check", "croupier", cards=31)
     assert irregularities(events) == [
         ("leftover_wrong", ("deck.check", "round.confirm", "round.void"))
     ]
@@ -55,7 +55,7 @@ def test_seven_cards_each_and_the_rest_is_counted(decree: str) -> None:
         RejectedError, match="the table is waiting for: deck-check, round-confirm, round-void"
     ):
         play.act("box:1", "set")
-    play.say("deck.check", "croupier", cards=32)
+    play.send("deck.check", "croupier", cards=32)
     assert (play.shown["asks"], play.shown["leftover"]) == ([], True)
 
 
@@ -69,7 +69,7 @@ def test_a_result_waits_until_the_rest_was_counted(decree: str) -> None:
     show(play, "dealer", BANK, LOW)
     show(play, "box:1", *WINS)
     assert irregularities(play.events) == [("leftover_unchecked", ("deck.check", "round.void"))]
-    play.say("deck.check", cards=39)
+    play.send("deck.check", cards=39)
     assert bets_of(play.result(), "box:1") == {"bet": ("win", (19, 20))}
 
 
@@ -78,8 +78,8 @@ def test_a_person_may_accept_a_wrong_number() -> None:
     play.dice(1, 2, 5)
     play.packet(7)
     play.packet(7)
-    play.say("deck.check", cards=38)
-    play.say("round.confirm")
+    play.send("deck.check", cards=38)
+    play.send("round.confirm")
     play.act("box:1", "set")
     show(play, "dealer", BANK, LOW)
     show(play, "box:1", *WINS)
@@ -106,7 +106,7 @@ def test_by_the_other_interpretation_every_place_gets_a_hand(decree: str) -> Non
         ("box:3", "box:4", "box:5", "box:6"), 7
     )
     assert {event.card for event in removed} == {None}
-    play.say("deck.check", cards=4)
+    play.send("deck.check", cards=4)
     assert play.shown["leftover"]
 
 
@@ -116,11 +116,11 @@ def test_an_error_of_dealing_is_for_the_person_in_charge(decree: str, error: str
     play = table(1, decree=decree)
     play.dice(1, 2, 5)
     play.packet(7)
-    events = play.say("deal.error", error=error, who="box:1")
+    events = play.send("deal.error", error=error, who="box:1")
     assert irregularities(events) == [("deal_error", ("round.confirm", "round.void"))]
-    play.say("round.confirm")
+    play.send("round.confirm")
     play.packet(7)
-    events = play.say("round.void", reason="misdeal")
+    events = play.send("round.void", reason="misdeal")
     assert voids(events) == [("misdeal", "BAL09-E58" if decree == "BAL09" else "EUS96-E107")]
 
 
@@ -130,7 +130,7 @@ def test_a_card_that_comes_face_up_is_published_and_asked_about() -> None:
     events = play.cards("Ah", exposed=True)
     assert irregularities(events) == [("card_exposed", ("card.decide", "round.void"))]
     assert of_kind(events, CardDealt) == []
-    events = play.say("card.decide", action="exposed")
+    events = play.send("card.decide", action="exposed")
     assert [event.card for event in of_kind(events, CardDealt)] == ["Ah"]
     assert irregularities(events) == [("card_exposed", ("round.confirm", "round.void"))]
 
@@ -139,7 +139,7 @@ def test_a_packet_of_another_size_is_asked_about() -> None:
     play = table(1)
     play.dice(1, 2, 5)
     assert irregularities(play.packet(8)) == [("packet_wrong", ("round.confirm", "round.void"))]
-    play.say("round.confirm")
+    play.send("round.confirm")
     play.packet(7)
     assert len(of_kind(play.events, CardDealt)) == 7
 
@@ -152,8 +152,8 @@ def test_a_silence_of_the_dice_hides_no_card_one_of_the_shoe_may() -> None:
     assert irregularities(play.gap("shoe")) == [
         ("silence", ("cards.deal", "card.decide", "round.void"))
     ]
-    play.say("cards.deal", "croupier", count=7)
-    play.say("card.decide", action="accept")
+    play.send("cards.deal", "croupier", count=7)
+    play.send("card.decide", action="accept")
     assert play.shown["phase"] == "setting"
 
 
@@ -208,7 +208,7 @@ def test_the_croupiers_hand_is_not_seen_before_all_have_set(decree: str) -> None
         play.act("box:1", "set")
     with pytest.raises(RejectedError, match="dealer has no hand"):
         play.act("dealer", "set")
-    events = play.say("deal.error", error="exposed", who="dealer")
+    events = play.send("deal.error", error="exposed", who="dealer")
     assert irregularities(events) == [("dealer_early", ("round.confirm", "round.void"))]
 
 
@@ -216,13 +216,13 @@ def test_hands_that_a_reader_knows_are_shown_by_their_low_hand() -> None:
     play = table(1)
     play.dice(1, 2, 5)  # 8: the first hand is the croupier's
     play.cards(f"{BANK} {WINS[0]}")
-    play.say("deck.check", cards=39)
+    play.send("deck.check", cards=39)
     play.act("box:1", "set")
     with pytest.raises(RejectedError, match="a set hand is not turned; send cards-show with low"):
         play.turn("dealer")
-    events = play.say("cards.show", who="dealer", cards=[], low=LOW.split())
+    events = play.send("cards.show", who="dealer", cards=[], low=LOW.split())
     assert [event.card for event in of_kind(events, CardTurned)] == BANK.split()
-    play.say("cards.show", who="box:1", cards=[], low=WINS[1].split())
+    play.send("cards.show", who="box:1", cards=[], low=WINS[1].split())
     assert bets_of(play.result(), "box:1") == {"bet": ("win", (19, 20))}
 
 
@@ -230,17 +230,17 @@ def test_cards_that_differ_from_those_dealt_wait_for_a_person() -> None:
     play = table(1)
     play.dice(1, 2, 5)
     play.cards(f"{BANK} {WINS[0]}")
-    play.say("deck.check", cards=39)
+    play.send("deck.check", cards=39)
     play.act("box:1", "set")
     wrong = BANK.replace("9h", "6h")
-    events = play.say("cards.show", who="dealer", cards=wrong.split(), low=LOW.split())
+    events = play.send("cards.show", who="dealer", cards=wrong.split(), low=LOW.split())
     assert irregularities(events) == [
         ("shown_differs", ("cards.show", "card.decide", "round.void"))
     ]
     assert of_kind(events, CardTurned) == []
     with pytest.raises(RejectedError, match="the table is waiting for the cards of dealer"):
         show(play, "box:1", *WINS)
-    events = play.say("card.decide", action="accept")
+    events = play.send("card.decide", action="accept")
     assert {event.card for event in of_kind(events, CardTurned)} == set(wrong.split())
     show(play, "box:1", *WINS)
     assert play.result().confirmed_by == "M. Lasa (table_head)"
@@ -250,12 +250,12 @@ def test_a_card_read_elsewhere_may_be_shown_if_a_person_confirms_it() -> None:
     play = table(1)
     play.dice(1, 2, 5)
     play.cards(f"{BANK} {WINS[0]}")
-    play.say("deck.check", cards=39)
+    play.send("deck.check", cards=39)
     play.act("box:1", "set")
-    play.say("cards.show", who="dealer", cards=BANK.replace("9h", "Kc").split(), low=LOW.split())
-    play.say("card.decide", action="accept")
+    play.send("cards.show", who="dealer", cards=BANK.replace("9h", "Kc").split(), low=LOW.split())
+    play.send("card.decide", action="accept")
     with pytest.raises(RejectedError, match="low hand"):
-        play.say("cards.show", who="box:1", cards=[], low=WINS[1].split())
+        play.send("cards.show", who="box:1", cards=[], low=WINS[1].split())
     show(play, "box:1", WINS[0].replace("Kc", "9c"), WINS[1])
     assert play.result().round == 1
 
@@ -269,12 +269,12 @@ def test_a_player_has_the_bank(compared: str, outcomes: list[str | None]) -> Non
     """
     play = Play("pai-gow", "BAL09", compared=compared)
     play.open(1, 2)
-    play.say("button.set", seat=2)
+    play.send("button.set", seat=2)
     play.bets()
     play.dice(1, 2, 5)
     for _ in range(3):
         play.packet(7)
-    play.say("deck.check", cards=32)
+    play.send("deck.check", cards=32)
     play.act("box:1", "set")
     play.act("box:2", "set")
     show(play, "dealer", BANK, LOW)

@@ -75,13 +75,13 @@ def test_the_bank_follows_the_table_where_the_player_drew(decree: str, bank: int
         play = table(decree)
         play.bets()
         play.cards(four(0, bank))
-        events = play.say("cards.turn")
+        events = play.send("cards.turn")
         assert [(event.who, event.decision) for event in of_kind(events, HandDecided)] == [
             ("player", "draw")
         ]
         assert expected(events) == ["player"]
         play.cards(card)
-        events = play.say("cards.turn")
+        events = play.send("cards.turn")
         draws = third in DRAWS[bank]
         assert [(event.who, event.decision) for event in of_kind(events, HandDecided)] == [
             ("banker", "draw" if draws else "stand")
@@ -89,7 +89,7 @@ def test_the_bank_follows_the_table_where_the_player_drew(decree: str, bank: int
         assert expected(events) == (["banker"] if draws else [])
         if draws:
             play.cards("Ts")
-            events = play.say("cards.turn")
+            events = play.send("cards.turn")
         result = only(events, RoundResult)
         assert [len(hand.cards) for hand in outcome_of(result).hands] == [3, 3 if draws else 2]
         assert [hand.points for hand in outcome_of(result).hands] == [third, bank]
@@ -106,7 +106,7 @@ def test_the_bank_follows_the_table_where_the_player_stood(
     play = table(decree)
     play.bets()
     play.cards(four(player, bank))
-    events = play.say("cards.turn")
+    events = play.send("cards.turn")
     draws = bank <= 5
     told = [("player", "stand"), ("banker", "draw" if draws else "stand")]
     assert [(event.who, event.decision) for event in of_kind(events, HandDecided)] == told
@@ -120,7 +120,7 @@ def test_the_player_draws_to_five_and_the_croupier_announces_it(decree: str, pla
     play = table(decree)
     play.bets()
     play.cards(four(player, 7))
-    decided = of_kind(play.say("cards.turn"), HandDecided)[0]
+    decided = of_kind(play.send("cards.turn"), HandDecided)[0]
     assert (decided.who, decided.decision) == ("player", "draw" if player <= 5 else "stand")
     assert decided.announcement is not None
     [words] = decided.announcement.values()
@@ -155,7 +155,7 @@ def test_a_natural_ends_the_coup(
     play = table(decree)
     play.bets()
     play.cards(four(player, banker))
-    events = play.say("cards.turn")
+    events = play.send("cards.turn")
     assert [event.who for event in of_kind(events, HandDecided)] == naturals
     assert expected(events) == []
     result = only(events, RoundResult)
@@ -171,9 +171,9 @@ def test_player_bank_player_bank(decree: str) -> None:
     events = [
         *play.bets(),
         *play.cards(four(0, 0)),
-        *play.say("cards.turn"),
+        *play.send("cards.turn"),
         *play.cards("2c"),
-        *play.say("cards.turn"),
+        *play.send("cards.turn"),
     ]
     assert expected(events) == [
         "player",
@@ -206,9 +206,9 @@ def test_the_higher_total_wins(
 ) -> None:
     play = table(decree)
     play.bets()
-    events = [*play.cards(four(player, banker)), *play.say("cards.turn")]
+    events = [*play.cards(four(player, banker)), *play.send("cards.turn")]
     if not of_kind(events, RoundResult):
-        events = [*play.cards("5c"), *play.say("cards.turn")]
+        events = [*play.cards("5c"), *play.send("cards.turn")]
         winner, marks = "player", ("pair_player", "pair_banker")
     result = only(events, RoundResult)
     assert (
@@ -258,18 +258,18 @@ def test_a_card_is_published_when_it_is_turned(decree: str) -> None:
     )
     assert play.sealed == ["Kc", "Qd", "4h", "6s"]
     assert play.shown["hands"] == {"player": [None, None], "banker": [None, None]}
-    events = play.say("cards.turn", who="player")
+    events = play.send("cards.turn", who="player")
     assert [event.card for event in of_kind(events, CardTurned)] == ["Kc", "4h"]
     assert of_kind(events, HandDecided) == []
     assert play.shown["hands"] == {"player": ["Kc", "4h"], "banker": [None, None]}
-    events = play.say("cards.turn", who="banker")
+    events = play.send("cards.turn", who="banker")
     assert [event.card for event in of_kind(events, CardTurned)] == ["Qd", "6s"]
     assert [(event.who, event.decision) for event in of_kind(events, HandDecided)] == [
         ("player", "draw")
     ]
     [dealt] = of_kind(play.cards("9d"), CardDealt)
     assert (dealt.to, dealt.index, dealt.card) == ("player", 3, None)
-    events = play.say("cards.turn", who="player")
+    events = play.send("cards.turn", who="player")
     assert [event.card for event in of_kind(events, CardTurned)] == ["9d"]
     assert play.evidence(only(events, RoundResult)) == [f"frame {n}" for n in (7, 8, 9, 10, 13)]
 
@@ -277,17 +277,17 @@ def test_a_card_is_published_when_it_is_turned(decree: str) -> None:
 def test_only_existing_cards_are_turned_and_once() -> None:
     play = table("ARA02")
     with pytest.raises(RejectedError, match="no round in progress"):
-        play.say("cards.turn")
+        play.send("cards.turn")
     play.bets()
     play.cards("Kc Qd 4h")
     with pytest.raises(RejectedError, match="only 3 of the first four cards have come"):
-        play.say("cards.turn")
+        play.send("cards.turn")
     play.cards("6s")
     with pytest.raises(RejectedError, match="who must be one of: player, banker"):
-        play.say("cards.turn", who="bank")
-    play.say("cards.turn", who="player")
+        play.send("cards.turn", who="bank")
+    play.send("cards.turn", who="player")
     with pytest.raises(RejectedError, match="already face up"):
-        play.say("cards.turn", who="player")
+        play.send("cards.turn", who="player")
 
 
 @every
@@ -345,8 +345,8 @@ def test_a_setting_against_the_decree_is_refused(
 @pytest.mark.parametrize("decree", by_decree("BAL05-105", "ARA02-074", "EUS96-119", "GAL07-094"))
 def test_cards_come_after_the_call(decree: str) -> None:
     play = table(decree)
-    opened = only(play.say("bets.open", role="croupier"), RoundOpened)
-    events = play.say("bets.close", role="croupier")
+    opened = only(play.send("bets.open", role="croupier"), RoundOpened)
+    events = play.send("bets.close", role="croupier")
     words = {
         "BAL05": "prou apostes",
         "ARA02": "no va más",
@@ -386,16 +386,16 @@ def test_the_last_three_hands_are_announced_with_a_continuous_shoe_too() -> None
     play = Play("EUS96", continuous=True)
     play.open(burn="")
     play.coup(four(7, 6))
-    events = play.say("last_rounds.announce", role="croupier")
+    events = play.send("last_rounds.announce", role="croupier")
     assert only(events, LastRounds).announcement == {"eu": "azken hiru eskuak"}
     left = [only(play.coup(four(7, 6)), LastRounds).left for _ in range(3)]
     assert left == [2, 1, 0]
     with pytest.raises(RejectedError, match="have been played"):
         play.coup(four(7, 6))
     with pytest.raises(RejectedError, match="already announced"):
-        play.say("last_rounds.announce")
+        play.send("last_rounds.announce")
     with pytest.raises(RejectedError, match="no announcement of last rounds"):
-        table("ARA02").say("last_rounds.announce")
+        table("ARA02").send("last_rounds.announce")
 
 
 # The shoe's own verdict
@@ -421,7 +421,7 @@ def test_a_shoe_that_disagrees_afterwards_makes_the_round_unresolved(decree: str
         ("round.confirm", "round.void"),
     )
     assert play.shown["unresolved"] == [1]
-    result = only(play.say("round.confirm"), RoundResult)
+    result = only(play.send("round.confirm"), RoundResult)
     assert (outcome_of(result).winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
     assert [hand.cards for hand in outcome_of(result).hands] == [("Kc", "7d"), ("Kc", "6d")]
 
@@ -430,7 +430,7 @@ def test_a_result_may_wait_for_the_shoe() -> None:
     play = table("ARA02", witness="awaited")
     play.bets()
     play.cards(four(7, 6))
-    assert of_kind(play.say("cards.turn"), RoundResult) == []
+    assert of_kind(play.send("cards.turn"), RoundResult) == []
     result = only(play.verdict("player"), RoundResult)
     assert play.evidence(result)[-1] == "verdict"
 
@@ -442,10 +442,10 @@ def test_a_shoe_that_disagrees_before_leaves_the_round_unresolved(winner: Any) -
     play.cards(four(7, 6))
     assert confidential(play.game, play.state, ShoeResult(at=1.0, winner=winner))
     assert play.verdict(winner) == []
-    events = play.say("cards.turn")
+    events = play.send("cards.turn")
     assert of_kind(events, RoundResult) == []
     assert only(events, Irregularity).what == "witnesses_disagree"
-    assert outcome_of(only(play.say("round.confirm", winner="tie"), RoundResult)).winner == "tie"
+    assert outcome_of(only(play.send("round.confirm", winner="tie"), RoundResult)).winner == "tie"
 
 
 def test_a_shoe_that_ends_the_round_too_early() -> None:
@@ -459,5 +459,5 @@ def test_a_shoe_that_ends_the_round_too_early() -> None:
     play.bets()
     play.cards(four(0, 0))
     play.verdict("tie")
-    events = play.say("cards.turn")
+    events = play.send("cards.turn")
     assert only(events, Irregularity).detail == "the shoe says tie, a card is missing"

@@ -38,8 +38,8 @@ def played(
     the recording.
     """
     play = Play(decree, rounds="shoe", turn=turn)
-    play.say("session.open")
-    play.say("shoe.start", shoe="S1")
+    play.send("session.open")
+    play.send("shoe.start", shoe="S1")
     given = readings(name)
     first = next(number for number, each in enumerate(given) if isinstance(each, CardDrawn))
     events = play.take(*given[:first])

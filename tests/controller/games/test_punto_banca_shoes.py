@@ -76,7 +76,7 @@ def deal(play: Play, cards: list[str]) -> Iterator[list[AnyEvent]]:
 @for_each("seed", [1, 2])
 def test_a_shoe_to_its_end_restored_at_every_step(decree: str, seed: int) -> None:
     play = Play(decree)
-    play.say("session.open")
+    play.send("session.open")
     cards = play.shuffled(seed)
     said: list[AnyEvent] = []
     for coup in deal(play, cards):
@@ -106,8 +106,8 @@ def test_a_restart_in_the_middle_of_a_shoe(decree: str) -> None:
     talla continues.
     """
     play, whole = Play(decree), Play(decree)
-    play.say("session.open")
-    whole.say("session.open")
+    play.send("session.open")
+    whole.send("session.open")
     results = [
         result for said in deal(whole, whole.shuffled(3)) for result in of_kind(said, RoundResult)
     ]
@@ -119,7 +119,7 @@ def test_a_restart_in_the_middle_of_a_shoe(decree: str) -> None:
     play.again()
     play.gap()
     assert len(of_kind(play.cards("7h"), RoundUnresolved)) == 1
-    play.say("round.confirm", winner="tie")
+    play.send("round.confirm", winner="tie")
     play.coup("Kc Qd 7h 6s")
     assert [outcome_of(event).hands for event in of_kind(play.events, RoundResult)][:19] == [
         outcome_of(event).hands for event in results
@@ -137,7 +137,7 @@ def test_many_shoes_match_the_odds() -> None:
     fixed. Tolerance: five standard deviations of as many independent coups.
     """
     play = Play("ARA02", turn="when_complete")
-    play.say("session.open")
+    play.send("session.open")
     found: Counter[Any] = Counter()
     for seed in range(SHOES):
         for said in deal(play, play.shuffled(seed)):

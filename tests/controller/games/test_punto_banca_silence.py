@@ -47,10 +47,10 @@ def test_a_silence_while_cards_come_leaves_the_round_unresolved(decree: str) -> 
     assert play.cards("6s") == []  # it belongs to no round
     assert play.shown["asks"] == ["bets.open"]
     with pytest.raises(RejectedError, match="not all cards of round 1 are known; give the winner"):
-        play.say("round.confirm")
+        play.send("round.confirm")
     with pytest.raises(RejectedError, match="winner must be one of: player, banker, tie"):
-        play.say("round.confirm", winner="bank")
-    result = only(play.say("round.confirm", winner="player"), RoundResult)
+        play.send("round.confirm", winner="bank")
+    result = only(play.send("round.confirm", winner="player"), RoundResult)
     assert (outcome_of(result).winner, outcome_of(result).hands, result.confirmed_by) == (
         "player",
         (),
@@ -65,9 +65,9 @@ def test_a_person_may_decide_at_once() -> None:
     play.bets()
     play.cards("Kc Qd")
     with pytest.raises(RejectedError, match="round 1 is not waiting for a confirmation"):
-        play.say("round.confirm", winner="player")
+        play.send("round.confirm", winner="player")
     play.gap()
-    result = only(play.say("round.confirm", winner="tie"), RoundResult)
+    result = only(play.send("round.confirm", winner="tie"), RoundResult)
     assert (outcome_of(result).winner, outcome_of(result).marks) == ("tie", ("tie",))
 
 
@@ -95,7 +95,7 @@ def test_where_the_shoe_counts_the_places_nothing_can_be_missing(decree: str) ->
     [dealt] = of_kind(play.cards("7h", to="player", index=2), CardDealt)
     assert (dealt.to, dealt.index) == ("player", 2)
     play.cards("6s")
-    assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
+    assert outcome_of(only(play.send("cards.turn"), RoundResult)).winner == "player"
     play.bets()
     play.cards("Kc")
     play.gap()
@@ -108,7 +108,7 @@ def test_a_round_whose_cards_had_all_come_stays(cards: str) -> None:
     play.bets()
     play.cards(cards)
     play.gap()
-    assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
+    assert outcome_of(only(play.send("cards.turn"), RoundResult)).winner == "player"
 
 
 def test_a_third_card_may_have_come_in_the_silence() -> None:
@@ -116,20 +116,20 @@ def test_a_third_card_may_have_come_in_the_silence() -> None:
     play.bets()
     play.cards("Kc Qd 4h 6s")
     play.gap()
-    play.say("cards.turn")
+    play.send("cards.turn")
     assert only(play.cards("5h"), RoundUnresolved).why == "silence"
 
 
 def test_a_silence_before_the_bets_close_hides_nothing() -> None:
     play = table()
-    play.say("bets.open")
+    play.send("bets.open")
     play.gap()
-    play.say("bets.close")
+    play.send("bets.close")
     play.cards("Kc Qd 7h 6s")
-    assert outcome_of(only(play.say("cards.turn"), RoundResult)).winner == "player"
-    play.say("bets.open")
+    assert outcome_of(only(play.send("cards.turn"), RoundResult)).winner == "player"
+    play.send("bets.open")
     play.take(LinkLost(at=1.0, device="shoe", reason="unplugged"))
-    play.say("bets.close")  # it has not sent anything yet
+    play.send("bets.close")  # it has not sent anything yet
     play.take(LinkUp(at=1.0, device="shoe"))
     assert only(play.cards("Kc"), RoundUnresolved).why == "silence"
 
@@ -168,7 +168,7 @@ def test_late_cards_are_candidates_for_a_person(decree: str) -> None:
     assert only(events, RoundUnresolved).candidate is None
     assert not any(card.encode() in b"".join(map(write, events)) for card in ("4h", "6s", "5h"))
     assert play.sealed == ["4h", "6s", "5h"]
-    result = only(play.say("round.confirm"), RoundResult)
+    result = only(play.send("round.confirm"), RoundResult)
     assert [hand.cards for hand in outcome_of(result).hands] == [("Kc", "4h", "5h"), ("Qd", "6s")]
     assert (outcome_of(result).winner, len(play.evidence(result))) == ("player", 5)
 
@@ -177,7 +177,7 @@ def test_a_person_may_know_better() -> None:
     play = table()
     play.bets()
     play.cards("Kc Qd 7h 6s", late=True)
-    result = only(play.say("round.confirm", winner="banker"), RoundResult)
+    result = only(play.send("round.confirm", winner="banker"), RoundResult)
     assert (outcome_of(result).winner, outcome_of(result).hands, outcome_of(result).marks) == (
         "banker",
         (),
@@ -192,13 +192,13 @@ def test_late_cards_of_a_round_that_was_not_opened() -> None:
     play = table(rounds="shoe", turn="when_complete")
     events = play.cards("Kc Qd 7h 6s", late=True)
     assert only(events, RoundUnresolved).round == 1
-    assert outcome_of(only(play.say("round.confirm"), RoundResult)).winner == "player"
+    assert outcome_of(only(play.send("round.confirm"), RoundResult)).winner == "player"
 
 
 def test_late_cards_in_the_burn() -> None:
     play = Play()
-    play.say("session.open")
-    play.say("shoe.start", shoe="S1")
+    play.send("session.open")
+    play.send("shoe.start", shoe="S1")
     play.cards("3c")
     play.cards("4c", late=True)
     assert play.shown["asks"] == ["card.decide"]
@@ -224,7 +224,7 @@ def test_without_keys_the_next_round_must_be_found() -> None:
     assert only(play.cards("Kc"), RoundOpened).round == 5
     play.cards("Qd 7h 6s")
     play.gap()
-    play.say("bets.open")
+    play.send("bets.open")
     assert only(play.cards("Kc Qd 7h 6s"), RoundResult).round == 6
 
 
@@ -244,10 +244,10 @@ def test_several_unresolved_rounds_must_be_named() -> None:
         play.gap()
         play.cards("Qd")
     with pytest.raises(RejectedError, match="name one in round: 1, 2"):
-        play.say("round.confirm", winner="tie")
-    assert only(play.say("round.confirm", winner="tie", round=1), RoundResult).round == 1
+        play.send("round.confirm", winner="tie")
+    assert only(play.send("round.confirm", winner="tie", round=1), RoundResult).round == 1
     with pytest.raises(RejectedError, match="round 9 is not among the remembered rounds"):
-        play.say("round.confirm", winner="tie", round=9)
+        play.send("round.confirm", winner="tie", round=9)
 
 
 @every
@@ -256,9 +256,9 @@ def test_no_round_is_requested_where_none_may_begin(decree: str) -> None:
     play.bets()
     play.cards("Kc Qd")
     play.gap()
-    play.say("round.confirm", winner="player")
+    play.send("round.confirm", winner="player")
     assert play.shown["asks"] == ["bets.open"]
     play.cut()
     with pytest.raises(RejectedError, match="the cut card has come"):
-        play.say("bets.open")
+        play.send("bets.open")
     assert (play.shown["phase"], play.shown["asks"]) == ("shoe_over", [])

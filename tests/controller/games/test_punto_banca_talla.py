@@ -40,7 +40,7 @@ def table(decree: str = "ARA02", **settings: Any) -> Play:
 
 def session(decree: str = "ARA02", **settings: Any) -> Play:
     play = Play(decree, **settings)
-    play.say("session.open")
+    play.send("session.open")
     return play
 
 
@@ -59,8 +59,8 @@ def test_a_shoe_has_a_number_and_is_published_with_its_cards(decree: str) -> Non
     with pytest.raises(
         RejectedError, match=f"a shoe without a number may not be used; .*: {decree}-"
     ):
-        play.say("shoe.start", shoe=" ")
-    started = only(play.say("shoe.start", role="croupier", shoe="S7", model="Ace"), ShoeStarted)
+        play.send("shoe.start", shoe=" ")
+    started = only(play.send("shoe.start", role="croupier", shoe="S7", model="Ace"), ShoeStarted)
     assert (started.shoe, started.model, started.decks, started.cards, started.cut) == (
         "S7",
         "Ace",
@@ -74,13 +74,13 @@ def test_a_shoe_has_a_number_and_is_published_with_its_cards(decree: str) -> Non
 @pytest.mark.parametrize("decree", by_decree("BAL05-002", "EUS96-050", "GAL07-046", "ARA02-071"))
 def test_a_model_that_is_not_homologated(decree: str) -> None:
     play = session(decree, models=("Ace", "Ace II"))
-    assert whats(play.say("shoe.start", shoe="S7", model="Ace II")) == [
+    assert whats(play.send("shoe.start", shoe="S7", model="Ace II")) == [
         "shoe.started",
         "card.expected",
     ]
     for model in ("Other", None):
         assert (
-            only(play.say("shoe.start", shoe="S7", model=model), Irregularity).what == "shoe_model"
+            only(play.send("shoe.start", shoe="S7", model=model), Irregularity).what == "shoe_model"
         )
 
 
@@ -95,7 +95,7 @@ def test_a_model_that_is_not_homologated(decree: str) -> None:
 )
 def test_a_fault_of_the_cards_is_reported_with_the_article(decree: str) -> None:
     play = session(decree)
-    events = play.say("shoe.start", shoe="S7", cards=311, backs=[6], index=False, cut=10)
+    events = play.send("shoe.start", shoe="S7", cards=311, backs=[6], index=False, cut=10)
     names = ["shoe_count", "cards_backs", "cards_index", "cut_card"]
     assert [event.what for event in of_kind(events, Irregularity)] == names
     for event in of_kind(events, Irregularity):
@@ -105,7 +105,7 @@ def test_a_fault_of_the_cards_is_reported_with_the_article(decree: str) -> None:
         )
     assert (
         of_kind(
-            play.say("shoe.start", shoe="S7", cards=312, backs=[3, 3], index=True, cut=7),
+            play.send("shoe.start", shoe="S7", cards=312, backs=[3, 3], index=True, cut=7),
             Irregularity,
         )
         == []
@@ -115,7 +115,7 @@ def test_a_fault_of_the_cards_is_reported_with_the_article(decree: str) -> None:
 @pytest.mark.rule("GAL07-043")
 @every
 def test_used_cards_are_allowed_while_perfect(decree: str) -> None:
-    assert of_kind(session(decree).say("shoe.start", shoe="S7", new=False), Irregularity) == []
+    assert of_kind(session(decree).send("shoe.start", shoe="S7", new=False), Irregularity) == []
 
 
 @pytest.mark.parametrize("decree", by_decree("BAL05-003", "EUS96-049", "GAL07-045", "ARA02-071"))
@@ -123,10 +123,10 @@ def test_the_same_shoe_session_after_session(decree: str) -> None:
     play = Play(decree)
     told = []
     for number in ("S1", "S1", "S1", "S2", "S1"):
-        play.say("session.open")
-        events = [*play.say("shoe.start", shoe=number), *play.say("shoe.start", shoe=number)]
+        play.send("session.open")
+        events = [*play.send("shoe.start", shoe=number), *play.send("shoe.start", shoe=number)]
         told.append([event.what for event in of_kind(events, Irregularity)])
-        play.say("session.close")
+        play.send("session.close")
         play.again()
     assert told == [[], [], ["shoe_systematic"], [], []]
 
@@ -137,16 +137,16 @@ def test_cards_without_a_shoe_are_reported() -> None:
     assert [event.what for event in of_kind(events, Irregularity)] == ["shoe_missing"]
     assert only(events, AlertRaised).alert == "shoe_missing"
     with pytest.raises(RejectedError, match="no shoe is at the table"):
-        play.say("bets.open")
+        play.send("bets.open")
     with pytest.raises(RejectedError, match="no shoe is at the table"):
-        play.say("shoe.end")
-    assert "alert.cleared" in whats(play.say("shoe.start", shoe="S1"))
-    play.say("session.close")
+        play.send("shoe.end")
+    assert "alert.cleared" in whats(play.send("shoe.start", shoe="S1"))
+    play.send("session.close")
     assert [event.what for event in of_kind(play.cards("7h 8h"), Irregularity)] == [
         "card_out_of_round"
     ]
     assert play.state.alerts == ("card_while_closed",)
-    assert "alert.cleared" in whats(play.say("session.open"))
+    assert "alert.cleared" in whats(play.send("session.open"))
 
 
 def test_a_shoe_needs_a_session() -> None:
@@ -158,12 +158,12 @@ def test_a_shoe_needs_a_session() -> None:
         ("session.close", {}),
     ):
         with pytest.raises(RejectedError, match="no session is open"):
-            play.say(command, **fields)
-    play.say("session.open")
+            play.send(command, **fields)
+    play.send("session.open")
     with pytest.raises(RejectedError, match="session 1 is already open"):
-        play.say("session.open")
+        play.send("session.open")
     with pytest.raises(RejectedError, match="minimum must be above 0, not 0"):
-        Play().say("session.open", minimum=0)
+        Play().send("session.open", minimum=0)
 
 
 # The burn
@@ -177,33 +177,33 @@ def test_the_first_card_determines_how_many_are_burned(
     decree: str, shown: str, burned: int
 ) -> None:
     play = session(decree)
-    assert expected(play.say("shoe.start", shoe="S1")) == ["burn"]
+    assert expected(play.send("shoe.start", shoe="S1")) == ["burn"]
     [dealt] = of_kind(play.cards(shown, to="first"), CardDealt)
     assert (dealt.to, dealt.index, dealt.card) == ("burn", 1, shown)
     assert play.sealed == []
     for rank in "23456789T"[: burned - 1]:
         assert play.cards(f"{rank}c") == []
     with pytest.raises(RejectedError, match="the cards are not burned yet"):
-        play.say("bets.open")
+        play.send("bets.open")
     events = play.cards("2d", to="burn")
     assert only(events, CardsBurned) == CardsBurned(session=1, count=burned, shown=shown)
     assert expected(events) == [None]
     assert len(play.sealed) == burned
-    play.say("bets.open")
+    play.send("bets.open")
 
 
 @every
 def test_the_shown_card_may_be_one_of_the_burned(decree: str) -> None:
     play = session(decree, burn_card="within")
-    play.say("shoe.start", shoe="S1")
+    play.send("shoe.start", shoe="S1")
     assert only(play.cards("3c 4c 5c"), CardsBurned).count == 2
-    play.say("shoe.start", shoe="S1")
+    play.send("shoe.start", shoe="S1")
     assert only(play.cards("Ac"), CardsBurned).count == 0
 
 
 def test_a_first_card_that_was_not_read() -> None:
     play = session()
-    play.say("shoe.start", shoe="S1")
+    play.send("shoe.start", shoe="S1")
     irregularity = only(play.cards("-"), Irregularity)
     assert (irregularity.what, irregularity.detail, irregularity.asks) == (
         "card_unread",
@@ -212,8 +212,8 @@ def test_a_first_card_that_was_not_read() -> None:
     )
     play.cards("4c 5c")
     with pytest.raises(RejectedError, match="send card-decide read with the first burn card"):
-        play.say("card.decide", action="remove")
-    events = play.say("card.decide", action="read", card="2h")
+        play.send("card.decide", action="remove")
+    events = play.send("card.decide", action="read", card="2h")
     assert [event.card for event in of_kind(events, CardTurned)] == ["2h"]
     assert only(events, CardsBurned).count == 2
 
@@ -221,7 +221,7 @@ def test_a_first_card_that_was_not_read() -> None:
 @pytest.mark.parametrize("decree", DECREES)
 def test_a_burned_card_equal_to_the_one_shown_is_not_published(decree: str) -> None:
     play = session(decree)
-    play.say("shoe.start", shoe="S1")
+    play.send("shoe.start", shoe="S1")
     play.cards("2c 5h")
     last = CardDrawn(at=play.now(), device="shoe", frame="the 2c", card="2c")
     assert confidential(play.game, play.state, last)
@@ -230,9 +230,9 @@ def test_a_burned_card_equal_to_the_one_shown_is_not_published(decree: str) -> N
 
 def test_more_burned_than_were_due() -> None:
     play = session()
-    play.say("shoe.start", shoe="S1")
+    play.send("shoe.start", shoe="S1")
     play.cards("- 4c 5c 6c")
-    events = play.say("card.decide", action="read", card="2h")
+    events = play.send("card.decide", action="read", card="2h")
     assert only(events, Irregularity).detail == "4 cards came, 3 were due"
     assert only(events, CardsBurned).count == 3
 
@@ -240,13 +240,13 @@ def test_more_burned_than_were_due() -> None:
 @pytest.mark.parametrize("action", ["accept", "next_round", "remove"])
 def test_the_shoe_reports_that_the_burn_is_over(action: str) -> None:
     play = session()
-    play.say("shoe.start", shoe="S1")
+    play.send("shoe.start", shoe="S1")
     irregularity = only(play.cards("2c 9c") + play.cards("5h", to="player", index=1), Irregularity)
     assert (irregularity.what, irregularity.detail) == (
         "card_misplaced",
         "burn expected, the shoe says player",
     )
-    events = play.say("card.decide", action=action)
+    events = play.send("card.decide", action=action)
     if action == "remove":
         assert of_kind(events, CardsBurned) == []
         return
@@ -256,12 +256,12 @@ def test_the_shoe_reports_that_the_burn_is_over(action: str) -> None:
 
 def test_a_silence_in_the_burn() -> None:
     play = session()
-    play.say("shoe.start", shoe="S1")
+    play.send("shoe.start", shoe="S1")
     play.cards("5c 9c")
     assert [event.what for event in of_kind(play.gap(), Irregularity)] == ["silence"]
     assert of_kind(play.cards("9d"), CardsBurned) == []
     assert play.shown["phase"] == "decision"
-    assert only(play.say("card.decide", action="accept"), CardsBurned).shown == "5c"
+    assert only(play.send("card.decide", action="accept"), CardsBurned).shown == "5c"
     play.coup("Kc Qd 7h 6s")
 
 
@@ -269,7 +269,7 @@ def test_a_silence_in_the_burn() -> None:
 @every
 def test_a_continuous_shoe_has_no_burn_no_cut_and_no_count(decree: str) -> None:
     play = session(decree, continuous=True, turn="when_complete")
-    assert only(play.say("shoe.start", shoe="S1"), ShoeStarted).cut == 0
+    assert only(play.send("shoe.start", shoe="S1"), ShoeStarted).cut == 0
     for _ in range(100):
         play.bets()
         assert outcome_of(only(play.cards("Kc Qd 7h 6s"), RoundResult)).winner == "player"
@@ -289,7 +289,7 @@ def test_after_the_cut_card_the_coup_ends_and_then_no_other(decree: str) -> None
     assert (cut.drawn, cut.left, cut.rounds_left) == (4, 308, 1)
     assert play.cut() == []
     play.cards("7h 6s")
-    events = play.say("cards.turn")
+    events = play.send("cards.turn")
     assert outcome_of(only(events, RoundResult)).winner == "player"
     ended = only(events, ShoeEnded)
     assert (ended.why, ended.drawn, ended.left, ended.missing) == ("cut", 6, 306, ())
@@ -298,15 +298,15 @@ def test_after_the_cut_card_the_coup_ends_and_then_no_other(decree: str) -> None
     with pytest.raises(
         RejectedError, match=f"the cut card has come and no further round begins; .*: {law.rule}, "
     ):
-        play.say("bets.open")
+        play.send("bets.open")
     assert only(play.cards("2c"), Irregularity).what == "shoe_over"
     with pytest.raises(RejectedError, match="the shoe is over; send card-decide remove"):
-        play.say("card.decide", action="accept")
+        play.send("card.decide", action="accept")
     with pytest.raises(RejectedError, match="this shoe has no further round"):
-        play.say("card.decide", action="next_round")
-    play.say("card.decide", action="remove")
-    assert of_kind(play.say("shoe.end", left=305), ShoeEnded) == []
-    assert only(play.say("shoe.start", shoe="S2"), ShoeStarted).shoe == "S2"
+        play.send("card.decide", action="next_round")
+    play.send("card.decide", action="remove")
+    assert of_kind(play.send("shoe.end", left=305), ShoeEnded) == []
+    assert only(play.send("shoe.start", shoe="S2"), ShoeStarted).shoe == "S2"
 
 
 @pytest.mark.parametrize("decree", by_decree("BAL05-095", "ARA02-072", "EUS96-117", "GAL07-047"))
@@ -324,7 +324,7 @@ def test_the_cut_card_before_the_first_card_of_a_coup(decree: str) -> None:
     play.bets()
     assert only(play.cut(), ShoeCut).rounds_left == 1
     play.cards("Kc Qd 7h 6s")
-    assert whats(play.say("cards.turn"))[-2:] == ["round.result", "shoe.ended"]
+    assert whats(play.send("cards.turn"))[-2:] == ["round.result", "shoe.ended"]
     play = table(decree, cut_first="end")
     play.bets()
     events = play.cut()
@@ -332,8 +332,8 @@ def test_the_cut_card_before_the_first_card_of_a_coup(decree: str) -> None:
     assert [event.what for event in of_kind(events, Irregularity)][-1] == "shoe_over"
     play.cards("Kc")
     with pytest.raises(RejectedError, match="send card-decide remove"):
-        play.say("card.decide", action="accept")
-    play.say("round.void", reason="inspector")
+        play.send("card.decide", action="accept")
+    play.send("round.void", reason="inspector")
     assert play.shown["phase"] == "shoe_over"
 
 
@@ -345,9 +345,9 @@ def test_the_count_at_the_end() -> None:
     play.coup("Kc Qd 7h 6s")
     play.bets()
     with pytest.raises(RejectedError, match="round 2 is in progress"):
-        play.say("shoe.end")
-    play.say("round.void", reason="inspector")
-    events = play.say("shoe.end", left=305)
+        play.send("shoe.end")
+    play.send("round.void", reason="inspector")
+    events = play.send("shoe.end", left=305)
     assert only(events, Irregularity).detail == "305 cards are left, by the count 306"
     assert (only(events, ShoeEnded).why, only(events, ShoeEnded).left) == ("person", 305)
 
@@ -356,7 +356,7 @@ def test_closing_the_table_ends_the_talla() -> None:
     play = table()
     play.bets()
     play.cards("Kc Qd 7h")
-    events = play.say("session.close", locked=True)
+    events = play.send("session.close", locked=True)
     assert (only(events, RoundUnresolved).why, only(events, ShoeEnded).why) == (
         "undecided",
         "person",
@@ -368,8 +368,8 @@ def test_closing_the_table_ends_the_talla() -> None:
         "closed",
     )
     play.open()
-    play.say("bets.open")
-    assert of_kind(play.say("session.close"), RoundUnresolved) == []
+    play.send("bets.open")
+    assert of_kind(play.send("session.close"), RoundUnresolved) == []
 
 
 # The shoe restarts
@@ -386,14 +386,14 @@ def test_a_shoe_that_restarts_in_a_round(decree: str) -> None:
     assert reset(play) == []
     assert play.cards("7h") == []
     with pytest.raises(RejectedError, match="the shoe restarted; send"):
-        play.say("bets.open")
+        play.send("bets.open")
     with pytest.raises(RejectedError, match="card-decide accept if it holds the same cards"):
-        play.say("card.decide", action="remove")
-    play.say("card.decide", action="accept")
+        play.send("card.decide", action="remove")
+    play.send("card.decide", action="accept")
     play.coup("Kc Qd 7h 6s")
     assert play.shown["shoe"]["left"] is None
     reset(play)
-    said = play.say("shoe.start", shoe="S2")
+    said = play.send("shoe.start", shoe="S2")
     assert only(said, ShoeEnded).why == "reset"
     assert play.shown["phase"] == "burning"
 
@@ -401,13 +401,13 @@ def test_a_shoe_that_restarts_in_a_round(decree: str) -> None:
 def test_an_unused_shoe_may_restart() -> None:
     play = session()
     assert reset(play) == []
-    play.say("shoe.start", shoe="S1")
+    play.send("shoe.start", shoe="S1")
     assert reset(play) == []
 
 
 def test_no_round_can_have_begun_in_a_silence_after_the_shoe_is_over() -> None:
     play = session(rounds="shoe", turn="when_complete")
-    play.say("shoe.start", shoe="S1")
+    play.send("shoe.start", shoe="S1")
     play.cards("Ac 2c")
     play.cut()
     play.gap()

@@ -90,6 +90,6 @@ def test_lost_results_are_confirmed_one_by_one(recording: Recording) -> None:
     waiting = play.state.unresolved()
     assert waiting
     for entry in waiting:
-        (result,) = of_kind(play.say("round.confirm", round=entry.round), RoundResult)
+        (result,) = of_kind(play.send("round.confirm", round=entry.round), RoundResult)
         assert (outcome_of(result).number, result.spin) == (entry.candidate, entry.spin)
     assert play.shown["unresolved"] == []

@@ -30,7 +30,7 @@ def unresolved(play: Play, spin: int, number: int = 8) -> None:
 def test_a_result_that_waits_is_released_by_a_person(play: Play) -> None:
     waiting(play)
     assert play.shown["asks"] == ["round.confirm", "round.void"]
-    result = only(play.say("round.confirm"), RoundResult)
+    result = only(play.send("round.confirm"), RoundResult)
     assert (result.round, outcome_of(result).number, result.confirmed_by) == (
         1,
         8,
@@ -41,14 +41,14 @@ def test_a_result_that_waits_is_released_by_a_person(play: Play) -> None:
 
 def test_a_person_may_have_seen_another_number(play: Play) -> None:
     waiting(play)
-    assert outcome_of(only(play.say("round.confirm", number=26), RoundResult)).number == 26
+    assert outcome_of(only(play.send("round.confirm", number=26), RoundResult)).number == 26
 
 
 def test_a_round_may_be_resumed_before_the_ball_falls(play: Play) -> None:
     waiting(play, number=None)
     with pytest.raises(RejectedError, match="the ball of round 1 has not fallen yet"):
-        play.say("round.confirm", number=8)
-    assert play.say("round.confirm") == []
+        play.send("round.confirm", number=8)
+    assert play.send("round.confirm") == []
     assert only(play.number(8, 1), RoundResult).confirmed_by == "M. Lasa (table_head)"
 
 
@@ -60,7 +60,7 @@ def test_an_undecided_round_is_unresolved_when_the_wheel_continues(play: Play) -
         "undecided",
         8,
     )
-    assert only(play.say("round.confirm"), RoundResult).round == 1
+    assert only(play.send("round.confirm"), RoundResult).round == 1
 
 
 def test_a_round_that_waits_may_never_have_its_ball_fall(play: Play) -> None:
@@ -72,22 +72,22 @@ def test_a_round_that_waits_may_never_have_its_ball_fall(play: Play) -> None:
 
 def test_a_round_that_waits_may_be_null(play: Play) -> None:
     waiting(play)
-    assert only(play.say("round.void", reason="ball_out"), RoundVoid).round == 1
+    assert only(play.send("round.void", reason="ball_out"), RoundVoid).round == 1
     assert play.shown["asks"] == []
 
 
 def test_a_round_that_waits_for_nothing_is_not_confirmed(play: Play) -> None:
     with pytest.raises(RejectedError, match="no round is in progress and none is unresolved"):
-        play.say("round.confirm")
+        play.send("round.confirm")
     play.until_closed(1)
     with pytest.raises(RejectedError, match="round 1 is not waiting for a confirmation"):
-        play.say("round.confirm")
+        play.send("round.confirm")
 
 
 def test_an_unresolved_round_is_confirmed_with_its_evidence(play: Play) -> None:
     unresolved(play, 1)
     play.phase("bets_open", 2)
-    result = only(play.say("round.confirm", round=1), RoundResult)
+    result = only(play.send("round.confirm", round=1), RoundResult)
     assert (result.round, outcome_of(result).number, result.spin) == (1, 8, 1)
     assert [frame.frame for frame in result.frames] == [
         "bets_open 1",
@@ -101,26 +101,26 @@ def test_a_round_without_a_candidate_needs_its_number(play: Play) -> None:
     play.until_closed(1)
     play.number("00", 1)
     with pytest.raises(RejectedError, match="round 1 has no number seen; give it in number"):
-        play.say("round.confirm")
+        play.send("round.confirm")
     with pytest.raises(RejectedError, match="the wheel has no number 37; numbers: 0–36"):
-        play.say("round.confirm", number=37)
-    assert outcome_of(only(play.say("round.confirm", number=0), RoundResult)).number == 0
+        play.send("round.confirm", number=37)
+    assert outcome_of(only(play.send("round.confirm", number=0), RoundResult)).number == 0
 
 
 def test_of_several_unresolved_rounds_one_is_named(play: Play) -> None:
     unresolved(play, 1)
     unresolved(play, 2)
     with pytest.raises(RejectedError, match="name one in round: 1, 2"):
-        play.say("round.confirm")
-    assert only(play.say("round.confirm", round=2), RoundResult).round == 2
-    assert only(play.say("round.confirm"), RoundResult).round == 1
+        play.send("round.confirm")
+    assert only(play.send("round.confirm", round=2), RoundResult).round == 2
+    assert only(play.send("round.confirm"), RoundResult).round == 1
 
 
 def test_a_confirmed_round_counts_in_its_place(play: Play) -> None:
     play.spin(0, 1)
     unresolved(play, 2, number=5)
     assert outcome_of(only(play.spin(0, 3), RoundResult)).zeros == 2
-    assert outcome_of(only(play.say("round.confirm", round=2), RoundResult)).zeros == 0
+    assert outcome_of(only(play.send("round.confirm", round=2), RoundResult)).zeros == 0
     assert play.state.tally().zeros == 1
     assert outcome_of(only(play.spin(0, 4), RoundResult)).zeros == 2
 
@@ -132,13 +132,13 @@ def test_decisions_are_for_the_person_in_charge(play: Play, role: Any) -> None:
         RejectedError,
         match=f"role {role} is not allowed to do this; allowed: table_head, inspector, director",
     ):
-        play.say("round.confirm", role)
+        play.send("round.confirm", role)
 
 
 def test_a_result_that_was_wrong_is_replaced(play: Play) -> None:
     play.spin(0, 1)
     play.spin(0, 2)
-    corrected, later = of_kind(play.say("result.correct", round=1, number=26), ResultCorrected)
+    corrected, later = of_kind(play.send("result.correct", round=1, number=26), ResultCorrected)
     assert (
         corrected.round,
         corrected.was,
@@ -183,11 +183,11 @@ def test_invalid_corrections_are_refused(
 ) -> None:
     play.spin(8, 1)
     play.until_closed(2)
-    play.say("round.void", reason="ball_out")
+    play.send("round.void", reason="ball_out")
     unresolved(play, 2)
     before = play.state
     with pytest.raises(RejectedError, match=why):
-        play.say("result.correct", round=round_, number=number)
+        play.send("result.correct", round=round_, number=number)
     assert play.state == before
 
 
@@ -198,8 +198,8 @@ def test_a_round_is_forgotten_after_an_hour(play: Play) -> None:
     with pytest.raises(
         RejectedError, match="round 2 is not among the remembered rounds of this session"
     ):
-        play.say("result.correct", round=2, number=5)
-    play.say("result.correct", round=3, number=5)
+        play.send("result.correct", round=2, number=5)
+    play.send("result.correct", round=3, number=5)
     assert play.state.tally().zeros == 59
 
 

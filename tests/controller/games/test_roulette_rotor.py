@@ -55,7 +55,7 @@ def test_whether_a_null_spin_is_the_one_before_is_a_setting(setting: str, told: 
     play.spin(8, 1, direction=CW)
     play.phase("bets_open", 2)
     play.phase("ball_in_rim", 2, direction=ACW)
-    play.say("round.void", reason="ball_out")
+    play.send("round.void", reason="ball_out")
     assert ("rotor_not_reversed" in whats(play.spin(9, 2, direction=CW))) == told
 
 
@@ -66,7 +66,7 @@ def test_the_result_may_wait_for_a_person() -> None:
     events = play.spin(9, 2, direction=CW)
     assert whats(events) == ["round.opened", "rotor_not_reversed", "bets.closed"]
     assert play.shown["phase"] == "decision"
-    result = only(play.say("round.confirm", "inspector"), RoundResult)
+    result = only(play.send("round.confirm", "inspector"), RoundResult)
     assert (outcome_of(result).number, result.confirmed_by) == (9, "M. Lasa (inspector)")
 
 
@@ -86,9 +86,9 @@ def test_the_rotor_is_watched_where_a_person_calls_the_bets() -> None:
     play.open()
     for number, said in ((8, []), (9, ["rotor_not_reversed"])):
         play.phase("ball_in_rim", direction=CW)  # no bets are open: no round
-        play.say("bets.open")
+        play.send("bets.open")
         assert play.phase("bets_open") == []
         assert whats(play.phase("ball_in_rim", direction=CW)) == said
         assert play.phase("no_more_bets", direction=CW) == []
-        play.say("bets.close")
+        play.send("bets.close")
         assert whats(play.number(number)) == ["round.result"]

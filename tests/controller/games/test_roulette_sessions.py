@@ -21,7 +21,7 @@ from tests.support.games.roulette_play import DECREES, PAIRS, Play
 
 def test_rounds_restart_with_each_session(play: Play) -> None:
     play.spin(8, 1)
-    play.say("session.close", locked=True)
+    play.send("session.close", locked=True)
     assert only(play.open(), SessionOpened).session == 2
     opened, _, result = play.spin(9, 2)
     assert (opened.session, opened.round, result.round) == (2, 1, 1)
@@ -32,7 +32,7 @@ def test_rounds_restart_with_each_session(play: Play) -> None:
 
 def test_zeros_do_not_run_over_a_session(play: Play) -> None:
     play.spin(0, 1)
-    play.say("session.close", locked=True)
+    play.send("session.close", locked=True)
     play.open()
     assert outcome_of(only(play.spin(0, 2), RoundResult)).zeros == 1
 
@@ -55,7 +55,7 @@ def test_a_spin_that_began_before_the_session_has_no_result_in_it() -> None:
 @pytest.mark.rule("ARA02-027", "BAL05-037", "EUS96-034", "GAL07-026")
 def test_a_wheel_that_moves_after_closing_is_reported(play: Play) -> None:
     play.spin(8, 1)
-    play.say("session.close", locked=True)
+    play.send("session.close", locked=True)
     assert play.phase("settled", 1, rpm=0.0) == []
     assert play.phase("idle", 2) == []
     assert play.phase("bets_open", 2) == []
@@ -70,23 +70,23 @@ def test_a_wheel_that_moves_after_closing_is_reported(play: Play) -> None:
 
 @pytest.mark.rule("ARA02-027", "BAL05-037", "GAL07-026")
 def test_a_session_closed_without_the_lid_is_reported(play: Play) -> None:
-    assert whats(play.say("session.close")) == ["session_closed_unlocked", "session.closed"]
+    assert whats(play.send("session.close")) == ["session_closed_unlocked", "session.closed"]
     play.open()
-    assert whats(play.say("session.close", locked=True)) == ["session.closed"]
+    assert whats(play.send("session.close", locked=True)) == ["session.closed"]
 
 
 def test_a_session_that_closes_on_a_running_ball_leaves_its_round_unresolved(play: Play) -> None:
     play.until_closed(1)
-    events = play.say("session.close", locked=True)
+    events = play.send("session.close", locked=True)
     assert whats(events) == ["round.unresolved", "session.closed"]
     assert only(events, RoundUnresolved).why == "undecided"
-    assert only(play.say("round.confirm", number=8), RoundResult).round == 1
+    assert only(play.send("round.confirm", number=8), RoundResult).round == 1
 
 
 def test_a_session_that_closes_on_a_ball_in_the_rim_leaves_its_round_unresolved(play: Play) -> None:
     play.phase("bets_open", 1)
     play.phase("ball_in_rim", 1)
-    assert whats(play.say("session.close", locked=True)) == ["round.unresolved", "session.closed"]
+    assert whats(play.send("session.close", locked=True)) == ["round.unresolved", "session.closed"]
 
 
 def test_a_wheel_first_seen_in_the_middle_of_a_spin_is_accepted_as_it_is(play: Play) -> None:
@@ -96,25 +96,25 @@ def test_a_wheel_first_seen_in_the_middle_of_a_spin_is_accepted_as_it_is(play: P
 
 def test_a_session_that_closes_on_open_bets_only_closes(play: Play) -> None:
     play.phase("bets_open", 1)
-    assert whats(play.say("session.close", locked=True)) == ["session.closed"]
+    assert whats(play.send("session.close", locked=True)) == ["session.closed"]
 
 
 def test_a_session_is_opened_once_and_closed_once(play: Play) -> None:
     with pytest.raises(RejectedError, match="session 1 is already open"):
         play.open()
-    play.say("session.close", locked=True)
+    play.send("session.close", locked=True)
     with pytest.raises(RejectedError, match="no session is open"):
-        play.say("session.close")
+        play.send("session.close")
 
 
 @pytest.mark.rule("EUS96-030", "ARA02-020", "BAL05-028", "EUS96-025", "GAL07-020")
 def test_the_last_three_balls_are_counted_down_and_the_last_is_marked(play: Play) -> None:
-    announced = only(play.say("last_rounds.announce", "croupier"), LastRounds)
+    announced = only(play.send("last_rounds.announce", "croupier"), LastRounds)
     assert (announced.purpose, announced.left, announced.by) == ("close", 3, "M. Lasa")
     assert announced.announcement == play.game.book.announcements.get("last_rounds")
     first, second = play.spin(8, 1), play.spin(9, 2)
     play.until_closed(3)
-    play.say("round.void", reason="ball_out")
+    play.send("round.void", reason="ball_out")
     unresolved = [*play.until_closed(3), *play.number(10, 3, conflict=11)]
     last = play.spin(0, 4)
     assert [event.left for event in of_kind([*first, *second, *unresolved, *last], LastRounds)] == [
@@ -141,48 +141,48 @@ def test_the_last_three_balls_are_counted_down_and_the_last_is_marked(play: Play
 def test_null_spins_may_count_among_the_last_ones() -> None:
     play = Play("GAL07", last_rounds_count="all")
     play.open()
-    play.say("last_rounds.announce")
+    play.send("last_rounds.announce")
     play.until_closed(1)
-    assert only(play.say("round.void", reason="ball_out"), LastRounds).left == 2
+    assert only(play.send("round.void", reason="ball_out"), LastRounds).left == 2
 
 
 def test_a_confirmed_round_counts_among_the_last_ones(play: Play) -> None:
     play.until_closed(1)
     play.number(8, 1, conflict=9)
-    play.say("last_rounds.announce")
+    play.send("last_rounds.announce")
     play.until_closed(2)
     play.number(8, 2, conflict=9)
     assert (
-        of_kind(play.say("round.confirm", round=1), LastRounds) == []
+        of_kind(play.send("round.confirm", round=1), LastRounds) == []
     )  # played before the announcement
-    assert only(play.say("round.confirm", round=2), LastRounds).left == 2
+    assert only(play.send("round.confirm", round=2), LastRounds).left == 2
 
 
 def test_a_round_confirmed_late_is_not_the_last_of_the_session(play: Play) -> None:
-    play.say("last_rounds.announce")
+    play.send("last_rounds.announce")
     play.until_closed(1)
     play.number(8, 1, conflict=9)
     play.spin(9, 2)
     play.spin(10, 3)
     play.until_closed(4)
-    assert not outcome_of(only(play.say("round.confirm", round=1), RoundResult)).last_of_session
+    assert not outcome_of(only(play.send("round.confirm", round=1), RoundResult)).last_of_session
     assert outcome_of(only(play.number(11, 4), RoundResult)).last_of_session
 
 
 def test_a_round_that_turns_out_to_be_the_last_is_marked_as_such(play: Play) -> None:
-    play.say("last_rounds.announce")
+    play.send("last_rounds.announce")
     play.until_closed(1)
     play.number(8, 1, conflict=9)
     play.spin(9, 2)
     assert not only(play.until_closed(3), RoundOpened).last_of_session
-    play.say("round.confirm", round=1)
+    play.send("round.confirm", round=1)
     assert outcome_of(only(play.number(10, 3), RoundResult)).last_of_session
 
 
 def test_the_last_balls_are_announced_once(play: Play) -> None:
-    play.say("last_rounds.announce")
+    play.send("last_rounds.announce")
     with pytest.raises(RejectedError, match="the last rounds are already announced"):
-        play.say("last_rounds.announce")
+        play.send("last_rounds.announce")
 
 
 @pytest.mark.rule("ARA02-024", "BAL05-032", "EUS96-031")
@@ -190,11 +190,11 @@ def test_the_last_balls_are_announced_once(play: Play) -> None:
 def test_a_new_minimum_applies_after_three_balls_at_the_old_one(decree: str) -> None:
     play = Play(decree)
     play.open(minimum=500, currency="EUR")
-    assert only(play.say("limit.announce", "director", minimum=1000), LastRounds).left == 3
+    assert only(play.send("limit.announce", "director", minimum=1000), LastRounds).left == 3
     events = [*play.spin(8, 1), *play.spin(9, 2)]
     assert play.state.minimum == 500
     play.until_closed(3)
-    play.say("round.void", reason="ball_out")
+    play.send("round.void", reason="ball_out")
     events += play.spin(10, 3)
     assert [event.left for event in of_kind(events, LastRounds)] == [2, 1, 0]
     changed = only(events, LimitChanged)
@@ -217,7 +217,7 @@ def test_a_limit_that_the_decree_does_not_allow_is_refused(
     play = Play(decree)
     play.open(minimum=500)
     with pytest.raises(RejectedError, match=why):
-        play.say("limit.announce", minimum=minimum)
+        play.send("limit.announce", minimum=minimum)
 
 
 def test_a_minimum_is_above_zero() -> None:
@@ -226,20 +226,20 @@ def test_a_minimum_is_above_zero() -> None:
         play.open(minimum=0)
     play.open(minimum=500)
     with pytest.raises(RejectedError, match="minimum must be above 0, not -1"):
-        play.say("limit.announce", "director", minimum=-1)
+        play.send("limit.announce", "director", minimum=-1)
 
 
 def test_a_limit_may_fall_where_the_decree_does_not_forbid_it() -> None:
     play = Play("EUS96")
     play.open(minimum=500)
-    assert only(play.say("limit.announce", "director", minimum=200), LastRounds).purpose == "limit"
+    assert only(play.send("limit.announce", "director", minimum=200), LastRounds).purpose == "limit"
 
 
 def test_an_unknown_minimum_cannot_rise() -> None:
     play = Play("ARA02")
     play.open()
     with pytest.raises(RejectedError, match="the session was opened without one"):
-        play.say("limit.announce", minimum=200)
+        play.send("limit.announce", minimum=200)
 
 
 @pytest.mark.rule("ARA02-008", "BAL05-017", "EUS96-011", "GAL07-007")
@@ -247,9 +247,9 @@ def test_an_unknown_minimum_cannot_rise() -> None:
 def test_a_person_opens_and_closes_bets_where_the_wheel_does_not(game: str, decree: str) -> None:
     play = Play(decree, game, phases="person")
     play.open()
-    opened = only(play.say("bets.open", "croupier"), RoundOpened)
+    opened = only(play.send("bets.open", "croupier"), RoundOpened)
     assert (opened.round, opened.by) == (1, "M. Lasa")
-    assert whats(play.say("bets.close", "croupier")) == ["bets.closed"]
+    assert whats(play.send("bets.close", "croupier")) == ["bets.closed"]
     result = only(play.number(8, 41), RoundResult)
     assert (result.round, outcome_of(result).number, result.spin) == (1, 8, 41)
 
@@ -260,10 +260,10 @@ def test_a_number_before_the_croupiers_call_is_no_result(decree: str) -> None:
     play = Play(decree, phases="person")
     play.open()
     assert whats(play.number(8)) == ["before_no_more_bets", "round.unresolved"]
-    play.say("bets.open")
+    play.send("bets.open")
     assert whats(play.number(8)) == ["before_no_more_bets", "round.unresolved"]
-    play.say("bets.open")
-    play.say("bets.close")
+    play.send("bets.open")
+    play.send("bets.close")
     assert whats(play.number(8)) == ["round.result"]
     assert whats(play.number(8)) == ["before_no_more_bets", "round.unresolved"]
 
@@ -273,16 +273,16 @@ def test_a_number_before_the_croupiers_call_is_no_result(decree: str) -> None:
 def test_the_ball_put_back_by_hand_is_no_result_either(decree: str) -> None:
     play = Play(decree, phases="person")
     play.open()
-    play.say("bets.open")
-    play.say("bets.close")
+    play.send("bets.open")
+    play.send("bets.close")
     play.number(17, 1)
-    play.say("bets.open")
-    play.say("bets.close")
-    play.say("round.void", reason="ball_out")
+    play.send("bets.open")
+    play.send("bets.close")
+    play.send("round.void", reason="ball_out")
     assert play.number(17, 2) == []
-    assert only(play.say("bets.open"), RoundOpened).relaunch
+    assert only(play.send("bets.open"), RoundOpened).relaunch
     assert play.number(17, 3) == []
-    play.say("bets.close")
+    play.send("bets.close")
     assert only(play.number(17, 4), RoundResult).round == 3
 
 
@@ -291,9 +291,9 @@ def test_bets_are_opened_and_closed_by_permitted_roles() -> None:
     for play in (with_wheel, by_hand):
         play.open()
     with pytest.raises(RejectedError, match="the wheel reports when bets open and close"):
-        with_wheel.say("bets.open")
+        with_wheel.send("bets.open")
     with pytest.raises(RejectedError, match="no bets are open"):
-        by_hand.say("bets.close")
-    by_hand.say("bets.open")
+        by_hand.send("bets.close")
+    by_hand.send("bets.open")
     with pytest.raises(RejectedError, match="round 1 is in progress and has no result yet"):
-        by_hand.say("bets.open")
+        by_hand.send("bets.open")

@@ -130,7 +130,7 @@ def test_a_late_number_does_not_touch_a_result(play: Play) -> None:
 
 def test_a_lost_number_of_a_relaunch_is_a_candidate(play: Play) -> None:
     play.until_closed(1)
-    play.say("round.void", reason="ball_out")
+    play.send("round.void", reason="ball_out")
     silence(play)
     unresolved = only(play.number(8, 1, late=True), RoundUnresolved)
     assert (unresolved.round, unresolved.candidate) == (2, 8)
@@ -160,7 +160,7 @@ def test_a_spin_of_which_only_late_phases_were_received_is_unresolved(play: Play
     ]
     assert [frame.frame for frame in told[0].frames] == ["ball_in_rim 2"]
     assert play.events[-1] == only(play.events[-1:], RoundOpened)
-    assert only(play.say("round.confirm", round=3, number=5), RoundResult).spin == 3
+    assert only(play.send("round.confirm", round=3, number=5), RoundResult).spin == 3
 
 
 def test_the_number_of_a_spin_that_was_received_late_may_come_live(play: Play) -> None:

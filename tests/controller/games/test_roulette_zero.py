@@ -60,7 +60,7 @@ def test_a_correction_counts_the_zeros_in_a_row_and_recounts_later_ones(decree: 
     play.open()
     for spin, number in enumerate((0, 17, 0, 0), 1):
         play.spin(number, spin)
-    events = of_kind(play.say("result.correct", round=2, number=0), ResultCorrected)
+    events = of_kind(play.send("result.correct", round=2, number=0), ResultCorrected)
     assert [
         (event.round, outcome_of(event).number, event.was, outcome_of(event).zeros)
         for event in events
@@ -70,14 +70,14 @@ def test_a_correction_counts_the_zeros_in_a_row_and_recounts_later_ones(decree: 
         (4, 0, 0, 4),
     ]
     assert {outcome_of(event).last_of_session for event in events} == {False}
-    events = of_kind(play.say("result.correct", round=1, number=5), ResultCorrected)
+    events = of_kind(play.send("result.correct", round=1, number=5), ResultCorrected)
     assert [(event.round, outcome_of(event).zeros) for event in events] == [
         (1, 0),
         (2, 1),
         (3, 2),
         (4, 3),
     ]
-    events = of_kind(play.say("result.correct", round=4, number=5), ResultCorrected)
+    events = of_kind(play.send("result.correct", round=4, number=5), ResultCorrected)
     assert [(event.round, outcome_of(event).zeros) for event in events] == [(4, 0)]
 
 
@@ -85,10 +85,10 @@ def test_a_correction_counts_the_zeros_in_a_row_and_recounts_later_ones(decree: 
 def test_a_correction_of_the_last_spin_is_marked_as_last(decree: str) -> None:
     play = Play(decree)
     play.open()
-    play.say("last_rounds.announce")
+    play.send("last_rounds.announce")
     for spin in (1, 2, 3):
         play.spin(7, spin)
-    events = of_kind(play.say("result.correct", round=3, number=0), ResultCorrected)
+    events = of_kind(play.send("result.correct", round=3, number=0), ResultCorrected)
     assert [(outcome_of(event).zeros, outcome_of(event).last_of_session) for event in events] == [
         (1, True)
     ]

@@ -101,13 +101,13 @@ class Table(AnyPlay[Any, Any]):
         super().__init__(
             object, case.game, case.decree, {**SETTINGS.get(case.game, {}), **settings}
         )
-        self.say("session.open", minimum=MINIMUM, currency="EUR")
+        self.send("session.open", minimum=MINIMUM, currency="EUR")
         if case.game in DEALT:
-            self.say("shoe.start", shoe="7")
+            self.send("shoe.start", shoe="7")
 
     def place(self, bet: str, amount: int | None = None, who: str = "seat:1") -> BetPlaced:
         """Place a bet."""
-        return only(self.say("bet.place", "croupier", who=who, bet=bet, amount=amount), BetPlaced)
+        return only(self.send("bet.place", "croupier", who=who, bet=bet, amount=amount), BetPlaced)
 
     def law(self, name: str) -> str:
         """The rule that a refusal cites."""
@@ -120,7 +120,7 @@ def test_a_bet_is_taken_while_bets_are_open_and_refused_before_and_after(case: C
     if case.game != "craps":
         with pytest.raises(RejectedError, match="no bets are open"):
             play.place(case.bet)
-    play.say("bets.open", "croupier")
+    play.send("bets.open", "croupier")
     placed = play.place(case.bet, MINIMUM)
     assert (placed.who, placed.bet, placed.amount, placed.withdrawn, placed.round) == (
         "seat:1",
@@ -129,12 +129,12 @@ def test_a_bet_is_taken_while_bets_are_open_and_refused_before_and_after(case: C
         False,
         1,
     )
-    back = only(play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced)
+    back = only(play.send("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced)
     assert (back.bet, back.withdrawn) == (case.bet, True)
     with pytest.raises(RejectedError, match=f"seat:1 has no bet {case.bet}"):
-        play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet)
+        play.send("bet.withdraw", "croupier", who="seat:1", bet=case.bet)
     play.place(case.bet, MINIMUM)
-    play.say("bets.close", "croupier")
+    play.send("bets.close", "croupier")
     cites = play.game.book.laws.get("bet_after_close")
     for command, said in (
         ("bet.place", "no bets are open; return the chips"),
@@ -142,14 +142,14 @@ def test_a_bet_is_taken_while_bets_are_open_and_refused_before_and_after(case: C
     ):
         where = said if case.game != "craps" else "bets are closed; .*"
         with pytest.raises(RejectedError, match=f"{where}{f': {cites.rule}, ' if cites else ''}"):
-            play.say(command, "croupier", who="seat:1", bet=case.bet)
+            play.send(command, "croupier", who="seat:1", bet=case.bet)
     assert cites is not None or case.game == "trente-et-quarante"  # its sections have no call
 
 
 @every
 def test_a_stake_is_between_the_minimum_and_the_highest(case: Case) -> None:
     play = Table(case)
-    play.say("bets.open", "croupier")
+    play.send("bets.open", "croupier")
     for amount in (MINIMUM, case.most or 1_000_000):
         assert play.place(case.bet, amount).amount == amount
     for amount in (0, -5):
@@ -184,7 +184,7 @@ def test_the_highest_stake_is_that_of_the_authorisation_where_it_is_stated(case:
         return
     least = _least(case)
     play = Table(case, highest={key: least})
-    play.say("bets.open", "croupier")
+    play.send("bets.open", "croupier")
     play.place(case.bet, least)
     with pytest.raises(RejectedError, match=f"must be at most {least}"):
         play.place(case.bet, least + 1)
@@ -260,8 +260,8 @@ def test_a_minimum_is_not_announced_with_which_the_highest_stake_is_unlawful(gam
     play = Table(Case(game, "BAL05", key, None), highest={key: 50_000})
     for minimum in (3_000, 1_900):
         with pytest.raises(RejectedError, match=f"the highest stake on {key}, 50000, must be"):
-            play.say("limit.announce", minimum=minimum)
-    play.say("limit.announce", minimum=2_500)
+            play.send("limit.announce", minimum=minimum)
+    play.send("limit.announce", minimum=2_500)
 
 
 def _kind(case: Case) -> str:
@@ -277,7 +277,7 @@ def _kind(case: Case) -> str:
 @every
 def test_a_bet_of_another_game_is_refused(case: Case) -> None:
     play = Table(case)
-    play.say("bets.open", "croupier")
+    play.send("bets.open", "croupier")
     with pytest.raises(RejectedError, match="no bet seventeen here"):
         play.place("seventeen")
 
@@ -285,18 +285,18 @@ def test_a_bet_of_another_game_is_refused(case: Case) -> None:
 @every
 def test_bets_of_a_saved_and_restored_round_stay(case: Case) -> None:
     play = Table(case)
-    play.say("bets.open", "croupier")
+    play.send("bets.open", "croupier")
     play.place(case.bet, MINIMUM)
     play.again()
     assert (
-        only(play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced).withdrawn
+        only(play.send("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced).withdrawn
         is True
     )
 
 
 def test_the_authorised_minimum_of_boule_makes_its_highest_stakes() -> None:
     play = Table(Case("boule", "GAL07", "1", None), authorised_minimum=MINIMUM // 2)
-    play.say("bets.open", "croupier")
+    play.send("bets.open", "croupier")
     play.place("1", 100 * MINIMUM // 2)
     with pytest.raises(
         RejectedError, match=f"1 must be at most {100 * MINIMUM // 2}: {play.law('bet_limit')}"
@@ -306,7 +306,7 @@ def test_the_authorised_minimum_of_boule_makes_its_highest_stakes() -> None:
 
 def test_without_a_minimum_there_are_no_limits() -> None:
     play = Table(Case("boule", "GAL07", "1", None))
-    play.say("session.close")
-    play.say("session.open")
-    play.say("bets.open", "croupier")
+    play.send("session.close")
+    play.send("session.open")
+    play.send("bets.open", "croupier")
     assert play.place("1", 1_000_000_000).amount == 1_000_000_000

@@ -35,10 +35,10 @@ FLOP, LATER = "Tc 4d 9h", "4c 6s"
 def table(*bonus: str, **settings: str) -> Play:
     play = Play("texas-house", **settings)
     play.open(1, 2)
-    play.say("bets.open", "croupier")
+    play.send("bets.open", "croupier")
     for who in bonus:
-        play.say("bet.place", "croupier", who=who, bet="txb")
-    play.say("bets.close", "croupier")
+        play.send("bet.place", "croupier", who=who, bet="txb")
+    play.send("bets.close", "croupier")
     return play
 
 
@@ -61,7 +61,7 @@ def test_two_cards_each_the_flop_then_turn_and_river() -> None:
     assert [to for to, _ in dealt] == ["box:1", "box:2", "dealer"] * 2 + ["board"] * 3
     assert [card for _, card in dealt] == [None] * 6 + FLOP.split()
     assert irregularities(play.cards("Jc")) == [("card_extra", ("card.decide", "round.void"))]
-    play.say("card.decide", action="remove")
+    play.send("card.decide", action="remove")
     play.act("box:1", "go")
     play.act("box:2", "go")
     with pytest.raises(RejectedError, match="not all cards are dealt"):
@@ -222,14 +222,14 @@ def test_the_bonus_is_shown_before_the_turn() -> None:
 def test_the_bonus_is_a_bet_before_the_deal() -> None:
     play = Play("texas-house")
     play.open(1)
-    play.say("bets.open")
-    play.say("bet.place", who="box:1", bet="txb", amount=500)
+    play.send("bets.open")
+    play.send("bet.place", who="box:1", bet="txb", amount=500)
     with pytest.raises(RejectedError, match="box:1 already has the bet txb"):
-        play.say("bet.place", who="box:1", bet="txb")
-    play.say("bet.withdraw", who="box:1", bet="txb")
-    play.say("bets.close")
+        play.send("bet.place", who="box:1", bet="txb")
+    play.send("bet.withdraw", who="box:1", bet="txb")
+    play.send("bets.close")
     with pytest.raises(RejectedError, match="no bets are open; return the chips"):
-        play.say("bet.place", who="box:1", bet="txb")
+        play.send("bet.place", who="box:1", bet="txb")
 
 
 # Misdeals
@@ -253,9 +253,9 @@ def test_cards_are_gathered_and_another_hand_begins(
 ) -> None:
     play = table()
     play.cards(BANK_PAIR)
-    events = play.say("deal.error", error=error, who=who)
+    events = play.send("deal.error", error=error, who=who)
     assert voids(events) == [(reason, "EUS96-163")]
-    assert [event.relaunch for event in of_kind(play.say("bets.open"), RoundOpened)] == [True]
+    assert [event.relaunch for event in of_kind(play.send("bets.open"), RoundOpened)] == [True]
 
 
 @pytest.mark.rule("EUS96-163")
@@ -268,18 +268,18 @@ def test_a_card_of_the_bank_that_comes_face_up_is_a_misdeal() -> None:
     assert irregularities(play.cards("Ks", exposed=True)) == [
         ("card_exposed", ("card.decide", "round.void"))
     ]
-    assert voids(play.say("card.decide", action="exposed")) == [("card_exposed", "EUS96-163")]
+    assert voids(play.send("card.decide", action="exposed")) == [("card_exposed", "EUS96-163")]
 
 
 @pytest.mark.rule("EUS96-163")
 def test_a_wrong_number_corrected_before_the_bets_begin_is_no_misdeal() -> None:
     play = table()
     play.cards(BANK_PAIR)
-    events = play.say("deal.error", error="too_many", who="box:1", recoverable=True)
+    events = play.send("deal.error", error="too_many", who="box:1", recoverable=True)
     assert (voids(events), irregularities(events)) == ([], [("deal_error", ())])
     play.cards(FLOP)
     play.act("box:1", "go")
-    events = play.say("deal.error", error="too_many", who="box:2", recoverable=True)
+    events = play.send("deal.error", error="too_many", who="box:2", recoverable=True)
     assert voids(events) == [("wrong_count", "EUS96-163")]
 
 
@@ -287,7 +287,7 @@ def test_a_wrong_number_corrected_before_the_bets_begin_is_no_misdeal() -> None:
 def test_a_players_card_seen_leaves_the_play_valid() -> None:
     play = table()
     play.cards(BANK_PAIR)
-    events = play.say("deal.error", error="exposed", who="box:1", index=1)
+    events = play.send("deal.error", error="exposed", who="box:1", index=1)
     assert (voids(events), irregularities(events)) == ([], [("card_exposed", ())])
     assert [event.card for event in of_kind(events, CardTurned)] == ["Ah"]
 
@@ -296,9 +296,9 @@ def test_a_players_card_seen_leaves_the_play_valid() -> None:
 def test_hands_that_touched_take_no_further_part() -> None:
     play = table()
     play.cards(f"{BANK_PAIR} {FLOP}")
-    events = play.say("deal.error", error="touched", who="box:1", fault="player")
+    events = play.send("deal.error", error="touched", who="box:1", fault="player")
     assert irregularities(events) == [("hands_touched", ())]
-    play.say("deal.error", error="touched", who="box:2", fault="player")
+    play.send("deal.error", error="touched", who="box:2", fault="player")
     result = play.result()
     assert [hand.settled for hand in outcome_of(result).hands] == [(), (), ()]
 
@@ -306,11 +306,11 @@ def test_hands_that_touched_take_no_further_part() -> None:
 def test_a_common_card_seen_too_early_is_for_the_person_in_charge() -> None:
     play = table()
     play.cards(f"{BANK_PAIR} {FLOP}")
-    events = play.say("deal.error", error="premature")
+    events = play.send("deal.error", error="premature")
     assert irregularities(events) == [("deal_error", ("round.confirm", "round.void"))]
     with pytest.raises(RejectedError, match="the table is waiting for: round-confirm, round-void"):
         play.act("box:1", "go")
-    play.say("round.confirm")
+    play.send("round.confirm")
     play.act("box:1", "go")
     play.act("box:2", "pass")
     play.cards(LATER)
@@ -322,7 +322,7 @@ def test_a_common_card_that_was_not_read_is_reported() -> None:
     play = table()
     events = play.cards(f"{BANK_PAIR} Tc - 9h")
     assert irregularities(events) == [("card_unread", ("cards.show", "round.void"))]
-    play.say("cards.show", who="board", index=2, cards=["4d"])
+    play.send("cards.show", who="board", index=2, cards=["4d"])
     assert play.shown["hands"]["board"] == ["Tc", "4d", "9h"]
     assert play.shown["phase"] == "players"
 

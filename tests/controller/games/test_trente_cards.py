@@ -28,7 +28,7 @@ def test_an_unread_card_stops_the_table_until_a_person_has_read_it() -> None:
         ("card_unread", ("card.decide", "round.void"))
     ]
     assert play.sealed == rest
-    events = play.say("card.decide", action="read", card=first)
+    events = play.send("card.decide", action="read", card=first)
     assert [event.card for event in of_kind(events, CardDealt)] == BLACK_WINS.split()
     [result] = of_kind(events, RoundResult)
     assert (outcome_of(result).winner, outcome_of(result).marks, result.confirmed_by) == (
@@ -42,7 +42,7 @@ def test_an_unread_card_may_leave_the_game() -> None:
     play = table()
     play.bets()
     play.cards(f"Ts - {' '.join(BLACK_WINS.split()[1:])}")
-    events = play.say("card.decide", action="remove")
+    events = play.send("card.decide", action="remove")
     assert [(event.why, event.card) for event in of_kind(events, CardRemoved)] == [
         ("card_unread", None)
     ]
@@ -58,19 +58,19 @@ def test_two_cards_unread_are_asked_for_one_after_the_other() -> None:
     play = table()
     play.bets()
     play.cards("Ts - - 2s Kd Th 9d 8c")
-    assert of_kind(play.say("card.decide", action="read", card="Jd"), RoundResult) == []
+    assert of_kind(play.send("card.decide", action="read", card="Jd"), RoundResult) == []
     assert play.state.asks == ("card.decide", "round.void")
-    [result] = of_kind(play.say("card.decide", action="read", card="Qc"), RoundResult)
+    [result] = of_kind(play.send("card.decide", action="read", card="Qc"), RoundResult)
     assert outcome_of(result).winner == "black"
 
 
 def test_a_card_before_bets_close_waits_and_may_be_the_first_of_the_round() -> None:
     play = table()
-    play.say("bets.open")
+    play.send("bets.open")
     [irregular] = of_kind(play.cards("Ts"), Irregularity)
     assert (irregular.what, irregular.asks) == ("card_before_close", ("card.decide", "round.void"))
-    play.say("card.decide", action="accept")
-    events = play.say("bets.close")
+    play.send("card.decide", action="accept")
+    events = play.send("bets.close")
     assert [event.card for event in of_kind(events, CardDealt)] == ["Ts"]
     [result] = of_kind(play.cards(BLACK_WINS[3:]), RoundResult)
     assert outcome_of(result).winner == "black"
@@ -82,8 +82,8 @@ def test_a_card_out_of_its_time_may_leave_the_game() -> None:
     [irregular] = of_kind(play.cards("7h"), Irregularity)
     assert (irregular.what, irregular.asks) == ("card_out_of_round", ("card.decide",))
     with pytest.raises(RejectedError, match="a card needs a decision"):
-        play.say("bets.open")
-    [removed] = of_kind(play.say("card.decide", action="remove"), CardRemoved)
+        play.send("bets.open")
+    [removed] = of_kind(play.send("card.decide", action="remove"), CardRemoved)
     assert removed.card == "7h"
     assert of_kind(play.coup(RED_WINS), RoundResult) != []
 
@@ -96,7 +96,7 @@ def test_a_card_may_be_kept_for_the_next_round(rounds: str) -> None:
         play.bets()
     play.cards(" ".join(BLACK_WINS.split()[:7]))
     play.cards(cards[0], unsure=True)
-    play.say("card.decide", action="next_round")
+    play.send("card.decide", action="next_round")
     [result] = of_kind(play.cards(BLACK_WINS.split()[7]), RoundResult)
     assert (result.round, outcome_of(result).winner) == (1, "black")
     events = play.bets() if rounds == "keys" else []
@@ -114,7 +114,7 @@ def test_an_accepted_card_that_completes_the_coup_leaves_the_next_one_over() -> 
     play.cards(" ".join(BLACK_WINS.split()[:7]))
     play.cards("8c", unsure=True)
     play.cards("7h")
-    events = play.say("card.decide", action="accept")
+    events = play.send("card.decide", action="accept")
     [result] = of_kind(events, RoundResult)
     assert outcome_of(result).winner == "black"
     assert [event.what for event in of_kind(events, Irregularity)] == ["card_out_of_round"]
@@ -127,7 +127,7 @@ def test_a_persons_reading_counts_in_place_of_the_shoes() -> None:
     play.cards("9s", unsure=True)
     play.cards(BLACK_WINS[3:])
     assert play.sealed == ["9s", *BLACK_WINS.split()[1:]]
-    events = play.say("card.decide", action="read", card="Ts")
+    events = play.send("card.decide", action="read", card="Ts")
     [result] = of_kind(events, RoundResult)
     assert (outcome_of(result).winner, len(play.evidence(result))) == ("black", 8)
 
@@ -139,8 +139,8 @@ def test_a_card_of_another_game_is_read_or_removed(card: str) -> None:
     [irregular] = of_kind(play.cards(card), Irregularity)
     assert irregular.what == "card_foreign"
     with pytest.raises(RejectedError, match="not a card of this game"):
-        play.say("card.decide", action="accept")
-    [dealt] = of_kind(play.say("card.decide", action="read", card="Ts"), CardDealt)
+        play.send("card.decide", action="accept")
+    [dealt] = of_kind(play.send("card.decide", action="read", card="Ts"), CardDealt)
     assert dealt.card == "Ts"
 
 
@@ -157,4 +157,4 @@ def test_a_person_does_not_choose_the_row_of_a_card() -> None:
     play.bets()
     play.cards("7h", unsure=True)
     with pytest.raises(RejectedError, match="which row a card goes to"):
-        play.say("card.decide", action="for", who="red")
+        play.send("card.decide", action="for", who="red")

@@ -144,7 +144,7 @@ def test_the_cards_stay_in_view_until_the_next_coup(decree: str) -> None:
         "black",
         ["colour"],
     )
-    play.say("bets.open")
+    play.send("bets.open")
     assert play.shown["rows"] == {"black": [], "red": []}
 
 
@@ -164,7 +164,7 @@ def test_history_has_one_line_for_each_round() -> None:
     play.coup(BLACK_WINS)
     play.coup(TIE)
     play.bets()
-    play.say("round.void", reason="misdeal")
+    play.send("round.void", reason="misdeal")
     first, second, third = history(play)
     hands = first["outcome"].pop("hands")
     assert {hand["who"]: hand["points"] for hand in hands} == {"black": 32, "red": 37}
@@ -194,10 +194,10 @@ def test_the_person_responsible_declares_a_round_null(decree: str) -> None:
     play.bets()
     play.cards("Ts Jd")
     with pytest.raises(RejectedError, match="role croupier is not allowed"):
-        play.say("round.void", role="croupier", reason="misdeal")
+        play.send("round.void", role="croupier", reason="misdeal")
     with pytest.raises(RejectedError, match="ball_out is not a reason to void a round"):
-        play.say("round.void", reason="ball_out")
-    [void] = of_kind(play.say("round.void", reason="cards_stuck"), RoundVoid)
+        play.send("round.void", reason="ball_out")
+    [void] = of_kind(play.send("round.void", reason="cards_stuck"), RoundVoid)
     assert (void.reason, void.law) == ("cards_stuck", play.game.book.void["cards_stuck"].rule)
     assert of_kind(play.coup(BLACK_WINS), RoundResult) != []
 
@@ -206,13 +206,13 @@ def test_impossible_commands_are_refused() -> None:
     play = Play()
     for command in ("bets.open", "shoe.end", "session.close"):
         with pytest.raises(RejectedError, match="no session"):
-            play.say(command)
-    play.say("session.open")
+            play.send(command)
+    play.send("session.open")
     with pytest.raises(RejectedError, match="no shoe"):
-        play.say("bets.open")
+        play.send("bets.open")
     with pytest.raises(RejectedError, match="without a number"):
-        play.say("shoe.start", shoe=" ")
-    play.say("shoe.start", shoe="S1")
+        play.send("shoe.start", shoe=" ")
+    play.send("shoe.start", shoe="S1")
     for command, fields, why in (
         ("bets.close", {}, "no bets are open"),
         ("card.decide", {"action": "accept"}, "no card needs a decision"),
@@ -221,12 +221,12 @@ def test_impossible_commands_are_refused() -> None:
         ("hand.draw", {}, "has no command hand-draw"),
     ):
         with pytest.raises(RejectedError, match=why):
-            play.say(command, **fields)
+            play.send(command, **fields)
     play.bets()
     with pytest.raises(RejectedError, match="is not waiting for a confirmation"):
-        play.say("round.confirm", winner="black")
+        play.send("round.confirm", winner="black")
     with pytest.raises(RejectedError, match="round 1 is in progress"):
-        play.say("shoe.end")
+        play.send("shoe.end")
 
 
 def test_a_result_is_corrected_not_erased() -> None:
@@ -238,14 +238,14 @@ def test_a_result_is_corrected_not_erased() -> None:
         ({"round": 1, "winner": "black"}, "is already black"),
     ):
         with pytest.raises(RejectedError, match=why):
-            play.say("result.correct", **fields)
-    [corrected] = of_kind(play.say("result.correct", round=1, winner="red"), ResultCorrected)
+            play.send("result.correct", **fields)
+    [corrected] = of_kind(play.send("result.correct", round=1, winner="red"), ResultCorrected)
     assert (outcome_of(corrected).winner, corrected.was) == ("red", "black")
     [line] = history(play)
     outcome = line["outcome"]
     assert (outcome["winner"], outcome["marks"], line["corrected"]) == ("red", [], True)
     assert play.shown["rows"] == {"black": [], "red": []}
     play.bets()
-    play.say("round.void", reason="misdeal")
+    play.send("round.void", reason="misdeal")
     with pytest.raises(RejectedError, match="no result to correct"):
-        play.say("result.correct", round=2, winner="red")
+        play.send("result.correct", round=2, winner="red")

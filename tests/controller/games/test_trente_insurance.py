@@ -13,7 +13,7 @@ from tests.support.games.trente_play import Play
 
 
 def bet(play: AnyPlay[Any, Any], kind: str, amount: int | None, who: str = "seat:1") -> list[Any]:
-    return play.say("bet.place", "croupier", who=who, bet=kind, amount=amount)
+    return play.send("bet.place", "croupier", who=who, bet=kind, amount=amount)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def bet(play: AnyPlay[Any, Any], kind: str, amount: int | None, who: str = "seat
 def test_insurance_is_a_hundredth_of_a_bet_that_is_placed(decree: str) -> None:
     play = Play(decree)
     play.open()
-    play.say("bets.open", "croupier")
+    play.send("bets.open", "croupier")
     with pytest.raises(RejectedError, match=r"seat:1 has no bet for this insurance; .* 1/100"):
         bet(play, "insurance", 10)
     bet(play, "red", 20_000)
@@ -38,7 +38,7 @@ def test_insurance_is_a_hundredth_of_a_bet_that_is_placed(decree: str) -> None:
         bet(play, "insurance", right)
     with pytest.raises(RejectedError, match="seat:2 has no bet"):
         bet(play, "insurance", 200, "seat:2")
-    events = of_kind(play.say("bet.withdraw", "croupier", who="seat:1", bet="colour"), BetPlaced)
+    events = of_kind(play.send("bet.withdraw", "croupier", who="seat:1", bet="colour"), BetPlaced)
     assert [(each.bet, each.withdrawn) for each in events] == [
         ("colour", True),
         ("insurance", True),

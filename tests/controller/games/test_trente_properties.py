@@ -219,7 +219,7 @@ def test_any_shoe_reaches_its_end(decree: str, seed: int, at: int) -> None:
     play.cards(" ".join(cards[:at]))
     play.cut()
     play.cards(" ".join(cards[at:]))
-    play.say("shoe.end")
+    play.send("shoe.end")
     assert [event.card for event in play.events if isinstance(event, CardDealt)] == cards[:at]
     results = [event for event in play.events if isinstance(event, RoundResult)]
     voids = [event for event in play.events if isinstance(event, RoundVoid)]

@@ -57,7 +57,7 @@ def test_refaits_in_a_row_are_counted_and_null_coups_change_nothing(decree: str)
     for cards in (REFAIT, TIE, REFAIT, BLACK_WINS, REFAIT):
         counts.append(outcome_of(only(play.coup(cards), RoundResult)).refaits)
         play.bets()
-        play.say("round.void", reason="misdeal")
+        play.send("round.void", reason="misdeal")
         assert play.shown["refaits"] == max(counts[-1], counts[0] if cards == TIE else 0)
     assert counts == [1, 0, 2, 0, 1]
 
@@ -65,12 +65,12 @@ def test_refaits_in_a_row_are_counted_and_null_coups_change_nothing(decree: str)
 @pytest.mark.parametrize("decree", by_decree("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
 def test_at_the_last_hand_of_the_session_there_is_no_choice(decree: str) -> None:
     play = table(decree)
-    play.say("last_rounds.announce")
+    play.send("last_rounds.announce")
     hands = play.game.book.last_rounds or 1
     for left in range(hands, 0, -1):
-        play.say("bets.open")
+        play.send("bets.open")
         shown = play.shown["refait_choices"]
-        play.say("bets.close")
+        play.send("bets.close")
         result = only(play.cards(REFAIT), RoundResult)
         may = ("refund",) if left == 1 else ("half", "prison")
         assert (outcome_of(result).choices, shown, outcome_of(result).last_of_session) == (
@@ -80,7 +80,7 @@ def test_at_the_last_hand_of_the_session_there_is_no_choice(decree: str) -> None
         )
         assert outcome_of(result).refaits == hands - left + 1
     with pytest.raises(RejectedError, match="have been played"):
-        play.say("bets.open")
+        play.send("bets.open")
 
 
 @every
@@ -96,8 +96,8 @@ def test_a_person_states_which_of_the_two_it_is(decree: str) -> None:
     play.cards("Td Jd")
     play.gap()
     with pytest.raises(RejectedError, match="refait"):
-        play.say("round.confirm", winner="31-31")
-    assert refait_fields(only(play.say("round.confirm", winner="refait"), RoundResult)) == (
+        play.send("round.confirm", winner="31-31")
+    assert refait_fields(only(play.send("round.confirm", winner="refait"), RoundResult)) == (
         "refait", ("refait",), 1, ("half", "prison"), False,
     )  # fmt: skip
 
@@ -114,7 +114,7 @@ def hide(play: Play) -> None:
 def test_a_refait_made_uncertain_by_a_silence_is_the_candidate(decree: str) -> None:
     play = table(decree)
     hide(play)
-    assert outcome_of(only(play.say("round.confirm", round=1), RoundResult)).winner == "refait"
+    assert outcome_of(only(play.send("round.confirm", round=1), RoundResult)).winner == "refait"
 
 
 @pytest.mark.parametrize("decree", by_decree("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
@@ -122,14 +122,14 @@ def test_a_correction_states_it_too_and_recounts_the_later_ones(decree: str) -> 
     play = table(decree)
     for cards in (REFAIT, BLACK_WINS, REFAIT, REFAIT):
         play.coup(cards)
-    events = of_kind(play.say("result.correct", round=2, winner="refait"), ResultCorrected)
+    events = of_kind(play.send("result.correct", round=2, winner="refait"), ResultCorrected)
     assert [(event.round, outcome_of(event).refaits) for event in events] == [
         (2, 2),
         (3, 3),
         (4, 4),
     ]
     assert refait_fields(events[0]) == ("refait", ("refait",), 2, ("half", "prison"), False)
-    events = of_kind(play.say("result.correct", round=2, winner="tie"), ResultCorrected)
+    events = of_kind(play.send("result.correct", round=2, winner="tie"), ResultCorrected)
     assert [
         (event.round, outcome_of(event).winner, outcome_of(event).refaits) for event in events
     ] == [
@@ -138,7 +138,7 @@ def test_a_correction_states_it_too_and_recounts_the_later_ones(decree: str) -> 
         (4, "refait", 3),
     ]
     assert events[0].was == "refait"
-    events = of_kind(play.say("result.correct", round=1, winner="red"), ResultCorrected)
+    events = of_kind(play.send("result.correct", round=1, winner="red"), ResultCorrected)
     assert [(event.round, outcome_of(event).refaits) for event in events] == [
         (1, 0),
         (3, 1),
@@ -153,7 +153,7 @@ def test_a_late_result_of_an_unresolved_round_recounts_the_later_ones(
     play = table(decree)
     hide(play)
     assert outcome_of(only(play.coup(REFAIT), RoundResult)).refaits == 1
-    events = play.say("round.confirm", round=1)
+    events = play.send("round.confirm", round=1)
     assert outcome_of(only(events, RoundResult)).refaits == 1
     later = only(events, ResultCorrected)
     assert (later.round, outcome_of(later).winner, later.was, outcome_of(later).refaits) == (

@@ -29,8 +29,8 @@ def test_a_silence_in_a_round_leaves_it_to_a_person() -> None:
     assert play.cards("2s Kd") == []
     assert play.shown["asks"] == ["bets.open"]
     with pytest.raises(RejectedError, match="are known; give the winner"):
-        play.say("round.confirm")
-    [result] = of_kind(play.say("round.confirm", winner="red"), RoundResult)
+        play.send("round.confirm")
+    [result] = of_kind(play.send("round.confirm", winner="red"), RoundResult)
     assert (outcome_of(result).winner, outcome_of(result).hands, outcome_of(result).marks) == (
         "red",
         (),
@@ -48,7 +48,7 @@ def test_cards_known_only_later_are_stored_for_the_decision() -> None:
     events = play.cards(" ".join(cards[6:]), late=True)
     assert [event.candidate for event in of_kind(events, RoundUnresolved)] == [None]
     assert play.sealed == cards[6:]
-    [result] = of_kind(play.say("round.confirm"), RoundResult)
+    [result] = of_kind(play.send("round.confirm"), RoundResult)
     assert (outcome_of(result).winner, result.confirmed_by) == ("black", "M. Lasa (table_head)")
 
 
@@ -58,7 +58,7 @@ def test_a_decision_about_a_card_does_not_end_what_a_silence_may_have_hidden() -
     play.cards("Ts Jd")
     play.cards("Qc", unsure=True)
     play.gap()
-    events = play.say("card.decide", action="accept")
+    events = play.send("card.decide", action="accept")
     [unresolved] = of_kind(events, RoundUnresolved)
     assert unresolved.candidate is None
     assert of_kind(events, CardDealt) == []
@@ -69,7 +69,7 @@ def test_a_round_confirmed_in_its_silence_leaves_what_may_still_come() -> None:
     play.bets()
     play.cards("Ts Jd")
     play.gap()
-    [result] = of_kind(play.say("round.confirm", winner="red"), RoundResult)
+    [result] = of_kind(play.send("round.confirm", winner="red"), RoundResult)
     assert outcome_of(result).winner == "red"
     assert play.cards("Qc 2s") == []
     assert of_kind(play.coup(RED_WINS), RoundResult) != []
@@ -82,9 +82,9 @@ def test_more_cards_than_can_wait_are_counted_and_leave_the_round_to_a_person() 
     play.cards(" ".join(shuffled(3)[:40]))
     assert play.state.shoe is not None
     assert (play.state.shoe.drawn, len(play.state.held)) == (41, MAX_WAITING_CARDS)
-    play.say("card.decide", action="read", card="5c")
+    play.send("card.decide", action="read", card="5c")
     while "card.decide" in play.state.asks:
-        play.say("card.decide", action="remove")
+        play.send("card.decide", action="remove")
     assert not play.state.overflowed
     assert play.state.current is None
     assert play.state.asks == ()
@@ -94,7 +94,7 @@ def test_at_a_table_without_keys_cards_that_could_not_wait_are_a_gap() -> None:
     play = table(rounds="shoe")
     play.cards("-")
     play.cards(" ".join(shuffled(3)[:40]))
-    events = play.say("card.decide", action="read", card="5c")
+    events = play.send("card.decide", action="read", card="5c")
     assert of_kind(events, RoundResult) != []
     assert play.state.current is not None
     assert [event.what for event in of_kind(events, Irregularity)] == ["silence"]
@@ -105,7 +105,7 @@ def test_at_a_table_without_keys_cards_that_could_not_wait_belong_to_no_round() 
     play = table(rounds="shoe")
     play.cards("-")
     play.cards(" ".join(shuffled(3)[:40]))
-    play.say("round.void", reason="inspector")
+    play.send("round.void", reason="inspector")
     assert play.shown["asks"] == ["bets.open"]
     assert play.cards("Qc 2s") == []
 
@@ -118,15 +118,15 @@ def test_at_a_table_without_keys_a_round_that_began_in_a_silence_is_counted() ->
     assert [(event.round, event.why) for event in of_kind(events, RoundUnresolved)] == [
         (2, "silence")
     ]
-    play.say("round.confirm", round=2, winner="black")
-    play.say("bets.open")
+    play.send("round.confirm", round=2, winner="black")
+    play.send("bets.open")
     [result] = of_kind(play.cards(RED_WINS), RoundResult)
     assert result.round == 3
 
 
 def test_at_a_table_without_keys_bets_opened_before_a_silence_do_not_close_it() -> None:
     play = table(rounds="shoe")
-    play.say("bets.open")
+    play.send("bets.open")
     play.gap()
     events = play.cards("Ts")
     assert [event.round for event in of_kind(events, RoundUnresolved)] == [1]
@@ -145,9 +145,9 @@ def test_no_round_is_requested_where_none_may_begin() -> None:
     play.bets()
     play.cards("Ts Jd")
     play.gap()
-    play.say("round.confirm", winner="red")
+    play.send("round.confirm", winner="red")
     assert play.shown["asks"] == ["bets.open"]
     play.cut()
     with pytest.raises(RejectedError, match="the cut card has come"):
-        play.say("bets.open")
+        play.send("bets.open")
     assert (play.shown["phase"], play.shown["asks"]) == ("shoe_over", [])

@@ -55,11 +55,11 @@ def test_a_fault_of_the_cards_is_reported(decree: str) -> None:
 @every
 def test_cards_without_a_shoe(decree: str) -> None:
     play = Play(decree)
-    play.say("session.open")
+    play.send("session.open")
     play.cards("Ts Jd")
     assert whats(play) == ["shoe_missing"]
     assert [event.alert for event in of_kind(play.events, AlertRaised)] == ["shoe_missing"]
-    said = play.say("shoe.start", shoe="S1")
+    said = play.send("shoe.start", shoe="S1")
     assert [event.alert for event in of_kind(said, AlertCleared)] == ["shoe_missing"]
 
 
@@ -103,8 +103,8 @@ def test_the_cut_card_makes_the_round_null_and_the_last_five_are_counted(decree:
     ] * 5
     assert play.sealed == cards[307:]
     with pytest.raises(RejectedError, match="no further round"):
-        play.say("bets.open")
-    [ended] = of_kind(play.say("shoe.end"), ShoeEnded)
+        play.send("bets.open")
+    [ended] = of_kind(play.send("shoe.end"), ShoeEnded)
     assert (ended.why, ended.drawn, ended.left, ended.missing, ended.extra) == (
         "cut",
         312,
@@ -119,7 +119,7 @@ def test_the_cut_card_makes_the_round_null_and_the_last_five_are_counted(decree:
 def test_the_cut_card_before_the_first_card_makes_the_round_null_too(decree: str) -> None:
     play = Play(decree)
     play.open()
-    play.say("bets.open")
+    play.send("bets.open")
     assert [void.round for void in of_kind(play.cut(), RoundVoid)] == [1]
     assert whats(play) == ["cut_card"]
 
@@ -138,7 +138,7 @@ def test_a_person_reports_the_cut_card_where_the_shoe_does_not_see_it() -> None:
     play.open()
     play.bets()
     play.cards("Ts Jd")
-    events = play.say("round.void", reason="cut_card")
+    events = play.send("round.void", reason="cut_card")
     [void] = of_kind(events, RoundVoid)
     assert (void.reason, void.by) == ("cut_card", "M. Lasa")
     assert of_kind(events, ShoeCut) != []
@@ -154,8 +154,8 @@ def test_the_cut_card_takes_the_cards_that_wait_with_it() -> None:
     play.cut()
     assert play.state.asks == ()
     with pytest.raises(RejectedError, match="no card needs a decision"):
-        play.say("card.decide", action="remove")
-    play.say("shoe.start", shoe="S2")
+        play.send("card.decide", action="remove")
+    play.send("shoe.start", shoe="S2")
     assert of_kind(play.coup(RED_WINS), RoundResult) != []
 
 
@@ -170,7 +170,7 @@ def test_five_cards_are_counted(decree: str, tail: int, left: int | None, says: 
     play.coup(BLACK_WINS)
     play.cut()
     play.cards(" ".join(["7h"] * tail))
-    play.say("shoe.end", left=left)
+    play.send("shoe.end", left=left)
     assert whats(play).count("last_five") == says
 
 
@@ -188,9 +188,9 @@ def test_a_shoe_that_restarts_asks_for_its_cards() -> None:
     assert play.cards("7h") == []
     for command in ({"action": "remove"}, {"action": "read", "card": "7h"}):
         with pytest.raises(RejectedError, match="the shoe restarted"):
-            play.say("card.decide", **command)
-    play.say("card.decide", action="accept")
-    play.say("round.void", round=1, reason="device_fault")
+            play.send("card.decide", **command)
+    play.send("card.decide", action="accept")
+    play.send("round.void", round=1, reason="device_fault")
     assert of_kind(play.coup(BLACK_WINS), RoundResult) != []
 
 
@@ -210,10 +210,10 @@ def test_a_complaint_of_the_shoe_is_an_alert_without_its_card() -> None:
 def test_the_last_hands_are_counted_in_the_basque_country() -> None:
     play = Play("EUS96")
     play.open()
-    [told] = of_kind(play.say("last_rounds.announce"), LastRounds)
+    [told] = of_kind(play.send("last_rounds.announce"), LastRounds)
     assert (told.left, told.announcement) == (3, {"eu": "azken hiru eskuak"})
     with pytest.raises(RejectedError, match="already announced"):
-        play.say("last_rounds.announce")
+        play.send("last_rounds.announce")
     left = [
         event.left
         for _ in range(3)
@@ -227,7 +227,7 @@ def test_closing_leaves_a_round_in_hand_unresolved() -> None:
     play.open()
     play.bets()
     play.cards("Ts")
-    events = play.say("session.close")
+    events = play.send("session.close")
     assert [event.why for event in of_kind(events, RoundUnresolved)] == ["undecided"]
     assert (len(of_kind(events, ShoeEnded)), len(of_kind(events, SessionClosed))) == (1, 1)
 
@@ -249,7 +249,7 @@ def test_a_whole_shoe_to_its_end_with_restarts(decree: str, rounds: str) -> None
             play.again()
         play.cards(card)
         play.again()
-    play.say("shoe.end")
+    play.send("shoe.end")
     results, [void] = of_kind(play.events, RoundResult), of_kind(play.events, RoundVoid)
     assert whats(play) == []
     assert void.reason == "cut_card"

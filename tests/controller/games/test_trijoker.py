@@ -109,17 +109,17 @@ def test_no_bet_is_withdrawn_before_the_cards_lie() -> None:
 def test_without_a_reader_hands_are_reported_when_they_lie_open(decree: str) -> None:
     play = table(decree)
     for who in ("box:1", "box:3", "common:1", "box:1", "box:3", "common:2", "box:1", "box:3"):
-        play.say("cards.deal", "croupier", who=who)
+        play.send("cards.deal", "croupier", who=who)
     with pytest.raises(RejectedError, match="not every card of common:1 is known; send cards-show"):
         play.turn("common:1")
-    play.say("cards.show", who="common:1", cards=["5d"])
-    play.say("cards.show", who="common:2", cards=["8h"])
+    play.send("cards.show", who="common:1", cards=["5d"])
+    play.send("cards.show", who="common:2", cards=["8h"])
     with pytest.raises(
         RejectedError, match="box:1 has 3 cards, not 2; report a wrong number with deal-error"
     ):
-        play.say("cards.show", who="box:1", cards=["Jh", "Js"])
-    play.say("cards.show", who="box:1", cards=["Jh", "Js", "7s"])
-    play.say("cards.show", who="box:3", cards=["2c", "9c", "Qd"])
+        play.send("cards.show", who="box:1", cards=["Jh", "Js"])
+    play.send("cards.show", who="box:1", cards=["Jh", "Js", "7s"])
+    play.send("cards.show", who="box:3", cards=["2c", "9c", "Qd"])
     assert [hand.outcome for hand in outcome_of(play.result()).hands] == ["win", "lose", None]
 
 
@@ -132,11 +132,11 @@ def test_a_players_card_seen_the_round_goes_on(decree: str) -> None:
     events = play.cards("Kh", exposed=True)
     assert irregularities(events) == [("card_exposed", ("card.decide", "round.void"))]
     assert of_kind(events, CardDealt) == [], "a reader's report does not publish it"
-    events = play.say("card.decide", action="exposed")
+    events = play.send("card.decide", action="exposed")
     assert irregularities(events) == [("card_exposed", ())]
     assert [event.card for event in of_kind(events, CardDealt)] == ["Kh"]
     play.cards("2c 5d Js 9c 8h 7s Qd")
-    events = play.say("deal.error", error="exposed", who="box:3", index=1)
+    events = play.send("deal.error", error="exposed", who="box:3", index=1)
     assert irregularities(events) == [("card_exposed", ())]
     assert [event.card for event in of_kind(events, CardTurned)] == ["2c"]
     play.turn("common:1", "common:2", "box:1", "box:3")
@@ -151,7 +151,7 @@ def test_a_common_card_from_the_jack_on_makes_the_round_null(decree: str, card: 
     assert irregularities(play.cards(card, exposed=True)) == [
         ("card_exposed", ("card.decide", "round.void"))
     ]
-    events = play.say("card.decide", action="exposed")
+    events = play.send("card.decide", action="exposed")
     assert voids(events) == [("card_exposed", f"{decree}-{'146' if decree == 'BAL05' else '161'}")]
     assert play.shown["phase"] == "waiting"
 
@@ -163,12 +163,12 @@ def test_a_person_is_asked_where_only_a_device_has_seen_it(decree: str) -> None:
     assert irregularities(play.cards("Js", exposed=True)) == [
         ("card_exposed", ("card.decide", "round.void"))
     ]
-    events = play.say("card.decide", action="exposed")
+    events = play.send("card.decide", action="exposed")
     assert [event.card for event in of_kind(events, CardDealt)] == ["Js"]
     assert [reason for reason, _ in voids(events)] == ["card_exposed"]
     play.bets()
     play.cards("2c 3c Js")
-    assert voids(play.say("deal.error", error="exposed", who="common:1")), "a person's word holds"
+    assert voids(play.send("deal.error", error="exposed", who="common:1")), "a person's word holds"
 
 
 @pytest.mark.parametrize("decree", by_decree("BAL05-146", "EUS96-161"))
@@ -178,7 +178,7 @@ def test_a_lower_common_card_does_not_make_the_round_null_and_is_turned_later(de
     assert irregularities(play.cards("Th", exposed=True)) == [
         ("card_exposed", ("card.decide", "round.void"))
     ]
-    events = play.say("card.decide", action="exposed")
+    events = play.send("card.decide", action="exposed")
     assert irregularities(events) == [("common_exposed", ())]
     assert [event.card for event in of_kind(events, CardDealt)] == ["Th"]
     play.cards("5d Js 9c 8h 7s")
@@ -193,11 +193,11 @@ def test_a_lower_common_card_does_not_make_the_round_null_and_is_turned_later(de
 def test_an_unread_common_card_is_reported_first(decree: str, card: str, null: bool) -> None:
     play = table(decree)
     play.cards("- - -")
-    events = play.say("deal.error", error="exposed", who="common:1")
+    events = play.send("deal.error", error="exposed", who="common:1")
     assert irregularities(events) == [("common_exposed", ("cards.show", "round.void"))]
     with pytest.raises(RejectedError, match="the table is waiting for the cards of common:1"):
-        play.say("cards.show", who="box:1", cards=["2c"])
-    events = play.say("cards.show", who="common:1", cards=[card])
+        play.send("cards.show", who="box:1", cards=["2c"])
+    events = play.send("cards.show", who="common:1", cards=[card])
     assert [event.card for event in of_kind(events, CardTurned)] == [card]
     assert bool(voids(events)) is null
 
@@ -217,9 +217,9 @@ def test_any_other_error_of_dealing_makes_the_round_null(
 ) -> None:
     play = table(decree)
     play.cards("2c 3c")
-    events = play.say("deal.error", error=error)
+    events = play.send("deal.error", error=error)
     assert voids(events) == [(reason, f"{decree}-{'146' if decree == 'BAL05' else '162'}")]
-    assert [event.relaunch for event in of_kind(play.say("bets.open"), RoundOpened)] == [True]
+    assert [event.relaunch for event in of_kind(play.send("bets.open"), RoundOpened)] == [True]
 
 
 def test_a_shuffler_that_needs_a_person_while_it_deals_stops_the_deal() -> None:
@@ -228,7 +228,7 @@ def test_a_shuffler_that_needs_a_person_while_it_deals_stops_the_deal() -> None:
     said = play.take(ShufflerState(at=9.0, device="shuffler", state="jam"))
     assert irregularities(said) == [("shuffler_unready", ("round.confirm", "round.void"))]
     play.take(ShufflerState(at=10.0, device="shuffler", state="dealing"))
-    play.say("round.confirm")
+    play.send("round.confirm")
     play.packet(1)
     assert len(of_kind(play.events, CardDealt)) == 2
 
@@ -238,7 +238,7 @@ def test_a_packet_for_another_hand_than_the_next_is_asked_about() -> None:
     play.packet(1, to="box:1")
     said = play.packet(1, to="common:1")
     assert irregularities(said) == [("packet_wrong", ("round.confirm", "round.void"))]
-    play.say("round.confirm")
+    play.send("round.confirm")
     play.packet(1)
     assert [event.to for event in of_kind(play.events, CardDealt)] == ["box:1", "box:3"]
 
@@ -249,8 +249,8 @@ def test_a_card_too_many_waits() -> None:
     events = play.cards("Ac")
     assert irregularities(events) == [("card_extra", ("card.decide", "round.void"))]
     with pytest.raises(RejectedError, match="no card is due"):
-        play.say("card.decide", action="accept")
-    play.say("card.decide", action="remove")
+        play.send("card.decide", action="accept")
+    play.send("card.decide", action="remove")
     assert play.shown["phase"] == "first_bet"
 
 
@@ -260,8 +260,8 @@ def test_cards_outside_a_round_leave_together() -> None:
     events = play.cards(JACKS)
     assert irregularities(events) == [("card_out_of_round", ("card.decide",))]
     with pytest.raises(RejectedError, match="the table is waiting for: card-decide"):
-        play.say("bets.open")
-    removed = of_kind(play.say("card.decide", action="remove"), CardRemoved)
+        play.send("bets.open")
+    removed = of_kind(play.send("card.decide", action="remove"), CardRemoved)
     assert [event.card for event in removed] == [None] * 8
     assert play.shown["phase"] == "waiting"
 
@@ -277,8 +277,8 @@ def test_up_to_three_decks_one_after_the_other(decree: str) -> None:
     for _ in range(4):
         decks.append(play.shown["deck"])
         play.cards("2c 3c")
-        play.say("deal.error", error="order")
-        play.say("deck.check", "croupier", cards=52)
+        play.send("deal.error", error="order")
+        play.send("deck.check", "croupier", cards=52)
         play.bets()
     assert decks == [1, 2, 3, 1]
     with pytest.raises(ValueError, match="decks = 4: must be 1 to 3"):
@@ -291,23 +291,23 @@ def test_cards_are_checked_after_each_round(decree: str) -> None:
     play = table(decree)
     play.cards(JACKS)
     play.turn("common:1", "common:2", "box:1", "box:3")
-    events = play.say("bets.open")
+    events = play.send("bets.open")
     assert irregularities(events) == [("deck_unchecked", ())]
-    play.say("bets.close")
+    play.send("bets.close")
     play.cards(JACKS)
     play.turn("common:1", "common:2", "box:1", "box:3")
-    events = play.say("deck.check", "croupier", cards=51)
+    events = play.send("deck.check", "croupier", cards=51)
     assert irregularities(events) == [("deck_wrong", ())]
     with pytest.raises(RejectedError, match="the deck is not whole"):
-        play.say("bets.open")
-    play.say("deck.check", "croupier", cards=52)
-    assert irregularities(play.say("bets.open")) == []
+        play.send("bets.open")
+    play.send("deck.check", "croupier", cards=52)
+    assert irregularities(play.send("bets.open")) == []
 
 
 @pytest.mark.rule("EUS96-182")
 def test_the_last_three_rounds_are_announced_in_the_basque_country() -> None:
     play = table("EUS96")
-    play.say("last_rounds.announce", "croupier")
+    play.send("last_rounds.announce", "croupier")
     for left in (2, 1, 0):
         play.cards(JACKS)
         play.turn("common:1", "common:2", "box:1", "box:3")
@@ -315,7 +315,7 @@ def test_the_last_three_rounds_are_announced_in_the_basque_country() -> None:
             play.bets()
     assert [event.left for event in of_kind(play.events, LastRounds)] == [3, 2, 1, 0]
     with pytest.raises(RejectedError, match="no announcement"):
-        table("BAL05").say("last_rounds.announce")
+        table("BAL05").send("last_rounds.announce")
 
 
 def test_by_the_other_interpretation_the_first_cards_lie_face_up() -> None:
@@ -334,7 +334,7 @@ def test_by_the_other_interpretation_the_first_cards_lie_face_up() -> None:
     assert irregularities(events) == []
     play = table("EUS96", face_up="yes")
     assert irregularities(play.cards("Jh 2c -")) == [("card_unread", ("cards.show", "round.void"))]
-    play.say("cards.show", who="common:1", cards=["5d"])
+    play.send("cards.show", who="common:1", cards=["5d"])
     play.cards("Js 9c 8h 7s Qd")
     assert play.shown["phase"] == "first_bet"
     play.turn("common:1")

@@ -65,13 +65,13 @@ def test_both_hands_may_speak_before_the_cards_come(decree: str) -> None:
 @rules("ARA02-111 ARA02-112", "BAL05-110", "EUS96-131 EUS96-132")
 def test_only_new_cards_are_used_and_ten_lie_behind_the_cut_card(decree: str) -> None:
     play = at_table(decree, "baccarat-two-cloths")
-    play.say("shoe.end")
-    events = play.say("shoe.start", shoe="8", new=False, cards=310, backs=(6,), index=True, cut=7)
+    play.send("shoe.end")
+    events = play.send("shoe.start", shoe="8", new=False, cards=310, backs=(6,), index=True, cut=7)
     assert only(events, ShoeStarted).cut == 7
     wrong = {"shoe_count", "cards_backs", "cards_index", "cards_new", "cut_card"}
     assert {event.what for event in of_kind(events, Irregularity)} == wrong
-    play.say("shoe.end")
-    events = play.say("shoe.start", shoe="9", new=True, cards=312, backs=(3, 3), index=False)
+    play.send("shoe.end")
+    events = play.send("shoe.start", shoe="9", new=True, cards=312, backs=(3, 3), index=False)
     assert whats(events) == ["shoe.started"]
     assert only(events, ShoeStarted).cut == 10
 
@@ -80,7 +80,7 @@ def test_only_new_cards_are_used_and_ten_lie_behind_the_cut_card(decree: str) ->
 def test_a_bank_that_continues_may_change_the_shoe(decree: str) -> None:
     play = table(decree, "9h 9c 2h Kd Ks 3s")
     assert points(play.turn())["bank"] == (5, "lose")
-    assert whats(play.say("shoe.start", shoe="9")) == ["shoe.ended", "shoe.started"]
+    assert whats(play.send("shoe.start", shoe="9")) == ["shoe.ended", "shoe.started"]
     play.dealt("9s 9d 2c Kh Kc 3d")
     assert only(play.turn(), RoundResult).round == 2
 
@@ -88,12 +88,12 @@ def test_a_bank_that_continues_may_change_the_shoe(decree: str) -> None:
 @rules("ARA02-086", "BAL05-110", "EUS96-131")
 def test_at_chemin_de_fer_cards_may_be_used_again(decree: str) -> None:
     play = at_table(decree)
-    play.say("shoe.end")
+    play.send("shoe.end")
     assert whats(
-        play.say("shoe.start", shoe="8", new=False, cards=312, backs=(3, 3), index=False)
+        play.send("shoe.start", shoe="8", new=False, cards=312, backs=(3, 3), index=False)
     ) == ["shoe.started"]
-    play.say("shoe.end")
-    events = play.say("shoe.start", shoe="9", cards=260, backs=(6,), index=True)
+    play.send("shoe.end")
+    events = play.send("shoe.start", shoe="9", cards=260, backs=(6,), index=True)
     assert {event.what for event in of_kind(events, Irregularity)} == {
         "shoe_count",
         "cards_backs",
@@ -145,7 +145,7 @@ def test_a_banker_who_plays_alone_is_free(decree: str) -> None:
 @rules("ARA02-116", "BAL05-107 BAL05-108 BAL05-109", "EUS96-133 EUS96-142 EUS96-143", "GAL07-117")
 def test_early_cards_open_cards_cards_stuck_together_and_cards_on_the_floor(decree: str) -> None:
     play = table(decree)
-    play.say("bets.open")
+    play.send("bets.open")
     assert whats(play.cards("9h")) == ["card_before_close"]
     role, other = ("inspector", "director") if decree == "EUS96" else ("director", "inspector")
     with pytest.raises(RejectedError, match=f"role {other} is not allowed"):
@@ -154,14 +154,14 @@ def test_early_cards_open_cards_cards_stuck_together_and_cards_on_the_floor(decr
         only(play.decide("remove", role=role), CardRemoved).article
         == play.book.laws["card_before_close"].article
     )
-    play.say("bets.close")
+    play.send("bets.close")
     play.cards("2h")
     assert whats(play.cards("3h", exposed=True)) == ["card_exposed", "card.expected"]
     assert only(play.decide("exposed"), CardRemoved).card == "3h"
     assert play.state.expected == "cloth:2"
     assert whats(play.decide("floor", who="cloth:1", index=1)) == ["card_on_floor"]
     assert (
-        only(play.say("round.void", reason="cards_stuck"), RoundVoid).article
+        only(play.send("round.void", reason="cards_stuck"), RoundVoid).article
         == play.book.void["cards_stuck"].article
     )
 
@@ -402,7 +402,7 @@ def test_an_irregular_deal_is_corrected_or_null(decree: str) -> None:
         "GAL07-127",
         ("card.decide", "round.void"),
     )
-    assert only(play.say("round.void", reason="misdeal"), RoundVoid).law == "GAL07-127"
+    assert only(play.send("round.void", reason="misdeal"), RoundVoid).law == "GAL07-127"
     play.dealt("2h 2c 5h 2d 5s Kd")
     play.cards("9c")
     play.decide("accept")
@@ -416,10 +416,10 @@ def test_an_irregular_deal_is_corrected_or_null(decree: str) -> None:
 @every
 def test_a_person_states_an_unknown_result_for_each_cloth(decree: str) -> None:
     play = table(decree, "2h 2c 5h")
-    play.say("session.close")
+    play.send("session.close")
     with pytest.raises(RejectedError, match="give the winner as cloth:1,cloth:2"):
-        play.say("round.confirm", winner="bank")
-    told = outcome_of(only(play.say("round.confirm", winner="cloth:1,bank"), RoundResult))
+        play.send("round.confirm", winner="bank")
+    told = outcome_of(only(play.send("round.confirm", winner="cloth:1,bank"), RoundResult))
     assert told.winner is None
     assert [(hand.who, hand.outcome) for hand in told.hands] == [
         ("cloth:1", "win"),

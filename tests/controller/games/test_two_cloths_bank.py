@@ -65,7 +65,7 @@ def test_in_an_ordinary_round_the_bank_is_free_against_the_other_hand_when_one_l
             play.turn("cloth:1")
             play.draw("cloth:2")
             play.cards(third)
-            play.say(f"hand.{bank}", role="croupier", who="bank")
+            play.send(f"hand.{bank}", role="croupier", who="bank")
             if bank == "draw":
                 play.cards("5d")
             events = play.turn()
@@ -79,7 +79,7 @@ def test_in_an_ordinary_round_a_banker_who_asked_for_the_table_is_free_in_its_op
 ) -> None:
     for third, must in (("9c", False), ("8c", False), ("2c", True)):
         play = table(decree, "4h 2c Kh 4d Kd 3s")
-        play.say("table.follow", role="croupier")
+        play.send("table.follow", role="croupier")
         play.turn("cloth:1")
         play.draw("cloth:2")
         play.cards(third)

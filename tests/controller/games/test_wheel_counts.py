@@ -30,13 +30,13 @@ def roulette(phases: str) -> Roulette:
 
 def boule(phases: str) -> Cells:
     play = Cells("boule", phases=phases)
-    play.say("session.open")
+    play.send("session.open")
     return play
 
 
 def fortune(phases: str) -> Cells:
     play = Cells("fortune-wheel", phases=phases)
-    play.say("session.open")
+    play.send("session.open")
     return play
 
 
@@ -47,9 +47,9 @@ silences = for_each("silence", list(SILENCES.values()), ids=list(SILENCES))
 
 def send(play: Play, name: str, **fields: Any) -> None:
     if isinstance(play, Cells):
-        play.say(name, **fields)
+        play.send(name, **fields)
     else:
-        play.say(name, **fields)
+        play.send(name, **fields)
 
 
 def report(play: Play, place: int, spin: int, **fields: Any) -> list[Any]:

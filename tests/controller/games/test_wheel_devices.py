@@ -85,11 +85,11 @@ def test_a_boule_board_does_not_disturb_a_roulette(game: str, decree: str, phase
         assert [each for each in act(play) if not isinstance(each, AlertRaised)] == act(alone)
 
     steps: list[Any] = [
-        *([lambda table: table.say("bets.open")] if phases == "person" else []),
+        *([lambda table: table.send("bets.open")] if phases == "person" else []),
         lambda table: table.phase("bets_open", 1),
         lambda table: table.phase("ball_in_rim", 1),
         lambda table: table.phase("no_more_bets", 1),
-        *([lambda table: table.say("bets.close")] if phases == "person" else []),
+        *([lambda table: table.send("bets.close")] if phases == "person" else []),
         lambda table: table.phase("settled", 1),
         lambda table: table.number(17, 1),
     ]
@@ -109,7 +109,7 @@ def test_the_alert_is_cleared_with_the_next_session() -> None:
     play = Play()
     play.open()
     play.take(WheelCell(at=1.0, device="boule", cell=5))
-    play.say("session.close", locked=True)
+    play.send("session.close", locked=True)
     assert only(play.open(), AlertCleared).alert == "wrong_device"
 
 

@@ -34,17 +34,17 @@ class Play(AnyPlay[BankedGame, Any]):
         return [
             event
             for action in actions
-            for event in self.say("hand.act", "croupier", who=who, action=action)
+            for event in self.send("hand.act", "croupier", who=who, action=action)
         ]
 
     def turn(self, *hands: str) -> list[AnyEvent]:
-        return [event for who in hands for event in self.say("cards.turn", "croupier", who=who)]
+        return [event for who in hands for event in self.send("cards.turn", "croupier", who=who)]
 
     def open(self, *boxes: int) -> list[AnyEvent]:
         """A session with these boxes."""
         return [
-            *self.say("session.open", minimum=500, currency="EUR"),
-            *self.say("boxes.set", boxes=boxes),
+            *self.send("session.open", minimum=500, currency="EUR"),
+            *self.send("boxes.set", boxes=boxes),
         ]
 
     def result(self) -> RoundResult:

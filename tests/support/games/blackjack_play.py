@@ -27,16 +27,16 @@ class Play(AnyPlay[BlackjackGame, BlackjackState]):
 
     def key(self, name: str, who: str | None = None) -> list[AnyEvent]:
         """Send a hand's decision: ``stand``, ``draw``, ``double``, ``split``, ``surrender``."""
-        return self.say(f"hand.{name}", role="croupier", **({} if who is None else {"who": who}))
+        return self.send(f"hand.{name}", role="croupier", **({} if who is None else {"who": who}))
 
     def open(self, *, burned: bool = True, **fields: Any) -> list[AnyEvent]:
         """A session and a shoe; its first five cards are burned."""
-        events = self.say("session.open", minimum=500, currency="EUR")
-        events += self.say("shoe.start", shoe="7", **fields)
+        events = self.send("session.open", minimum=500, currency="EUR")
+        events += self.send("shoe.start", shoe="7", **fields)
         return [*events, *(self.cards("2c 3c 4c 5c 6c") if burned else [])]
 
     def boxes(self, *boxes: int) -> list[AnyEvent]:
-        return self.say("boxes.set", role="croupier", boxes=boxes)
+        return self.send("boxes.set", role="croupier", boxes=boxes)
 
     def deal(self, boxes: tuple[int, ...], cards: str) -> list[AnyEvent]:
         """A round begins with these boxes and cards."""

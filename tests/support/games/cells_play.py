@@ -72,10 +72,10 @@ class Play(AnyPlay[CellsGame, CellsState]):
     def until_closed(self, spin: int | None = None) -> list[AnyEvent]:
         """Bets open, the ball or wheel is launched and about to settle, bets close."""
         return [
-            *self.say("bets.open"),
+            *self.send("bets.open"),
             *self.phase("launched", spin),
             *self.phase("settling", spin),
-            *self.say("bets.close", "croupier"),
+            *self.send("bets.close", "croupier"),
         ]
 
     def spin(self, cell: int, spin: int | None = None, **fields: Any) -> list[AnyEvent]:
@@ -99,5 +99,5 @@ class Play(AnyPlay[CellsGame, CellsState]):
 def table(game: str = "boule", decree: str = "ARA02", **settings: Any) -> Play:
     """A table with an open session."""
     play = Play(game, decree, **settings)
-    play.say("session.open", minimum=500, currency="EUR")
+    play.send("session.open", minimum=500, currency="EUR")
     return play

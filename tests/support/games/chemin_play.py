@@ -33,23 +33,23 @@ class Play(AnyPlay[CheminGame, CheminState]):
 
     def open(self) -> list[AnyEvent]:
         """A session with a shoe."""
-        events = self.say("session.open", minimum=1000, currency="EUR")
-        return events + self.say("shoe.start", shoe="7")
+        events = self.send("session.open", minimum=1000, currency="EUR")
+        return events + self.send("shoe.start", shoe="7")
 
     def bets(self, **fields: Any) -> list[AnyEvent]:
         """The bank is called, and the bets are closed."""
-        return self.say("bets.open", role="croupier") + self.say(
+        return self.send("bets.open", role="croupier") + self.send(
             "bets.close", role="croupier", **fields
         )
 
     def draw(self, who: str | None = None) -> list[AnyEvent]:
-        return self.say("hand.draw", role="croupier", **({"who": who} if who else {}))
+        return self.send("hand.draw", role="croupier", **({"who": who} if who else {}))
 
     def stand(self, who: str | None = None) -> list[AnyEvent]:
-        return self.say("hand.stand", role="croupier", **({"who": who} if who else {}))
+        return self.send("hand.stand", role="croupier", **({"who": who} if who else {}))
 
     def turn(self, who: str | None = None, **fields: Any) -> list[AnyEvent]:
-        return self.say("cards.turn", role="croupier", **({"who": who} if who else {}), **fields)
+        return self.send("cards.turn", role="croupier", **({"who": who} if who else {}), **fields)
 
     def dealt(self, text: str, **fields: Any) -> list[AnyEvent]:
         """A round up to the last card of its deal."""

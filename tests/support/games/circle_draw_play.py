@@ -28,7 +28,7 @@ def opened(opener: int = 3) -> Play:
 
 
 def discard(play: Play, seat: int, count: int, cards: str = "") -> list[AnyEvent]:
-    events = play.say(
+    events = play.send(
         "hand.act", role="croupier", who=f"seat:{seat}", action="discard", count=count
     )
     return events + play.cards(cards)

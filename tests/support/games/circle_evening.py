@@ -84,12 +84,12 @@ class Evening:
         self.chance.shuffle(self.deck)
         self.how = self.chance.choice(("read", "read", "packets", "hand"))
         self.wild = self.chance.random() < 0.5
-        self.say("deck.check", cards=len(self.pack))
+        self.send("deck.check", cards=len(self.pack))
         while self.play.state.doubts:
-            self.say("card.decide", action="accept")
+            self.send("card.decide", action="accept")
         for name in self.play.state.resting:
-            self.say("hand.act", who=f"seat:{name}", action="in")
-        self.say("bets.open")
+            self.send("hand.act", who=f"seat:{name}", action="in")
+        self.send("bets.open")
         for _ in range(STEPS):
             if self.play.state.current is None:
                 break
@@ -98,7 +98,7 @@ class Evening:
             else:
                 self.go_on()
         else:
-            self.say("round.void", reason="inspector")
+            self.send("round.void", reason="inspector")
             raise AssertionError(f"the round hangs: {self.play.asks}")
 
     def correct(self) -> None:
@@ -120,35 +120,35 @@ class Evening:
         troubles = self.play.state.doubts
         if self.play.state.held:
             action = self.chance.choice(("accept", *["exposed"] * 4, "remove"))
-            self.say(
+            self.send(
                 "card.decide",
                 action=action,
                 card=self.next() if self.chance.random() < 0.1 else None,
             )
         elif troubles:
             if troubles[0].asks == ("deal.error", "round.void"):
-                self.say("deal.error", error="touched", who=self.chance.choice(hand.live).who)
+                self.send("deal.error", error="touched", who=self.chance.choice(hand.live).who)
             elif "deal.error" in troubles[0].asks:
-                self.say("deal.error", error=troubles[0].what.removeprefix("deal_"), valid=False)
+                self.send("deal.error", error=troubles[0].what.removeprefix("deal_"), valid=False)
             else:
-                self.say("card.decide", action=self.chance.choice(("accept", "accept", "remove")))
+                self.send("card.decide", action=self.chance.choice(("accept", "accept", "remove")))
             if self.chance.random() < 0.2:
-                self.say("round.void", reason="misdeal")
+                self.send("round.void", reason="misdeal")
         elif hand.open:
-            self.say(
+            self.send(
                 "hand.act",
                 who=self.chance.choice(hand.seats).who,
                 action=self.chance.choice(ACTIONS),
             )
             if self.chance.random() < 0.4:
-                self.say("betting.close")
+                self.send("betting.close")
         elif hand.showdown or hand.unread_up:
             self.show()
         elif not hand.due:
-            self.say("bets.close")
+            self.send("bets.close")
         elif hand.due[0].turn:
-            self.say("cards.turn", who="board")
-            self.say("cards.show", who="board", cards=[self.next()])
+            self.send("cards.turn", who="board")
+            self.send("cards.show", who="board", cards=[self.next()])
         else:
             self.deal()
 
@@ -165,19 +165,19 @@ class Evening:
             run = sum(each.to == place.to for each in self.play.current.due)
             self.play.packet(min(run, 2) if place.to != "burn" else 1)
         elif place.to == "burn":
-            self.say("cards.burn")
+            self.send("cards.burn")
         elif place.up:
             run = sum(each.to == place.to and each.up for each in self.play.current.due)
-            self.say("cards.deal", who=place.to, cards=[self.next() for _ in range(run)])
+            self.send("cards.deal", who=place.to, cards=[self.next() for _ in range(run)])
         else:
-            self.say("cards.deal", count=self.chance.randint(1, 2))
+            self.send("cards.deal", count=self.chance.randint(1, 2))
 
     def show(self) -> None:
         """A player shows the cards that the reader read, or any cards that are unseen so far."""
         hand = self.play.current
         if hand.unread_up:
             who = hand.unread_up[0].to
-            self.say(
+            self.send(
                 "cards.show",
                 who=who,
                 cards=[self.next() for each in hand.unread_up if each.to == who],
@@ -187,16 +187,16 @@ class Evening:
             (row for row in hand.boards if len(cards_of(hand, row)) < len(hand.cards_of(row))), None
         )
         if covered is not None:
-            self.say("round.void", reason="inspector")
+            self.send("round.void", reason="inspector")
             return
         seat = self.chance.choice(hand.live)
         own = hand.cards_of(seat.who)
         if self.chance.random() < 0.1:
-            self.say("hand.act", who=seat.who, action="muck")
+            self.send("hand.act", who=seat.who, action="muck")
         elif all(each.card is not None for each in own):
-            self.say("cards.turn", who=seat.who)
+            self.send("cards.turn", who=seat.who)
         else:
-            self.say("cards.show", who=seat.who, cards=[each.card or self.next() for each in own])
+            self.send("cards.show", who=seat.who, cards=[each.card or self.next() for each in own])
 
     def disturb(self) -> None:
         """Send something that must not happen."""
@@ -205,7 +205,7 @@ class Evening:
             case 0:
                 error = self.chance.choice(ERRORS)
                 who = self.chance.choice(("seat:1", "seat:3", "seat:4", "board", None))
-                self.say(
+                self.send(
                     "deal.error",
                     error=error,
                     who=who,
@@ -228,12 +228,12 @@ class Evening:
                 self.play.packet(self.chance.randint(1, 5))
             case 6:
                 cards, index = self.chance.sample(self.pack, 2), self.chance.choice((None, 1, 2))
-                self.say("cards.show", who=self.chance.choice(hand.seats).who, cards=cards)
-                self.say(
+                self.send("cards.show", who=self.chance.choice(hand.seats).who, cards=cards)
+                self.send(
                     "cards.show", who="board", cards=cards[: self.chance.randint(1, 2)], index=index
                 )
             case 7:
-                self.say(
+                self.send(
                     "round.void", reason=self.chance.choice(("misdeal", "inspector", "ball_out"))
                 )
             case _:
@@ -242,7 +242,7 @@ class Evening:
                         ShufflerVerdict(at=at, count=51, count_right=False, missing=(self.pack[0],))
                     )
                 )
-                self.say("deck.check", cards=len(self.pack))
+                self.send("deck.check", cards=len(self.pack))
 
     def drawn(self, card: str | None, exposed: bool = False) -> None:
         if card is not None:
@@ -255,7 +255,7 @@ class Evening:
             )
         )
 
-    def say(self, name: str, **fields: Any) -> None:
+    def send(self, name: str, **fields: Any) -> None:
         """A command; it may be refused, and then nothing has changed."""
         cards = fields.get("cards")
         if isinstance(cards, list):
@@ -264,7 +264,7 @@ class Evening:
             self.given.add(fields["card"])
         before = self.play.state
         try:
-            self.see(self.play.say(name, **fields))
+            self.see(self.play.send(name, **fields))
         except RejectedError:
             assert self.play.state is before
 

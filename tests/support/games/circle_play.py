@@ -44,34 +44,34 @@ class Play(AnyPlay[CircleGame, CircleState]):
 
     def open(self, seats: tuple[int, ...] = (1, 2, 3, 4), button: int = 4) -> list[AnyEvent]:
         """A session with players, the hand and a pack that was looked at."""
-        events = self.say("session.open", minimum=500, currency="EUR")
-        events += self.say("boxes.set", boxes=seats)
-        events += self.say("button.set", seat=button)
-        return events + self.say("deck.check", cards=len(pack(self.game.book, len(seats))))
+        events = self.send("session.open", minimum=500, currency="EUR")
+        events += self.send("boxes.set", boxes=seats)
+        events += self.send("button.set", seat=button)
+        return events + self.send("deck.check", cards=len(pack(self.game.book, len(seats))))
 
     def act(self, seat: int, action: str) -> list[AnyEvent]:
-        return self.say("hand.act", role="croupier", who=f"seat:{seat}", action=action)
+        return self.send("hand.act", role="croupier", who=f"seat:{seat}", action=action)
 
     def close(self, winner: int | None = None) -> list[AnyEvent]:
-        return self.say(
+        return self.send(
             "betting.close", role="croupier", winner=None if winner is None else f"seat:{winner}"
         )
 
     def show(self, who: str | int, cards: str, **fields: Any) -> list[AnyEvent]:
         name = f"seat:{who}" if isinstance(who, int) else who
-        return self.say("cards.show", role="croupier", who=name, cards=cards.split(), **fields)
+        return self.send("cards.show", role="croupier", who=name, cards=cards.split(), **fields)
 
     def turn(self, who: str | int | None = None) -> list[AnyEvent]:
-        return self.say(
+        return self.send(
             "cards.turn", role="croupier", who=f"seat:{who}" if isinstance(who, int) else who
         )
 
     def error(self, error: str, who: str | int | None = None, **fields: Any) -> list[AnyEvent]:
         name = f"seat:{who}" if isinstance(who, int) else who
-        return self.say("deal.error", role="croupier", error=error, who=name, **fields)
+        return self.send("deal.error", role="croupier", error=error, who=name, **fields)
 
     def accept(self) -> list[AnyEvent]:
-        return self.say("card.decide", action="accept")
+        return self.send("card.decide", action="accept")
 
     def seen(self, card: str) -> list[AnyEvent]:
         """A reader reports the card face up, which is not published; the person in charge has
@@ -80,7 +80,7 @@ class Play(AnyPlay[CircleGame, CircleState]):
         [asked] = self.cards(card, exposed=True)[:1]
         assert isinstance(asked, Irregularity)
         assert (asked.what, asked.asks) == ("deal_exposed", ("card.decide", "round.void"))
-        return self.say("card.decide", action="exposed")
+        return self.send("card.decide", action="exposed")
 
     def street(self, cards: str) -> list[AnyEvent]:
         """The bets are equal, and these cards come."""

@@ -75,7 +75,7 @@ def there_and_back(
     with contextlib.suppress(
         RejectedError
     ):  # a card that had lain face up with a hand that left the round
-        events = play.say("result.correct", round=number, hands={hand.who: cards, **there})
+        events = play.send("result.correct", round=number, hands={hand.who: cards, **there})
     if not events:
         assert play.state is state
         return False
@@ -87,7 +87,7 @@ def there_and_back(
     changed = {each.who: each.cards for each in outcome_of(corrected).hands}
     assert {each.who: each.cards for each in before[0]} | {hand.who: tuple(cards)} == changed
     standing.see(
-        play.say("result.correct", round=number, hands={hand.who: list(hand.cards), **back})
+        play.send("result.correct", round=number, hands={hand.who: list(hand.cards), **back})
     )
     assert standing.now() == before
     return True

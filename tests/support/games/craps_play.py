@@ -69,26 +69,26 @@ class Play(AnyPlay[CrapsGame, CrapsState]):
     def open(self, serials: tuple[str, ...] = SET) -> list[AnyEvent]:
         """A session, its dice, and who sits where."""
         return [
-            *self.say("session.open", minimum=500, currency="EUR"),
-            *self.say("dice.set", role="croupier", serials=serials, side=200, same_colour=True),
-            *self.say("dice.choose", role="croupier", serials=serials[:2]),
-            *self.say("boxes.set", role="croupier", boxes=[1, 2, 4]),
-            *self.say("shooter.set", role="croupier", seat=1),
+            *self.send("session.open", minimum=500, currency="EUR"),
+            *self.send("dice.set", role="croupier", serials=serials, side=200, same_colour=True),
+            *self.send("dice.choose", role="croupier", serials=serials[:2]),
+            *self.send("boxes.set", role="croupier", boxes=[1, 2, 4]),
+            *self.send("shooter.set", role="croupier", seat=1),
         ]
 
     def bet(self, bet: str, who: str = "", **fields: Any) -> list[AnyEvent]:
         """A bet of the shooter's, or of another player."""
-        return self.say(
+        return self.send(
             "bet.place", role="croupier", who=who or f"seat:{self.state.shooter}", bet=bet, **fields
         )
 
     def bets(self) -> list[AnyEvent]:
         """Bets open, with the shooter's among them, and close."""
-        opened = self.say("bets.open", role="croupier")
+        opened = self.send("bets.open", role="croupier")
         who = f"seat:{self.state.shooter}"
         bare = self.state.shooter and not any(each.who == who for each in self.state.bets)
         placed = self.bet("win") if bare and self.point is None else []
-        return [*opened, *placed, *self.say("bets.close", role="croupier")]
+        return [*opened, *placed, *self.send("bets.close", role="croupier")]
 
     def play(self, *values: int) -> list[AnyEvent]:
         """A whole round at a table with keys."""

@@ -221,13 +221,13 @@ class Monkey:
         if luck < 0.06:
             return self._chance.choice(self._troubles())
         if luck < 0.10:
-            return self._say(self._chance.choice(WILD))
+            return self._command(self._chance.choice(WILD))
         if asks := shown.get("asks"):
-            return self._say(self._chance.choice(list(asks)))
+            return self._command(self._chance.choice(list(asks)))
         if shown.get("expected") and luck < 0.85:
             return self._draw()
         sensible = self._manners.phases.get(shown.get("phase", ""), self._manners.sensible)
-        return self._draw() if luck > 0.98 else self._say(self._chance.choice(sensible))
+        return self._draw() if luck > 0.98 else self._command(self._chance.choice(sensible))
 
     def _draw(self) -> CardDrawn:
         card: str | None = self.left.pop()
@@ -245,7 +245,7 @@ class Monkey:
         }
         return CardDrawn(at=self._at, device="shoe", frame=heard, card=card, **how)
 
-    def _say(self, name: str) -> Input:
+    def _command(self, name: str) -> Input:
         fields = self._manners.fields.get(name, {})
         if isinstance(fields, tuple):
             fields = self._chance.choice(fields)

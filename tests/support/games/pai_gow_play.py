@@ -31,14 +31,14 @@ def dealt(*hands: tuple[str, str], **settings: Any) -> Play:
     play.dice(1, 2, 5)
     for _ in range(len(hands) + 1):
         play.packet(7)
-    play.say("deck.check", "croupier", cards=53 - 7 * (len(hands) + 1))
+    play.send("deck.check", "croupier", cards=53 - 7 * (len(hands) + 1))
     for box in range(1, len(hands) + 1):
         play.act(f"box:{box}", "set")
     return play
 
 
 def show(play: Play, who: str, cards: str, low: str) -> None:
-    play.say("cards.show", "croupier", who=who, cards=cards.split(), low=low.split())
+    play.send("cards.show", "croupier", who=who, cards=cards.split(), low=low.split())
 
 
 def played(*hands: tuple[str, str], bank: tuple[str, str] = (BANK, LOW), **settings: Any) -> Play:

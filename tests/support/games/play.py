@@ -86,15 +86,15 @@ class AnyPlay(Generic[G, S]):
         assert event.frames == ()
         return [self.readings[number - 1].frame for number in event.readings]
 
-    def say(self, command: str, role: str = "", **fields: Any) -> list[AnyEvent]:
+    def send(self, command: str, role: str = "", **fields: Any) -> list[AnyEvent]:
         return self.take(make_command(command, self.now(), role or self.in_charge, **fields))
 
     def decide(self, action: str, **fields: Any) -> list[AnyEvent]:
-        return self.say("card.decide", action=action, **fields)
+        return self.send("card.decide", action=action, **fields)
 
     def bets(self) -> list[AnyEvent]:
         """Bets open, and close."""
-        return [*self.say("bets.open", "croupier"), *self.say("bets.close", "croupier")]
+        return [*self.send("bets.open", "croupier"), *self.send("bets.close", "croupier")]
 
     def card(self, card: str | None, **fields: Any) -> list[AnyEvent]:
         at = self.now()

@@ -71,41 +71,41 @@ class Play(AnyPlay[HousePokerGame, HousePokerState]):
     def bets(self, *boxes: int, bets: Iterable[tuple[int, str]] = ()) -> list[AnyEvent]:
         """Open bets, set the boxes and the side bets, close bets."""
         events = [
-            *self.say("bets.open", role="croupier"),
-            *self.say("boxes.set", role="croupier", boxes=list(boxes or (1, 2))),
+            *self.send("bets.open", role="croupier"),
+            *self.send("boxes.set", role="croupier", boxes=list(boxes or (1, 2))),
         ]
         for box, bet in bets:
-            events += self.say(
+            events += self.send(
                 "bet.place",
                 role="croupier",
                 who=f"box:{box}",
                 bet=bet,
                 amount=COIN if bet == "jackpot" else None,
             )
-        return [*events, *self.say("bets.close", role="croupier")]
+        return [*events, *self.send("bets.close", role="croupier")]
 
     def act(self, box: int, action: str, **fields: Any) -> list[AnyEvent]:
-        return self.say("hand.act", role="croupier", who=f"box:{box}", action=action, **fields)
+        return self.send("hand.act", role="croupier", who=f"box:{box}", action=action, **fields)
 
     def show(self, who: str, cards: str, **fields: Any) -> list[AnyEvent]:
-        return self.say("cards.show", role="croupier", who=who, cards=cards.split(), **fields)
+        return self.send("cards.show", role="croupier", who=who, cards=cards.split(), **fields)
 
     def turn(self, who: str | None = None) -> list[AnyEvent]:
-        return self.say("cards.turn", role="croupier", who=who)
+        return self.send("cards.turn", role="croupier", who=who)
 
 
 def table(game: str = "poker-no-draw", decree: str = "BAL05", **settings: Any) -> Play:
     """A table with an open session."""
     play = Play(game, decree, **settings)
-    play.say("session.open", minimum=500, currency="EUR")
+    play.send("session.open", minimum=500, currency="EUR")
     return play
 
 
 def opened(game: str = "poker-no-draw", decree: str = "BAL05", **settings: Any) -> Play:
     """Bets are open, and box 1 is in play."""
     play = table(game, decree, **settings)
-    play.say("bets.open")
-    play.say("boxes.set", boxes=[1])
+    play.send("bets.open")
+    play.send("boxes.set", boxes=[1])
     return play
 
 
@@ -208,26 +208,26 @@ class Croupier:
             if isinstance(event, CardRemoved) and event.card in self.lies.get(event.to or "", ()):
                 self.lies[event.to or ""].remove(event.card or "")
 
-    def _say(self, command: str, **fields: Any) -> Input:
+    def _command(self, command: str, **fields: Any) -> Input:
         return make_command(command, self.at, **fields)
 
     def _call(self, shown: dict[str, Any]) -> Input:
         chance, phase = self.chance, shown["phase"]
         if phase == "closed":
-            return self._say("session.open", minimum=500)
+            return self._command("session.open", minimum=500)
         if phase == "waiting" and shown["last_rounds"] == 0:
-            return self._say("session.close")
+            return self._command("session.close")
         if phase == "waiting":
             self.shuffle()
-            return self._say("bets.open")
+            return self._command("bets.open")
         if phase == "bets_open" and not shown["hands"]:
-            return self._say(
+            return self._command(
                 "boxes.set", boxes=chance.sample(range(1, shown["boxes"] + 1), chance.randint(1, 3))
             )
         if phase == "bets_open":
-            return self._say("bets.close") if chance.random() < 0.7 else self._bet(shown)
+            return self._command("bets.close") if chance.random() < 0.7 else self._bet(shown)
         if phase == "decisions":
-            return self._say(
+            return self._command(
                 "hand.act",
                 who=chance.choice(shown["undecided"]),
                 action=chance.choice(("go", "go", "pass", "buy")),
@@ -235,7 +235,7 @@ class Croupier:
         if phase == "discards":
             return self._discard(shown)
         who = "dealer" if phase == "dealer" else chance.choice([*shown["hands"]])
-        return self._say("cards.turn", who=who) if chance.random() < 0.7 else self._show(who)
+        return self._command("cards.turn", who=who) if chance.random() < 0.7 else self._show(who)
 
     def _bet(self, shown: dict[str, Any]) -> Input:
         box, bet = (
@@ -244,7 +244,7 @@ class Croupier:
         )
         if bet == "jackpot":
             return SlotCoin(at=self.at, device="slots", box=box, amount=100)
-        return self._say(
+        return self._command(
             "bet.place", who=f"box:{box}", bet=bet, amount=self.chance.choice((None, 250, 500, 600))
         )
 
@@ -254,7 +254,7 @@ class Croupier:
             for who, hand in shown["hands"].items()
             if hand["decision"] == "go" and hand["discards"] is None
         ]
-        return self._say(
+        return self._command(
             "hand.act",
             who=self.chance.choice(going),
             action="discard",
@@ -270,7 +270,7 @@ class Croupier:
         if self.source == "packets":
             return ShufflerPacket(at=self.at, device="shuffler", size=count)
         if self.source == "told":
-            return self._say("cards.deal", count=count)
+            return self._command("cards.deal", count=count)
         return self._read(cards[0])
 
     def _read(self, card: str | None, **fields: Any) -> CardDrawn:
@@ -282,7 +282,7 @@ class Croupier:
         """
         cards = self.lies.get(who, [])[-self.size :]
         self.chance.shuffle(cards)
-        return self._say("cards.show", who=who, cards=cards)
+        return self._command("cards.show", who=who, cards=cards)
 
     def _answer(self, command: str, shown: dict[str, Any]) -> Input:
         """The answer of the person who was asked."""
@@ -290,19 +290,19 @@ class Croupier:
             case "cards.show":
                 return self._show(self.chance.choice(["dealer", *shown["hands"]]))
             case "cards.deal":
-                return self._say("cards.deal", count=self.chance.randint(1, 3))
+                return self._command("cards.deal", count=self.chance.randint(1, 3))
             case "card.decide":
                 card = self.deck[0] if self.deck else None
                 action = self.chance.choice(("accept", "remove", "read"))
-                return self._say(
+                return self._command(
                     "card.decide", action=action, **({"card": card} if action == "read" else {})
                 )
             case "deck.check":
-                return self._say("deck.check", cards=len(self.pack))
+                return self._command("deck.check", cards=len(self.pack))
             case "round.void":
-                return self._say("round.void", reason="misdeal")
+                return self._command("round.void", reason="misdeal")
             case _:
-                return self._say(command)
+                return self._command(command)
 
     def _slips(self, shown: dict[str, Any]) -> list[Input]:
         lying = [card for hand in self.lies.values() for card in hand]
@@ -325,25 +325,25 @@ class Croupier:
             LinkLost(at=self.at, device="shoe", reason="unplugged"),
             LinkUp(at=self.at, device="shoe"),
             SlotCoin(at=self.at, device="slots", box=1, amount=900),
-            self._say("cards.show", who=who, cards=[twice, *self.deck[: self.size - 1]]),
-            self._say("cards.show", who=who, cards=[twice], index=self.size),
-            self._say("cards.deal", count=2, who=who),
-            self._say("cards.turn"),
-            self._say("deck.check", cards=52),
-            self._say(
+            self._command("cards.show", who=who, cards=[twice, *self.deck[: self.size - 1]]),
+            self._command("cards.show", who=who, cards=[twice], index=self.size),
+            self._command("cards.deal", count=2, who=who),
+            self._command("cards.turn"),
+            self._command("deck.check", cards=52),
+            self._command(
                 "deal.error",
                 error=self.chance.choice(("too_many", "exposed", "order", "defective")),
             ),
-            self._say("deal.error", error="exposed", who=who, fault="player"),
-            self._say(
+            self._command("deal.error", error="exposed", who=who, fault="player"),
+            self._command(
                 "hand.act",
                 who=who,
                 action=self.chance.choice(("go", "pass", "buy", "discard")),
                 valid=False,
             ),
-            self._say("round.confirm"),
-            self._say("round.void", reason="inspector"),
-            self._say("session.close"),
-            self._say("last_rounds.announce"),
-            self._say("bets.open", role="technician"),
+            self._command("round.confirm"),
+            self._command("round.void", reason="inspector"),
+            self._command("session.close"),
+            self._command("last_rounds.announce"),
+            self._command("bets.open", role="technician"),
         ]

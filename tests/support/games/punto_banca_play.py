@@ -30,8 +30,8 @@ class Play(AnyPlay[PuntoBancaGame, PuntoBancaState]):
     def open(self, burn: str = "Ac 2c", shoe: str = "S1", **fields: Any) -> list[AnyEvent]:
         """A session, a shoe and its burn."""
         return [
-            *self.say("session.open", minimum=500, currency="EUR"),
-            *self.say("shoe.start", shoe=shoe, **fields),
+            *self.send("session.open", minimum=500, currency="EUR"),
+            *self.send("shoe.start", shoe=shoe, **fields),
             *self.cards(burn),
         ]
 
@@ -45,7 +45,7 @@ class Play(AnyPlay[PuntoBancaGame, PuntoBancaState]):
                 and len(self.state.current.cards) >= 4
                 and not self.state.asks
             ):
-                events += self.say("cards.turn", role="croupier")
+                events += self.send("cards.turn", role="croupier")
         return events
 
     def shuffled(self, seed: int) -> list[str]:

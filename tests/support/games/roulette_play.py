@@ -28,7 +28,7 @@ class Play(AnyPlay[RouletteGame, RouletteState]):
         super().__init__(RouletteGame, game, decree, settings)
 
     def open(self, **fields: Any) -> list[AnyEvent]:
-        return self.say("session.open", **fields)
+        return self.send("session.open", **fields)
 
     def phase(self, phase: Phase, spin: int | None = None, **fields: Any) -> list[AnyEvent]:
         at = self.now()

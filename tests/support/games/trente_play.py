@@ -36,8 +36,8 @@ class Play(AnyPlay[TrenteGame, TrenteState]):
     def open(self, shoe: str = "S1", **fields: Any) -> list[AnyEvent]:
         """A session and a shoe."""
         return [
-            *self.say("session.open", minimum=500, currency="EUR"),
-            *self.say("shoe.start", shoe=shoe, **fields),
+            *self.send("session.open", minimum=500, currency="EUR"),
+            *self.send("shoe.start", shoe=shoe, **fields),
         ]
 
     def coup(self, cards: str) -> list[AnyEvent]:
