@@ -110,10 +110,10 @@ def test_what_the_archive_lacks_of_the_journals_is_found(tmp_path: Path) -> None
     )
     told_by.update()
     with closing(JournalReader(journal)) as reader:
-        entries = [each for each in reader.entries() if each.kind == "event"]
+        entries = [entry for entry in reader.entries() if entry.kind == "event"]
     assert len(told_by.events) == len(entries) > 20
     assert not kept.has(told_by.events)  # there is no archive yet
-    records = [event_record("bench", each.body, each.time, each.table) for each in entries]
+    records = [event_record("bench", entry.body, entry.time, entry.table) for entry in entries]
     with closing(SQLiteArchive(tmp_path / "archive.sqlite3")) as archive:
         archive.store(records[:-1])
         assert not kept.has(told_by.events)

@@ -157,7 +157,7 @@ def test_retained_messages_reach_later_subscribers(
 
 def _online(subscriber: Subscriber) -> bool:
     names = [TOPICS.node(node, "status") for node in ("carrousel", "surveillance")]
-    return all((subscriber.latest(each) or {}).get("status") == "online" for each in names)
+    return all((subscriber.latest(name) or {}).get("status") == "online" for name in names)
 
 
 def _tables(subscriber: Subscriber) -> dict[str, Any]:
@@ -167,7 +167,11 @@ def _tables(subscriber: Subscriber) -> dict[str, Any]:
 
 def _alerts(subscriber: Subscriber) -> set[str]:
     """Of what there are alerts."""
-    topics = [each.topic for each in subscriber.on("") if "/alert/" in each.topic and each.payload]
+    topics = [
+        message.topic
+        for message in subscriber.on("")
+        if "/alert/" in message.topic and message.payload
+    ]
     return {topic.removeprefix(f"{TOPICS.root}/").partition("/")[0] for topic in topics}
 
 

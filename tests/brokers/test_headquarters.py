@@ -53,7 +53,7 @@ def test_a_bridge_of_mosquitto(tmp_path: Path) -> None:
         daemon.publish(f"{TABLE}/info", "not named")
         daemon.publish(f"{TABLE}/event", 3)
         until("the last event", lambda: subscriber.latest("/event") == 3, floor.log)
-        assert [each.body for each in subscriber.on("/event")] in ([1, 2, 3], [2, 3])
+        assert [message.body for message in subscriber.on("/event")] in ([1, 2, 3], [2, 3])
         assert subscriber.on("/info") == []
         subscriber.publish(f"{TABLE}/command/round-void", {})
         subscriber.publish(f"{TABLE}/command/recall", "last")

@@ -83,8 +83,10 @@ def _beyond(pit: Pit, known: int) -> bool:
 
 def fallen(pit: Pit) -> int:
     """How many coins the journal of a daemon has."""
-    rounds = (each for table in tables_of(pit.journal).values() for each in table.rounds.values())
-    return sum(len(each.coins) for each in rounds)
+    rounds = (
+        round_ for table in tables_of(pit.journal).values() for round_ in table.rounds.values()
+    )
+    return sum(len(round_.coins) for round_ in rounds)
 
 
 def receipts_hold(floor: LinkedFloor) -> None:

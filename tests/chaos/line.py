@@ -133,7 +133,7 @@ class Display:
 
     def since(self, moment: float) -> list[Shown]:
         """The pictures that came after a moment."""
-        return [each for each in list(self.pictures) if each.at >= moment]
+        return [picture for picture in list(self.pictures) if picture.at >= moment]
 
     def close(self) -> None:
         self._over.set()

@@ -40,7 +40,7 @@ def line(said: Sequence[dict[str, Any]], given: Reading) -> str:
 
 def profile(said: Sequence[dict[str, Any]], usual: str) -> str:
     """A profile of a device that can say these; ``usual``: its kind if it says nothing."""
-    kind = next((_KINDS[str(each["type"]).partition(".")[0]] for each in said), usual)
+    kind = next((_KINDS[str(event["type"]).partition(".")[0]] for event in said), usual)
     head = f"""name = "script"
 kind = "{kind}"
 title = "Readings of a script"

@@ -205,7 +205,7 @@ class Play:
 
         def enough() -> bool:
             events = self.floor.subscriber.events(kind)
-            return len([each for each in events if each["table"] == table]) >= count
+            return len([event for event in events if event["table"] == table]) >= count
 
         until(f"{kind} of {table}", enough, self.floor.subscriber.transcript)
 
@@ -389,9 +389,9 @@ def expected(rounds: list[Round]) -> dict[tuple[str, int], Outcome]:
     """What each round of each table must have come to."""
     found: dict[tuple[str, int], Outcome] = {}
     numbers: Counter[str] = Counter()
-    for each in rounds:
-        numbers[each.table] += 1
-        found[each.table, numbers[each.table]] = each.outcome
+    for round_ in rounds:
+        numbers[round_.table] += 1
+        found[round_.table, numbers[round_.table]] = round_.outcome
     return found
 
 
@@ -416,7 +416,7 @@ def play(programs: None, tmp_path: Path, browser: Browser) -> Iterator[Play]:
 
 def test_every_round_ends_as_scripted(play: Play, seed: int, long: bool) -> None:
     rounds = script(seed, 300 if long else 12)
-    tell(f"seed {seed}: {len(rounds)} rounds: {dict(Counter(each.what for each in rounds))}")
+    tell(f"seed {seed}: {len(rounds)} rounds: {dict(Counter(round_.what for round_ in rounds))}")
     for index, each in enumerate(rounds):
         if long and index % 25 == 0:
             tell(f"{index:>4} {each}")
@@ -425,6 +425,6 @@ def test_every_round_ends_as_scripted(play: Play, seed: int, long: bool) -> None
     events = events_of(play.floor.folder / "journal.sqlite3")
     wanted = expected(rounds)
     assert came_to(events) == wanted
-    given = [each for each in events if each["type"] in ("round.void", "result.corrected")]
+    given = [event for event in events if event["type"] in ("round.void", "result.corrected")]
     assert all(each["signed_by"] for each in given)
     tell(f"{len(wanted)} rounds in the journal as scripted, {len(given)} decisions signed")

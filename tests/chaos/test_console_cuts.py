@@ -120,11 +120,11 @@ class Play:
         """Count the commands received by the broker, by number, and clear the received messages."""
         subscriber = self.floor.subscriber.messages
         taken = len(subscriber)
-        for each in subscriber[:taken]:
-            if "/command/staff-" in each.topic:
-                self.sent[jti(each.payload)] += 1
-            elif each.topic == f"{ROULETTE}/event":
-                self._newest = each.body["boot"], each.body["seq"]
+        for message in subscriber[:taken]:
+            if "/command/staff-" in message.topic:
+                self.sent[jti(message.payload)] += 1
+            elif message.topic == f"{ROULETTE}/event":
+                self._newest = message.body["boot"], message.body["seq"]
         del subscriber[:taken]
         return self.sent
 

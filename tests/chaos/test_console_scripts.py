@@ -48,8 +48,8 @@ Outcome = tuple[str, Any]
 def playable(name: str) -> bool:
     """Whether people and a device that speaks at once can play it."""
     readings = [each for each in read(name).inputs if isinstance(each, Reading)]
-    wheels = {each.device for each in readings if _tag(each).startswith("wheel.")}
-    timed = any(getattr(each, "late", False) or _tag(each) in TIMED for each in readings)
+    wheels = {reading.device for reading in readings if _tag(reading).startswith("wheel.")}
+    timed = any(getattr(reading, "late", False) or _tag(reading) in TIMED for reading in readings)
     return not timed and len(wheels) <= 1
 
 
@@ -63,7 +63,7 @@ def floors() -> list[tuple[str, ...]]:
         return [SHORT]
     found = sorted(filter(playable, scripts()))
     folders = dict.fromkeys(name.partition("/")[0] for name in found)
-    return [tuple(name for name in found if name.startswith(f"{each}/")) for each in folders]
+    return [tuple(name for name in found if name.startswith(f"{folder}/")) for folder in folders]
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -155,11 +155,11 @@ class Play:
         self, folder: Path, ending: ExitStack, browser: Browser, names: tuple[str, ...]
     ) -> None:
         self.tables = [Table(name, folder / "tables", ending) for name in names]
-        others = {each.id: each.configuration() for each in self.tables}
+        others = {table.id: table.configuration() for table in self.tables}
         self.floor = Floor(folder, ending, others=others, idle=86_400.0, longest=86_400.0)
-        for each in self.tables:
-            for device in each.ports:
-                until_open(self.floor.subscriber, self.floor.daemon, each.id, device)
+        for table in self.tables:
+            for device in table.ports:
+                until_open(self.floor.subscriber, self.floor.daemon, table.id, device)
         self.pages = {who: self._screen(ending, browser, who) for who in (HEAD, CROUPIER, SECOND)}
 
     def _screen(self, ending: ExitStack, browser: Browser, who: str) -> Page:
@@ -194,11 +194,11 @@ class Play:
         subscriber = self.floor.subscriber.messages
         taken = subscriber[:]
         del subscriber[: len(taken)]
-        by_id = {each.id: each for each in self.tables}
-        for each in taken:
-            if each.topic.endswith("/event") and each.body["table"] in by_id:
-                by_id[each.body["table"]].said[each.body["type"]] += 1
-                by_id[each.body["table"]].events.append(each.body)
+        by_id = {table.id: table for table in self.tables}
+        for message in taken:
+            if message.topic.endswith("/event") and message.body["table"] in by_id:
+                by_id[message.body["table"]].said[message.body["type"]] += 1
+                by_id[message.body["table"]].events.append(message.body)
 
     def _say(self, table: Table, given: Reading) -> None:
         """A device says it, or goes, or comes back; the journal holds that before anything else

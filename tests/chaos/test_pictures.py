@@ -130,8 +130,8 @@ def test_the_picture_of_each_bookmark_shows_its_event(
     kept = [row.record for row in archive.find(query)]
     for kind, delivery in receivers.all.items():
         until(f"{kind} has all", partial(has, delivery, len(kept)))
-    sent = [each.told for each in receivers.webhook.requests]
-    assert [each["seq"] for each in sent] == [each.seq for each in kept]
+    sent = [request.told for request in receivers.webhook.requests]
+    assert [event["seq"] for event in sent] == [record.seq for record in kept]
     assert len(receivers.frigate.requests) == len(kept)
     assert receivers.pos.lines.count(b"BEGIN") == len(kept)
     assert len(receivers.milestone.lines) == len(kept)
@@ -143,7 +143,7 @@ def test_the_picture_of_each_bookmark_shows_its_event(
         begin = picture_times(path)[0][0]
         assert abs(clock(path) - milliseconds(begin)) <= 1
     agree = [agrees(film, each) for each in sent]
-    counted = Counter(each.type for each in kept)
+    counted = Counter(record.type for record in kept)
     kinds = ", ".join(f"{count} {kind}" for kind, count in counted.most_common())
     changed = f"{statistics.median(agree):.0f} ms (median; {min(agree):.0f} to {max(agree):.0f})"
     tell_of_run(
@@ -163,7 +163,7 @@ def test_the_picture_of_each_bookmark_shows_its_event(
             assert (each["spin"], each["outcome"]["number"]) in told  # in this order
     assert len(ends) >= rounds
 
-    shown = next(each for each in kept if each.type == "irregularity")
+    shown = next(record for record in kept if record.type == "irregularity")
     clip = clip_of(
         archive,
         VideoSettings(

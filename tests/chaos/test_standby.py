@@ -75,7 +75,7 @@ def _reload(floor: PairFloor, _: Machine) -> None:
     that ends itself meanwhile, since the store does not answer, reads the file when it starts
     again.
     """
-    runs = [each.program for each in floor.machines]
+    runs = [machine.program for machine in floor.machines]
     for each, run in zip(floor.machines, runs, strict=True):
         reloads = len(each.logged(RELOADED))
         text = each.file.read_text()

@@ -147,7 +147,7 @@ class PairOfPits(LinkedFloor):
     def events(self, boot: str) -> list[bytes]:
         """The received events of a run, without duplicates."""
         assert self.subscriber is not None
-        every = once(each.body for each in self.subscriber.on("/event"))
+        every = once(message.body for message in self.subscriber.on("/event"))
         return [msgspec.json.encode(each) for each in every if each["boot"] == boot]
 
     def in_ledger(self, table: str) -> int:
@@ -268,7 +268,7 @@ def _all_heard(floor: PairOfPits, pit: Pit, run: str) -> bool:
     """Whether the last stored event of a run was received from each table."""
     last = {table: seq for table, seq, _ in stored(pit, run)}
     events = [msgspec.json.decode(body) for body in floor.events(run)]
-    return {*last.items()} <= {(each["table"], each["seq"]) for each in events}
+    return {*last.items()} <= {(event["table"], event["seq"]) for event in events}
 
 
 def at_rest(floor: PairOfPits, serving: Pit) -> None:

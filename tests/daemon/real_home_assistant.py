@@ -105,6 +105,8 @@ def test_home_assistant_shows_the_daemons_values(
         home.told["Ruleta francesa r1 Alerts"]["devices"]
     )
     said_by_it = [
-        each.topic for each in subscriber.messages if each.topic.startswith("homeassistant/")
+        message.topic
+        for message in subscriber.messages
+        if message.topic.startswith("homeassistant/")
     ]
     assert not [topic for topic in said_by_it if not topic.endswith(("/config", "/status"))]

@@ -145,12 +145,12 @@ min_draw = 0.0
     count = len(subscriber.on(f"{TABLE}/sealed"))
     shoe.send(b"\x00garbage\xc7" + shoe.frame(b"P"))
     until_sealed(count + 2)
-    assert "sealed" in {check(each) for each in subscriber.messages}
+    assert "sealed" in {check(message) for message in subscriber.messages}
 
     published = [
-        (each.topic, each.payload)
-        for each in subscriber.messages
-        if not each.topic.endswith("/sealed")
+        (message.topic, message.payload)
+        for message in subscriber.messages
+        if not message.topic.endswith("/sealed")
     ]
     cards = {card for card, _, _ in hidden}
     evidence = [escape(frame).encode() for frame in sent]
@@ -186,7 +186,9 @@ min_draw = 0.0
     )
 
     messages = tmp_path / "messages"
-    messages.write_bytes(b"\n".join(each.payload for each in subscriber.on(f"{TABLE}/sealed")))
+    messages.write_bytes(
+        b"\n".join(message.payload for message in subscriber.on(f"{TABLE}/sealed"))
+    )
     signer = subscriber.latest("/checkpoint")["key"]
     assert main(["unseal", "--key", str(key), "--signer", signer, str(messages)]) == 0
     opened = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -80,7 +80,9 @@ def test_the_way_from_the_adapter_to_a_result(
     assert json.loads(done("send").splitlines()[-1])["ok"] is True
     until(
         "a result",
-        lambda: any(each.payload and json.loads(each.payload) for each in subscriber.messages),
+        lambda: any(
+            message.payload and json.loads(message.payload) for message in subscriber.messages
+        ),
         timeout=SPIN,
     )
 

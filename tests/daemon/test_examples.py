@@ -118,7 +118,9 @@ def test_the_profile_makes_three_results_of_its_recording(
     told = capsys.readouterr()
     readings = [json.loads(line) for line in told.out.splitlines()]
     assert [
-        (each["number"], each["spin"]) for each in readings if each["type"] == "wheel.number"
+        (reading["number"], reading["spin"])
+        for reading in readings
+        if reading["type"] == "wheel.number"
     ] == [(17, 1), (0, 2), (32, 3)]
     assert "75 frames, 1 damaged, 0 unknown" in told.err
 
@@ -139,7 +141,7 @@ def test_ten_tables_are_served(
     made.start()
 
     def lost() -> bool:
-        states = {each.topic: each.body for each in subscriber.on("/state")}
+        states = {message.topic: message.body for message in subscriber.on("/state")}
         devices = [
             [device["state"] for device in state["devices"].values()] for state in states.values()
         ]

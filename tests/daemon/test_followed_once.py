@@ -41,7 +41,7 @@ def test_a_clock_that_was_put_back_brings_no_command_to_life(
     ]
     bodies = [token(each) for each in given]
     replies = [say(subscriber, each, body) for each, body in zip(given, bodies, strict=True)]
-    assert [each["ok"] for each in replies] == [True, True, False, True]
+    assert [reply["ok"] for reply in replies] == [True, True, False, True]
     running.kill()
     clock.set(-3600)
     running.start(**clock.environment)

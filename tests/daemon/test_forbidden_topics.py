@@ -295,7 +295,7 @@ T = "novamas/v1/palma/r1/event"
 
 
 def posted(made: DeliveryTracker, *positions: int) -> list[Any]:
-    return [made.track(OutgoingMessage(T, b"%d" % each), each) for each in positions]
+    return [made.track(OutgoingMessage(T, b"%d" % position), position) for position in positions]
 
 
 def test_a_slow_echo_or_a_lost_one_is_no_alarm() -> None:

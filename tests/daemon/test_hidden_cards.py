@@ -87,7 +87,7 @@ def test_a_hand_of_poker_with_everything_going_wrong(
     for card in DEALT:
         draw(card)
     [*_, last] = subscriber.events("card.dealt")
-    assert [each["card"] for each in subscriber.events("card.dealt")][:9] == [None] * 9
+    assert [event["card"] for event in subscriber.events("card.dealt")][:9] == [None] * 9
     hidden = {*DEALT} - {last["card"]}
     speak("[Game]<Alarm:E8 10H twice>")
     speak("<Card:2CC><Card:AH")
@@ -109,16 +109,16 @@ def test_a_hand_of_poker_with_everything_going_wrong(
     }
     named = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(sorted(words))})(?![A-Za-z0-9])")
     public = [
-        (each.topic, each.payload.decode())
-        for each in subscriber.messages
-        if not each.topic.endswith("/sealed")
+        (message.topic, message.payload.decode())
+        for message in subscriber.messages
+        if not message.topic.endswith("/sealed")
     ]
     assert [each for each in public if named.search(each[1])] == []
     assert [line for line in run.log().splitlines() if named.search(line)] == []
     assert {
-        each.body["tables"]["p1"]["devices"]["reader"]["counters"]["bytes"]
-        for each in subscriber.messages
-        if "/health" in each.topic
+        message.body["tables"]["p1"]["devices"]["reader"]["counters"]["bytes"]
+        for message in subscriber.messages
+        if "/health" in message.topic
     } == {0}
     journal = tmp_path / "journal.sqlite3"
     capsys.readouterr()

@@ -49,7 +49,7 @@ def rendered(template: str, payload: bytes) -> str:
 
 def values(subscriber: Subscriber) -> dict[str, str]:
     """The state of each entity, by device and key, from what is retained."""
-    retained = {each.topic: each.payload for each in list(subscriber.messages)}
+    retained = {message.topic: message.payload for message in list(subscriber.messages)}
     found = {}
     for topic, payload in retained.items():
         if not topic.startswith("homeassistant/device/") or not payload:
@@ -168,12 +168,12 @@ def test_every_entity_shows_the_daemons_value(
     # was written
     assert process.poll() is None
     assert "Denied" not in guarded.log()
-    said = {each.topic for each in floor.messages}
+    said = {message.topic for message in floor.messages}
     assert {topic for topic in said if topic.startswith("homeassistant/")} == {
         f"homeassistant/device/{each}/config" for each in (name, node)
     }
     text = json.dumps(
-        [each.body for each in floor.messages if each.topic.startswith("homeassistant")]
+        [message.body for message in floor.messages if message.topic.startswith("homeassistant")]
     )
     assert "command" not in text
     assert "sealed" not in text

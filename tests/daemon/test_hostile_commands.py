@@ -152,9 +152,9 @@ def test_no_topic_for_an_answer_is_too_much(
         assert not command(subscriber, "session.close")["ok"]
     assert running.log().count("broker connected") == 1
     answered = [
-        each
-        for each in subscriber.messages
-        if "/reply/" in each.topic and not each.topic.endswith("/reply/t")
+        message
+        for message in subscriber.messages
+        if "/reply/" in message.topic and not message.topic.endswith("/reply/t")
     ]
     assert answered == []
     told = counted(subscriber, running, wheel)
@@ -189,9 +189,9 @@ def test_a_site_may_allow_other_topics_for_answers(
     say(subscriber, "session-close", b"{}", "consoles/answersheet")
     say(subscriber, "session-close", b"{}", "consoles/answers/7")
     until("an answer", lambda: subscriber.on("consoles/answers/7"), running.log)
-    assert [each.topic for each in subscriber.messages if each.topic.startswith("consoles")] == [
-        "consoles/answers/7"
-    ]
+    assert [
+        message.topic for message in subscriber.messages if message.topic.startswith("consoles")
+    ] == ["consoles/answers/7"]
 
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])

@@ -146,8 +146,8 @@ def test_a_wheel_that_was_replaced_without_a_word(
 
     assert main(["export", str(tmp_path / "journal.sqlite3"), "--table", "r1"]) == 0
     kept = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    events = [each["body"] for each in kept if each["kind"] == "event"]
-    assert [each["work"] for each in events if each["type"] == "device.serviced"] == ["replaced"]
+    events = [record["body"] for record in kept if record["kind"] == "event"]
+    assert [event["work"] for event in events if event["type"] == "device.serviced"] == ["replaced"]
     proved = audit(tmp_path / "journal.sqlite3")
     assert proved.differences == []
 

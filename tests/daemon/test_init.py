@@ -112,7 +112,7 @@ def test_each_adapter_is_a_table(
     )
     assert main(["check", str(file)]) == 0
     tables = load(file).table
-    assert [(each.id, each.device[0].link, each.simulated) for each in tables] == [
+    assert [(table.id, table.device[0].link, table.simulated) for table in tables] == [
         ("mesa-1", f"serial://{ADAPTER.name}?baud=9600", False),
         ("mesa-2", f"serial://{SECOND.name}?baud=9600", False),
     ]

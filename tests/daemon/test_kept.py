@@ -63,7 +63,7 @@ def test_spins_that_a_device_server_kept_are_no_results(
     until_up(subscriber, made)
 
     def after(kind: str) -> list[dict[str, Any]]:
-        return [each for each in subscriber.events()[before:] if each["type"] == kind]
+        return [event for event in subscriber.events()[before:] if event["type"] == kind]
 
     # the wheel continues at its own pace, and its lines are live again
     until("late lines are reported", lambda: after("data.late"), made.log)
@@ -157,7 +157,7 @@ options = {{ min_draw = 10.0 }}
     until("the stored data is delivered", lambda: not scanner.kept, made.log)
 
     def after() -> list[str]:
-        return [each["type"] for each in subscriber.events()[before:]]
+        return [event["type"] for event in subscriber.events()[before:]]
 
     until("it is reported as late", lambda: "data.late" in after(), made.log)
     assert not {"card.dealt", "cards.burned", "round.opened", "round.result"} & {*after()}

@@ -112,7 +112,7 @@ def floor(
 
 def assert_contiguous(subscriber: Subscriber, table: str) -> None:
     """Each event of each run came once, in order: a number that two have is two events."""
-    events = [each.body for each in subscriber.on(f"/{table}/event")]
+    events = [message.body for message in subscriber.on(f"/{table}/event")]
     for boot in {event["boot"] for event in events}:
         numbers = [event["seq"] for event in events if event["boot"] == boot]
         assert numbers == [*range(1, len(numbers) + 1)], (table, boot)
@@ -366,13 +366,13 @@ def test_commands_are_answered_once_while_their_table_changes(
         end.set()
         person.join()
     until("all answers", lambda: len(head.on(answers)) >= asked[0], floor.log)
-    told = [each.body for each in head.on(answers)]
+    told = [message.body for message in head.on(answers)]
     assert [each["id"] for each in told] == [*range(asked[0])]
     assert [each for each in told if not each["ok"]] == []
     assert floor.daemon.stop() == 0
     assert_contiguous(floor.subscriber, "r4")
     entries = floor.entries("state", "r4")
-    starts = [msgspec.json.decode(each.body, type=TableStart).why for each in entries]
+    starts = [msgspec.json.decode(entry.body, type=TableStart).why for entry in entries]
     assert starts == ["boot", *changed * ["reload"]]
     assert audit(floor.journal).proves
     assert proved_after_each_reload(floor.journal, "r4")
@@ -402,7 +402,7 @@ def test_hangups_at_any_time(floor: Floor, capsys: pytest.CaptureFixture[str]) -
     floor.daemon.signal(signal.SIGHUP)
     until_up(floor.subscriber, floor.daemon, f"{PALMA}/r4")
     until_up(floor.subscriber, floor.daemon, f"{PALMA}/r5")
-    boots = [msgspec.json.decode(each.body, type=Boot) for each in floor.entries("boot")]
+    boots = [msgspec.json.decode(entry.body, type=Boot) for entry in floor.entries("boot")]
     assert [len(boot.tables) for boot in boots] == [4, 3, 5]
     floor.daemon.file.write_text(floor.text("r1", "r2"))
     floor.daemon.signal(signal.SIGHUP)
@@ -506,5 +506,5 @@ def test_the_broker_is_away_while_tables_change(
     assert command(subscriber, "session.open", f"{PALMA}/r5")["ok"]
     assert subscriber.on("r4/state") == []
     assert subscriber.latest(f"{NODE}/claim")["tables"].keys() == {"r1", "r2", "r3", "r5"}
-    numbers = [each.body["seq"] for each in subscriber.on("/r5/event")]
+    numbers = [message.body["seq"] for message in subscriber.on("/r5/event")]
     assert numbers == [*range(numbers[0], numbers[-1] + 1)]

@@ -27,10 +27,10 @@ def tables(subscriber: Subscriber, root: str) -> set[str]:
 
 def retained(subscriber: Subscriber) -> set[str]:
     found = dict[str, bool]()
-    for each in list(subscriber.messages):
-        leaf = each.topic.split("/")[4:]
+    for message in list(subscriber.messages):
+        leaf = message.topic.split("/")[4:]
         if leaf[:1] in (["info"], ["state"], ["result"], ["history"], ["shoe"], ["alert"]):
-            found[each.topic] = each.payload != b""
+            found[message.topic] = message.payload != b""
     return {topic for topic, there in found.items() if there}
 
 

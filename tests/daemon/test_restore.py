@@ -74,8 +74,8 @@ def floor(
 
 def results(subscriber: Subscriber) -> list[tuple[str, int, int]]:
     return [
-        (each["table"], each["session"], each["round"])
-        for each in once(subscriber.events("round.result"))
+        (event["table"], event["session"], event["round"])
+        for event in once(subscriber.events("round.result"))
     ]
 
 

@@ -151,5 +151,6 @@ def test_no_program_is_denied_anything(
 
 def _jackpot_told(subscriber: Subscriber) -> bool:
     return any(
-        "/jackpot/" in each.topic and each.topic.endswith("/state") for each in subscriber.messages
+        "/jackpot/" in message.topic and message.topic.endswith("/state")
+        for message in subscriber.messages
     )

@@ -64,7 +64,9 @@ def pair(
 def boots(subscriber: Subscriber, since: int) -> set[Any]:
     """Who has published at the table what is happening there, not what happened before."""
     found = list(subscriber.messages)[since:]
-    bodies = [each.body for each in found if each.topic.removeprefix(f"{TABLE}/") in LEAVES]
+    bodies = [
+        message.body for message in found if message.topic.removeprefix(f"{TABLE}/") in LEAVES
+    ]
     told = [body for body in bodies if isinstance(body, dict) and not body.get("historical")]
     return {body["boot"] for body in told if "boot" in body}
 

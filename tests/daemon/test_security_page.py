@@ -105,9 +105,9 @@ def test_the_way_to_the_first_signed_command(
 
     entries = [json.loads(line) for line in newcomer.types(export)[0].splitlines()]
     said: list[dict[str, Any]] = [
-        each["body"] for each in entries if each["kind"] == "input" and "signed" in each["body"]
+        entry["body"] for entry in entries if entry["kind"] == "input" and "signed" in entry["body"]
     ]
-    assert [(each["type"], each["by"], each.get("refusal")) for each in said] == [
+    assert [(event["type"], event["by"], event.get("refusal")) for event in said] == [
         ("session.open", "M. Lasa", None),
         ("command.refused", "A. Riera", "role_not_allowed"),
         ("session.close", "M. Lasa", None),

@@ -66,13 +66,13 @@ class Floor:
 
         def answers() -> list[Any]:
             return [
-                each.body
-                for each in self.subscriber.on("/reply/attacker")
-                if each.properties.CorrelationData == correlation
+                message.body
+                for message in self.subscriber.on("/reply/attacker")
+                if message.properties.CorrelationData == correlation
             ]
 
         until(f"answers: {key}", lambda: len(answers()) == len(bodies), self.running.log)
-        told = [each["refusal"]["key"] for each in answers() if not each["ok"]]
+        told = [answer["refusal"]["key"] for answer in answers() if not answer["ok"]]
         assert told == [key] * len(bodies)
         self.refused[key] = self.refused.get(key, 0) + len(bodies)
 
@@ -190,10 +190,10 @@ def test_commands_without_authority_are_refused(floor: Floor) -> None:
     running.kill()
     running.start()
     until_up(subscriber, running)
-    for each in kept[:3]:  # followed before, and signed before
-        assert say(subscriber, each, token(each), 1 + (each is kept[0]))["refusal"]["key"] == (
-            "signed_before_start"
-        )
+    for record in kept[:3]:  # followed before, and signed before
+        assert say(subscriber, record, token(record), 1 + (record is kept[0]))["refusal"][
+            "key"
+        ] == ("signed_before_start")
     assert len(subscriber.on(f"/reply/{VIDAL}")) == before + 3
     running.stop()
 

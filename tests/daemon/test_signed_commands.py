@@ -72,9 +72,9 @@ def test_the_signer_is_published_stored_and_proved(
     running.stop()
     inputs = [each["body"] for each in exported(running, capsys) if each["kind"] == "input"]
     said = [
-        (each["type"], each.get("refusal"), [by["id"] for by in each["signed"]])
-        for each in inputs
-        if "signed" in each
+        (event["type"], event.get("refusal"), [by["id"] for by in event["signed"]])
+        for event in inputs
+        if "signed" in event
     ]
     assert said == [
         ("session.open", None, ["m-lasa"]),
@@ -111,7 +111,7 @@ def test_what_was_altered_in_the_journal_is_found(subscriber: Subscriber, runnin
                     "UPDATE entry SET body = ? WHERE position = ?", (text.encode(), position)
                 )
             journal.commit()
-            found = [each.what for each in audit(path).differences]
+            found = [difference.what for difference in audit(path).differences]
             journal.executemany(
                 "UPDATE entry SET body = ? WHERE position = ?",
                 [(body, position) for position, body in was],

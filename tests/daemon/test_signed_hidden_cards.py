@@ -90,7 +90,9 @@ options = {{ min_draw = 0.0 }}
 
     parts = [part[-64:] for each in tokens for part in each.split(b".")[1:]]
     assert len(set(parts)) == 6
-    public = [each.payload for each in subscriber.messages if "/command/" not in each.topic]
+    public = [
+        message.payload for message in subscriber.messages if "/command/" not in message.topic
+    ]
     public += [run.log().encode()]
     public += [
         file.read_bytes() for file in tmp_path.rglob("*") if file.is_file() and file != run.file

@@ -141,7 +141,7 @@ def test_spins_that_a_device_server_kept_until_a_takeover_are_no_results(floor: 
     until("late lines are reported", lambda: subscriber.events("data.late"), floor.south.log)
     opened(subscriber)
     until_more(subscriber, "round.opened", known + 1)
-    assert [each["outcome"]["number"] for each in subscriber.events("round.result")] == [17]
+    assert [event["outcome"]["number"] for event in subscriber.events("round.result")] == [17]
 
 
 def is_live(page: bytes) -> bool:
@@ -285,7 +285,7 @@ def test_one_that_was_frozen_for_longer_than_its_lease_writes_nothing_and_ends(
     for state in (3, 4, 5):
         wheel.show(state, 1, "32" if state == 5 else "  ")
     until_more(subscriber, "round.result", 0)
-    assert {each["boot"] for each in subscriber.events()[told:]} == {south.boot()} != {boot}
+    assert {event["boot"] for event in subscriber.events()[told:]} == {south.boot()} != {boot}
     assert subscriber.latest(f"{TABLE}/state")["shown"]["session"] == session
     assert "serves no longer" in north.log()
 
@@ -447,9 +447,9 @@ def test_foreign_entries_in_the_store_enter_no_journal(
         {"instance": "ghost", "journal": "0" * 32},
         {"lease": 300.0},
     ):
-        known = [len(each.logged("lease taken")) for each in runs]
+        known = [len(run.logged("lease taken")) for run in runs]
         asyncio.run(stored(floor.store.url, bucket, msgspec.json.encode(record | forged)))
-        serving = next(each for each in runs if each.boot() is not None)
+        serving = next(run for run in runs if run.boot() is not None)
         assert serving.wait() == FENCED_EXIT_STATUS
         silent = len(serving.logged("the store of the lease does not answer"))
         serving.start()
@@ -458,7 +458,7 @@ def test_foreign_entries_in_the_store_enter_no_journal(
         asyncio.run(deleted(floor.store.url, bucket))
         until(
             "one of them serves",
-            lambda: [len(each.logged("lease taken")) for each in runs] != known,  # noqa: B023
+            lambda: [len(run.logged("lease taken")) for run in runs] != known,  # noqa: B023
             serving.log,
         )
         serving = until("it is up", lambda: next((e for e in runs if e.boot() is not None), None))
@@ -467,8 +467,8 @@ def test_foreign_entries_in_the_store_enter_no_journal(
     asyncio.run(deleted(floor.store.url, bucket))
     assert serving.wait() == FENCED_EXIT_STATUS
     assert "was deleted from the store: nobody has the lease" in serving.log()
-    for each in runs:
-        each.kill()
+    for run in runs:
+        run.kill()
     terms = [each.standby.term for one in runs for each in setups(one) if each.standby]
     assert max(terms) <= len(terms)
     for one in runs:
@@ -529,9 +529,9 @@ def test_the_machines_are_compared_and_a_revocation_on_one_holds_on_both(
     ).replace(UNSIGNED, SIGNED)
     texts = (file.replace("NAME", "north") + table("r2", wheels[1]), file.replace("NAME", "south"))
     north, south = runs = daemons(tmp_path, ending, iter(texts))
-    for each in runs:
-        ending.callback(tell, f"log of {each.folder.name}", each.log)
-        enrol(each.folder)
+    for run in runs:
+        ending.callback(tell, f"log of {run.folder.name}", run.log)
+        enrol(run.folder)
     subscriber = Subscriber(mosquitto.port)
     ending.callback(subscriber.close)
     north.start()

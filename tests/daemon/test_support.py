@@ -76,8 +76,8 @@ def bundle(config: Path, target: Path, *words: str) -> dict[str, str]:
 def unpacked(target: Path) -> dict[str, str]:
     with tarfile.open(target) as archive:
         members = archive.getmembers()
-        assert {each.name.partition("/")[0] for each in members} == {"bundle"}
-        read = {each.name.partition("/")[2]: archive.extractfile(each) for each in members}
+        assert {member.name.partition("/")[0] for member in members} == {"bundle"}
+        read = {member.name.partition("/")[2]: archive.extractfile(member) for member in members}
         return {name: file.read().decode() for name, file in read.items() if file is not None}
 
 
@@ -259,7 +259,7 @@ def test_values_not_known_to_be_harmless_are_masked(
     (tmp_path / "credentials").mkdir()
     (tmp_path / "credentials" / "word").write_text("canary-credential\n")
     config = tmp_path / "novamas.toml"
-    assert [str(each) for each in inspect_configuration(config).mistakes] == []
+    assert [str(mistake) for mistake in inspect_configuration(config).mistakes] == []
     made = bundle(config, tmp_path / "bundle.tgz", "--log", str(tmp_path / "log"))
     for name, text in made.items():
         found = re.findall(r"(?i)[^\n]*(?:canar[yi]|zubiri|lasa)[^\n]*", text)

@@ -148,7 +148,7 @@ def test_a_recording_decodes_as_it_was_received(tmp_path: Path) -> None:
     recording = read_recording(tmp_path / "shoe.rec")
     assert [damage(chunk.data) for chunk in recording] == [damage(data) for data in STREAM]
     assert [*decode(watched("barcode-serial"), recording)] == readings
-    assert [each.card for each in readings if isinstance(each, CardDrawn)] == ["As", "9c"]
+    assert [reading.card for reading in readings if isinstance(reading, CardDrawn)] == ["As", "9c"]
 
 
 def test_a_recording_plays_and_is_recorded_with_its_damage(tmp_path: Path) -> None:
@@ -286,7 +286,9 @@ def test_no_remainder_of_a_damaged_card_line_is_accepted() -> None:
             found = watch.feed(b"\r\n", 1.0) + watch.feed(DamagedBytes(line, (place,)), 1.0)
             assert not [each for each in found if isinstance(each, CardDrawn)]
             found = watch.feed(line, 5.0)
-            assert [each.unsure for each in found if isinstance(each, CardDrawn)] == [False]
+            assert [reading.unsure for reading in found if isinstance(reading, CardDrawn)] == [
+                False
+            ]
 
 
 BINARY = """
@@ -331,6 +333,6 @@ def test_a_profile_without_a_check_drops_the_damaged_frame_alone(
     watch = Watch(codec, "slot", 5.0)
     watch.opened(-60.0)
     readings = watch.feed(DamagedBytes(stream, (place,)), 1.0)
-    taken = [(each.box, each.amount) for each in readings if isinstance(each, SlotCoin)]
+    taken = [(reading.box, reading.amount) for reading in readings if isinstance(reading, SlotCoin)]
     damaged = place // 4
     assert taken == [*coins[:damaged], *coins[damaged + 1 :]]

@@ -62,7 +62,7 @@ def said(watch: Watch, calls: Iterable[AnyCall]) -> list[AnyReading]:
 
 def live(told: Iterable[AnyReading]) -> list[AnyReading]:
     """What acts on a table: results, phases, cards, dice, coins and states that are not late."""
-    return [each for each in told if isinstance(each, MaybeLate) and not each.late]
+    return [reading for reading in told if isinstance(reading, MaybeLate) and not reading.late]
 
 
 def chunks(recording: Recording) -> list[Chunk]:
@@ -167,7 +167,7 @@ def test_a_journal_of_an_older_release_is_judged_as_it_was() -> None:
 
 
 def outcomes(told: Iterable[AnyReading]) -> list[Outcome]:
-    return [each for each in told if isinstance(each, Outcome) and not each.late]
+    return [reading for reading in told if isinstance(reading, Outcome) and not reading.late]
 
 
 def played(recording: Recording, begin: int, *, kept: bool) -> list[AnyReading]:

@@ -132,8 +132,13 @@ def test_a_servers_greeting_is_no_frame(name: str, words: str) -> None:
     for opened in (10.0, 20.0):
         readings: list[AnyReading] = watch.opened(opened, kept=True)
         readings += watch.feed(WORDS[words], opened + GREETING_SECONDS / 2)
-        assert {type(each) for each in readings} <= {LinkOpen, LinkGarbage, LinkGap, DeviceReport}
-        said = [each.report for each in readings if isinstance(each, DeviceReport)]
+        assert {type(reading) for reading in readings} <= {
+            LinkOpen,
+            LinkGarbage,
+            LinkGap,
+            DeviceReport,
+        }
+        said = [reading.report for reading in readings if isinstance(reading, DeviceReport)]
         assert set(said) <= {"echo"}  # of a bus: its own requests do not come back
         assert watch.state == "connecting"
         assert watch.last_frame is None
@@ -174,6 +179,6 @@ def test_free_lines_count_once_the_link_has_outlasted_a_greeting(name: str) -> N
     codec = CODECS[name]()
     watch = Watch(codec, "device", 5.0)
     watch.opened(0.0, kept=True)
-    assert not [each for each in watch.feed(b"S1\n", 0.9) if isinstance(each, LinkUp)]
-    assert [type(each) for each in watch.feed(b"S1\n", 1.1)][:1] == [LinkUp]
+    assert not [reading for reading in watch.feed(b"S1\n", 0.9) if isinstance(reading, LinkUp)]
+    assert [type(reading) for reading in watch.feed(b"S1\n", 1.1)][:1] == [LinkUp]
     assert codec.counters.frames == 1

@@ -390,4 +390,6 @@ async def test_any_split_on_the_wire_gives_the_same_readings(pty: Pty, split: Sp
         for piece in split(spin, random.Random(3)):
             pty.say(piece)
         await floor.until_frames(95)
-        assert [each for each in readings if not isinstance(each, LinkGarbage)][1:] == expected
+        assert [reading for reading in readings if not isinstance(reading, LinkGarbage)][
+            1:
+        ] == expected

@@ -116,14 +116,14 @@ async def test_a_refusal_is_a_reason_and_nothing_else(
     server, codec = refusing(TAKEN), CODECS[name]()
     async with running(server.url, codec=codec) as floor:
         await until_async(lambda: floor.device._failures >= 6)
-        kinds = [type(each) for each in floor.readings]
+        kinds = [type(reading) for reading in floor.readings]
         opened = [] if codec.steady else [LinkOpen]
         assert [each for each in kinds if each is not LinkGarbage] == [
             *opened,
             *([LinkGap] if LinkGap in kinds else []),
             LinkLost,
         ]
-        [lost] = [each for each in floor.readings if isinstance(each, LinkLost)]
+        [lost] = [reading for reading in floor.readings if isinstance(reading, LinkLost)]
         assert lost.reason.endswith(
             'the device server closed the connection; it sent "Port already in use"'
         )
@@ -169,11 +169,11 @@ async def test_where_cards_lie_face_down_the_words_are_not_shown(
     notes: list[object] = []
     async with running(url, codec=codec, confidential=True, on_call=notes.append) as floor:
         await until_async(lambda: floor.device._failures >= 2)
-        told = [each for each in floor.readings if not isinstance(each, CardDrawn)]
+        told = [reading for reading in floor.readings if not isinstance(reading, CardDrawn)]
         lost = next(each for each in told if isinstance(each, LinkLost))
         assert lost.reason.endswith("it sent something, which is not shown: cards lie face down")
         shown = f"{floor.logs.entries} {floor.device.health()} {msgspec.json.encode(told)!r}"
-        lasts = [str(each) for each in notes if isinstance(each, LinkClosed)]
+        lasts = [str(note) for note in notes if isinstance(note, LinkClosed)]
         for text in ("H10", "in use", str(len(words))):
             assert text not in lost.reason.split(": ", 1)[1]
         for text in ("H10", "already in use"):
@@ -295,9 +295,9 @@ async def test_a_real_server_s_banner_is_no_card(pty: Pty, tmp_path: Path) -> No
                 return LinkUp in map(type, floor.readings)
 
             await until_async(up)
-            garbage = [each for each in floor.readings if isinstance(each, LinkGarbage)]
+            garbage = [reading for reading in floor.readings if isinstance(reading, LinkGarbage)]
             assert greeted in [msgspec.structs.replace(each, at=0.0) for each in garbage]
-            drawn = [each.card for each in floor.readings if isinstance(each, CardDrawn)]
+            drawn = [reading.card for reading in floor.readings if isinstance(reading, CardDrawn)]
             assert set(drawn) == {"Th"}
 
 

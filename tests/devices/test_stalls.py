@@ -124,7 +124,11 @@ def wheel() -> Watch:
 
 
 def results(said: Sequence[AnyReading]) -> dict[int | None, tuple[object, bool]]:
-    return {each.spin: (each.number, each.late) for each in said if isinstance(each, WheelNumber)}
+    return {
+        reading.spin: (reading.number, reading.late)
+        for reading in said
+        if isinstance(reading, WheelNumber)
+    }
 
 
 def apart(intervals: list[tuple[float, float]], longest: float) -> list[Interval]:
@@ -174,10 +178,10 @@ def test_nothing_is_treated_as_live_that_is_older_than_our_own_delay(
     ):
         unread = MAX_LIVE_DELAY_SECONDS + PERIOD if call.since is not None else 0.0
         said = apply_call(watch, call)
-        for each in said:
-            if isinstance(each, WheelNumber):
-                assert each.number == truth[each.spin or 0]
-            if isinstance(each, WheelNumber | WheelPhase) and not each.late:
+        for reading in said:
+            if isinstance(reading, WheelNumber):
+                assert reading.number == truth[reading.spin or 0]
+            if isinstance(reading, WheelNumber | WheelPhase) and not reading.late:
                 oldest = min(frame.sent for frame in taken)
                 assert (
                     call.at - oldest
@@ -193,9 +197,9 @@ def test_without_being_noted_a_result_may_be_late_but_is_never_another(
     """As in a journal from before stalls were stored."""
     watch = wheel()
     for call, _ in read(frames(COUNT), apart(given_stalls, 20.0)):
-        for each in apply_call(watch, msgspec.structs.replace(call, since=None)):
-            if isinstance(each, WheelNumber):
-                assert each.number == number(each.spin or 0)
+        for reading in apply_call(watch, msgspec.structs.replace(call, since=None)):
+            if isinstance(reading, WheelNumber):
+                assert reading.number == number(reading.spin or 0)
 
 
 def test_calls_are_stored_with_the_time_that_they_may_have_waited() -> None:
@@ -322,7 +326,7 @@ class TestBeat:
             assert self.late(beat, burst, frames=10)
         said = [each for now in (101.7, 102.2, 102.7) for each in beat.on_frame(now)]
         assert not beat.late
-        assert [each.frames for each in said] == [31]
+        assert [reading.frames for reading in said] == [31]
 
     def test_what_follows_a_silence_in_several_bursts_is_late(self) -> None:
         beat = self.beat()
@@ -465,7 +469,7 @@ def test_a_board_gives_the_same_readings_with_stalls_as_without(
         watch = Watch(found.make("board", found.options()), "board", 5.0)
         apply_call(watch, LinkOpened(99.0))
         said = [each for call, _ in read(frames, stalls) for each in apply_call(watch, call)]
-        return [(each.box, each.late) for each in said if isinstance(each, SlotCoin)]
+        return [(reading.box, reading.late) for reading in said if isinstance(reading, SlotCoin)]
 
     assert len(coins(())) == 16
     assert coins(apart(given_stalls, MAX_LIVE_DELAY_SECONDS - 2 * LOOK)) == coins(())
@@ -493,7 +497,7 @@ def test_cards_are_those_that_were_drawn_with_stalls_as_without(
         for call, _ in read(frames, apart(given_stalls, MAX_LIVE_DELAY_SECONDS - 2 * LOOK))
         for each in apply_call(watch, call)
     ]
-    assert [(each.card, each.late) for each in said if isinstance(each, CardDrawn)] == [
+    assert [(reading.card, reading.late) for reading in said if isinstance(reading, CardDrawn)] == [
         (name, False) for name in names[: len(pauses)]
     ]
 
@@ -523,9 +527,9 @@ def test_bytes_read_in_the_same_tick_as_bytes_that_waited_are_judged_by_themselv
                     ]
                     lateness.append(
                         [
-                            (type(each), isinstance(each, MaybeLate) and each.late)
+                            (type(reading), isinstance(reading, MaybeLate) and reading.late)
                             for call in calls
-                            for each in apply_call(watch, call)
+                            for reading in apply_call(watch, call)
                         ]
                     )
                 assert lateness[0] == lateness[1], (begin, stalled)

@@ -87,7 +87,7 @@ class Machine:
     def left(self) -> list[str]:
         """The files of the package that are there."""
         folders = ("etc", "var", "srv")
-        found = (each for folder in folders for each in (self.root / folder).rglob("*"))
+        found = (path for folder in folders for path in (self.root / folder).rglob("*"))
         return sorted(
             str(each.relative_to(self.root))
             for each in found

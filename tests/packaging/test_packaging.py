@@ -93,7 +93,7 @@ def test_each_shell_completes_every_command_and_option(
         for command, parser in commands.items():
             assert set(command.split()) <= words, (name, command)
             if command not in ("carrousel", "surveillance"):  # they complete their actions
-                assert {each.removeprefix("--") for each in options(parser)} <= words, name
+                assert {option.removeprefix("--") for option in options(parser)} <= words, name
 
 
 @pytest.mark.usefixtures("programs")

@@ -188,7 +188,7 @@ class TestLine:
 
     def test_a_line_that_comes_twice_is_late(self) -> None:
         drawn = of(CardDrawn, heard("bee-tek", 20, (10.5, "duplicate", 0)))
-        assert [(each.card, each.late) for each in drawn[:3]] == [
+        assert [(draw.card, draw.late) for draw in drawn[:3]] == [
             ("9h", False),
             ("9h", True),
             ("2c", False),
@@ -210,10 +210,10 @@ class TestLine:
     def test_a_burst_is_late_but_its_first_card(self, name: str) -> None:
         readings = heard(name, 40, (10.5, "burst", 10))
         drawn = of(CardDrawn, readings)[:4]
-        assert [each.card for each in drawn] == [*COUP]
-        assert [each.late for each in drawn] == [False, True, True, True]
+        assert [draw.card for draw in drawn] == [*COUP]
+        assert [draw.late for draw in drawn] == [False, True, True, True]
         assert len(of(LinkLate, readings)) == 1
-        assert not any(each.late for each in of(CardDrawn, readings)[4:])
+        assert not any(reading.late for reading in of(CardDrawn, readings)[4:])
 
     def test_a_silence_is_a_gap(self) -> None:
         readings = heard("angel-eye", 30, (10.5, "silence", 3))

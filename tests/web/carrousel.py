@@ -86,10 +86,11 @@ class PayingFloor(Floor):
         state = self.until(
             f"award {number} is payable",
             lambda state: any(
-                (each["award"], each["status"]) == (number, "payable") for each in state["awards"]
+                (award["award"], award["status"]) == (number, "payable")
+                for award in state["awards"]
             ),
         )
-        return next(int(each["value"]) for each in state["awards"] if each["award"] == number)
+        return next(int(award["value"]) for award in state["awards"] if award["award"] == number)
 
     def sent(self, command: str) -> int:
         """How often an order came to the broker."""

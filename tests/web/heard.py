@@ -13,10 +13,10 @@ from tests.support.brokers.mosquitto import ReceivedMessage
 
 def kept(messages: Iterable[ReceivedMessage]) -> list[ArchiveRecord]:
     now, found = format_utc(time.time()), list[ArchiveRecord]()
-    for each in messages:
-        _, _, site, rest = each.topic.split("/", 3)
+    for message in messages:
+        _, _, site, rest = message.topic.split("/", 3)
         try:
-            found += records(site, rest, each.payload, now)
+            found += records(site, rest, message.payload, now)
         except BadMessageError:
             continue
     return found

@@ -258,7 +258,7 @@ def _sample(kind: type[Any]) -> bytes:
         return b"{}"
     plain: dict[Any, Any] = {str: "1", int: 1, float: 1.0, bool: True}
     fields = msgspec.structs.fields(kind)
-    return json.dumps({each.encode_name: plain.get(each.type) for each in fields}).encode()
+    return json.dumps({field.encode_name: plain.get(field.type) for field in fields}).encode()
 
 
 def _size(looks: Looks) -> int:

@@ -53,8 +53,8 @@ def read_all(
     end, waiting = time.monotonic() + TIMEOUT_SECONDS, len(streams)
     with selectors.DefaultSelector() as selector:
         read = dict.fromkeys(streams, b"")
-        for each in streams:
-            selector.register(each, selectors.EVENT_READ)
+        for stream in streams:
+            selector.register(stream, selectors.EVENT_READ)
         while waiting and time.monotonic() < end:
             for key, _ in selector.select(0.5):
                 made = key.fileobj

@@ -66,7 +66,7 @@ def faults(page: Page, *sizes: tuple[int, int]) -> list[tuple[Any, ...]]:
             }""",
             TAGS,
         )
-        found += [(page.url, width, *each) for each in violations]
+        found += [(page.url, width, *violation) for violation in violations]
     return found
 
 
@@ -77,7 +77,7 @@ def test_axe_sees_what_is_wrong(serve: Serve, teller: Teller, examined: Page) ->
     expect(examined.locator(".number")).to_be_visible()
     assert faults(examined, HD) == []
     examined.evaluate("document.styleSheets[0].insertRule('h1 { color: #12301d !important }')")
-    assert [each[2] for each in faults(examined, HD)] == ["color-contrast"]
+    assert [fault[2] for fault in faults(examined, HD)] == ["color-contrast"]
 
 
 def test_the_displays(serve: Serve, teller: Teller, examined: Page) -> None:

@@ -204,7 +204,7 @@ def routes(server: InProcess, monkeypatch: pytest.MonkeyPatch) -> list[Route]:
     monkeypatch.setattr(attempts, "FIRST_DELAY_SECONDS", 0.0)
     monkeypatch.setattr(attempts, "MAX_WRONG_PINS", 1 << 30)
     looks = server.looks()
-    return [Route(server, looks, each) for each in server.routes]
+    return [Route(server, looks, route) for route in server.routes]
 
 
 def failed(server: InProcess, asked: Asked) -> str | None:

@@ -225,7 +225,7 @@ def test_the_newest_coup_is_visible_on_every_road(server: WebServer, page: Page)
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         for name, letters in DRAGONS.items():
-            drawn = roads_of([Coup(WINNERS[each]) for each in letters], "es")
+            drawn = roads_of([Coup(WINNERS[letter]) for letter in letters], "es")
             body = {
                 **{name: [] for name in ("hands", "counts", "notes", "shoe")},
                 "roads": msgspec.to_builtins(drawn),

@@ -339,7 +339,7 @@ def test_axe_finds_nothing(serve: Serve, teller: Teller, still: Page) -> None:
         for path in ("/jackpot/gran", "/floor", "/wall", "/table/poker-1"):
             go(still, f"{server.address}{path}?lang={language}")
             expect(still.locator(".amount").first).to_have_text(money(value, "EUR", language))
-            found += [(name, *each) for each in faults(still, HD, PHONE)]
+            found += [(name, *fault) for fault in faults(still, HD, PHONE)]
     say(teller, statement(seconds=0.1, won=award(), awards=(award(2),)))
     for path in ("/jackpot/gran", "/floor", "/wall", "/table/poker-1"):
         go(still, f"{server.address}{path}?lang=eu")

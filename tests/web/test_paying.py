@@ -209,7 +209,7 @@ def test_two_hits_at_once_are_put_in_order_and_axe_finds_nothing(
         dealer.staked(table, STAKE)
     state = floor.until("both", lambda state: state.get("unordered"))
     (group,) = state["unordered"]
-    second = next(each for each in state["awards"] if each["hit"] == group[1])
+    second = next(award for award in state["awards"] if award["hit"] == group[1])
     for language in LANGUAGES:
         sign_in(page, floor.web.address, "a-riera", language)
         page.locator(".tile").click()
@@ -232,9 +232,9 @@ def test_two_hits_at_once_are_put_in_order_and_axe_finds_nothing(
     order(other, called, "hits.order", "t-vidal")
     state = floor.until(
         "both are payable",
-        lambda state: {each["status"] for each in state["awards"]} == {"payable"},
+        lambda state: {award["status"] for award in state["awards"]} == {"payable"},
     )
-    value = {each["award"]: each["value"] for each in state["awards"]}
+    value = {award["award"]: award["value"] for award in state["awards"]}
     assert value[second["award"]] == max(value.values())
     expect(waits(other, "to be paid")).to_have_count(2)
 

@@ -248,7 +248,7 @@ def test_the_broker_is_cut_between_a_command_and_its_answer(floor: Floor, lasa: 
     assert followed <= 1
 
     def told() -> int:
-        return [each["by"] for each in floor.subscriber.events("last_rounds")].count("M. Lasa")
+        return [event["by"] for event in floor.subscriber.events("last_rounds")].count("M. Lasa")
 
     until("as told", lambda: told() == followed)
 

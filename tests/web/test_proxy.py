@@ -100,10 +100,13 @@ def test_every_page_works_below_a_prefix_behind_nginx(behind: Behind, person: Pa
 
 def test_the_cookie_is_sent_over_tls_below_the_prefix_alone(person: Page) -> None:
     cookies = person.context.cookies()
-    assert {each["name"] for each in cookies} == {"__Secure-novamas", "__Secure-novamas-browser"}
-    for each in cookies:
-        assert (each["path"], each["secure"], each["httpOnly"]) == (BASE, True, True)
-        assert each["sameSite"] == "Strict"
+    assert {cookie["name"] for cookie in cookies} == {
+        "__Secure-novamas",
+        "__Secure-novamas-browser",
+    }
+    for cookie in cookies:
+        assert (cookie["path"], cookie["secure"], cookie["httpOnly"]) == (BASE, True, True)
+        assert cookie["sameSite"] == "Strict"
 
 
 def test_a_stream_comes_as_it_is_sent(behind: Behind, person: Page) -> None:

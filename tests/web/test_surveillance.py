@@ -94,7 +94,7 @@ def test_a_void_spin_of_an_hour_ago(room: Room) -> None:
     assert void["article"].startswith("Decreto 159/2002")
     assert void["law"] == void["body"]["law"]
     whole = search(room, "--table", "r1", "--round", "2")
-    assert [each["seq"] for each in whole] == sorted(each["seq"] for each in whole)
+    assert [event["seq"] for event in whole] == sorted(event["seq"] for event in whole)
     [wrong] = [each for each in whole if each.get("what") == "ball_with_rotor" and "frames" in each]
     assert wrong["frames"][0]["frame"].startswith("*X;3;002;")
     assert [(each["id"], each["name"]) for each in whole[-1]["signed"]] == [("m-lasa", "M. Lasa")]
@@ -108,7 +108,7 @@ def test_every_filter_finds_and_leaves_out(room: Room) -> None:
     assert {each["table"] for each in search(room, "--person", "m. lasa")} == {"r1", "p1"}
     assert len(search(room, "--what", "ball_with_rotor", "--what", "void")) == 2
     last = ("--last", "--limit", "1", "--table", "r1", "--what", "event")
-    assert [each["type"] for each in search(room, *last)] == ["round.result"]
+    assert [event["type"] for event in search(room, *last)] == ["round.result"]
     [turned] = search(room, "--card", LAST)
     assert (turned["type"], turned["body"]["card"]) == ("card.dealt", LAST)
 
@@ -157,17 +157,17 @@ def test_cards_are_shown_to_the_role_and_the_look_is_kept_first(room: Room) -> N
     ended = cards(room, "--key", str(room.key))
     assert ended.returncode == 0, ended.stderr
     shown = [json.loads(line) for line in ended.stdout.splitlines()]
-    dealt = [each for each in shown if each["type"] == "card.drawn"]
+    dealt = [picture for picture in shown if picture["type"] == "card.drawn"]
     assert [each["card"] for each in dealt][: len(HIDDEN)] == list(HIDDEN)
     places = [(each["to"], each["index"]) for each in dealt[: len(HIDDEN)]]
     assert places == [
         (("box:1", "dealer")[count % 2], count // 2 + 1) for count in range(len(HIDDEN))
     ]
-    assert {each["signed"] for each in shown} == {"daemon"}
+    assert {picture["signed"] for picture in shown} == {"daemon"}
     [*_, last] = accesses(room)
     assert len(accesses(room)) == before + 1
     assert (last["person"], last["why"], last["round"]) == ("s-mora", "a player complains", 1)
-    assert sorted(last["boxes"]) == sorted(each["key"] for each in shown)
+    assert sorted(last["boxes"]) == sorted(picture["key"] for picture in shown)
 
 
 @pytest.mark.parametrize(
@@ -436,7 +436,9 @@ def test_tables_of_two_sites_with_the_same_ids_do_not_mix(room: Room, tmp_path: 
         items = page.ask("GET", f"/surveillance/{path}")[1]["items"]
         assert {each["site"] for each in items} == {own}
     drawn = page.ask("GET", "/surveillance/timeline?from=2020-01-01T00:00:00.000000Z")[1]
-    marks = {(each["table"], each["time"], each["mark"]) for each in drawn["timeline"]["points"]}
+    marks = {
+        (point["table"], point["time"], point["mark"]) for point in drawn["timeline"]["points"]
+    }
     assert len(marks) == len(drawn["timeline"]["points"])
 
 

@@ -121,7 +121,7 @@ def test_a_person_sees_the_tables_of_his_enrolment_at_this_site_alone(
     for table in ("ruleta-1", "ruleta-2"):
         records = evenings([5] * 10, table=table)
         opened.store(records)
-        there = (each.body.replace(b"madrid-1", b"palma-2") for each in records)
+        there = (record.body.replace(b"madrid-1", b"palma-2") for record in records)
         opened.store(
             [
                 replace(each, site="palma-2", body=body)

@@ -18,11 +18,15 @@ def heard(*states: str, kept: str = "0") -> list[AnyReading]:
 
 
 def states(readings: list[AnyReading]) -> list[tuple[str, int | None]]:
-    return [(each.state, each.throw) for each in readings if isinstance(each, DiceState)]
+    return [
+        (reading.state, reading.throw) for reading in readings if isinstance(reading, DiceState)
+    ]
 
 
 def faults(readings: list[AnyReading]) -> list[tuple[str, bool]]:
-    return [(each.fault, each.active) for each in readings if isinstance(each, DiceFault)]
+    return [
+        (reading.fault, reading.active) for reading in readings if isinstance(reading, DiceFault)
+    ]
 
 
 def test_a_shake() -> None:
@@ -48,7 +52,9 @@ def test_its_motion_fails() -> None:
 
 
 def test_what_the_broker_had_kept_is_late() -> None:
-    assert [each.late for each in heard("S0", kept="1") if isinstance(each, DiceState)] == [True]
+    assert [
+        reading.late for reading in heard("S0", kept="1") if isinstance(reading, DiceState)
+    ] == [True]
 
 
 def test_other_words_are_reports_each_once() -> None:
@@ -92,7 +98,7 @@ def test_any_split_gives_the_same_and_noise_is_never_an_exception(
 
 def test_the_buffer_is_bounded() -> None:
     said = SicboShaker("dice", Options()).feed(b"x" * (2 * MAX_LINE_BYTES + 5), 1.0)
-    assert [each.bytes for each in said if isinstance(each, LinkGarbage)] == [
+    assert [reading.bytes for reading in said if isinstance(reading, LinkGarbage)] == [
         MAX_LINE_BYTES,
         MAX_LINE_BYTES,
     ]

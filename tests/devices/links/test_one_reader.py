@@ -182,7 +182,7 @@ async def test_one_that_comes_later_ends_the_link_with_its_name(
         await asyncio.to_thread(later.__enter__)
         await until_async(lambda: floor.device.health().state == "lost")
         await asyncio.to_thread(later.__exit__, None, None, None)
-        [lost] = [each for each in floor.readings if isinstance(each, LinkLost)]
+        [lost] = [reading for reading in floor.readings if isinstance(reading, LinkLost)]
         assert f"another program has the port open: {NAMES[kind]}" in lost.reason
         assert floor.logged("device down") == ["device down"]
         await floor.until_open()

@@ -58,11 +58,15 @@ def test_any_split_gives_the_same_and_noise_is_never_an_exception(
         each for each in whole if not isinstance(each, LinkGarbage)
     ]
     lost = [
-        sum(each.bytes for each in part if isinstance(each, LinkGarbage)) for part in (said, whole)
+        sum(reading.bytes for reading in part if isinstance(reading, LinkGarbage))
+        for part in (said, whole)
     ]
     assert lost[0] == lost[1]
 
 
 def test_the_buffer_is_bounded() -> None:
     said = DeckMate1("shuffler").feed(b"x" * (3 * MAX_LINE_BYTES + 1), 1.0)
-    assert sum(each.bytes for each in said if isinstance(each, LinkGarbage)) == 3 * MAX_LINE_BYTES
+    assert (
+        sum(reading.bytes for reading in said if isinstance(reading, LinkGarbage))
+        == 3 * MAX_LINE_BYTES
+    )

@@ -95,9 +95,9 @@ TRUTH = {SPIN - 1: int(BEFORE), SPIN: int(NUMBER), SPIN + 1: 7}
 def wrong(play: Play) -> list[RoundResult]:
     """Results that the wheel never sent."""
     return [
-        each
-        for each in of_kind(play.events, RoundResult)
-        if (each.spin, outcome_of(each).number) not in TRUTH.items()
+        reading
+        for reading in of_kind(play.events, RoundResult)
+        if (reading.spin, outcome_of(reading).number) not in TRUTH.items()
     ]
 
 
@@ -112,7 +112,9 @@ def test_no_damaged_bit_or_digit_becomes_a_result_and_no_spin_is_forgotten(
         assert wrong(play) == []
         waiting = of_kind(play.events, RoundUnresolved)
         results = of_kind(play.events, RoundResult)
-        assert {each.spin for each in results} | {each.spin for each in waiting} == TRUTH.keys()
+        assert {reading.spin for reading in results} | {
+            reading.spin for reading in waiting
+        } == TRUTH.keys()
         # Only the bare number read as another waits for a person; what the status says twice is the
         # candidate.
         assert [(each.spin, each.why, each.candidate) for each in waiting] in (
@@ -149,7 +151,7 @@ def readings(
 
 
 def of_spin(told: list[WheelNumber]) -> dict[int | None, int | str]:
-    return {each.spin: each.number for each in told}
+    return {reading.spin: reading.number for reading in told}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -161,10 +163,10 @@ def test_no_damaged_line_of_a_real_day_becomes_a_number_and_none_is_lost(
     assert len(truth) == 149
     assert of_spin(told) == of_spin(truth)
     assert len(told) == len(truth)
-    assert {each.spin for each in told if not each.late} <= {
-        each.spin for each in truth if not each.late
+    assert {reading.spin for reading in told if not reading.late} <= {
+        reading.spin for reading in truth if not reading.late
     }
-    assert len([each for each in told if each.late or each.conflict is not None]) < 20
+    assert len([reading for reading in told if reading.late or reading.conflict is not None]) < 20
 
 
 def test_one_line_is_not_enough_for_a_real_day_that_is_damaged(day: Recording) -> None:
@@ -178,7 +180,7 @@ def test_what_it_costs_to_confirm_a_real_wheel(day: Recording) -> None:
     """
     once, twice = (numbers(readings(day, Options(heard_twice=wanted))) for wanted in (False, True))
     assert of_spin(once) == of_spin(twice)
-    assert [each.late for each in once] == [each.late for each in twice]
+    assert [event.late for event in once] == [reading.late for reading in twice]
     assert all(
         after.at == before.at for before, after in zip(once, twice, strict=True) if not before.late
     )

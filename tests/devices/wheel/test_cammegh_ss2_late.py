@@ -52,8 +52,12 @@ def test_a_wheel_faster_than_its_configured_period_is_late_and_reported() -> Non
     for _ in range(1500):
         wheel.say(2, after=0.125)
     assert wheel.codec.counters.late == 1501
-    bursts = [each for each in wheel.readings[before:] if isinstance(each, LinkLate)]
-    assert [(each.frames, each.silence) for each in bursts] == [(480, 10.0), (480, 0.0), (480, 0.0)]
+    bursts = [reading for reading in wheel.readings[before:] if isinstance(reading, LinkLate)]
+    assert [(reading.frames, reading.silence) for reading in bursts] == [
+        (480, 10.0),
+        (480, 0.0),
+        (480, 0.0),
+    ]
     (last,) = [each for each in wheel.say(2) if isinstance(each, LinkLate)]
     assert last.frames == 61
 

@@ -58,9 +58,9 @@ class Host:
 
     def numbers(self) -> list[tuple[int | str, int | None, bool]]:
         return [
-            (each.number, each.spin, each.late)
-            for each in self.readings
-            if isinstance(each, WheelNumber)
+            (reading.number, reading.spin, reading.late)
+            for reading in self.readings
+            if isinstance(reading, WheelNumber)
         ]
 
 
@@ -75,7 +75,7 @@ def test_numbers_are_reported_once_and_live() -> None:
     host = Host()
     host.run(36 * 3 + 1)
     assert host.numbers() == [(17, 1, False), (0, 2, False), (36, 3, False)]
-    phases = [each.phase for each in host.readings if isinstance(each, WheelPhase)]
+    phases = [reading.phase for reading in host.readings if isinstance(reading, WheelPhase)]
     assert phases[:5] == ["bets_open", "ball_in_rim", "no_more_bets", "settled", "bets_open"]
 
 
@@ -108,7 +108,7 @@ def test_a_number_that_was_not_seen_to_come_is_a_candidate() -> None:
     host.poll(after=12.0)  # the ball fell in the silence
     host.run(1)
     assert host.numbers() == [(17, 1, True)]
-    assert [each for each in host.readings if isinstance(each, LinkLate)]
+    assert [reading for reading in host.readings if isinstance(reading, LinkLate)]
 
 
 def test_one_answer_alone_is_no_number() -> None:
@@ -117,7 +117,11 @@ def test_one_answer_alone_is_no_number() -> None:
         frames.frame("02", f"{text:<44}0") for text in ("N 4001", "S17002", "S18002", "S18002")
     ]
     said = [
-        [each for each in codec.feed(data, index * PERIOD) if isinstance(each, WheelNumber)]
+        [
+            reading
+            for reading in codec.feed(data, index * PERIOD)
+            if isinstance(reading, WheelNumber)
+        ]
         for index, data in enumerate(answers)
     ]
     assert [len(each) for each in said] == [0, 0, 0, 1]
@@ -135,7 +139,7 @@ def test_an_invalid_pocket() -> None:
         ("number_unknown", True, "??"),
         ("number_unknown", False, None),
     ]
-    assert [each.number for each in said if isinstance(each, WheelNumber)] == [5]
+    assert [reading.number for reading in said if isinstance(reading, WheelNumber)] == [5]
 
 
 def test_the_wheel_is_not_fired_again_too_soon() -> None:
@@ -228,4 +232,4 @@ def test_noise_is_never_an_exception(data: bytes) -> None:
     codec = Saturn("wheel", Options(fields=KNOWN))
     codec.feed(data, 1.0)
     codec.reconnected(2.0)
-    assert not [each for each in codec.feed(b"", 3.0) if isinstance(each, WheelNumber)]
+    assert not [reading for reading in codec.feed(b"", 3.0) if isinstance(reading, WheelNumber)]

@@ -97,9 +97,9 @@ class Books:
         """Apply a fact."""
         self.last = apply_fact(self.state, fact, self.held)
         for made in self.last.transactions:
-            for each in made.postings:
-                if each.account in ("meter", "reserve"):
-                    self._held.append((made.at, each.account, each.amount))
+            for posting in made.postings:
+                if posting.account in ("meter", "reserve"):
+                    self._held.append((made.at, posting.account, posting.amount))
         self.transactions += self.last.transactions
         self.notices += self.last.notices
         self.state = _STATE.decode(msgspec.json.encode(self.last.state))
@@ -232,7 +232,9 @@ class Books:
 
     def values(self) -> list[tuple[str, int | None, str]]:
         """Return box, value and status of each award."""
-        return [(f"{each.table}/{each.box}", each.value, each.status) for each in self.awards()]
+        return [
+            (f"{award.table}/{award.box}", award.value, award.status) for award in self.awards()
+        ]
 
 
 def who(role: Role) -> dict[str, Any]:

@@ -69,8 +69,8 @@ class AlphaSign:
             "a sign shows nothing of a table of files before which none was cleared"
         )
         entries = [table[at : at + 11] for at in range(0, len(table), 11)]
-        self.files = {each[0]: int(each[3:7], 16) for each in entries}
-        kinds = {each[0]: each[1:3] for each in entries}
+        self.files = {entry[0]: int(entry[3:7], 16) for entry in entries}
+        kinds = {entry[0]: entry[1:3] for entry in entries}
         assert kinds == {"A": "AU", "b": "BL"}
 
 

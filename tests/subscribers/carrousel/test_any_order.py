@@ -176,22 +176,22 @@ def booked(kind: dict[str, Any], facts: list[Fact]) -> tuple[Counter[Any], dict[
     for fact in facts:
         books.take(fact)
     named = {
-        str(each.number): (hit.table, hit.session, hit.round, each.box, each.hand, each.share)
+        str(award.number): (hit.table, hit.session, hit.round, award.box, award.hand, award.share)
         for hit in books.state.hits
-        for each in hit.awards
+        for award in hit.awards
     }
     worth: dict[Any, int] = {}
     for hit in books.state.hits:
-        for each in hit.awards:
-            if not each.returned:
-                assert each.value is not None
-                worth[named[str(each.number)]] = each.value
+        for award in hit.awards:
+            if not award.returned:
+                assert award.value is not None
+                worth[named[str(award.number)]] = award.value
     sums: Counter[Any] = Counter()
     for made in books.transactions:
         for posting in made.postings:
             part = named[posting.part] if posting.account == "award" else posting.part
             sums[posting.account, part] += posting.amount
-    assert all(each.status in ("payable", "paid", "withdrawn") for each in books.awards())
+    assert all(award.status in ("payable", "paid", "withdrawn") for award in books.awards())
     assert sum(sums.values()) == 0
     return Counter({name: amount for name, amount in sums.items() if amount}), worth
 
@@ -298,12 +298,12 @@ def test_under_any_orders_the_accounts_balance_and_nothing_is_paid_twice(
             assert locked == (0 if award.status == "withdrawn" else (award.value or 0) - award.paid)
     assert receipts == list(range(1, len(receipts) + 1))
     for made in books.transactions:
-        assert sum(each.amount for each in made.postings) == 0
+        assert sum(posting.amount for posting in made.postings) == 0
     paid = sum(
-        each.amount
+        posting.amount
         for made in books.transactions
         if made.what == "payment"
-        for each in made.postings
-        if each.account == "paid"
+        for posting in made.postings
+        if posting.account == "paid"
     )
     assert paid >= books.balance("paid")

@@ -124,17 +124,17 @@ def test_a_day_begins_with_what_the_one_before_left(file: LedgerReader) -> None:
 @pytest.mark.rule("EUS96-199")
 def test_the_book_lists_the_transactions(file: LedgerReader) -> None:
     of = book(file)
-    tables = {each.table: each for each in of.tables}
+    tables = {table.table: table for table in of.tables}
     assert tables["poker-1"].stakes == 1100
     assert tables["poker-2"].stakes == 1200
-    for each in of.tables:
-        assert each.rise == each.stakes * 9 // 10
-        assert each.stakes == each.rise + each.reserve + each.house
+    for table in of.tables:
+        assert table.rise == table.stakes * 9 // 10
+        assert table.stakes == table.rise + table.reserve + table.house
     first, second = of.awards
     assert (first.of.table, first.of.round, first.of.box) == ("poker-2", 1, "box:2")
     assert first.locked == first.value == first.paid == (50_000 + 1080) // 10
     assert [each.receipt for each in first.payments] == [1, 2]
-    assert sum(each.amount for each in first.payments) == first.paid
+    assert sum(reading.amount for reading in first.payments) == first.paid
     assert second.value == 50_000 + 1080 + 450 + 540 - first.value
     assert second.paid == 0
     assert tables["poker-2"].awarded == first.value + second.value

@@ -296,14 +296,14 @@ def test_a_pool_ends_with_all_its_money_accounted_for(to: str | None) -> None:
     assert (books.meter, books.reserve) == (520, 60)
     sent = books.order(20, PoolClose(generation=1, to=to, **BY)).onward
     assert (books.meter, books.reserve) == (0, 0)
-    assert [each.amount for each in sent] == ([] if to is None else [580])
+    assert [reading.amount for reading in sent] == ([] if to is None else [580])
     where = ("house", None) if to is None else ("transfer", to)
     assert books.balance(*where) == (600 if to is None else 580)
     assert (books.told().in_play, books.told().why) == (False, "closed")
     # a coin inserted before and received after is not lost
     books.stake("b", 15)
     assert (books.meter, books.reserve) == (60, 20)
-    assert [each.what for each in books.notices] == ["closed"]
+    assert [notice.what for notice in books.notices] == ["closed"]
     books.order(30, PoolClose(generation=2, to=to, **BY))
     assert (books.meter, books.reserve) == (0, 0)
     with pytest.raises(OrderRefusedError, match="it is closed, and holds nothing"):

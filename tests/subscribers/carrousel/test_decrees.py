@@ -78,7 +78,7 @@ def test_a_hand_without_a_coin_wins_nothing() -> None:
     books = Books(terms("ARA02"))
     books.stake("a", 10, 100, box=1)
     books.win("a", 20, (1, 1), box=2, hand="royal_flush")
-    assert [each.what for each in books.notices] == ["award_without_bet"]
+    assert [notice.what for notice in books.notices] == ["award_without_bet"]
     assert (books.meter, books.values()) == (100, [])
 
 
@@ -227,7 +227,7 @@ def test_without_an_authorisation_nothing_begins() -> None:
     given = {**terms("EUS96", stake=50), "authorisation": None}
     books = Books(given)
     books.stake("a", 10)
-    assert [each.what for each in books.notices] == ["not_authorised"]
+    assert [notice.what for notice in books.notices] == ["not_authorised"]
     assert (books.transactions, books.told().in_play, books.told().why) == (
         [],
         False,

@@ -49,10 +49,10 @@ def test_an_earlier_hit_received_later_reduces_the_value_of_the_later_one() -> N
     assert books.values() == [("b/box:1", 1_080, "pending"), ("a/box:1", 1_200, "payable")]
     # nothing was rewritten: the difference was posted
     assert [
-        each.amount
+        posting.amount
         for made in books.transactions
-        for each in made.postings
-        if (each.account, each.part) == ("award", "1")
+        for posting in made.postings
+        if (posting.account, posting.part) == ("award", "1")
     ] == [1_200, -120]
     assert books.meter == 12_000 - 1_200 - 1_080
 
@@ -115,7 +115,7 @@ def test_hits_closer_than_the_clocks_are_true_are_a_question(
     books.end("b", seconds, 1_000)
     books.hear(60)
     assert ("hits.order" in books.told().asks) == asked
-    assert [each.why for each in books.awards()] == (["order"] * 2 if asked else [None] * 2)
+    assert [award.why for award in books.awards()] == (["order"] * 2 if asked else [None] * 2)
     if not asked:
         return
     with pytest.raises(OrderRefusedError, match="the hits whose order is not known are: 1, 2"):
@@ -148,7 +148,7 @@ def test_a_hit_whose_time_may_be_wrong_waits_for_that_long(until: float, why: st
     books.win("a", 20, (1, 10), bound=5.0)
     books.end("a", 20, 1_000)
     books.hear(until, "b")
-    assert [each.why for each in books.awards()] == [why]
+    assert [award.why for award in books.awards()] == [why]
 
 
 def test_a_hit_with_an_unknown_time_waits_until_persons_fix_it() -> None:
@@ -156,7 +156,7 @@ def test_a_hit_with_an_unknown_time_waits_until_persons_fix_it() -> None:
     books.win("a", 20, (1, 10), bound=None)
     books.end("a", 20, 1_000)
     books.hear(6_000)
-    assert [each.why for each in books.awards()] == ["tables"]
+    assert [award.why for award in books.awards()] == ["tables"]
     books.order(6_001, HitFix(hit=1, **BY))
     assert books.values() == [("a/box:1", 1_200, "payable")]
 
@@ -230,7 +230,7 @@ def test_a_hand_revoked_before_a_payment_returns_to_the_meter_at_that_time() -> 
     assert books.values() == [("a/box:1", 1_200, "withdrawn"), ("b/box:1", 1_080, "payable")]
     assert books.meter == 12_000 - 1_080
     books.win("b", 50, (1, 10), round=2)
-    assert [each.what for each in books.notices] == ["award_without_bet"]
+    assert [notice.what for notice in books.notices] == ["award_without_bet"]
     books.unwin("a", 60, (1, 10))
     assert books.meter == 12_000 - 1_080
 
@@ -314,9 +314,9 @@ def test_proved_stakes_beyond_the_coins_are_posted_and_missing_ones_questioned()
     books.stake("a", 30, 100, round=2)
     books.end("a", 40, 50, round=2)
     assert books.meter == 225
-    assert [each.what for each in books.notices] == ["stakes_differ"]
+    assert [notice.what for notice in books.notices] == ["stakes_differ"]
     books.end("a", 41, 100, round=2)
-    assert [each.what for each in books.notices] == ["stakes_differ"] * 2
+    assert [notice.what for notice in books.notices] == ["stakes_differ"] * 2
     assert books.meter == 225
 
 
@@ -326,7 +326,7 @@ def test_notices_state_amounts_as_money() -> None:
     books.end("a", 20, 50)
     books.end("a", 21, 100_000)
     books.end("b", 22, -7)
-    told = [each.text for each in books.notices]
+    told = [notice.text for notice in books.notices]
     assert "€1,234.50 in coins were counted, but the table reports €0.50 for the play. " in told[0]
     assert "the table reported the sum of the play again, now €1,000.00. " in told[1]
     assert "the play's sum is -€0.07. " in told[2]
@@ -346,7 +346,7 @@ def test_the_last_25_awards_are_remembered_newest_first() -> None:
     assert books.told().awards == ()
     assert len(books.state.hits) == 25
     books.unwin("a", 400, (1, 20), round=1)
-    assert [each.what for each in books.notices] == ["award_unknown"]
+    assert [notice.what for notice in books.notices] == ["award_unknown"]
 
 
 @pytest.mark.rule("EUS96-185")
@@ -374,7 +374,7 @@ def test_a_ledger_of_an_older_release_remembers_as_many_rounds_as_it_did() -> No
         books.stake("a", 10 * number, round=number)
         books.end("a", 10 * number + 2, round=number)
     books.win("a", 60, (1, 10))
-    assert [each.what for each in books.notices] == ["award_without_bet"]
+    assert [notice.what for notice in books.notices] == ["award_without_bet"]
     books.take(ServedBy(table="a", node="n1", clock_bound=0.0, rounds=REMEMBERED_ROUNDS))
     assert books.state.tables["a"].kept == REMEMBERED_ROUNDS > HISTORY_ROUNDS
 

@@ -112,7 +112,7 @@ def settled(floor: Floor) -> None:
         return (
             state["in_play"]
             and all(each["in_play"] for each in state["tables"].values())
-            and all(each["status"] == "payable" for each in state["awards"])
+            and all(award["status"] == "payable" for award in state["awards"])
             and _without_awards(held(floor.controller.ledger))
             == _without_awards(reckoned(floor.dealer.journals))
             and {each["time"]: each["value"] for each in state["awards"]}

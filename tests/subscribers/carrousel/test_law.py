@@ -84,32 +84,32 @@ def test_an_evening_in_the_balears() -> None:
         Play("c", 40, (Coin(35, "1", 5000),), (ROYAL,), void=True),
     ]
     found = reckon(balears(), plays, {})
-    assert [each.cents for each in found.prizes] == [27, 270 - 27 + 90]
+    assert [prize.cents for prize in found.prizes] == [27, 270 - 27 + 90]
     assert (found.meter, found.house) == (0, 3 * 11 + 10)
 
 
 def test_a_coin_of_a_play_that_is_void_later_has_accumulated_until_then() -> None:
     void = Play("b", 20, coins(1000), (ROYAL,), void=True)
     found = reckon(balears(), [Play("a", 10, (), (FLUSH,)), void], {})
-    assert [each.cents for each in found.prizes] == [90]
+    assert [prize.cents for prize in found.prizes] == [90]
     assert (found.meter, found.house) == (-90, 0)
 
 
 def test_equal_parts_are_rounded_down_and_the_next_period_begins() -> None:
     seven = coins(100, first=1)
     found = reckon(aragon(seed=50), [Play("a", 10, seven, (ROYAL, of(ROYAL, "5")))], {})
-    assert [each.cents for each in found.prizes] == [75, 75]
+    assert [prize.cents for prize in found.prizes] == [75, 75]
     assert (found.meter, found.seeded) == (50, 100)
     three = (ROYAL, of(ROYAL, "5"), of(ROYAL, "6"))
     found = reckon(aragon(), [Play("a", 10, seven, three)], {})
-    assert [each.cents for each in found.prizes] == [33, 33, 33]
+    assert [prize.cents for prize in found.prizes] == [33, 33, 33]
     assert found.meter == 1
 
 
 def test_decisions_of_persons_apply_as_made() -> None:
     play = Play("a", 10, coins(1000), (FLUSH, ROYAL))
     found = reckon(balears(), [play], {("a", 10, "1"): 700, ("a", 10, "2"): 100})
-    assert {each.box: each.cents for each in found.prizes} == {"1": None, "2": None}
+    assert {prize.box: prize.cents for prize in found.prizes} == {"1": None, "2": None}
     assert found.meter == 900 - 800
 
 
@@ -121,7 +121,7 @@ def test_a_misread_hand_has_its_prize_until_the_correction() -> None:
     between = Play("b", 20, (), (of(FLUSH, "3"),))
     found = reckon(euskadi(Fraction(1)), [wrong, between], {})
     left = 10_000 - 1000 - 450
-    assert {(each.table, each.box): each.cents for each in found.prizes} == {
+    assert {(prize.table, prize.box): prize.cents for prize in found.prizes} == {
         ("b", "3"): left // 10,
         ("a", "4"): 500,
     }
@@ -132,5 +132,5 @@ def test_a_misread_royal_flush_removes_the_seed_of_the_next_period() -> None:
     wrong = Play("a", 10, coins(1000), (ROYAL,), corrected=30)
     between = Play("b", 20, (), (of(FLUSH, "3"),))
     found = reckon(aragon(seed=500), [wrong, between], {})
-    assert [each.cents for each in found.prizes] == [50]
+    assert [prize.cents for prize in found.prizes] == [50]
     assert (found.meter, found.seeded) == (1500 - 50, 500)

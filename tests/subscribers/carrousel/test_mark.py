@@ -60,8 +60,8 @@ def marks(path: Path) -> list[VerificationMark]:
                 replay.find_difference(row.position, row.jackpot, read_fact(row.fact), postings)
                 is None
             )
-            for each in postings:
-                sums[each.jackpot, each.account] += each.amount
+            for posting in postings:
+                sums[posting.jackpot, posting.account] += posting.amount
             made.append(
                 VerificationMark(
                     ledger=file.id,
@@ -166,7 +166,7 @@ def test_a_change_that_keeps_the_sums_is_found_by_the_whole_verification_alone(
         "WHERE position = (SELECT min(position) FROM posting WHERE what = 'stake')",
     )
     assert started(path) == [], "as docs/integrator/carrousel-ledger.md says"
-    assert any("its hash does not match" in str(each) for each in verify(path).findings)
+    assert any("its hash does not match" in str(finding) for finding in verify(path).findings)
 
 
 def test_an_entry_after_the_mark_that_does_not_follow_is_found(path: Path) -> None:

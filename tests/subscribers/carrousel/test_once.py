@@ -227,7 +227,7 @@ def test_an_order_that_an_older_release_followed_can_be_read(kind: type[msgspec.
     fields = {"award": 1, "amount": 5, "table": "a", "to": None, "note": None}
     tag = str(kind.__struct_config__.tag)
     told = {"type": tag, "by": "A", "role": "director"}
-    wanted = {each.encode_name for each in msgspec.structs.fields(kind)} - {STATE_FIELDS[kind]}
+    wanted = {field.encode_name for field in msgspec.structs.fields(kind)} - {STATE_FIELDS[kind]}
     order = {**told, **{name: each for name, each in fields.items() if name in wanted}}
     if tag == "pool.transfer":
         order["to"] = "other"

@@ -69,10 +69,10 @@ def test_two_persons_order_two_hits(make: Make) -> None:
         floor.dealer.staked("poker-1", STAKE)
         other.staked("poker-3", STAKE)
         state = floor.until("both are asked", lambda state: "hits.order" in state.get("asks", ()))
-        assert [(each["status"], each["why"]) for each in state["awards"]] == [
+        assert [(award["status"], award["why"]) for award in state["awards"]] == [
             ("pending", "order")
         ] * 2
-        hits = {each["table"]: each["hit"] for each in state["awards"]}
+        hits = {award["table"]: award["hit"] for award in state["awards"]}
         wrong = floor.two("hits.order", hits=[hits["poker-1"], 99])
         assert "the hits whose order is not known are" in wrong["error"]
         unpaid = floor.two("award.pay", award=1, amount=1)
@@ -80,7 +80,7 @@ def test_two_persons_order_two_hits(make: Make) -> None:
         assert floor.two("hits.order", hits=[hits["poker-3"], hits["poker-1"]])["ok"]
         state = floor.until(
             "both are payable",
-            lambda state: [each["status"] for each in state["awards"]] == ["payable"] * 2,
+            lambda state: [award["status"] for award in state["awards"]] == ["payable"] * 2,
         )
         first = (SEED + 2 * RISE) // 10
         assert {each["table"]: each["value"] for each in state["awards"]} == {

@@ -44,7 +44,7 @@ def test_without_a_broker_nothing_is_due() -> None:
         jackpots=(JackpotSettings(terms=terms),),
     )
     carrousel = service.JackpotController(settings)
-    assert [each.published_at for each in carrousel.jackpots.values()] == [0.0]
+    assert [jackpot.published_at for jackpot in carrousel.jackpots.values()] == [0.0]
     assert carrousel._until_due() == 4 * service.TICK_SECONDS
 
 
@@ -366,7 +366,9 @@ def test_a_forged_statement_is_replaced_and_reported_once(floor: Floor) -> None:
     alert = floor.alert("state-foreign")
     assert (alert["what"], alert["severity"]) == ("jackpot.state_foreign", "fault")
     raised = [
-        each for each in floor.subscriber.on("jackpot/linked/alert/state-foreign") if each.body
+        message
+        for message in floor.subscriber.on("jackpot/linked/alert/state-foreign")
+        if message.body
     ]
     assert len(raised) == 1
     floor.in_play("poker-1", "poker-2")
@@ -384,7 +386,7 @@ def test_own_statements_are_no_forged_ones(floor: Floor) -> None:
 
 
 def _said(floor: Floor, state: object) -> bool:
-    return any(each.body == state for each in floor.subscriber.on("jackpot/linked/state"))
+    return any(message.body == state for message in floor.subscriber.on("jackpot/linked/state"))
 
 
 def test_a_flood_of_orders_delays_nothing_and_is_counted(floor: Floor) -> None:
@@ -398,7 +400,7 @@ def test_a_flood_of_orders_delays_nothing_and_is_counted(floor: Floor) -> None:
         detail = "" if told is None else told["detail"]
         found = re.search(r"(\d+) orders without a signature, and (\d+) that", detail)
         answered = {
-            each.body["id"] for each in floor.subscriber.on("jackpot/linked/reply/console-1")
+            message.body["id"] for message in floor.subscriber.on("jackpot/linked/reply/console-1")
         }
         return (int(found[1]), int(found[2]), len(answered)) if found else (0, 0, 0)
 

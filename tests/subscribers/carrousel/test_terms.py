@@ -107,7 +107,7 @@ def test_flawed_terms_are_rejected() -> None:
         {**terms(), "jackpot": "sur"},
     ):
         books.take(TermsGiven(time=at(9), terms=given))
-    assert [each.what for each in books.notices] == ["terms_flawed"] * 4
+    assert [notice.what for notice in books.notices] == ["terms_flawed"] * 4
     assert books.state == before
 
 
@@ -146,7 +146,7 @@ def test_terms_of_a_live_jackpot_wait_for_the_hit_and_report_it() -> None:
 def test_terms_written_after_the_hit_wait_for_the_next_one() -> None:
     books = live()
     books.win("b", 15, (1, 1))
-    assert [each.what for each in books.notices] == ["award_without_bet"]
+    assert [notice.what for notice in books.notices] == ["award_without_bet"]
     books.stake("b", 16)
     books.win("b", 18, (1, 1))
     books.end("b", 18)
@@ -239,7 +239,9 @@ def test_a_table_that_is_not_authorised_changes_nothing() -> None:
     books.stake("c", 10)
     books.win("c", 11, (1, 1))
     books.end("c", 12)
-    assert [(each.what, each.table) for each in books.notices] == [("not_authorised", "c")] * 3
+    assert [(notice.what, notice.table) for notice in books.notices] == [
+        ("not_authorised", "c")
+    ] * 3
     assert (books.meter, books.awards()) == (0, [])
 
 
@@ -247,7 +249,7 @@ def test_a_table_that_is_not_authorised_changes_nothing() -> None:
 def test_an_amount_without_a_part_changes_nothing(amount: int) -> None:
     books = Books(terms("EUS96", stake=100))
     books.stake("a", 10, amount)
-    assert [each.what for each in books.notices] == ["amount_wrong"]
+    assert [notice.what for notice in books.notices] == ["amount_wrong"]
     books.end("a", 20, amount)
     assert (books.meter, books.balance("stakes")) == (0, 0)
 
@@ -270,7 +272,7 @@ def test_a_share_that_is_no_part_of_the_meter_wins_nothing(share: tuple[int, int
     books = Books()
     books.stake("a", 10)
     books.win("a", 20, share)
-    assert [each.what for each in books.notices] == ["share_wrong"]
+    assert [notice.what for notice in books.notices] == ["share_wrong"]
     assert (books.meter, books.awards()) == (90, [])
 
 
@@ -280,7 +282,7 @@ def test_shares_above_the_whole_win_no_more_than_there_is() -> None:
         books.stake("a", 10 + box, 100, box)
     books.win("a", 20, (1, 1), 1)
     books.win("a", 20, (1, 2), 2)
-    assert [each.what for each in books.notices] == ["share_wrong"]
+    assert [notice.what for notice in books.notices] == ["share_wrong"]
     assert books.values() == [("a/box:1", 180, "pending")]
 
 
@@ -290,7 +292,7 @@ def test_the_same_award_twice_is_one() -> None:
     first = books.hand(Won, "a", 20, (1, 10), 1, "straight_flush")
     books.take(first)
     books.take(replace(first, cause=books.cause("a", 21)))
-    assert [each.what for each in books.notices] == ["award_twice"]
+    assert [notice.what for notice in books.notices] == ["award_twice"]
     assert len(books.awards()) == 1
 
 
@@ -300,7 +302,7 @@ def test_a_round_made_void_long_after_is_a_question() -> None:
         books.stake("a", 10 * number, round=number)
         books.end("a", 10 * number + 1, round=number)
     books.void("a", 100, round=1)
-    assert [each.what for each in books.notices] == ["void_unknown"]
+    assert [notice.what for notice in books.notices] == ["void_unknown"]
     books.void("a", 101, round=6)
     books.void("a", 102, round=7)
     assert (len(books.notices), books.meter) == (1, 450)

@@ -55,7 +55,7 @@ def unguarded(path: Path, *statements: str, values: Sequence[object] = ()) -> No
 
 def said(path: Path) -> list[str]:
     """Return the findings."""
-    return [str(each) for each in verify(path).findings]
+    return [str(finding) for finding in verify(path).findings]
 
 
 def test_a_ledger_as_it_was_written_holds(path: Path) -> None:
@@ -83,7 +83,7 @@ def test_every_change_of_any_field_is_found(path: Path) -> None:
                 row = chance.choice(rows)
                 value = changed(row[names.index(name)], chance)
                 keys = names[: 2 if table == "posting" else 1]
-                where = " AND ".join(f"{each} = ?" for each in keys)
+                where = " AND ".join(f"{key} = ?" for key in keys)
                 unguarded(
                     path,
                     f"UPDATE {table} SET {name} = ? WHERE {where}",

@@ -54,7 +54,7 @@ def seen(
 
 def said(item: WorkItem) -> list[tuple[str, dict[str, Any], bool]]:
     """The buttons of an item: command, what it says already, whether more is filled in."""
-    return [(each.command, each.fields, each.open) for each in item.answers]
+    return [(answer.command, answer.fields, answer.open) for answer in item.answers]
 
 
 def touch(**fields: Any) -> Touch:
@@ -86,8 +86,8 @@ def test_an_award_is_paid_whole_or_in_part_and_shows_earlier_payments() -> None:
         ("award.pay", {"award": 1, "paid": 50_000}, True),
         ("award.dispute", {"award": 1}, True),
     ]
-    assert [each.two for each in item.answers] == [True, True, False]
-    assert [each.grave for each in item.answers] == [True, True, False]
+    assert [answer.two for answer in item.answers] == [True, True, False]
+    assert [answer.grave for answer in item.answers] == [True, True, False]
     assert all(is_readable(command, fields) for command, fields, open_ in said(item) if not open_)
 
 
@@ -173,21 +173,21 @@ def test_what_is_not_current_or_not_theirs_offers_nothing() -> None:
 
 
 def test_what_is_offered_is_what_can_be_now() -> None:
-    assert [each.command for each in at().offers] == [
+    assert [offer.command for offer in at().offers] == [
         "jackpot.suspend",
         "meter.adjust",
         "pool.transfer",
         "pool.close",
     ]
     held = at(in_play=False, why="suspended", awards=(award(),))
-    assert [each.command for each in held.offers] == [
+    assert [offer.command for offer in held.offers] == [
         "jackpot.resume",
         "meter.adjust",
         "pool.transfer",
     ]
     moving = at(awards=(award(status="pending", why="tables"),))
-    assert [each.command for each in moving.offers] == ["jackpot.suspend", "meter.adjust"]
-    transfer = next(each for each in at().offers if each.command == "pool.transfer")
+    assert [offer.command for offer in moving.offers] == ["jackpot.suspend", "meter.adjust"]
+    transfer = next(offer for offer in at().offers if offer.command == "pool.transfer")
     assert [each.value for each in transfer.choices["to"]] == ["petit"]
 
 

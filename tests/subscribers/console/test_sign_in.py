@@ -136,7 +136,7 @@ async def test_a_wrong_pin_and_an_unknown_name_have_the_same_answers(
         for typed in ("m-lasa", "x-nobody")
     ]
     assert answers[0] == answers[1]
-    assert [each.why for each in answers[0] if isinstance(each, Denied)] == [
+    assert [answer.why for answer in answers[0] if isinstance(answer, Denied)] == [
         *["wrong"] * (MAX_WRONG_PINS - 1),
         "locked",
         "locked",

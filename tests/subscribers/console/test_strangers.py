@@ -151,7 +151,7 @@ async def test_a_first_sign_in_comes_before_a_flood(door: Door) -> None:
     assert not isinstance(await honest, Denied)
     assert door.tried.index("m-lasa") <= 10
     answers = [each for each in await asyncio.gather(*guesses) if isinstance(each, Denied)]
-    assert {each.why for each in answers} == {"wrong", "busy"}
+    assert {answer.why for answer in answers} == {"wrong", "busy"}
     # and one who guessed before comes after one who did not
     door.open.clear()
     door.tried.clear()

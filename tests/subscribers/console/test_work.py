@@ -175,7 +175,7 @@ def test_an_unresolved_round_has_its_candidate_from_the_event_or_the_history() -
         (item,) = console_view(given).items
         assert item.answers[0].fields == {"round": 2, "number": 22}
     (unseen,) = console_view(seen(known(roulette(unresolved=[2])))).items
-    assert all(each.open for each in unseen.answers if each.command == "round.confirm")
+    assert all(answer.open for answer in unseen.answers if answer.command == "round.confirm")
 
 
 def test_the_gravest_is_first_and_then_the_oldest() -> None:

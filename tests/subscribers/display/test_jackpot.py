@@ -102,7 +102,7 @@ def test_it_is_greyed_if_and_only_if_its_statement_expired_or_is_unconfirmed(
     assert shown.current == (shown.trouble is None) == (shown.holds > 0)
     assert shown.in_play == (shown.current and in_play)
     assert (shown.out is not None) == (shown.current and not in_play)
-    assert any(each.in_play for each in shown.tables) == shown.in_play
+    assert any(table.in_play for table in shown.tables) == shown.in_play
     assert shown.amount == money(value, "EUR", shown.language)
 
 
@@ -171,7 +171,7 @@ def test_an_award_shows_its_winner_and_why_it_waits(language: str) -> None:
     assert money(250_000, "EUR", language) in shown.won.said
     assert "poker-2" in shown.won.table
     assert shown.won.hand == own["hand.royal_flush"]
-    assert [each.rank for each in shown.won.cards] == ["A", "K", "Q", "J", "10"]
+    assert [card.rank for card in shown.won.cards] == ["A", "K", "Q", "J", "10"]
     assert shown.title == TITLE[language]
     assert shown.authorisation is not None
     assert "DGJ-2026/117" in shown.authorisation
@@ -181,7 +181,7 @@ def test_a_table_that_is_authorised_and_not_linked_is_named() -> None:
     state = statement(now=SAID, tables={"poker-2": table(), "poker-9": table(False, "foreign")})
     shown = {each.table: each for each in drawn(state).tables}
     assert [*shown] == ["poker-1", "poker-2", "poker-3", "poker-9"]
-    assert [each.in_play for each in shown.values()] == [False, True, False, False]
+    assert [picture.in_play for picture in shown.values()] == [False, True, False, False]
     assert shown["poker-1"].why == catalogue("es")["jackpot.unlinked"]
 
 

@@ -68,7 +68,7 @@ def permanency(rounds: list[PlayedRound], checkpoint: Checkpoint | None = None) 
 
 def test_a_gap_between_two_rounds_is_shown_with_its_length() -> None:
     made = permanency([result(1, 7), result(2, 8), result(6, 9)])
-    assert [(each.kind, each.round, each.last) for each in made.entries] == [
+    assert [(entry.kind, entry.round, entry.last) for entry in made.entries] == [
         ("result", 1, 1),
         ("result", 2, 2),
         ("missing", 3, 5),
@@ -80,7 +80,7 @@ def test_a_gap_between_two_rounds_is_shown_with_its_length() -> None:
 
 def test_two_sessions_have_no_gap_between_them() -> None:
     made = permanency([result(7, 1), result(1, 2, session=2)])
-    assert [each.kind for each in made.entries] == ["result", "result"]
+    assert [entry.kind for entry in made.entries] == ["result", "result"]
 
 
 def test_void_unresolved_and_corrected_rounds_are_marked() -> None:

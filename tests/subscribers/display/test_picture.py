@@ -84,7 +84,8 @@ def test_a_number_is_current_only_where_its_round_is_the_last(name: str) -> None
         assert (why == "unresolved") == bool(later)
         if why is None and shown["phase"] == "decision":
             assert shown["round"] <= max(
-                (each.round for each in table.rounds if each.session == shown["session"]), default=0
+                (round_.round for round_ in table.rounds if round_.session == shown["session"]),
+                default=0,
             )
 
 
@@ -110,7 +111,7 @@ def test_an_unresolved_round_behind_a_later_result_is_a_note() -> None:
 
 def test_a_decision_about_the_round_in_progress_is_waited_for() -> None:
     pictures = [table.shown("es") for table in scripted("roulette/ball-with-rotor")]
-    [first, *_] = [each for each in pictures if not each.current]
+    [first, *_] = [picture for picture in pictures if not picture.current]
     assert first.trouble is not None
     assert (first.trouble.why, first.trouble.text) == (
         "decision",
@@ -131,7 +132,7 @@ def test_void_and_corrected_rounds_are_notes_with_their_number() -> None:
 def test_a_correction_without_its_event_is_in_the_history(store: RoundStore) -> None:
     """The display connected later, but has received the result."""
     table = after("roulette/correction")
-    corrected = next(each for each in table.rounds if each.corrected)
+    corrected = next(round_ for round_ in table.rounds if round_.corrected)
     floor = Floor({table.table.id: False}, lambda: NOW)
     pictures = Pictures(floor, store)
     first = RealTable("roulette-french", "ARA02", {"phases": "person"}, name=table.table.id)
@@ -140,7 +141,9 @@ def test_a_correction_without_its_event_is_in_the_history(store: RoundStore) -> 
             floor.on_message(False, FeedMessage(leaf, body or b"", table.table.id))
     for leaf, body in table.table.retained().items():
         floor.on_message(False, FeedMessage(leaf, body or b"", table.table.id))
-    again = next(each for each in pictures.rounds(table.table.id) if each.round == corrected.round)
+    again = next(
+        round_ for round_ in pictures.rounds(table.table.id) if round_.round == corrected.round
+    )
     assert (again.outcome, again.corrected) == (corrected.outcome, True)
 
 

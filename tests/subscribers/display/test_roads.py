@@ -32,7 +32,7 @@ DERIVED: tuple[Callable[[Sequence[Coup]], tuple[DerivedRoadCell, ...]], ...] = (
 
 def coups(letters: str) -> list[Coup]:
     """``BBPT``: the winners of a shoe."""
-    return [msgspec.convert({"winner": NAMES[each]}, Coup) for each in letters]
+    return [msgspec.convert({"winner": NAMES[letter]}, Coup) for letter in letters]
 
 
 def colours(letters: str, left: int) -> str:

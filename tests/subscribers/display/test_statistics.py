@@ -135,7 +135,7 @@ def test_a_number_of_boule_wins_as_in_the_decree(decree: str) -> None:
 def test_a_picture_counts_the_numbers_that_came(numbers: list[int]) -> None:
     body = spun(numbers).shown().body
     assert body.last.number == str(numbers[-1])
-    assert [each.number for each in body.spins] == [str(each) for each in reversed(numbers)]
+    assert [spin.number for spin in body.spins] == [str(each) for each in reversed(numbers)]
     [window] = body.windows
     red = sum(number in roulette.RED_NUMBERS for number in numbers)
     assert {share.id: share.count for share in window.groups["colour"]} == {
@@ -150,10 +150,10 @@ def test_a_picture_counts_the_numbers_that_came(numbers: list[int]) -> None:
 def test_void_and_unresolved_rounds_do_not_count() -> None:
     for table in scripted("roulette/null-spin"):
         body = table.shown().body
-        assert body is None or sum(each.kind == "result" for each in body.spins) == (
+        assert body is None or sum(spin.kind == "result" for spin in body.spins) == (
             body.windows[0].counted
         )
-    assert [each.kind for each in body.spins] == ["result", "void", "result"]
+    assert [spin.kind for spin in body.spins] == ["result", "void", "result"]
     assert body.windows[0].counted == 2
 
 
@@ -190,7 +190,7 @@ def test_the_wheel_of_fortune_counts_its_symbols() -> None:
 def test_the_dice_are_counted_and_named() -> None:
     body = after("craps/series").shown("es").body
     assert (body.on, body.point, body.shooter) == (False, None, "plaza 2")
-    assert [(each.dice, each.total, each.point, each.ends) for each in body.throws][:3] == [
+    assert [(throw.dice, throw.total, throw.point, throw.ends) for throw in body.throws][:3] == [
         ((6, 6), 12, None, True),
         ((3, 4), 7, 6, True),
         ((6, 6), 12, 6, False),

@@ -119,5 +119,7 @@ def test_at_most_one_order_is_open_and_each_has_a_number_of_its_own(
         elif what == "unlock":
             pad = unlock(pad)
         assert pad.pending is None or pad.unknown is None
-        assert all(not pad.feedback.text or text(pad.feedback.text, each) for each in LANGUAGES)
+        assert all(
+            not pad.feedback.text or text(pad.feedback.text, language) for language in LANGUAGES
+        )
     assert [each.number for each in orders] == list(range(1, len(orders) + 1))

@@ -47,8 +47,8 @@ class Plugged:
         self.grabbed[1] += 1
 
     async def async_read_loop(self) -> AsyncIterator[InputEvent]:
-        for each in self.events:
-            yield each
+        for event in self.events:
+            yield event
         raise OSError(19, "No such device")
 
 
@@ -66,8 +66,8 @@ async def test_a_keypad_that_comes_back_is_read_again_and_each_absence_is_report
     told: list[object] = []
     keys = key_presses("/dev/input/by-id/keypad", opened, delay=0)
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        async for each in keys:
-            told.append(each.key if isinstance(each, KeyPress) else each.errno)
+        async for key in keys:
+            told.append(key.key if isinstance(key, KeyPress) else key.errno)
             if len(told) == 4:
                 break
     await keys.aclose()
@@ -119,8 +119,8 @@ async def test_no_error_of_a_keypad_ends_the_program(moment: str, error: Excepti
     told: list[object] = []
     keys = key_presses("/dev/input/by-id/keypad", opened, delay=0)
     async with asyncio.timeout(5):
-        async for each in keys:
-            told.append(each.key if isinstance(each, KeyPress) else type(each))
+        async for key in keys:
+            told.append(key.key if isinstance(key, KeyPress) else type(key))
             if told[-1] == "7":
                 break
     await keys.aclose()

@@ -75,7 +75,7 @@ def test_one_more_spin_keeps_the_mean_and_raises_it_by_no_more_than_the_bound(
         counts[place] += 1
         logs.append(log_evidence(counts, ROULETTE))
         counts[place] -= 1
-    assert sum(exp(each - before) for each in logs) / 37 == pytest.approx(1, abs=1e-9)
+    assert sum(exp(log - before) for log in logs) / 37 == pytest.approx(1, abs=1e-9)
     assert max(logs) - before <= MAX_LOG_STEP + 1e-9
 
 

@@ -66,8 +66,8 @@ def test_an_evening_gives_all_measures_of_the_wheel() -> None:
     places = fair(400)
     wheel = of(evenings(places, rest=(20.0,)))
     assert wheel.spins == 400
-    assert [each.count for each in wheel.pockets] == [places.count(at) for at in range(37)]
-    assert [each.number for each in wheel.pockets] == list(EUROPEAN)
+    assert [pocket.count for pocket in wheel.pockets] == [places.count(at) for at in range(37)]
+    assert [pocket.number for pocket in wheel.pockets] == list(EUROPEAN)
     assert wheel.measures["rotor_rpm"].mean == pytest.approx(25, abs=0.3)
     assert wheel.measures["spin_seconds"].mean == pytest.approx(20, abs=0.6)
     assert wheel.measures["rotor_turns"].mean == pytest.approx(25 * 20 / 60, abs=0.4)
@@ -76,7 +76,7 @@ def test_an_evening_gives_all_measures_of_the_wheel() -> None:
     assert wheel.games_per_hour == pytest.approx(80, abs=1)
     assert wheel.voids == {"ball_out": 8}
     assert wheel.device == "wheel"
-    groups = {(each.kind, each.name): each.spins for each in wheel.groups}
+    groups = {(group.kind, group.name): group.spins for group in wheel.groups}
     assert {name for kind, name in groups if kind == "dealer"} == set(DEALERS)
     assert groups["direction", "clockwise"] == groups["direction", "anticlockwise"] == 200
     distances = sum(spins for (kind, _), spins in groups.items() if kind == "distance")
@@ -110,7 +110,7 @@ def test_a_correction_replaces_the_first_result() -> None:
     records = evenings([0] * 30)
     last = max(at for at, each in enumerate(records) if each.type == "round.result")
     wheel = of([*records, correction(records, last, 32)])
-    assert [each.count for each in wheel.pockets[:2]] == [29, 1]
+    assert [pocket.count for pocket in wheel.pockets[:2]] == [29, 1]
     assert wheel.spins == 30
 
 
@@ -131,7 +131,9 @@ def test_another_ball_is_a_group_of_its_own_and_no_change() -> None:
     said = serviced(before, "ball_changed", serial="ball 7")
     wheel = of([*before, said, *again(evenings(fair(60, 2), rest=(30.0,)), [*before, said])])
     assert wheel.spins == 160
-    assert {each.name: each.spins for each in wheel.groups if each.kind == "ball"} == {"ball 7": 60}
+    assert {group.name: group.spins for group in wheel.groups if group.kind == "ball"} == {
+        "ball 7": 60
+    }
     assert wheel.change.alarm is None
 
 
@@ -198,7 +200,7 @@ def test_the_cards_of_a_real_shoe_are_read_as_they_left_it() -> None:
     assert last is not None
     results = [msgspec.json.decode(each.body) for each in records if each.type == "round.result"]
     shown = [
-        card for each in results for hand in each["outcome"]["hands"] for card in hand["cards"]
+        card for event in results for hand in event["outcome"]["hands"] for card in hand["cards"]
     ]
     seen = [card for card in last.cards if card is not None]
     assert Counter(shown) <= Counter(seen)
@@ -219,12 +221,12 @@ def test_an_archive_is_read_on_from_where_one_stopped(archive: Path) -> None:
     opened = open_archive(str(archive))
     reader = StatisticsReader(opened, ["R1"])
     reader.read()
-    assert [each.spins for each in reader.statistics.wheels()] == [60]
+    assert [wheel.spins for wheel in reader.statistics.wheels()] == [60]
     before = evenings(fair(60))
     opened.store(again(evenings(fair(20, 5)), before))
     reader.read()
     reader.read()
-    assert [each.spins for each in reader.statistics.wheels()] == [80]
+    assert [wheel.spins for wheel in reader.statistics.wheels()] == [80]
     opened.close()
 
 
@@ -292,8 +294,8 @@ def of_archive(path: Path, *kept: list[ArchiveRecord]) -> list[WheelReport]:
     """Return the wheels, read in one go and as the records arrive."""
     archive = open_archive(str(path))
     following = StatisticsReader(archive)
-    for each in kept:
-        archive.store(each)
+    for batch in kept:
+        archive.store(batch)
         following.read()
     whole = StatisticsReader(archive)
     whole.read()
@@ -316,7 +318,7 @@ def test_the_order_around_the_wheel_is_that_of_the_table(tmp_path: Path, turned:
     ]
     order = OTHER[turned:] + OTHER[:turned]
     [wheel] = of_archive(tmp_path / "a.sqlite3", [told(order), *evenings(places)])
-    assert [each.number for each in wheel.pockets] == [0, *range(36, 0, -1)]
+    assert [pocket.number for pocket in wheel.pockets] == [0, *range(36, 0, -1)]
     assert wheel.bias.suspect is not None
     assert {*range(5)} <= {*wheel.bias.suspect.numbers}
     assert len(wheel.bias.suspect.numbers) < 9
@@ -339,7 +341,7 @@ def test_another_order_is_another_wheel(tmp_path: Path) -> None:
 @pytest.mark.parametrize("order", [None, [0, 1, 2], "0 32", [True] * 37, [*range(1, 38)]])
 def test_an_invalid_pocket_order_leaves_the_usual_one(tmp_path: Path, order: object) -> None:
     [wheel] = of_archive(tmp_path / "a.sqlite3", [told(order), *evenings(fair(40))])
-    assert [each.number for each in wheel.pockets] == list(EUROPEAN)
+    assert [pocket.number for pocket in wheel.pockets] == list(EUROPEAN)
 
 
 def test_the_info_of_a_table_may_be_unreadable() -> None:

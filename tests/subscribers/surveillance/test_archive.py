@@ -303,10 +303,10 @@ def test_two_writers_alternate(place: str) -> None:
         threading.Thread(target=write, args=(archive, f"T{n}"))
         for n, archive in enumerate(archives)
     ]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     rows = list(archives[0].find(Query(order="number")))
     assert len(rows) == 60
     assert len({row.number for row in rows}) == 60
@@ -338,13 +338,13 @@ def test_a_follower_by_number_misses_nothing(place: str) -> None:
         threading.Thread(target=write, args=(archive, f"T{n}")) for n, archive in enumerate(writers)
     ]
     reader = open_archive(place, read_only=True)
-    for each in threads:
-        each.start()
+    for thread in threads:
+        thread.start()
     seen = [0]
     while len(seen) < 121:
         seen += [row.number for row in reader.find(Query(order="number", after=seen[-1]))]
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.join()
     assert seen == [0, *(row.number for row in reader.find(Query(order="number")))]
     for archive in (*writers, reader):
         archive.close()

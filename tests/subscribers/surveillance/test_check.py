@@ -103,7 +103,7 @@ def test_keys_that_are_believed_at_first_sight_are_warned_of(
 ) -> None:
     status, out, err = checked(tmp_path, archive, capsys)
     assert (status, err) == (0, [])
-    warnings = [each for each in out.splitlines() if "trusts the first key" in each]
+    warnings = [line for line in out.splitlines() if "trusts the first key" in line]
     assert [each.removeprefix("warning: ").split(": ")[0] for each in warnings] == warned
 
 

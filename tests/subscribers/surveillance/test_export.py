@@ -76,7 +76,7 @@ def test_parquet_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)] == [4, 2]
     told: list[dict[str, Any]] = file.read().to_pylist()
     assert [each["body"] for each in told] == [each.body for each in SAID]
-    assert [each["type"] for each in told] == [each.type for each in SAID]
+    assert [event["type"] for event in told] == [each.type for each in SAID]
     assert tuple(told[0]["words"]) == SAID[0].words
     assert format_utc(told[0]["time"].timestamp()) == SAID[0].time
     assert told[4]["time"] is None

@@ -79,4 +79,4 @@ def test_both_journals_are_kept_and_neither_is_a_finding(
 
 def _journals(recorder: Recorder) -> int:
     points = recorder.found(kinds=("checkpoint",))
-    return len({json.loads(each.body)["journal"] for each in points})
+    return len({json.loads(point.body)["journal"] for point in points})

@@ -76,7 +76,7 @@ def test_every_type_of_event_has_words_and_every_text_has_five_languages() -> No
     assert {f"event.{each}" for each in EVENT_TYPES - alone} <= words().keys()
     for key, of in words().items():
         assert set(of) == set(LANGUAGES), key
-        parsed = [string.Formatter().parse(each) for each in of.values()]
+        parsed = [string.Formatter().parse(reading) for reading in of.values()]
         named = [{name for _, name, _, _ in parts if name is not None} for parts in parsed]
         assert all(each == named[0] for each in named), key
 
@@ -92,7 +92,7 @@ def test_a_search_becomes_queries() -> None:
     assert (void.kinds, void.types, void.tables) == (("event",), ("round.void",), ("r1",))
     [word] = queries(SearchRequest(what=("ball_out",), words=("ARA02",)))
     assert word.words == ("ARA02", "ball_out")
-    assert {each.kinds for each in queries(SearchRequest(what=("alert",)))} == {
+    assert {query.kinds for query in queries(SearchRequest(what=("alert",)))} == {
         ("event",),
         ("alert",),
     }
@@ -130,4 +130,4 @@ def test_a_round_is_a_block_and_a_late_correction_does_not_stretch_it() -> None:
     [block] = made.blocks
     assert (block.mark, set(block.marks)) == ("void", {"irregularity", "void", "corrected"})
     assert (block.begin, block.end) == (_time(1), _time(3))
-    assert [(each.mark, each.number) for each in made.points] == [("alert", 5)]
+    assert [(point.mark, point.number) for point in made.points] == [("alert", 5)]

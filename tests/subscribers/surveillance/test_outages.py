@@ -194,7 +194,9 @@ def test_an_archive_that_another_recorder_has_is_no_trouble_of_the_tables(
     assert room.recorder.stop() == 0
     second.until_logged("connected")
     until("it goes on", lambda: room.subscriber.on(f"alert/{STALLED}"), second.log)
-    assert [each.payload for each in room.subscriber.messages if STALLED in each.topic] == [b""]
+    assert [
+        message.payload for message in room.subscriber.messages if STALLED in message.topic
+    ] == [b""]
 
 
 def test_a_full_disk_under_the_archive(

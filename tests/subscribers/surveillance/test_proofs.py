@@ -39,7 +39,7 @@ def said(
 
 def links(*checkpoints: Checkpoint) -> tuple[JournalHash, ...]:
     """The chain of the file, which has these."""
-    return tuple(JournalHash(each.position, each.hash) for each in checkpoints)
+    return tuple(JournalHash(checkpoint.position, checkpoint.hash) for checkpoint in checkpoints)
 
 
 def told(
@@ -47,8 +47,8 @@ def told(
 ) -> tuple[JournalProof, list[RecorderFinding]]:
     """The state after these, and the findings."""
     known, found = proof or JournalProof(), list[RecorderFinding]()
-    for each in checkpoints:
-        known, more = check_checkpoint(known, each, "pit-1")
+    for checkpoint in checkpoints:
+        known, more = check_checkpoint(known, checkpoint, "pit-1")
         found += more
     return known, found
 
@@ -60,7 +60,7 @@ def names(found: list[RecorderFinding]) -> list[str]:
 def test_a_journal_that_grows_is_sound() -> None:
     known, found = told(said(3), said(7), said(7, at=8), said(9))
     assert found == []
-    assert [each.position for each in known.marks] == [3, 7, 9]
+    assert [mark.position for mark in known.marks] == [3, 7, 9]
     assert check_chain(known, links(said(3), said(7), said(9)), "pit-1") == (known, ())
 
 
@@ -84,7 +84,7 @@ def test_a_key_vouched_for_by_a_person() -> None:
     replaced = trust_key(known, public(OTHER))
     known, found = told(said(9, key=OTHER), proof=replaced)
     assert found == []
-    assert [each.position for each in known.marks] == [3, 9]  # a signed day stays signed
+    assert [mark.position for mark in known.marks] == [3, 9]  # a signed day stays signed
     again, found = told(said(12), proof=known)
     assert names(found) == ["checkpoint_key_changed"]
     assert again == known
@@ -113,7 +113,7 @@ def test_an_unsigned_checkpoint_changes_nothing(checkpoint: Checkpoint, what: st
 def test_a_journal_that_is_shorter_was_rolled_back() -> None:
     known, found = told(said(3), said(9), said(5, at=20, fill=77))
     assert names(found) == ["journal_rolled_back"]
-    assert [each.position for each in known.marks] == [3, 5]
+    assert [mark.position for mark in known.marks] == [3, 5]
     assert told(said(6, at=21, fill=78), proof=known)[1] == []  # reported once
 
 
@@ -137,7 +137,7 @@ def test_a_forged_entry_is_named_by_the_marks_beside_it() -> None:
     assert "one or more of the entries 8 to 9 changed" in found[0].detail
     assert found[0].evidence["signed"]["position"] == 9
     assert found[0].evidence["unchanged"]["position"] == 7
-    assert [each.position for each in after.marks] == [3, 7]
+    assert [mark.position for mark in after.marks] == [3, 7]
     one, _ = told(said(3), said(4))
     _, found = check_chain(one, (*links(said(3)), JournalHash(4, "ab" * 32)), "pit-1")
     assert "entry 4 changed" in found[0].detail
@@ -167,7 +167,7 @@ def test_a_cut_end_is_found_and_days_whose_time_is_over_are_not() -> None:
     after, found = check_chain(known, links(said(3), said(7)), "pit-1")
     assert names(list(found)) == ["journal_cut"]
     assert "entry 9" in found[0].detail
-    assert [each.position for each in after.marks] == [3, 7]
+    assert [mark.position for mark in after.marks] == [3, 7]
     assert check_chain(known, links(said(7), said(9)), "pit-1")[1] == ()
     assert names(list(check_chain(known, (), "pit-1")[1])) == ["journal_cut"]
     assert names(list(check_chain(known, links(said(3), said(9)), "pit-1")[1])) == ["journal_cut"]
@@ -191,7 +191,7 @@ def test_a_checkpoint_that_came_after_the_question_is_not_missing_in_its_answer(
 def test_marks_are_few_and_the_newest_are_dense() -> None:
     known, found = told(*(said(n, fill=n % 251) for n in range(1, 400)))
     assert found == []
-    at = [each.position for each in known.marks]
+    at = [mark.position for mark in known.marks]
     assert len(at) == MAX_MARKS
     assert (at[0], at[-1]) == (1, 399)
     assert at == sorted(at)

@@ -76,7 +76,7 @@ def test_the_last_event_is_no_longer_known() -> None:
     other = TablePosition("boot-2", 1, NOW)
     given = evaluate_reply(ONWARD, [], other, NOW)
     assert given.wants == (WantedEvents(table="R1", boot="boot-2", first=1),)
-    assert [each.what for each in given.findings] == ["event_unknown"]
+    assert [finding.what for finding in given.findings] == ["event_unknown"]
     given = evaluate_reply(ONWARD, [event(1, boot="boot-2")], other, NOW)
     assert "a recall returns run boot-2, event 1" in given.findings[0].detail
     late = format_utc(1_790_000_005 + DAEMON_RETENTION_SECONDS)

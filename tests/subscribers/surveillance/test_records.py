@@ -142,7 +142,7 @@ def test_a_box_is_once_by_its_digest() -> None:
 def test_of_an_answer_to_a_recall_the_events_are_kept() -> None:
     later = EVENT | {"seq": 8, "historical": True}
     body = msgspec.json.encode({"id": 1, "ok": True, "events": [EVENT, later]})
-    assert [each.key for each in records(SITE, "R1/reply/c1", body, HEARD)] == [
+    assert [record.key for record in records(SITE, "R1/reply/c1", body, HEARD)] == [
         "R1:b1:7",
         "R1:b1:8",
     ]

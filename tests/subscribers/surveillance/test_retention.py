@@ -83,7 +83,7 @@ def test_what_is_old_is_removed_and_that_is_recorded(archive: RecordArchive) -> 
     ]
     run.days(20)
     assert seqs(archive) == list(range(22, 62))
-    assert sum(each["records"] for each in removals(archive)) == 21
+    assert sum(removal["records"] for removal in removals(archive)) == 21
     assert [row.record for row in archive.find(Query(kinds=("finding",)))] == [finding(1)]
     assert archive.gaps("madrid-1") == []
 
@@ -186,11 +186,11 @@ def test_an_interrupted_removal_resumes(
         run.days(1)
     monkeypatch.undo()
     run.wall += 1
-    assert [each["records"] for each in removals(archive)] == [1]
+    assert [removal["records"] for removal in removals(archive)] == [1]
     run.start()
     run.days(1)
     assert seqs(archive)[0] == 2
-    assert [each["through"] for each in removals(archive)] == [1, 1]
+    assert [removal["through"] for removal in removals(archive)] == [1, 1]
 
 
 def test_an_unreadable_count_restarts() -> None:

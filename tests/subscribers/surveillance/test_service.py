@@ -108,8 +108,8 @@ def test_the_chain_of_a_journal_is_verified_from_its_beginning(room: Room) -> No
     """The recorder is there first, so the first checkpoint may be of a journal without entries."""
     subscriber, recorder, daemon = room.subscriber, room.recorder, room.daemon
     assert daemon.stop() == 0
-    for each in daemon.folder.glob("journal.sqlite3*"):
-        each.unlink()
+    for path in daemon.folder.glob("journal.sqlite3*"):
+        path.unlink()
     subscriber.publish("novamas/v1/palma/node/pit-1/checkpoint", b"", retain=True)
     recorder.start()
     recorder.until_logged("connected")
@@ -120,15 +120,19 @@ def test_the_chain_of_a_journal_is_verified_from_its_beginning(room: Room) -> No
     room.wheel.unplug()  # whatever changes leads to the next checkpoint at once
 
     def replies() -> list[dict[str, Any]]:
-        return [each.body for each in subscriber.messages if "/reply/surveillance-" in each.topic]
+        return [
+            message.body
+            for message in subscriber.messages
+            if "/reply/surveillance-" in message.topic
+        ]
 
     until(
         "the chain",
-        lambda: [each for each in replies() if each.get("chain")],
+        lambda: [reply for reply in replies() if reply.get("chain")],
         recorder.log,
         RECORDER_TIMEOUT_SECONDS,
     )
-    assert [each["error"] for each in replies() if not each["ok"]] == []
+    assert [reply["error"] for reply in replies() if not reply["ok"]] == []
 
 
 @pytest.mark.essential
@@ -147,9 +151,9 @@ def test_a_gap_is_recalled_and_what_differs_is_found(room: Room) -> None:
     alert = until(
         "its alert",
         lambda: [
-            each
-            for each in subscriber.messages
-            if "node/surveillance/alert/event-diff" in each.topic
+            message
+            for message in subscriber.messages
+            if "node/surveillance/alert/event-diff" in message.topic
         ],
     )[0].body
     assert alert["what"] == "surveillance.event_differs"
@@ -359,7 +363,9 @@ def test_a_statistical_finding_is_an_alert_until_a_person_settles_it(room: Room)
     recorder.start()
     until("the other alert", lambda: room.alert("wheel-bias"), recorder.log)
     topics = {
-        each.topic for each in subscriber.messages[told:] if "/alert/wheel-bias" in each.topic
+        message.topic
+        for message in subscriber.messages[told:]
+        if "/alert/wheel-bias" in message.topic
     }
     assert len(topics) == 1
     assert alert["alert"] not in topics.pop()

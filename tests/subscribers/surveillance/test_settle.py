@@ -131,7 +131,7 @@ def test_a_person_signs_in_to_settle(
         assert refused_keys(archive, SITE) == frozenset()
         settled = [row.record for row in archive.find(Query(types=("settled",)))]
     bodies = [msgspec.json.decode(each.body) for each in settled]
-    assert [each["person"] for each in bodies] == ["s-mora", "a-riera"]
+    assert [body["person"] for body in bodies] == ["s-mora", "a-riera"]
     assert bodies[1]["note"] == "seen"
     assert {"S. Mora", "s-mora"} <= {*settled[0].words}
 

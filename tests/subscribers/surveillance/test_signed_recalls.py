@@ -56,9 +56,11 @@ def test_a_gap_is_filled_by_an_authorised_reader(
     until("nothing is refused", lambda: room.health()["sites"]["palma"]["trouble"] is None)
     assert recorder.logged("a recall is refused") == refused
     recalls = [
-        each.payload for each in subscriber.messages if each.topic.endswith("/command/recall")
+        message.payload
+        for message in subscriber.messages
+        if message.topic.endswith("/command/recall")
     ]
-    assert [each[:1] for each in recalls[:1]] == [b"{"]  # verbatim, and refused
+    assert [recall[:1] for recall in recalls[:1]] == [b"{"]  # verbatim, and refused
     assert recalls[-1].startswith(b"ey")  # a token with a signature
     assert len(recorder.events()) > kept
     assert recorder.findings() == []

@@ -55,14 +55,19 @@ class Site:
 
     def recalls(self) -> list[dict[str, Any]]:
         """The recorder's recalls here."""
-        return [each.body for each in self.subscriber.on("/command/recall")]
+        return [message.body for message in self.subscriber.on("/command/recall")]
 
     def alerts(self) -> dict[str, Any]:
         """The recorder's active alerts here."""
         found = [
-            each for each in self.subscriber.messages if "/node/surveillance/alert/" in each.topic
+            message
+            for message in self.subscriber.messages
+            if "/node/surveillance/alert/" in message.topic
         ]
-        stands = {each.topic.removeprefix(f"novamas/v1/{self.name}/"): each.body for each in found}
+        stands = {
+            message.topic.removeprefix(f"novamas/v1/{self.name}/"): message.body
+            for message in found
+        }
         return {topic: body for topic, body in stands.items() if body}
 
 
@@ -93,7 +98,7 @@ def recorder(
 
 def asked_for(site: Site, boot: str) -> bool:
     """Whether the recorder asked here for events of that run."""
-    return any(each["boot"] == boot for each in site.recalls())
+    return any(recall["boot"] == boot for recall in site.recalls())
 
 
 def kept(recorder: Recorder, site: str) -> dict[tuple[str, str, int], bytes]:
@@ -133,7 +138,7 @@ def test_what_is_of_one_site_is_of_no_other(
     recorder.signal(signal.SIGCONT)
     until("all of the other", lambda: kept(recorder, "palma-2") == two.told(), recorder.log)
     until("it was asked", two.recalls)
-    assert {each["boot"] for each in one.recalls()} == {one.daemon.boot()}
+    assert {recall["boot"] for recall in one.recalls()} == {one.daemon.boot()}
     assert recorder.findings() == []
 
     # a client at the other site repeats messages of this table and run, and fewer of them
@@ -146,8 +151,8 @@ def test_what_is_of_one_site_is_of_no_other(
     assert (missing.type, missing.seq) == ("events_missing", 1)
 
     until("it was asked for there", partial(asked_for, two, result.boot), recorder.log)
-    assert not [each for each in one.recalls() if each["boot"] == two.daemon.boot()]
-    assert not {each["boot"] for each in one.recalls()} - {result.boot}
+    assert not [recall for recall in one.recalls() if recall["boot"] == two.daemon.boot()]
+    assert not {recall["boot"] for recall in one.recalls()} - {result.boot}
     until("its alert", two.alerts, recorder.log)
     assert one.alerts() == {}
     assert kept(recorder, "palma") == one.told()

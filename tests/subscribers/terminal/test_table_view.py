@@ -28,7 +28,7 @@ def test_the_course_of_a_table() -> None:
         ("dozen", "1"),
         ("column", "2"),
     )
-    assert [(each.kind, each.what) for each in view.notes] == [
+    assert [(note.kind, note.what) for note in view.notes] == [
         ("void", "bad_launch"),
         ("unresolved", "silence"),
     ]
@@ -115,7 +115,7 @@ def test_a_late_subscriber_has_it_from_the_retained_topics() -> None:
     assert [spin.kind for spin in view.spins] == ["unresolved", "void", "result"]
     assert view.last is not None
     assert view.last.chances[-1] == ("column", "1")
-    assert [(each.round, each.kind, each.what, each.article) for each in view.notes] == [
+    assert [(note.round, note.kind, note.what, note.article) for note in view.notes] == [
         (7, "void", "ball_out", "art. 3")
     ]
     view.retained("history", {"results": results})

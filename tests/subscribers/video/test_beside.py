@@ -66,7 +66,7 @@ folder = "recordings"
 
     def numbers() -> list[int]:
         """The receiver's requests, without duplicates."""
-        told = {each.headers["webhook-id"]: each.told for each in receiver.requests}
+        told = {request.headers["webhook-id"]: request.told for request in receiver.requests}
         return [int(each["text"].split(": ")[1].split()[0]) for each in told.values()]
 
     spin(wheel, subscriber, "17", 1)

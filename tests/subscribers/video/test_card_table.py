@@ -60,8 +60,8 @@ def test_no_receiver_gets_a_card_before_it_is_face_up(
         until(f"{card} is dealt", lambda: len(subscriber.events("card.dealt")) > known, run.log)
 
     def all_sent() -> bool:
-        count = sum(each["type"] in EVENTS for each in subscriber.events())
-        return all(each.progress.sent == count for each in receivers.all.values())
+        count = sum(event["type"] in EVENTS for event in subscriber.events())
+        return all(receiver.progress.sent == count for receiver in receivers.all.values())
 
     def speak(line: str) -> None:
         known = len(subscriber.on("/sealed"))
@@ -101,9 +101,10 @@ def sent(receivers: Receivers, kind: str) -> bool:
 def every(receivers: Receivers) -> tuple[bytes, ...]:
     """Return everything sent to each receiver."""
     return (
-        b"\n".join(each.path.encode() + each.body for each in receivers.webhook.requests),
+        b"\n".join(request.path.encode() + request.body for request in receivers.webhook.requests),
         b"\n".join(
-            each.path.replace("_", ".").encode() + each.body for each in receivers.frigate.requests
+            request.path.replace("_", ".").encode() + request.body
+            for request in receivers.frigate.requests
         ),
         b"\n".join(receivers.pos.lines),
         b"\n".join(receivers.milestone.lines),

@@ -168,7 +168,7 @@ def test_point_of_sale_text_has_its_marks_and_short_lines(
     assert recorder.lines[0] == b"BEGIN"
     assert recorder.lines[1] == b"r1 1/1 round.void"
     assert recorder.lines[2] == format_utc(NOW).encode()
-    assert all(len(each) <= 40 and each.isascii() for each in recorder.lines)
+    assert all(len(line) <= 40 and line.isascii() for line in recorder.lines)
 
 
 def test_frigate_has_an_event_at_once_and_an_export_of_what_is_late(
@@ -231,12 +231,12 @@ def test_a_webhook_is_signed_and_has_the_same_key_when_it_is_sent_again(
     sender.happens()
     until("it is taken", lambda: delivery.progress.sent == 1)
     assert len(tries) == 2
-    for each in tries:
-        headers = each.headers
+    for attempt in tries:
+        headers = attempt.headers
         name, at = headers["webhook-id"], headers["webhook-timestamp"]
-        assert each.path == "/hook?a=b"
+        assert attempt.path == "/hook?a=b"
         assert headers["idempotency-key"] == name == "palma/r1/b1/1"
-        signed = b".".join([name.encode(), at.encode(), each.body])
+        signed = b".".join([name.encode(), at.encode(), attempt.body])
         digest = base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
         assert headers["webhook-signature"] == f"v1,{digest}"
     assert tries[0].body == tries[1].body
@@ -260,7 +260,11 @@ def test_a_receiver_that_was_away_gets_all_of_it_with_the_true_times(
     first = sender.happens()
 
     def came() -> bytes:
-        said = [each.body + each.path.encode() for each in away.requests] if http else away.lines
+        said = (
+            [request.body + request.path.encode() for request in away.requests]
+            if http
+            else away.lines
+        )
         return b"\n".join(said)
 
     # What takes plain text confirms nothing: it may read later than all of it is sent.
@@ -281,7 +285,11 @@ def test_a_receiver_that_was_away_gets_all_of_it_with_the_true_times(
     until("all came", lambda: http or times[-1].encode() in came())
     found = came()
     if kind == "frigate":  # an event has the time at which it comes
-        assert ["/create" in each.path for each in away.requests] == [True, *[False] * 19, True]
+        assert ["/create" in request.path for request in away.requests] == [
+            True,
+            *[False] * 19,
+            True,
+        ]
         times = times[1:-1]
     places = [found.index(each.encode()) for each in times]
     assert places == sorted(places)
@@ -322,7 +330,7 @@ def test_only_requested_events_are_sent(sender: Sender, receiver: Callable[..., 
     sender.happens("card.turned", to="player", index=1, card="Ah")
     last = sender.happens()
     until("the last one", lambda: delivery.progress.after >= sender.seq)
-    assert [each.told["seq"] for each in server.requests] == [last.seq]
+    assert [request.told["seq"] for request in server.requests] == [last.seq]
 
 
 def test_the_pace_is_bounded(sender: Sender, receiver: Callable[..., Any]) -> None:

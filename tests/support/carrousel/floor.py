@@ -146,7 +146,7 @@ class Dealer:
 
     def seq(self, table: str) -> int:
         own = [msgspec.json.decode(body) for body in self.journals[table]]
-        return max((each["seq"] for each in own if each["boot"] == self.boot), default=0)
+        return max((event["seq"] for event in own if event["boot"] == self.boot), default=0)
 
     def retain(self, table: str, **about: Any) -> None:
         """Publish its retained topics."""
@@ -212,7 +212,7 @@ class Dealer:
         asked = self._recall(table, bytes(message.payload))
         assert asked["onward"]
         events = recall(self.journals[table], asked["boot"], asked["from"])
-        reply = {"id": asked["id"], "ok": True, "events": [msgspec.Raw(each) for each in events]}
+        reply = {"id": asked["id"], "ok": True, "events": [msgspec.Raw(event) for event in events]}
         topic = TOPICS.reply(table, asked["client"])
         answer = partial(self._client.publish, topic, msgspec.json.encode(reply), 1)
         timer = threading.Timer(self.latency, answer)
@@ -245,7 +245,7 @@ class Controller:
             "broker": {"url": f"mqtt://127.0.0.1:{port}"},
             "node": "carrousel",
             "ledger": str(self.ledger),
-            "jackpots": [{"terms": each, "title": {"es": "carrusel"}} for each in jackpots],
+            "jackpots": [{"terms": jackpot, "title": {"es": "carrusel"}} for jackpot in jackpots],
             "keepalive": 1.0,
             "people_file": str(folder / "people"),
             "people_key": to_base64url(SITE_KEY.verify_key.encode()),
@@ -320,7 +320,7 @@ class Floor:
         return self.until(
             f"{', '.join(tables)} in play",
             lambda state: (
-                state["in_play"] and all(state["tables"][each]["in_play"] for each in tables)
+                state["in_play"] and all(state["tables"][table]["in_play"] for table in tables)
             ),
         )
 
@@ -386,8 +386,10 @@ class Floor:
         return found[0]
 
     def _replies(self, jackpot: str, number: str) -> list[dict[str, Any]]:
-        replies = [each.body for each in self.subscriber.on(f"jackpot/{jackpot}/reply/console-1")]
-        return [each for each in replies if each["id"] == number]
+        replies = [
+            message.body for message in self.subscriber.on(f"jackpot/{jackpot}/reply/console-1")
+        ]
+        return [reply for reply in replies if reply["id"] == number]
 
     def restart(self) -> None:
         """Kill the controller and wait until another run of it follows orders."""
@@ -410,7 +412,7 @@ def named(command: str, state: dict[str, Any], fields: dict[str, Any]) -> dict[s
     """Return the value that an order must name of the state its signer saw."""
     if command == "award.pay":
         told = (*state.get("awards", ()), *state.get("last", ()))
-        paid = {each["award"]: each["paid"] for each in told}
+        paid = {award["award"]: award["paid"] for award in told}
         return {"paid": paid.get(fields.get("award"), 0)}
     if command == "gap.settle":
         return {"gap": state["tables"].get(fields["table"], {}).get("since", "")}

@@ -141,11 +141,11 @@ def shares(law: Law, made: tuple[Made, ...]) -> dict[str, Fraction | None]:
     # «Uzterik gabe lortutako Jackpoten sariak karta-uzteaz lortutako sarien aurretik»
     found.sort(key=lambda each: (each.discarded, -ORDER.index(each.hand), [-r for r in each.high]))
     if law.several == "not_said" and len(found) > 1:
-        return dict.fromkeys((each.box for each in found), None)
+        return dict.fromkeys((reading.box for reading in found), None)
     rest, given = Fraction(1), dict[str, Fraction | None]()
     alike = groupby(found, key=lambda each: (each.discarded, each.hand, each.high))
     for place, ((discarded, hand, _), group) in enumerate(alike):
-        boxes = [each.box for each in group]
+        boxes = [reading.box for reading in group]
         part = (law.discarded if discarded else law.prizes)[hand]
         each_gets: Fraction | None
         if rest == 0:

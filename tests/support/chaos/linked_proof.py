@@ -72,7 +72,7 @@ def staked(floor: LinkedFloor) -> dict[str, int]:
 
 def staked_at(table: TableOfJournal) -> int:
     """The stakes of a table, less the void ones."""
-    standing = (each for each in table.rounds.values() if each.void is None)
+    standing = (round_ for round_ in table.rounds.values() if round_.void is None)
     return sum(sum(each.amounts.values()) for each in standing)
 
 
@@ -216,8 +216,8 @@ def _payments(ledger: sqlite3.Connection) -> tuple[int, int]:
         "(SELECT position FROM posting WHERE what = 'payment')"
     ).fetchall()
     tokens = [[each["token"] for each in msgspec.json.decode(fact)["signed"]] for (fact,) in rows]
-    assert all(len(each) == 2 for each in tokens)
-    return len(rows), min(len({each[0] for each in tokens}), len({each[1] for each in tokens}))
+    assert all(len(token) == 2 for token in tokens)
+    return len(rows), min(len({token[0] for token in tokens}), len({token[1] for token in tokens}))
 
 
 def _of_decree(
@@ -275,10 +275,10 @@ def _of_decree(
         )
     }  # fmt: skip
     prizes = {
-        (each.table, *where[each.table, each.ends], each.box): each.cents
-        if each.cents is not None
-        else gave[each.table, each.ends, each.box]
-        for each in wanted.prizes
+        (prize.table, *where[prize.table, prize.ends], prize.box): prize.cents
+        if prize.cents is not None
+        else gave[prize.table, prize.ends, prize.box]
+        for prize in wanted.prizes
     }
     awards = {number: of for (name, number), of in floor.persons.awards.items() if name == jackpot}
     got: Counter[tuple[str, int, int, str]] = Counter()

@@ -159,14 +159,14 @@ class ImpairedPair:
         self.spins = 0
         self._ending = threading.Event()
         people = [threading.Thread(target=work) for work in (self._spin, self._open)]
-        for each in people:
-            stack.callback(each.join)
+        for person in people:
+            stack.callback(person.join)
         stack.callback(self._ending.set)
         for machine in self.machines:
             machine.begin()
             machine.until_logged("daemon waits for the lease of its tables")
-        for each in people:
-            each.start()
+        for person in people:
+            person.start()
 
     def _machine(self, folder: Path, name: str, stack: ExitStack) -> Machine:
         place = disk(Full, folder)
@@ -249,7 +249,7 @@ class ImpairedPair:
         """Wait until that machine has taken the tables over, after that number of terms."""
 
         def taken() -> Term | None:
-            return next((each for each in self.terms()[terms:] if each.by is by), None)
+            return next((term for term in self.terms()[terms:] if term.by is by), None)
 
         found: Term = until(
             f"{by.folder.name} takes over", taken, self.log, TAKEOVER_TIMEOUT_SECONDS

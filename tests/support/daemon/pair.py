@@ -159,7 +159,7 @@ class Nats:
 def in_pair(servers: list[str], name: str, broker: str, tables: str, **settings: object) -> str:
     """The configuration of one of the two."""
     more = "".join(f"{key} = {value}\n" for key, value in settings.items())
-    listed = ", ".join(f'"{each}"' for each in servers)
+    listed = ", ".join(f'"{server}"' for server in servers)
     return f"""[site]
 id = "palma"
 node = "pit-1"

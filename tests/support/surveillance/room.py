@@ -134,9 +134,9 @@ class Room:
         """The recorder's active alert with that prefix."""
         topic = "novamas/v1/palma/node/surveillance/alert/"
         stands: dict[str, Any] = {}
-        for each in list(self.subscriber.messages):
-            if each.topic.startswith(f"{topic}{name}"):
-                stands[each.topic] = json.loads(each.payload) if each.payload else None
+        for message in list(self.subscriber.messages):
+            if message.topic.startswith(f"{topic}{name}"):
+                stands[message.topic] = json.loads(message.payload) if message.payload else None
         return next((each for each in stands.values() if each), None)
 
 

@@ -47,7 +47,7 @@ class Recorder:
                     key=f"{body['table']}/{body['boot']}/{body['seq']}",
                     time=body["time"],
                     heard=format_utc(time.time()),
-                    body=each.payload,
+                    body=message.payload,
                     table=body["table"],
                     boot=body["boot"],
                     seq=body["seq"],
@@ -55,9 +55,9 @@ class Recorder:
                     session=body.get("session", 0),
                     round=body.get("round", 0),
                 )
-                for each in messages
-                if each.topic.endswith("/event")
-                for body in [each.body]
+                for message in messages
+                if message.topic.endswith("/event")
+                for body in [message.body]
             ]
             if records:
                 self._archive.store(records)
@@ -101,13 +101,13 @@ class Receivers:
             for kind, fields in given.items()
         }
         threads = [threading.Thread(target=each.run) for each in self.all.values()]
-        for each in threads:
-            each.start()
+        for thread in threads:
+            thread.start()
         with closing(open_archive(place)) as archive:
             for kind in given:
                 until(f"{kind} begins", partial(archive.load_value, progress_key(kind)))
         for made in (self.webhook, self.frigate, self.pos, self.milestone):
             ending.callback(made.stop)
-        for each in threads:
-            ending.callback(each.join)
+        for thread in threads:
+            ending.callback(thread.join)
         ending.callback(self._end.set)

@@ -144,9 +144,9 @@ class Floor:
         """The commands that came to the broker until now, by their topics."""
         self.subscriber.catch_up()
         return [
-            each.topic.rpartition("/")[2]
-            for each in self.subscriber.messages
-            if "/command/" in each.topic
+            message.topic.rpartition("/")[2]
+            for message in self.subscriber.messages
+            if "/command/" in message.topic
         ]
 
 
