@@ -1,5 +1,5 @@
-"""Commands at a table whose boxes play one deck. One that cannot be followed is rejected, with the
-reason.
+"""Handlers of commands at a table whose boxes play one deck. A refused command raises
+``RejectedError``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from controller.contract.commands import (
 )
 from controller.contract.events import CardRemoved, DeckChecked, SessionClosed
 from controller.contract.refusals import RejectedError
-from controller.games.banked.readings import Turn, go_on
+from controller.games.banked.readings import Turn, deal_waiting
 from controller.games.banked.state import BankedDeal
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.state import Held
@@ -51,13 +51,13 @@ CONTINUABLE_STOPS = (
 
 
 def open_session(turn: Turn, command: SessionOpen) -> None:
-    """The table opens, with no boxes so far."""
+    """Open the table, with no boxes yet."""
     turn.open_session(command)
     turn.change(boxes=(), played=(), last=None, held=(), doubt=None, about=None, shown=None)
 
 
 def close_session(turn: Turn, command: SessionClose) -> None:
-    """The table closes. A round whose bets are closed is left unresolved."""
+    """Close the table. A round whose bets are closed is left unresolved."""
     session(turn)
     if turn.state.current is not None and turn.state.current.closed:
         turn.unresolved()
@@ -87,24 +87,24 @@ def set_boxes(turn: Turn, command: BoxesSet) -> None:
 
 
 def open_bets(turn: Turn, command: BetsOpen) -> None:
-    """Bets open for a new round."""
+    """Open bets for a new round."""
     another_round(turn, turn.state.last)
     state = turn.state
     if not state.boxes:
         raise RejectedError("no_boxes")
     if state.defective:
         raise RejectedError("deck_not_whole", law=turn.book.laws["deck_wrong"].cited)
-    turn.may_play()
+    turn.require_playable()
     if not state.checked and "deck_unchecked" in turn.book.laws:
         turn.irregular("deck_unchecked")
     turn.open_bets(command.by)
 
 
 def close_bets(turn: Turn, command: BetsClose) -> None:
-    """No more bets."""
+    """Close the bets."""
     if turn.state.shuffler is not None:
         raise RejectedError("shuffler_not_ready", state=turn.state.shuffler)
-    turn.may_play()
+    turn.require_playable()
     turn.close_bets(command.by)
 
 
@@ -112,7 +112,7 @@ def close_bets(turn: Turn, command: BetsClose) -> None:
 
 
 def deal_cards(turn: Turn, command: CardsDeal) -> None:
-    """Cards were dealt by hand, or came unseen in a silence."""
+    """Record cards that were dealt by hand, or came unseen in a silence."""
     deal = dealing(turn)
     held = turn.state.held
     after_silence = (
@@ -141,17 +141,17 @@ def deal_cards(turn: Turn, command: CardsDeal) -> None:
 
 
 def show_cards(turn: Turn, command: CardsShow) -> None:
-    """A hand is face up, and these are its cards."""
+    """Turn a hand face up: these are its cards."""
     before = turn.state
     _showing(turn, command.who)
     turn.show(command)
-    go_on(turn)
+    deal_waiting(turn)
     if turn.state == before:
         raise RejectedError("cards_unchanged", who=command.who)
 
 
 def turn_cards(turn: Turn, command: CardsTurn) -> None:
-    """A hand whose cards were read is face up."""
+    """Turn a hand face up whose cards were read."""
     deal, before = dealing(turn), turn.state
     if command.who is None:
         raise RejectedError("who_required")
@@ -165,7 +165,7 @@ def turn_cards(turn: Turn, command: CardsTurn) -> None:
         raise RejectedError("hand_cards_unknown", who=command.who)
     turn.put(on_table.turn(deal.cards, command.who, command.index))
     turn.faced(command.who)
-    go_on(turn)
+    deal_waiting(turn)
     if turn.state == before:
         raise RejectedError("cards_already_up", who=command.who)
 
@@ -181,14 +181,14 @@ def _showing(turn: Turn, who: str) -> None:
         deal.cards, who
     )  # the other one may be wrong
     if state.doubt is None or (reshown and who != state.about):
-        turn.may_show(who)
+        turn.require_showable(who)
     elif state.about not in (None, who):
         raise RejectedError("table_waits_for_cards", who=turn.state.about)
 
 
 def check_deck(turn: Turn, command: DeckCheck) -> None:
-    """A person counted and checked the deck. If it is right, it may be dealt whatever the shuffler
-    says.
+    """Record a person's check of the deck. If it is right, it may be dealt regardless of the
+    shuffler.
     """
     session(turn)
     count_right = command.cards == turn.counted()
@@ -206,14 +206,16 @@ def check_deck(turn: Turn, command: DeckCheck) -> None:
     )
     turn.judge(right)
     turn.change(shuffler=None if right else turn.state.shuffler)
-    go_on(turn)
+    deal_waiting(turn)
 
 
 # Decisions
 
 
 def report_error(turn: Turn, command: DealError) -> None:
-    """An error of dealing: the rules void the round, let it continue, or leave it to a person."""
+    """Handle an error of dealing: the rules void the round, let it continue, or leave it to a
+    person.
+    """
     if not command.valid:
         raise RejectedError("deal_error_not_withdrawn")
     deal = dealing(turn)
@@ -226,11 +228,11 @@ def report_error(turn: Turn, command: DealError) -> None:
         raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
     else:
         turn.error(command)
-    go_on(turn)
+    deal_waiting(turn)
 
 
 def void(turn: Turn, command: RoundVoid) -> None:
-    """The round is void by decision of the person in charge."""
+    """Void the round by decision of the person in charge."""
     law = void_law(turn, command)
     deal, waiting = turn.state.current, turn.state.unresolved()
     number = command.round
@@ -246,8 +248,8 @@ def void(turn: Turn, command: RoundVoid) -> None:
 
 
 def confirm(turn: Turn, command: RoundConfirm) -> None:
-    """A person lets a suspended round continue, or confirms that an unresolved one was settled at
-    the table.
+    """Let a suspended round continue, or confirm that an unresolved one was settled at the
+    table.
     """
     if command.winner is not None or command.number is not None or command.dice is not None:
         raise RejectedError("result_from_cards")
@@ -262,10 +264,10 @@ def confirm(turn: Turn, command: RoundConfirm) -> None:
         raise RejectedError("round_not_in_progress", round=command.round)
     if turn.state.doubt not in CONTINUABLE_STOPS:
         raise RejectedError("nothing_to_confirm", round=deal.round)
-    turn.let_pass()
+    turn.continue_despite()
     turn.resolve(*CONTINUABLE_STOPS)
     record_confirmer(turn, command)
-    go_on(turn)
+    deal_waiting(turn)
 
 
 def correct(turn: Turn, command: ResultCorrect) -> None:
@@ -287,9 +289,7 @@ DECISIONS = ("accept", "read", "for", "exposed", "remove")
 
 
 def decide(turn: Turn, command: CardDecide) -> None:
-    """A person decides about what waits: cards shown that were not dealt, cards hidden by a
-    silence, a card.
-    """
+    """Decide about what waits: contradictory cards, cards hidden by a silence, a held card."""
     session(turn)
     state = turn.state
     if state.doubt == "shown_differs":
@@ -316,7 +316,7 @@ def decide(turn: Turn, command: CardDecide) -> None:
     else:
         raise RejectedError("nothing_to_decide")
     record_confirmer(turn, command)
-    go_on(turn)
+    deal_waiting(turn)
 
 
 def _waiting(turn: Turn, command: CardDecide, held: Held) -> None:
@@ -364,6 +364,6 @@ def dealing(turn: Turn) -> BankedDeal:
 
 
 def record_confirmer(turn: Turn, command: Command) -> None:
-    """Record who decided."""
+    """Record the person who decided."""
     if turn.state.current is not None:
         turn.change_current(confirmed_by=f"{command.by} ({command.role})")

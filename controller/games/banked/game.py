@@ -72,7 +72,7 @@ INPUTS = Inputs(
 
 
 class BankedGame(DealtGame[Any, Any, Any, Any]):
-    """Such a game under one decree with one table's settings. A game names its own ``Turn``,
+    """Such a game under one decree with one table's settings. A game supplies its ``Turn``,
     ``State`` and inputs.
     """
 
@@ -94,7 +94,7 @@ class BankedGame(DealtGame[Any, Any, Any, Any]):
         }
 
     def named(self, received: AnyReading | AnyCommand) -> set[str]:
-        """The cards that an input names."""
+        """The cards named by an input."""
         return named(received) or super().named(received)
 
 

@@ -29,8 +29,8 @@ from devices.readings import (
 Turn = BankedTurn[Any, Any, Any]
 
 
-def go_on(turn: Turn) -> None:
-    """Deal the cards that waited, in order, once nothing stops the table."""
+def deal_waiting(turn: Turn) -> None:
+    """Deal the waiting cards, in order, once nothing stops the table."""
     if turn.state.current is not None and turn.state.stop is None:
         turn.advance()
     while (
@@ -46,8 +46,8 @@ def go_on(turn: Turn) -> None:
 
 
 def on_packet(turn: Turn, reading: ShufflerPacket) -> None:
-    """Cards came for an unknown hand. They go where the next ones belong; another claim asks. A
-    packet before its time waits for a person, and later ones wait behind it.
+    """Deal unknown cards where the next ones belong, or stop the table if the packet claims another
+    place. An early packet waits for a person, and later ones wait behind it.
     """
     deal = turn.state.current
     if deal is None:
@@ -76,7 +76,7 @@ def on_packet(turn: Turn, reading: ShufflerPacket) -> None:
 
 
 def _held(reading: ShufflerPacket) -> Held:
-    """The packet, as a card that waits."""
+    """The packet as a held card."""
     card = CardDrawn(
         at=reading.at,
         device=reading.device,
@@ -91,7 +91,7 @@ def _held(reading: ShufflerPacket) -> Held:
 
 
 def on_silence(turn: Turn, reading: AnyReading) -> None:
-    """A device is or was silent: a card may have come unseen while cards were due."""
+    """Handle a silence of a device: a card may have come unseen while cards were due."""
     if not isinstance(reading, LinkLate | LinkGap):
         others = tuple(device for device in turn.state.silent if device != reading.device)
         turn.change(silent=others if isinstance(reading, LinkUp) else (*others, reading.device))
@@ -99,7 +99,7 @@ def on_silence(turn: Turn, reading: AnyReading) -> None:
 
 
 def on_reset(turn: Turn, _reading: ShoeReset) -> None:
-    """The shoe started afresh."""
+    """Handle a restart of the shoe."""
     turn.lose_place()
 
 
@@ -107,7 +107,7 @@ def on_reset(turn: Turn, _reading: ShoeReset) -> None:
 
 
 def on_verdict(turn: Turn, reading: ShufflerVerdict) -> None:
-    """A shuffler looked at a deck."""
+    """Handle the shuffler's check of a deck."""
     if reading.late:
         return
     whole = (
@@ -129,12 +129,12 @@ def on_verdict(turn: Turn, reading: ShufflerVerdict) -> None:
         )
     )
     turn.judge(right)
-    go_on(turn)
+    deal_waiting(turn)
 
 
 def on_state(turn: Turn, reading: ShufflerState) -> None:
-    """A shuffler needs a person, or does so no longer. While cards are due, one may have come
-    unreported; no deal begins until the device is ready or the cards are found right.
+    """Handle the shuffler's state. While cards are due, one may have come unreported; no deal
+    begins until the device is ready or the cards are found right.
     """
     unready, deal = track_shuffler(turn, reading), turn.state.current
     turn.change(shuffler=unready)

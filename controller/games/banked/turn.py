@@ -46,15 +46,17 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
 
     # What each game defines
 
-    def may_play(self) -> None:
+    def require_playable(self) -> None:
         """Raise ``RejectedError`` if a round cannot be played with these boxes."""
 
     @abstractmethod
     def begin_deal(self) -> None:
-        """Set the dealing order when bets close, if it is known by then."""
+        """Set the order of the deal when bets close, if it is known then."""
 
     def too_early(self) -> str | None:
-        """The irregularity of a card dealt now, though bets are closed; None if it may come."""
+        """The irregularity of a card that is dealt too early although bets are closed; None if it
+        may come.
+        """
         return None
 
     @abstractmethod
@@ -76,11 +78,11 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         """True if the round continues after a corrected dealing error."""
         return False
 
-    def let_pass(self) -> None:
-        """Continue the round, as a person decided, despite the irregularity that stopped it."""
+    def continue_despite(self) -> None:
+        """Continue the round despite the irregularity, by a person's decision."""
 
     @abstractmethod
-    def may_show(self, who: str) -> None:
+    def require_showable(self, who: str) -> None:
         """Raise ``RejectedError`` if this hand may not be shown or turned now."""
 
     def faced(self, who: str) -> None:
@@ -88,7 +90,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
 
     @abstractmethod
     def outcome(self, deal: Any, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
-        """The outcome of a round from its face-up cards alone; ``lie`` has them by hand."""
+        """The outcome of a round from its face-up cards. ``lie``: these cards, by hand."""
 
     decides = False
     """Whether hands play or fold in this game, so that a wrong decision can be corrected."""
@@ -124,7 +126,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
     # What all games share
 
     def lacks(self) -> tuple[str, ...]:
-        """A right deck and a shuffler that is ready; or hands must be shown."""
+        """The requests without a stop: a right deck, a shuffler that is ready, or hands to show."""
         state, deal = self.state, self.state.current
         if deal is None or not deal.closed:
             unready = state.open and (
@@ -162,18 +164,16 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         """The phase of the round while no card is due."""
 
     def belongs(self) -> str | None:
-        """The next hand of the order."""
+        """The hand that gets the next card."""
         return self.current.due[0] if self.current.due else None
 
     @property
     def holds(self) -> bool:
-        """A card waits behind whatever stops the table."""
+        """True while the table is stopped: a card that comes waits."""
         return self.state.stop is not None
 
     def objection(self, held: Held) -> tuple[str, str | None] | None:
-        """Why this card may not simply go where the next one belongs. A device's word turns no
-        card.
-        """
+        """Why this card must not go where the next one belongs. A device never turns a card."""
         drawn, stage = held.given, self.stage()
         early = PHASES[stage].card
         if stage in (Phase.WAITING, Phase.BETS_OPEN) and early is not None:
@@ -192,7 +192,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         return ("card_exposed", to) if drawn.exposed and not self.faces_up(to) else None
 
     def hold(self, held: Held, what: str, detail: str | None = None) -> None:
-        """The card stops the table; an exposed one may void the round."""
+        """Stop the table with this card; an exposed one may void the round."""
         law = self.void_if_seen(detail) if what == "card_exposed" and detail else None
         if law is None:
             super().hold(replace(held, trouble=what), what, detail)
@@ -201,17 +201,17 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         self.void(self.number, "card_exposed", law)
 
     def place(self, drawn: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:
-        """Deal a card that was read, or was not: it stays unknown."""
+        """Deal a card, or an unread one, which stays unknown."""
         self.place_card(to, drawn.card, up=seen, reading=drawn.reading, count=count)
         if self.state.current is not None:
             self.advance()
 
     def late(self, held: Held) -> None:  # noqa: ARG002
-        """A card came unseen."""
+        """Handle a card that came unseen: one may be missing."""
         self.lose_place()
 
     def lose_place(self) -> None:
-        """While cards are due, one may have come unreported."""
+        """Record that a card may have come unseen, if one is due."""
         deal = self.state.current
         if deal is None or not deal.closed or deal.gap or not deal.due:
             return
@@ -225,7 +225,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         super().open_bets(by, relaunch=relaunch)
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
-        """Close bets, and begin the deal."""
+        """Close the bets and begin the deal."""
         super().close_bets(by, unobserved=unobserved)
         self.begin_deal()
 
@@ -297,11 +297,11 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
     # The outcome of a round
 
     def behind(self) -> DealtRound:
-        """The round without its order: all its cards came."""
+        """The round without its order, once all its cards have come."""
         return replace(self.current, order=())
 
     def leave(self) -> None:
-        """The round in progress is over, and so is what stopped it."""
+        """End the round in progress and clear what stopped it."""
         untouched = self.state.checked and not self.current.cards
         self.change(current=None, doubt=None, about=None, shown=None, held=(), checked=untouched)
 

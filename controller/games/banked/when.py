@@ -36,11 +36,11 @@ def _bets_not_closed(turn: Turn) -> bool:
 def _playable(turn: Turn) -> bool:
     """Boxes are in play, and nothing is wrong with them or with the deck."""
     state = turn.state
-    return bool(state.boxes) and not state.defective and passes(turn.may_play)
+    return bool(state.boxes) and not state.defective and passes(turn.require_playable)
 
 
 def _shuffler_ready(turn: Turn) -> bool:
-    return turn.state.shuffler is None and passes(turn.may_play)
+    return turn.state.shuffler is None and passes(turn.require_playable)
 
 
 def _by_hand(turn: Turn) -> bool:
@@ -62,7 +62,7 @@ def showing(turn: Turn) -> Iterator[str]:
     for who in dict.fromkeys(card.to for card in cards if not card.gone):
         reshown = state.doubt == "shown_differs" and on_table.is_up(cards, who)
         if state.doubt is None or (reshown and who != state.about):
-            if passes(turn.may_show, who):
+            if passes(turn.require_showable, who):
                 yield who
         elif state.about in (None, who):
             yield who

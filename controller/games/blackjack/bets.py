@@ -50,7 +50,7 @@ def place(turn: BlackjackTurn, command: BetPlace) -> None:
 
 
 def _mark(turn: BlackjackTurn, who: str, *, marked: bool) -> None:
-    """Remember of an accumulated bet whether it was taken while the jackpot was not in play."""
+    """Record whether an accumulated bet was accepted while the jackpot was out of play."""
     deal = turn.state.current
     assert deal is not None
     others = tuple(bettor for bettor in deal.marked if bettor != who)
@@ -58,8 +58,8 @@ def _mark(turn: BlackjackTurn, who: str, *, marked: bool) -> None:
 
 
 def _agreed(turn: BlackjackTurn, amount: int | None) -> None:
-    """Reject an accumulated bet of another amount than agreed, or without an amount: the
-    accumulated sum rises by it.
+    """Reject an accumulated bet without an amount or of another than agreed: the accumulated sum
+    rises by it.
     """
     stake = turn.settings.accumulated_stake
     if stake is not None and amount is None:
@@ -89,8 +89,8 @@ def _box(turn: BlackjackTurn, command: BetPlace | BetWithdraw) -> int:
 
 
 def _taking(turn: BlackjackTurn, command: BetPlace | BetWithdraw) -> BlackjackDeal:
-    """The round that takes this bet: before its cards or, for insurance, while that is offered. At
-    any other time it is rejected.
+    """The round in which this bet is accepted: before its cards or, for insurance, while that is
+    offered. Raises ``RejectedError`` otherwise.
     """
     deal = turn.state.current
     if command.bet != "insurance":
@@ -123,8 +123,8 @@ def offered(turn: BlackjackTurn, who: str) -> dict[str, Bounds]:
 
 
 def _insurance(turn: BlackjackTurn, who: str, hands: Bounds) -> Bounds:
-    """No more than a part of the bet that it insures, if known, and no less than a part of the
-    minimum, if the decree requires it.
+    """The limits of an insurance: at most a part of the insured bet, if known, and at least a part
+    of the minimum, if the decree requires it.
     """
     limits, minimum = turn.book.insurance_limits, turn.state.minimum
     bets = turn.state.current.bets if turn.state.current else ()

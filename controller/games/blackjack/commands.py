@@ -67,9 +67,7 @@ def start_shoe(turn: BlackjackTurn, command: ShoeStart) -> None:
 
 
 def end_shoe(turn: BlackjackTurn, command: ShoeEnd) -> None:
-    """Take the cards out of the shoe; if they were counted, check the count against the
-    composition.
-    """
+    """End the shoe; if the cards left in it were counted, check the count."""
     _no_round(turn)
     if turn.state.shoe is None:
         raise RejectedError("no_shoe")
@@ -120,7 +118,7 @@ def open_bets(turn: BlackjackTurn, command: BetsOpen) -> None:
 
 
 def close_bets(turn: BlackjackTurn, command: BetsClose) -> None:
-    """No more bets: the cards may come."""
+    """Close the bets: the cards may come."""
     deal = turn.state.current
     if deal is not None and deal.closed and turn.settings.keys and not between_plays(deal):
         raise RejectedError("bets_closed_already", round=deal.round)
@@ -193,8 +191,8 @@ def _leave_round(turn: BlackjackTurn) -> None:
 
 
 def announce_limit(turn: BlackjackTurn, command: LimitAnnounce) -> None:
-    """Announce a new minimum, which holds after what the decree requires: the last rounds at the
-    old one, or its last shoe.
+    """Announce a new minimum. It applies after the last rounds, or the last shoe, at the old one,
+    as the decree requires.
     """
     session(turn)
     state, allowed, now = turn.state, turn.book.limit_change, turn.state.minimum
@@ -239,7 +237,7 @@ def announce_last_rounds(turn: BlackjackTurn, command: LastRoundsAnnounce) -> No
 
 
 def _another_shoe(turn: BlackjackTurn) -> None:
-    """Make sure that the announced last shoe, if any, is not over."""
+    """Reject another shoe after the announced last one."""
     if turn.state.last_shoe == 0:
         raise RejectedError("last_shoe_announced")
 

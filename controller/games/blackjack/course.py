@@ -100,12 +100,14 @@ def closed(rules: BlackjackRules, seat: BlackjackSeat) -> bool:
 
 
 def against(rules: BlackjackRules, deal: BlackjackDeal) -> bool:
-    """Whether a hand is left against the dealer in this play."""
+    """Whether a hand still plays against the dealer in this play."""
     return any(not seat.even_money and remains(rules, seat) for seat in deal.seats)
 
 
 def remains(rules: BlackjackRules, seat: BlackjackSeat) -> bool:
-    """Whether a hand is neither surrendered nor over 21: it stays for the dealer's other plays."""
+    """Whether a hand is neither surrendered nor over 21, so that it plays against the dealer's
+    later hands too.
+    """
     return not seat.surrendered and worth(rules, seat) <= 21
 
 
@@ -117,7 +119,7 @@ def between_plays(deal: BlackjackDeal) -> bool:
 
 
 def turn(rules: BlackjackRules, deal: BlackjackDeal) -> BlackjackSeat | None:
-    """The hand to act; None while a card is due or when all are complete."""
+    """The hand to act; None while a card is due or once all are complete."""
     return (
         None
         if next_card(rules, deal) is not None
@@ -126,7 +128,7 @@ def turn(rules: BlackjackRules, deal: BlackjackDeal) -> BlackjackSeat | None:
 
 
 def next_card(rules: BlackjackRules, deal: BlackjackDeal) -> str | None:
-    """Where the next card belongs; None where a hand must act first, or no card may come."""
+    """Where the next card belongs; None if a hand must act first, or no card may come."""
     seats = deal.seats
     if not seats:
         return None if rules.settings.keys else TABLE
@@ -174,7 +176,7 @@ def is_over(rules: BlackjackRules, deal: BlackjackDeal) -> bool:
 def refusal(
     rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat, kind: type[Command]
 ) -> Why | None:
-    """Why a hand may not do this, as a refusal's key and fields; None if it may."""
+    """The refusal, key and fields, of a decision of this hand; None if it is allowed."""
     cards, who = seat.cards, seat.who
     if kind is HandSurrender:
         return _no_surrender(rules, deal, seat)
@@ -317,9 +319,7 @@ def _settled(
 
 
 def side_bets(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[Settled, ...]:
-    """The bets beside those on the hands, as far as they are decided: insurance, and by box the bet
-    on pairs.
-    """
+    """The outcomes of the side bets that are decided: insurance, and by box the bet on pairs."""
     found = []
     if deal.insurance is not None and len(deal.dealer) > 1:
         won = is_blackjack(deal.dealer)

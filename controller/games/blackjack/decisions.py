@@ -45,7 +45,7 @@ DECISION_MOVES: dict[type[Key], tuple[Decision, Callable[[BlackjackSeat], Blackj
 
 
 def on_key(turn: BlackjackTurn, command: Key) -> None:
-    """Take a hand's decision."""
+    """Handle a hand's decision."""
     session(turn)
     if not turn.settings.keys:
         raise RejectedError("keys_none")
@@ -67,7 +67,7 @@ def on_key(turn: BlackjackTurn, command: Key) -> None:
 
 
 def _end_insurance(turn: BlackjackTurn, box: str, command: Key) -> None:
-    """Give back the insurance of a hand that is paid at par: no bet is left that it insures."""
+    """Return the insurance of a hand that is paid at par: it insures no bet any longer."""
     deal = turn.state.current
     assert deal is not None
     ends = [bet for bet in deal.bets if bet.bet == "insurance" and bet.who.partition("/")[0] == box]
@@ -80,8 +80,8 @@ def _end_insurance(turn: BlackjackTurn, box: str, command: Key) -> None:
 
 
 def _seat(turn: BlackjackTurn, deal: BlackjackDeal, command: Key) -> BlackjackSeat:
-    """The hand that the key concerns: the one to act; any hand that still may, if it surrenders or
-    takes even money.
+    """The hand that the key is for: the one to act, or for surrender and even money any hand that
+    may still act.
     """
     now = course.turn(turn.rules, deal)
     named = deal.seat(command.who) if command.who is not None else now
@@ -167,8 +167,8 @@ def _read(turn: BlackjackTurn, command: CardDecide) -> None:
 
 
 def _accept(turn: BlackjackTurn, _command: CardDecide) -> None:
-    """Accept the card as it came, or that none was missed. While the shoe is silent, that is
-    certain only where no card is due.
+    """Accept the card as it came, or confirm that none was missed. While the shoe is silent, that
+    is certain only if no card is due.
     """
     state = turn.state
     if state.doubt in ("silence", "shoe_reset"):
@@ -204,9 +204,7 @@ def _remove(turn: BlackjackTurn, _command: CardDecide) -> None:
 
 
 def _exposed(turn: BlackjackTurn, command: CardDecide) -> None:
-    """The first waiting card is indeed face up, as the shoe reported: it is published, and leaves
-    the game.
-    """
+    """Publish the first waiting card, which did come face up, and remove it from the game."""
     state = turn.state
     if turn.question() != "card_exposed":
         raise RejectedError("face_up_none")
@@ -221,7 +219,7 @@ def _exposed(turn: BlackjackTurn, command: CardDecide) -> None:
 
 
 def _next_round(turn: BlackjackTurn, _command: CardDecide) -> None:
-    """After a silence in the burn: end it; the next card is the first of a round."""
+    """End the burn after a silence: the next card is the first of a round."""
     state = turn.state
     if not state.burn or state.doubt is None:
         raise RejectedError("card_waits_already")
@@ -231,8 +229,8 @@ def _next_round(turn: BlackjackTurn, _command: CardDecide) -> None:
 
 
 def _for(turn: BlackjackTurn, command: CardDecide) -> None:
-    """Give the first waiting card to this hand: the person in charge decides, whatever the order
-    is.
+    """Deal the first waiting card to this hand by decision of the person in charge, regardless of
+    the order.
     """
     deal, head = turn.state.current, _head(turn)
     if deal is None:

@@ -36,14 +36,12 @@ def is_pair(cards: tuple[str, ...]) -> bool:
 
 
 def three_sevens(cards: tuple[str, ...]) -> bool:
-    """21 with three sevens."""
+    """Whether these are three sevens."""
     return [card[0] for card in cards] == ["7"] * 3
 
 
 def dealer_draws(cards: tuple[str, ...]) -> bool:
-    """Below 17 the dealer must draw, from 17 he must stand; the ace counts 11 if that makes 17 to
-    21.
-    """
+    """Whether the dealer draws: below 17, counting an ace as 11 if that makes 17 to 21."""
     return points(cards) < 17
 
 
@@ -62,7 +60,9 @@ def dealer_hands(first: str, rest: tuple[str, ...], *, alone: bool) -> tuple[tup
 
 
 def compare(mine: int, blackjack: bool, dealer: tuple[str, ...]) -> Outcome:
-    """A hand that is not over 21 against the dealer's cards. Black jack beats any other 21."""
+    """The outcome of a hand of at most 21 against the dealer's cards. Black jack beats any other
+    21.
+    """
     theirs = points(dealer)
     if theirs > 21:
         return "win"

@@ -16,8 +16,8 @@ FULL_METER_AWARD = "sevens_3_suited"
 def jackpot_events(
     rules: BlackjackRules, deal: BlackjackDeal
 ) -> tuple[AwardQualified | JackpotStaked, ...]:
-    """Who is entitled to the accumulated sum, and what the play added to it. The decree does not
-    mention several winners.
+    """The awards of the accumulated sum, and the amount that the play added to it. The decree does
+    not mention several winners.
     """
     staked = [bet for bet in deal.bets if bet.bet == "accumulated"] if deal.play == 1 else []
     boxes = {seat.who: first_cards(rules, deal, seat) for seat in deal.seats if "." not in seat.who}

@@ -12,8 +12,8 @@ from devices.readings import CardCut, ShoeReset
 
 
 def on_cut(turn: BlackjackTurn, _reading: CardCut) -> None:
-    """The cut card came: the round in progress is the last. With none in progress the previous one
-    was, if anybody reports when one begins.
+    """Handle the cut card: the round in progress is the last. Without one the previous round was,
+    if the start of rounds is reported.
     """
     now, deal = turn.state.shoe, turn.state.current
     if now is None or not turn.state.open or now.continuous or now.cut_at is not None:
@@ -31,8 +31,8 @@ def on_cut(turn: BlackjackTurn, _reading: CardCut) -> None:
 
 
 def on_reset(turn: BlackjackTurn, _reading: ShoeReset) -> None:
-    """The shoe restarted: a person knows whether the same cards are in it, and all of them on the
-    table.
+    """Handle a restart of the shoe: a person decides whether it has the same cards, and whether all
+    on the table were seen.
     """
     if turn.state.shoe is not None and turn.state.shoe.drawn:
         turn.lose_place("shoe_reset")

@@ -50,7 +50,7 @@ class BlackjackDeal(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def seats(self) -> tuple[BlackjackSeat, ...]:
-        """Its hands, with their cards."""
+        """The hands of the round, with their cards."""
         lying: dict[str, list[str]] = {hand.who: [] for hand in self.hands}
         for card in self.cards:
             if card.to in lying and card.card is not None:
@@ -69,7 +69,7 @@ class BlackjackDeal(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def begun(self) -> bool:
-        """Whether a card of it was dealt."""
+        """Whether a card of the round was dealt."""
         return not all(card.gone for card in self.cards)
 
     @property
@@ -89,7 +89,7 @@ class BlackjackDeal(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
         return next((seat for seat in self.seats if seat.who == who), None)
 
     def with_seat(self, seat: BlackjackSeat) -> BlackjackDeal:
-        """The round with this hand in place of the one of its name."""
+        """The round with this hand in place of the one of the same name."""
         bare = replace(seat, cards=())
         return replace(
             self, hands=tuple(bare if hand.who == seat.who else hand for hand in self.hands)

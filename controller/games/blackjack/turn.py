@@ -76,13 +76,13 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         return Phase.SHOE_OVER if state.shoe.over else Phase.WAITING
 
     def refusal(self, kind: type[Command]) -> str | None:
-        """Only a closed table refuses a command by its phase: a round begins with its boxes or its
-        bets, and may end with the next one.
+        """The refusal by the phase: only a closed table refuses commands. A round begins with its
+        boxes or its bets, and may end with the next one.
         """
         return None if self.state.open else super().refusal(kind)
 
     def belongs(self) -> str | None:
-        """Where the next card belongs; None where none may come now."""
+        """Where the next card belongs; None if none may come now."""
         state = self.state
         if not state.open or state.shoe is None:
             return None
@@ -95,7 +95,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         return course.next_card(self.rules, state.current)
 
     def question(self) -> str | None:
-        """The irregularity for which the table waits for a person; None if it does not."""
+        """The irregularity that a person must decide; None without one."""
         state = self.state
         if state.doubt is not None:
             return state.doubt
@@ -119,7 +119,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
 
     @property
     def stop(self) -> Stop | None:
-        """What stops the table: it depends on the course whether a held card does."""
+        """The stop of the table. The course decides whether a held card stops it."""
         what, deal = self.question(), self.state.current
         void = ("round.void",) if deal else ()
         if what is None:
@@ -134,11 +134,11 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
 
     @property
     def holds(self) -> bool:
-        """A card waits behind another, and behind whatever stops the table."""
+        """True while the table is stopped or a card waits: a card that comes waits."""
         return bool(self.state.held) or self.stop is not None
 
     def arrived(self, drawn: CardDrawn) -> Held | None:
-        """Count a card that left the shoe, wherever it goes. None where it goes to no hand."""
+        """Count a card that left the shoe. None if it goes to no hand."""
         state = self.state
         if not state.open:
             return super().arrived(drawn)
@@ -165,23 +165,23 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         return Held(given=drawn, trouble="card_exposed" if burned and drawn.exposed else why)
 
     def objection(self, held: Held) -> tuple[str, str | None] | None:
-        """Its trouble."""
+        """The card's own trouble."""
         return None if held.trouble is None else (held.trouble, None)
 
     def wait(self, held: Held) -> None:
-        """The card waits, however many do."""
+        """Make the card wait; there is no limit."""
         self.change(held=(*self.state.held, held))
 
     def hold(self, held: Held, what: str, detail: str | None = None) -> None:  # noqa: ARG002
-        """The card stops the table; the stop is published when nothing else follows."""
+        """Stop the table with this card; the stop is published once nothing else follows."""
         self.wait(held)
 
     def late(self, held: Held) -> None:
-        """A card known only after a silence waits."""
+        """Make a card wait that is known only after a silence."""
         self.wait(held)
 
     def lose_place(self, what: Doubt = "silence") -> None:
-        """Cards may have gone unseen; a person knows what is on the table."""
+        """Record that cards may have come unseen; a person knows what is on the table."""
         state = self.state
         if state.shoe is None:
             return
@@ -194,7 +194,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
     # The course of a round
 
     def require_highest(self, minimum: int) -> None:
-        """The highest bets are multiples of the minimum that the decree has."""
+        """Reject a minimum of which the highest bets are not multiples that the decree allows."""
         lawful, law = bands(self.book, self.settings), self.book.laws.get("bet_limit")
         stakes.require_lawful(self.settings.highest, lawful, minimum, law)
 
@@ -220,7 +220,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
                 return
 
     def expect(self) -> None:
-        """Announce the open question, and where the next card belongs, again with each card."""
+        """Announce the open question, and after each card where the next one belongs."""
         stop, now = self.stop, self.state.shoe
         what = stop.what if stop else None
         about = (
@@ -238,11 +238,11 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             self.emit(CardExpected(round=self.number, to=to))
 
     def after_input(self) -> None:
-        """After every input: the moves that follow from it."""
+        """Make the moves that follow from an input."""
         self.settle()
 
     def place(self, drawn: CardDrawn, to: str, *, seen: bool = False, count: int = 1) -> None:  # noqa: ARG002
-        """Put the card there face up; or burn it unseen."""
+        """Put the card face up where it belongs, or burn it unseen."""
         if to == BURN:
             self.change(burn=self.state.burn - 1)
             if self.state.burn == 0:
@@ -274,7 +274,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         self.change(current=self.state.current.with_seat(seat))
 
     def _after(self, to: str) -> None:
-        """What follows from a card at once, by the rules."""
+        """Make the moves that the rules require after a card."""
         deal = self.state.current
         assert deal is not None
         seat = deal.seat(to)
@@ -294,7 +294,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             self.emit(Insurance(round=deal.round, offered=True))
 
     def take_back(self, who: str) -> str:
-        """Take back the latest card of a hand; if it was asked for, another is due."""
+        """Take back the latest card of a hand. If it was requested, another is due."""
         deal = self.state.current
         assert deal is not None
         at = max(at for at, card in enumerate(deal.cards) if card.to == who)
@@ -402,7 +402,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         self.record(DealtEntry(round=number, kind="void", reason=reason, article=law.article))
 
     def unresolved(self, why: Literal["silence", "undecided"]) -> None:
-        """The result is unknown and is not invented."""
+        """Leave the result open: it is unknown, and is not invented."""
         deal = self.state.current
         assert deal is not None
         evidence = readings(deal.cards)
@@ -410,7 +410,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         self.record(DealtEntry(round=deal.round, kind="unresolved"))
 
     def leave(self) -> None:
-        """The round in progress is over; what waits may belong to the next one."""
+        """End the round in progress; waiting cards may belong to the next one."""
         state, deal = self.state, self.state.current
         if deal is not None and deal.last:
             self.end_talla()
@@ -418,7 +418,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         self.change(round=max(state.round, self.number), current=None, doubt=doubt)
 
     def end_talla(self) -> None:
-        """The last round of the shoe is over: no other begins."""
+        """End the shoe after its last round."""
         now = self.state.shoe
         if now is not None and not now.over:
             self.change(shoe=replace(now, over=True))
@@ -456,7 +456,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
     # Irregularities
 
     def remove(self, why: str, card: str | None) -> None:
-        """Remove a card that no hand has had."""
+        """Remove a card that was never dealt to a hand."""
         law = self.book.laws[why]
         self.emit(
             CardRemoved(round=self.number, why=why, card=card, law=law.rule, article=law.article)
@@ -464,7 +464,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
 
 
 def bands(book: Blackjack, settings: BlackjackSettings) -> dict[str, stakes.Band]:
-    """What may be the highest bet on a hand, and on its pairs where they are offered."""
+    """The highest bets that the decree allows on a hand, and on its pairs if they are offered."""
     hands = stakes.Band(book.limits, raised=book.limits_raised)
     if not settings.pair_bets:
         return {"hands": hands}

@@ -24,7 +24,7 @@ from controller.games.when import (
 
 
 def _free(turn: BlackjackTurn) -> bool:
-    """No round is in progress that anybody must end first."""
+    """No round is in progress that must be ended first."""
     deal = turn.state.current
     return deal is None or between_plays(deal) or not deal.begun or not turn.settings.keys
 
@@ -34,7 +34,7 @@ def _with_shoe(turn: BlackjackTurn) -> bool:
 
 
 def _may_begin(kind: type[Command], turn: BlackjackTurn) -> bool:
-    """A round may begin with this command, or its bets are still to be settled on."""
+    """A round may begin with this command, or its bets are still to be settled."""
     state, deal = turn.state, turn.state.current
     if state.shoe is None or state.last_shoe == 0:
         return False
@@ -51,7 +51,7 @@ def _may_begin(kind: type[Command], turn: BlackjackTurn) -> bool:
 
 
 def _shoe_left(turn: BlackjackTurn) -> bool:
-    """Another shoe may be started: the last one is not announced, or not at the table yet."""
+    """Another shoe may be started: the last one is not announced, or has not begun."""
     state = turn.state
     running = state.shoe is not None and not state.shoe.over and state.doubt != "shoe_reset"
     return state.last_shoe is None or (state.last_shoe == 1 and not running)

@@ -1,3 +1,3 @@
-"""What boule and the wheel of fortune share: a result that is a place, and a map that says what the
-place is worth.
+"""What boule and the wheel of fortune share: the wheel reports a place, and the table's map has its
+value.
 """

@@ -31,7 +31,7 @@ INPUTS = wheels.INPUTS.also(
 
 
 class CellsGame(WheelGame):
-    """What both games are made of; each adds what it shows."""
+    """The base of both games; each adds its retained state."""
 
     state_type: type[CellsState]
     turn_type: type[CellsTurn]

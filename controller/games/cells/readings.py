@@ -18,8 +18,8 @@ from devices.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 
 
 def on_phase(turn: CellsTurn, reading: WheelPhase) -> None:
-    """The wheel says what it is doing. While it still runs in a round that has its outcome, nothing
-    follows from it.
+    """Handle the wheel's phase. It has no effect while the wheel still runs in a round that has its
+    outcome.
     """
     entry, before = turn.over(reading.spin), turn.state.phase
     set_going = reading.phase == "launched" and before not in (
@@ -51,7 +51,7 @@ def on_phase(turn: CellsTurn, reading: WheelPhase) -> None:
 
 
 def _another_launch(turn: CellsTurn, reading: WheelPhase) -> bool:
-    """Whether the wheel counts a launch, live, while one that it did not count is in hand."""
+    """Whether the wheel counts a live launch while one that it did not count is in progress."""
     current = turn.state.current
     uncounted = current is not None and current.launched and current.spin is None
     return (
@@ -64,7 +64,9 @@ def _another_launch(turn: CellsTurn, reading: WheelPhase) -> bool:
 
 
 def on_place(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:
-    """The wheel reports a place; while it still moves, the place is not final and waits."""
+    """Handle a reported place. While the wheel still moves, the place is not final and is held
+    back.
+    """
     if entry := turn.over(reading.spin):
         _afterwards(turn, entry, reading)
     elif turn.state.current and turn.moving and not reading.late:
@@ -74,8 +76,8 @@ def on_place(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:
 
 
 def on_fault(turn: CellsTurn, reading: WheelFault) -> None:
-    """The wheel reports a fault. If a spin produced only the fault, the fault also proves that a
-    spin hidden by a silence took place.
+    """Handle a fault of the wheel. If a spin produced only the fault, it also proves a spin that a
+    silence hid.
     """
     current = turn.state.current
     hidden = (
@@ -127,8 +129,8 @@ def _land(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:
 
 
 def _afterwards(turn: CellsTurn, entry: WheelEntry, reading: WheelCell | WheelNumber) -> None:
-    """A place of a spin that has its outcome: it repeats it, or it is the candidate of a round
-    without one; or, after the count has wrapped, it may belong to another spin.
+    """Handle a place of a spin that has its outcome: it repeats it, is the candidate of a round
+    without a result, or, once the count has wrapped, belongs to another spin.
     """
     seen, current, gap = _seen(turn, reading), turn.state.current, turn.state.gap
     begun = current is not None and current.begun
@@ -146,7 +148,7 @@ def _afterwards(turn: CellsTurn, entry: WheelEntry, reading: WheelCell | WheelNu
 
 
 def _launched(turn: CellsTurn, reading: WheelPhase, before: WheelState) -> None:
-    """The ball or the wheel is set going: bets are open still."""
+    """Record the launch; bets are still open."""
     if (reading.phase, reading.spin) == (before.phase, before.spin):
         return
     current = turn.state.current
@@ -159,17 +161,15 @@ def _launched(turn: CellsTurn, reading: WheelPhase, before: WheelState) -> None:
 
 
 def _settling(turn: CellsTurn, reading: WheelPhase, _before: WheelState) -> None:
-    """It is about to come to rest: the last call, and no more bets; or a silence has hidden when
-    both would have been in time.
-    """
+    """Announce the last call and close the bets, unless a silence has hidden the time for them."""
     if not turn.state.gap:
         turn.last_call()
     wheel.no_more_bets(turn, reading, "launched", unobserved=turn.state.gap)
 
 
 def _settled(turn: CellsTurn, reading: WheelPhase, _before: WheelState) -> None:
-    """The wheel has stopped: the place reported before counts now. If its round was void, the next
-    one begins.
+    """Use the place reported before the wheel stopped. If its round was void, the next one
+    begins.
     """
     _release(turn, reading)
     if turn.bets_open_at_wheel and (turn.state.spent or turn.over(reading.spin)):
@@ -184,8 +184,8 @@ def _no_more_bets(turn: CellsTurn, reading: WheelPhase, _before: WheelState) -> 
 
 
 def _launched_by_person(turn: CellsTurn, reading: WheelPhase, before: WheelState) -> None:
-    """The wheel is set going. That comes before the last call, so bets closed before it were closed
-    too early.
+    """Record the launch. Bets that were closed before it were closed too early, before the last
+    call.
     """
     if (reading.phase, reading.spin) == (before.phase, before.spin):
         return
@@ -202,8 +202,8 @@ def _launched_by_person(turn: CellsTurn, reading: WheelPhase, before: WheelState
 
 
 def _settling_by_person(turn: CellsTurn, reading: WheelPhase, _before: WheelState) -> None:
-    """The wheel is about to stop: the last call, and after it the croupier closes the bets. Bets
-    that were closed since the launch were closed without it.
+    """Announce the last call, after which the croupier closes the bets. Bets closed since the
+    launch were closed without it.
     """
     turn.last_call()
     current = turn.state.current
@@ -249,8 +249,8 @@ def _set_going(turn: CellsTurn, reading: WheelPhase) -> None:
 
 
 def _release(turn: CellsTurn, reading: WheelPhase) -> None:
-    """A place reported while the wheel moved counts now, in the round in which it was reported, if
-    no silence and no spin came between.
+    """Use the place that was held back, in the round in which it was reported, if no silence and no
+    spin came between.
     """
     held, current = turn.state.held, turn.state.current
     if held is None:

@@ -1,4 +1,4 @@
-"""The settings that a table of boule and one of the wheel of fortune have alike."""
+"""The settings shared by tables of boule and of the wheel of fortune."""
 
 from __future__ import annotations
 

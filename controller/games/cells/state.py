@@ -11,9 +11,7 @@ from devices.readings import WheelCell, WheelNumber
 
 
 class CellsCounts(WheelTally, frozen=True):
-    """Where the results of a session have led: the last number, and how often each has come, by its
-    text.
-    """
+    """The last number of a session and the count of each number, by its text."""
 
     counts: dict[str, int] = msgspec.field(default_factory=dict)
 

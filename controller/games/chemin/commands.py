@@ -1,6 +1,4 @@
-"""Commands of a person at a table of chemin de fer or two-cloth baccarat. One that cannot be
-followed is rejected with the reason.
-"""
+"""Handlers of commands at a table of chemin de fer or two-cloth baccarat."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ def open_session(turn: CheminTurn, command: SessionOpen) -> None:
 
 
 def close_session(turn: CheminTurn, command: SessionClose) -> None:
-    """Close the table. A round of which a card came is left unresolved, and the shoe is over."""
+    """Close the table. A round that has begun is left unresolved, and the shoe is over."""
     if turn.begun:
         turn.unresolved(turn.current, "undecided")
     talla.close_session(turn, command)
@@ -52,7 +50,7 @@ def start_shoe(turn: CheminTurn, command: ShoeStart) -> None:
 
 
 def end_shoe(turn: CheminTurn, command: ShoeEnd) -> None:
-    """Take the cards out of the shoe; if they were counted, the count is checked."""
+    """End the shoe; if the cards left in it were counted, check the count."""
     turn.change(current=None)
     turn.clear_shoe(command.left)
 
@@ -69,7 +67,7 @@ def open_bets(turn: CheminTurn, command: BetsOpen) -> None:
 
 
 def close_bets(turn: CheminTurn, command: BetsClose) -> None:
-    """No more bets: the banker may draw."""
+    """Close the bets: the banker may draw."""
     if turn.stop is not None:
         raise RejectedError("card_early")
     turn.change_current(banco=command.banco)
@@ -79,7 +77,7 @@ def close_bets(turn: CheminTurn, command: BetsClose) -> None:
 
 
 def follow_table(turn: CheminTurn, command: TableFollow) -> None:
-    """Hold the bank to the table of plays in this round."""
+    """Bind the bank to the table of plays in this round."""
     coup = _round(turn)
     if turn.book.bank in coup.words:
         raise RejectedError("bank_acted")
@@ -94,13 +92,13 @@ def follow_table(turn: CheminTurn, command: TableFollow) -> None:
 
 
 def void(turn: CheminTurn, command: RoundVoid) -> None:
-    """Void the round: no bet wins or loses, and its cards are out of the game."""
+    """Void the round: no bet wins or loses, and its cards leave the game."""
     law = void_law(turn, command)
     turn.void(_undecided(turn, command.round).round, command.reason, law, command)
 
 
 def confirm(turn: CheminTurn, command: RoundConfirm) -> None:
-    """Confirm the round as it is, or give its winner where the cards are not known."""
+    """Confirm the round as it is, or its winner if the cards are not known."""
     round_ = _undecided(turn, command.round)
     who = confirmer(command)
     if isinstance(round_, DealtEntry) or round_.question == "silence":
@@ -137,7 +135,7 @@ def correct(turn: CheminTurn, command: ResultCorrect) -> None:  # noqa: ARG001 -
 
 
 def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | DealtEntry:
-    """The round that a decision concerns. Decisions are final."""
+    """The round of a decision. Decisions are final."""
     entry = turn.state.entry(number) if number is not None else None
     if entry is not None and entry.kind != "unresolved":
         law = turn.book.laws["no_claim"]
@@ -149,7 +147,7 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | DealtEntry:
 
 
 def place_bet(turn: CheminTurn, command: BetPlace) -> None:
-    """Place a bet on a hand; or on the bank, if the decree lets this many players do so."""
+    """Place a bet on a hand, or on the bank if the decree allows it to this number of players."""
     coup, bank, most = turn.state.current, turn.book.bank, turn.book.bank_bets
     if coup is not None and command.bet == bank and most:
         others = {bet.who for bet in coup.bets if bet.bet == bank} - {command.who}
@@ -160,7 +158,7 @@ def place_bet(turn: CheminTurn, command: BetPlace) -> None:
 
 
 def withdraw_bet(turn: CheminTurn, command: BetWithdraw) -> None:
-    """Withdraw a bet while bets are open, or after the bank has laid down too early."""
+    """Withdraw a bet while bets are open, or after the bank has shown its cards too early."""
     coup = turn.state.current
     if coup is None or BANK_EARLY not in coup.said:
         stakes.withdraw_bet(turn, command)
@@ -183,7 +181,9 @@ def _round(turn: CheminTurn) -> CheminCoup:
 
 
 def closed_round(turn: CheminTurn, *, unasked: bool = True) -> CheminCoup:
-    """The round in progress, its bets closed. ``unasked``: reject it if a decision is pending."""
+    """The round in progress, its bets closed. ``unasked``: raise ``RejectedError`` if a decision is
+    pending.
+    """
     coup = _round(turn)
     if unasked and turn.stop is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.asks()))

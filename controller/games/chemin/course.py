@@ -115,7 +115,7 @@ class CheminTurn(CheminMoves):
         """A card waits behind whatever stops the table."""
         return self.stop is not None
 
-    def diverted(self, held: Held) -> bool:
+    def divert(self, held: Held) -> bool:
         """A third card that leaves the shoe face up is discarded; the next one takes its place."""
         coup = self.state.current
         if held.trouble is not None or not held.given.exposed or self.belongs() is None:

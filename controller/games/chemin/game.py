@@ -88,7 +88,7 @@ class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
         super().__init__(book, settings)
 
     def decider_kind(self, turn: CheminTurn, command: person.AnyCommand) -> str:
-        """Also the rejection of a card that was drawn before the bets were closed."""
+        """Also the refusal of a card that was drawn before the bets were closed."""
         doubt = turn.state.doubt
         if (
             isinstance(command, person.CardDecide)
@@ -141,7 +141,7 @@ class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
 
 
 def _face_up(coup: CheminCoup, who: str) -> tuple[str | None, ...]:
-    """The cards of a hand, as far as they are face up."""
+    """The face-up cards of a hand."""
     return tuple(card.card if card.up else None for card in hand(coup.cards, who))
 
 

@@ -1,5 +1,5 @@
 """The hands' decisions at a table of chemin de fer or two-cloth baccarat, by the croupier's keys,
-and what follows when their cards are turned.
+and the turning of their cards.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from controller.games.session import sent
 
 
 def draw(turn: CheminTurn, command: HandDraw) -> None:
-    """A hand asks for a card."""
+    """Record that a hand asks for a card."""
     _state_word(turn, command.who, "draw", command.by)
 
 
 def stand(turn: CheminTurn, command: HandStand) -> None:
-    """A hand stands."""
+    """Record that a hand does not draw."""
     _state_word(turn, command.who, "stand", command.by)
 
 
@@ -52,8 +52,8 @@ def _state_word(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
 
 
 def _wrong_point(turn: CheminTurn, by: str) -> None:
-    """A banker who has announced a wrong point asks for a card. Once a hand was shown it is his
-    error, as the table of plays has it: he draws with five or less.
+    """Handle a banker who announced a wrong point and now asks for a card. Once a hand was shown it
+    is his error: he draws with five or less, by the table of plays.
     """
     turn.irregular(WRONG_POINT)
     coup, bank = turn.current, turn.book.bank
@@ -64,7 +64,7 @@ def _wrong_point(turn: CheminTurn, by: str) -> None:
 
 def _owed(turn: CheminTurn) -> None:
     """Require the bank's own card first: a banker who has shown a card must show the one that
-    belongs to it before anybody acts.
+    belongs to it before any hand acts.
     """
     bank = first(turn.current, turn.book.bank)
     owed = [index for index in turn.current.owed if index <= len(bank) and not bank[index - 1].up]
@@ -74,7 +74,7 @@ def _owed(turn: CheminTurn) -> None:
 
 
 def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
-    """The decision that a question asks for."""
+    """Record the decision that a question asks for."""
     coup, bank = turn.current, turn.book.bank
     if f"hand.{word}" not in turn.asks():
         raise RejectedError("table_waits_for", commands=sent(turn.asks()))
@@ -88,7 +88,7 @@ def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
 
 
 def _contradict(turn: CheminTurn, who: str, word: Word, by: str) -> None:
-    """The hand's decision contradicts the one before."""
+    """Handle a decision of a hand that contradicts its earlier one."""
     coup = turn.current
     late = bool(turn.state.held) or any(not coup.cards[at].gone for at in coup.third)
     if "restored" in turn.book.errors:
@@ -107,9 +107,9 @@ def _contradict(turn: CheminTurn, who: str, word: Word, by: str) -> None:
 
 
 def _false_card(turn: CheminTurn, who: str, by: str) -> None:
-    """The croupier called a card for a hand that refused one. By the table of plays the bank has
-    the first card where it makes 0 to 5, and no other card counts. The banker claims it, and the
-    claim is checked against the bank's cards when they are turned.
+    """Handle a card that the croupier called for a hand that refused one. By the table of plays the
+    bank has the first card if it makes 0 to 5, and no other card counts. The banker claims it, and
+    the claim is checked once the bank's cards are turned.
     """
     turn.irregular("false_card")
     turn.withdraw_word(turn.book.bank)
@@ -119,8 +119,8 @@ def _false_card(turn: CheminTurn, who: str, by: str) -> None:
 
 
 def turn_cards(turn: CheminTurn, command: CardsTurn) -> None:
-    """Cards are face up. Before all have decided, that is a natural shown, or they were exposed too
-    early.
+    """Turn cards face up. Before all hands have decided, that is a natural, or the cards were
+    exposed too early.
     """
     coup, before = closed_round(turn, unasked=False), turn.state
     if command.who is not None and command.who not in turn.book.everyone:
@@ -142,8 +142,8 @@ def turn_cards(turn: CheminTurn, command: CardsTurn) -> None:
 
 
 def _too_early(turn: CheminTurn) -> None:
-    """Cards of a hand that has not decided are face up, and they are no natural: ask a person whose
-    fault it was.
+    """Ask a person whose fault it was that cards of a hand that has not decided are face up without
+    being a natural.
     """
     if turn.state.current is None or turn.asks():
         return

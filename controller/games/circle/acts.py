@@ -12,7 +12,7 @@ from controller.games.circle.turn import CircleTurn
 
 
 def act(turn: CircleTurn, command: HandAct) -> None:
-    """One action of a player, reported by the croupier."""
+    """Handle an action of a player, reported by the croupier."""
     does = ACTS.get(command.action)
     if does is None:
         raise RejectedError("action_not_allowed", action=command.action, actions=tuple(ACTS))
@@ -21,7 +21,7 @@ def act(turn: CircleTurn, command: HandAct) -> None:
 
 
 def allow_no_return(command: HandAct) -> None:
-    """Reject the withdrawal of an action; a wrong one is corrected by sending the right one."""
+    """Reject the withdrawal of an action; a wrong one is corrected by reporting the right one."""
     if not command.valid:
         raise RejectedError("action_not_withdrawn")
 
@@ -45,7 +45,7 @@ def close(turn: CircleTurn, command: BettingClose) -> None:
 
 
 def _bets(turn: CircleTurn, command: HandAct) -> None:
-    """An action in the betting interval. It counts even if the player acts out of turn."""
+    """Record an action in the betting interval. It counts even if the player acts out of turn."""
     seat = _speaker(turn, command)
     hand = turn.current
     if command.action == "check" and hand.bet:
@@ -73,7 +73,7 @@ def _bets(turn: CircleTurn, command: HandAct) -> None:
 
 
 def _folds(turn: CircleTurn, command: HandAct) -> None:
-    """A player folds, also if betting was closed too early. The last live player wins."""
+    """Fold a player, also if betting was closed too early. The last live player wins."""
     hand = turn.state.current
     if hand is not None and hand.showdown:
         raise RejectedError("fold_at_showdown")
@@ -87,7 +87,7 @@ def _folds(turn: CircleTurn, command: HandAct) -> None:
 
 
 def leave_round(turn: CircleTurn, who: str, status: SeatStatus) -> None:
-    """Take a player out of the round: no card is due to him, and no decision of his is awaited."""
+    """Take a player out of the round: no card is due to him, and no decision of his is pending."""
     turn.change_seat(who, status=status)
     if any(place.to == who for place in turn.current.due):
         turn.mistrust()
@@ -98,7 +98,7 @@ def leave_round(turn: CircleTurn, who: str, status: SeatStatus) -> None:
 
 
 def settle(turn: CircleTurn) -> None:
-    """Give the result, or continue the deal, after a player left the round."""
+    """Publish the result, or continue the deal, after a player left the round."""
     turn.advance()
     hand = turn.state.current
     if hand is not None and not (hand.open or hand.showdown):
@@ -106,7 +106,7 @@ def settle(turn: CircleTurn) -> None:
 
 
 def _mucks(turn: CircleTurn, command: HandAct) -> None:
-    """A player mucks: he does not show and has no share of the pot."""
+    """Record that a player mucks: he does not show and has no share of the pot."""
     hand = turn.state.current
     if hand is None or not hand.showdown:
         raise RejectedError("muck_before_showdown")
@@ -119,7 +119,7 @@ def _mucks(turn: CircleTurn, command: HandAct) -> None:
 
 
 def _sits_out(turn: CircleTurn, command: HandAct) -> None:
-    """A player sits out from the next round on and keeps the seat."""
+    """Record that a player sits out from the next round on and keeps the seat."""
     number = _place(turn, command.who)
     if str(number) in turn.state.resting:
         raise RejectedError("already_sitting_out", who=command.who)
@@ -128,8 +128,8 @@ def _sits_out(turn: CircleTurn, command: HandAct) -> None:
 
 
 def _is_back(turn: CircleTurn, command: HandAct) -> None:
-    """A player who sat out is back from the next round on; otherwise a hand of this round that was
-    wrongly reported as folded is restored.
+    """Let a player who sat out play from the next round on; otherwise restore a hand of this round
+    that was wrongly reported as folded.
     """
     hand = turn.state.current
     seat = hand.seat(command.who) if hand is not None else None

@@ -1,4 +1,4 @@
-"""Cards that persons deal, burn, show and turn at a table of circle poker."""
+"""Handlers of cards that people deal, burn, show and turn at a table of circle poker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from controller.games.dealt.cards import TableCard
 
 
 def deal(turn: CircleTurn, command: CardsDeal) -> None:
-    """Cards were dealt by hand: to one receiver, or where the next ones go. Face-up cards are
+    """Record cards dealt by hand: to one receiver, or where the next ones go. Face-up cards are
     named.
     """
     proper(command.cards)
@@ -29,7 +29,7 @@ def deal(turn: CircleTurn, command: CardsDeal) -> None:
 
 
 def burn(turn: CircleTurn, command: CardsBurn) -> None:
-    """Cards were burned, unseen."""
+    """Record cards burned unseen."""
     _begin(turn)
     if command.count < 1 or not all(
         place.to in ("burn", "dead") for place in turn.current.due[: command.count]
@@ -39,7 +39,7 @@ def burn(turn: CircleTurn, command: CardsBurn) -> None:
 
 
 def show(turn: CircleTurn, command: CardsShow) -> None:
-    """A hand or a board is face up, with these cards."""
+    """Turn a hand or a board face up: these are its cards."""
     proper(command.cards)
     if command.low:
         raise RejectedError("no_low_hand")
@@ -76,7 +76,7 @@ def turn_up(turn: CircleTurn, command: CardsTurn) -> None:
 
 
 def _shown_in_betting(turn: CircleTurn, before: CircleRound, who: str) -> None:
-    """A player's cards are face up while bets are being made: he has shown them by mistake."""
+    """Record that a player shows cards by mistake during betting."""
     seat = before.seat(who)
     betting = before.open and not before.showdown and turn.state.current is not None
     if betting and seat is not None and not seat.shown:
@@ -188,8 +188,8 @@ def _show_seat(turn: CircleTurn, command: CardsShow) -> None:
 
 
 def reveal(turn: CircleTurn, who: str, lying: dict[int, TableCard], cards: tuple[str, ...]) -> bool:
-    """Turn these cards up: those that were read where they lie, the others in their order. False
-    where they are impossible.
+    """Turn these cards up: known ones where they lie, the others in order. Returns False for
+    impossible cards.
     """
     if contradicted(turn, who, cards, lying.values()):
         return False
@@ -220,15 +220,15 @@ def _unread(lying: dict[int, TableCard]) -> dict[int, TableCard]:
 
 
 def _own(hand: CircleRound, who: str, index: int | None) -> dict[int, TableCard]:
-    """The cards of a hand by their index, or that with this index."""
+    """The cards of a hand by their index, or only the one with this index."""
     return {place: card for place, card in hand.by_index(who).items() if index in (None, place)}
 
 
 def contradicted(
     turn: CircleTurn, who: str, cards: tuple[str, ...], own: Iterable[TableCard] = ()
 ) -> bool:
-    """Whether these cards are impossible: foreign to the deck, named twice, or already elsewhere.
-    If so, a person must decide.
+    """Whether these cards are impossible: foreign to the deck, named twice, or already elsewhere. A
+    person must decide then.
     """
     if any(card not in turn.pack for card in cards):
         turn.doubt("card_foreign", who=who)
@@ -274,7 +274,7 @@ def _skip_burn(turn: CircleTurn) -> None:
 
 
 def _first(turn: CircleTurn, who: str, count: int) -> None:
-    """Deal the next cards to ``who``, as the person says."""
+    """Deal the next cards to ``who``, as reported by a person."""
     own = len(turn.due_first(who, count))
     if own < count:
         raise RejectedError("cards_due_to", due=own, who=who, count=count)

@@ -1,5 +1,5 @@
-"""Commands about sessions, seats, the button, the deck and the outcome of rounds at a table of
-circle poker.
+"""Handlers of commands about sessions, seats, the button, the deck and results at a table of circle
+poker.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from controller.games.session import (
 
 
 def open_session(turn: CircleTurn, command: SessionOpen) -> None:
-    """A match begins; no seat is taken yet."""
+    """Begin a match, with no seat taken."""
     turn.open_session(command)
     turn.change(
         played=(),
@@ -65,7 +65,7 @@ def open_session(turn: CircleTurn, command: SessionOpen) -> None:
 
 
 def close_session(turn: CircleTurn, command: SessionClose) -> None:
-    """The match is over. A round in progress is left unresolved."""
+    """End the match. A round in progress is left unresolved."""
     hand = turn.state.current
     if hand is not None and hand.closed:
         turn.record(DealtEntry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
@@ -79,7 +79,7 @@ def close_session(turn: CircleTurn, command: SessionClose) -> None:
 
 
 def announce_limit(turn: CircleTurn, command: LimitAnnounce) -> None:
-    """Another minimum holds from the next round on."""
+    """Announce a minimum that applies from the next round on."""
     session(turn)
     allow_minimum(command.minimum)
     turn.change(raised=command.minimum)
@@ -87,9 +87,7 @@ def announce_limit(turn: CircleTurn, command: LimitAnnounce) -> None:
 
 
 def _limits(turn: CircleTurn) -> None:
-    """Report limits that break the decree's ratios of lowest bet, highest bet and ante, as far as
-    they are known.
-    """
+    """Report known limits that break the decree's ratios of lowest bet, highest bet and ante."""
     low, high, ante = turn.state.minimum, turn.settings.maximum, turn.settings.ante
     wrong = []
     if low is not None and high is not None and turn.book.minimum is not None:
@@ -126,7 +124,7 @@ def set_seats(turn: CircleTurn, command: BoxesSet) -> None:
 
 
 def set_button(turn: CircleTurn, command: ButtonSet) -> None:
-    """Place the button; without a seat it moves on."""
+    """Place the button; without a seat, move it on."""
     session(turn)
     no_round(turn)
     if command.seat is None:
@@ -145,7 +143,7 @@ def set_button(turn: CircleTurn, command: ButtonSet) -> None:
 
 
 def check_deck(turn: CircleTurn, command: DeckCheck) -> None:
-    """A person counted the deck and checked it."""
+    """Record a person's check of the deck."""
     record_deck_check(turn, counted(command, len(turn.pack)))
 
 
@@ -153,7 +151,7 @@ def check_deck(turn: CircleTurn, command: DeckCheck) -> None:
 
 
 def open_bets(turn: CircleTurn, command: BetsOpen) -> None:
-    """A round begins: the button moves on and the antes are due."""
+    """Begin a round: move the button on and ask for the antes."""
     another_round(turn, turn.state.last)
     state, book = turn.state, turn.book
     playing = state.playing
@@ -188,7 +186,7 @@ def open_bets(turn: CircleTurn, command: BetsOpen) -> None:
 
 
 def close_bets(turn: CircleTurn, command: BetsClose) -> None:
-    """The antes are in."""
+    """Close the antes."""
     turn.no_stop()
     turn.close_bets(command.by)
 
@@ -218,15 +216,13 @@ def _rest(turn: CircleTurn) -> None:
 
 
 def void(turn: CircleTurn, command: RoundVoid) -> None:
-    """The round is void by decision of the person in charge."""
+    """Void the round by decision of the person in charge."""
     round_ = undecided(turn.state, turn.state.current, command.round)
     turn.void(round_.round, command.reason, void_law(turn, command), command)
 
 
 def confirm(turn: CircleTurn, command: RoundConfirm) -> None:
-    """A person confirms a result that the table cannot know; it may not contradict face-up
-    cards.
-    """
+    """Confirm a result that the table cannot know. It must not contradict face-up cards."""
     round_ = undecided(turn.state, turn.state.current, command.round)
     allowed = [
         seat.who for seat in (round_.live if isinstance(round_, CircleRound) else round_.hands)
@@ -247,7 +243,7 @@ def confirm(turn: CircleTurn, command: RoundConfirm) -> None:
 
 
 def against_cards(turn: CircleTurn, hand: CircleRound, winner: str | None) -> None:
-    """Reject a winner who is beaten by an open hand: the cards decide, once all are dealt."""
+    """Reject a winner who is beaten by an open hand, once all cards are dealt."""
     open_seats = tuple(seat for seat in hand.seats if seat.shown and seat in hand.live)
     if not open_seats or not (hand.showdown and hand.board_open):
         return

@@ -55,7 +55,7 @@ def _right(
 def _by_word(
     turn: CircleTurn, entry: DealtEntry, hand: CircleRound | None, command: ResultCorrect
 ) -> None:
-    """Nothing was compared: a person names the winner, and corrects cards that were face up."""
+    """Correct the winner and face-up cards of a round whose hands were not compared."""
     previous_winner = entry.winner
     if command.winner is None and not command.hands:
         raise RejectedError("winner_or_hands_required")
@@ -85,7 +85,7 @@ def _by_word(
 
 
 def _require_player(who: str, hand: CircleRound | None) -> None:
-    """Reject a winner who was not in the round, as far as it is remembered."""
+    """Reject a winner who was not in the round, if it is remembered."""
     known = who.startswith("seat:") if hand is None else hand.seat(who) is not None
     if who != TIE and not known:
         seats = ("seat:1",) if hand is None else tuple(seat.who for seat in hand.seats)

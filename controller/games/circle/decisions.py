@@ -25,7 +25,7 @@ reader (``CircleTurn.mistrust``).
 
 
 def decide(turn: CircleTurn, command: CardDecide) -> None:
-    """Decide about the waiting card, or else about the first doubt."""
+    """Decide about the waiting card, else about the first doubt."""
     if turn.state.held:
         _about_card(turn, command)
     else:
@@ -34,7 +34,7 @@ def decide(turn: CircleTurn, command: CardDecide) -> None:
 
 
 def _about_card(turn: CircleTurn, command: CardDecide) -> None:
-    """It is face down after all, it is face up, or it leaves the game; then others follow."""
+    """Decide about the card: face down after all, face up, or removed; then deal the later ones."""
     (held, *others), card, to = turn.state.held, turn.state.held[0].given, turn.current.due[0].to
     turn.resumed = turn.current.street
     turn.change(held=())
@@ -53,7 +53,9 @@ def _about_card(turn: CircleTurn, command: CardDecide) -> None:
 
 
 def _is_face_up(turn: CircleTurn, card: CardDrawn, command: CardDecide, to: str) -> None:
-    """Publish it, as the person reads it if a card is named, and apply the decree's consequence."""
+    """Publish the card, as the person reads it if a card is named, and apply the decree's
+    consequence.
+    """
     named = command.card
     if named is not None and not is_card(named):
         raise RejectedError("not_a_card", card=named)
@@ -66,7 +68,7 @@ def _is_face_up(turn: CircleTurn, card: CardDrawn, command: CardDecide, to: str)
 
 
 def _about_doubt(turn: CircleTurn, command: CardDecide) -> None:
-    """The trouble was put right, or the cards that came too early leave the game."""
+    """Record that the trouble was corrected, or remove the cards that came too early."""
     if not turn.state.doubts:
         raise RejectedError("nothing_to_decide")
     doubt = turn.state.doubts[0]

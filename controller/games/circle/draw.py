@@ -30,8 +30,8 @@ from controller.rulebooks.circle import DrawRules
 
 
 def act(turn: DrawTurn, command: HandAct) -> None:
-    """``open`` and ``discard``; all else as in the base game, but betting begins only when the pot
-    is opened.
+    """Handle ``open`` and ``discard``; others as in the base game, but betting begins only when the
+    pot is opened.
     """
     acts.allow_no_return(command)
     if command.action == "open":
@@ -59,9 +59,7 @@ def _opens(turn: DrawTurn, command: HandAct) -> None:
 
 
 def _has_not_opened(turn: DrawTurn, who: str) -> None:
-    """Undo an opening if the player checked after all and there was no raise: another player
-    opened.
-    """
+    """Undo an opening if the player only checked and there was no raise: another player opened."""
     hand = turn.state.current
     seat = hand.seat(who) if hand is not None and hand.open and hand.interval == 1 else None
     if hand is not None and seat is not None and hand.opener == seat.number == hand.bettor:
@@ -198,7 +196,7 @@ def _recut(turn: DrawTurn, error: CircleDealError) -> None:
 
 
 def _false_opening(turn: DrawTurn, error: CircleDealError) -> None:
-    """The opener cannot prove the hand."""
+    """Handle an opener who cannot prove the hand."""
     hand = turn.state.current
     if hand is None or hand.opener is None:
         raise RejectedError("pot_not_open")
@@ -227,7 +225,7 @@ class DrawTurn(CircleTurn):
 
     @property
     def draw(self) -> DrawRules:
-        """How this game discards and draws."""
+        """The rules of discards and draws."""
         assert self.book.draw is not None
         return self.book.draw
 

@@ -1,6 +1,4 @@
-"""Errors of the deal, and what the decree makes of them: the rulebook's ``errors`` says which
-remedy an error has.
-"""
+"""Handlers of errors of the deal. The rulebook's ``errors`` has the remedy of each."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ RESTARTS: Mapping[str, Callable[[CircleDealError], bool]] = {
 
 
 def report(turn: CircleTurn, command: DealError) -> None:
-    """A person reports an error."""
+    """Handle an error that a person reports."""
     name = named(command)
     if not command.valid:
         _withdraw(turn, command, f"deal_{name}")
@@ -76,7 +74,7 @@ def named(command: DealError) -> str:
 
 
 def _withdraw(turn: CircleTurn, command: DealError, what: str) -> None:
-    """Withdraw an error that did not happen: the person in charge confirms it, and the table
+    """Withdraw an error that did not happen: confirmed by the person in charge, and the table
     continues.
     """
     allow_role(command.role, IN_CHARGE)
@@ -114,14 +112,14 @@ def _collect(turn: CircleTurn, error: CircleDealError) -> None:
 
 
 def _ask_whether_corrected(turn: CircleTurn, error: CircleDealError) -> None:
-    """A person says whether it was put right."""
+    """Ask a person whether the error was corrected."""
     in_round(turn)
     turn.doubt(error.what, who=error.who)
 
 
 def _corrected(turn: CircleTurn, error: CircleDealError) -> None:
-    """Before betting begins, a person says whether it was put right. Later it cannot be: the round
-    is void, unless the error is withdrawn.
+    """Before betting begins, ask a person whether the error was corrected. Later it cannot be: void
+    the round, unless the error is withdrawn.
     """
     if in_round(turn).bets_begun:
         turn.doubt(error.what, who=error.who, asks=("round.void", "deal.error"))
@@ -134,7 +132,7 @@ def _note(turn: CircleTurn, error: CircleDealError) -> None:
 
 
 def of_a_player(turn: CircleTurn, error: CircleDealError) -> CircleSeat:
-    """The live player whose cards it is about."""
+    """The live player whose cards the error concerns."""
     hand = in_round(turn)
     seat = hand.seat(error.who)
     if seat is None or seat not in hand.live:

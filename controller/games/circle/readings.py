@@ -20,7 +20,7 @@ from devices.readings import (
 
 
 def on_silence(turn: CircleTurn, reading: AnyReading) -> None:
-    """The device is or was silent, or restarted: a card may have gone unseen."""
+    """Handle a silence or restart of the device: a card may have come unseen."""
     silent = turn.state.silent
     if not isinstance(reading, LinkLate | LinkGap | ShoeReset):
         others = tuple(device for device in silent if device != reading.device)
@@ -30,13 +30,13 @@ def on_silence(turn: CircleTurn, reading: AnyReading) -> None:
 
 
 def on_verdict(turn: CircleTurn, reading: ShufflerVerdict) -> None:
-    """A shuffler has counted the pack."""
+    """Handle the shuffler's count of the pack."""
     if not reading.late:
         record_deck_check(turn, verdict(reading, len(turn.pack)))
 
 
 def record_deck_check(turn: CircleTurn, found: DeckChecked) -> None:
-    """The pack was looked at."""
+    """Publish a check of the deck, and report a defective one."""
     turn.emit(found)
     turn.change(deck=found.right, unchecked=0)
     if found.right:
@@ -47,12 +47,12 @@ def record_deck_check(turn: CircleTurn, found: DeckChecked) -> None:
 
 
 def on_shuffler(turn: CircleTurn, reading: ShufflerState) -> None:
-    """A shuffler reports its state."""
+    """Handle the shuffler's state."""
     track_shuffler(turn, reading)
 
 
 def on_fault(turn: CircleTurn, reading: ShoeFault) -> None:
-    """A reader reports or clears a fault. Card details in it are not published."""
+    """Handle a fault of a reader, or its end. Card details in it are not published."""
     alert = f"shoe_{reading.fault}"
     if reading.active:
         turn.raise_alert(alert, reading)

@@ -133,7 +133,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         return Phase.BETTING if hand.open else Phase.DEALING
 
     def lacks(self) -> tuple[str, ...]:
-        """Cards must be turned, shown or discarded."""
+        """The requests without a stop: cards to turn, show or discard."""
         hand = self.state.current
         if hand is None:
             return ()
@@ -146,9 +146,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         return tuple(dict.fromkeys(found))
 
     def refusal(self, kind: type[Command]) -> str | None:
-        """Why the phase does not take such a command: also because a card waits whose exposure is
-        unconfirmed.
-        """
+        """The refusal by the phase; also while a card waits whose exposure is unconfirmed."""
         waits = self.state.held and kind in ROUND_COMMANDS
         return "exposed_card_waits" if waits else super().refusal(kind)
 
@@ -167,7 +165,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     # A card comes
 
     def arrived(self, reading: CardDrawn | ShufflerPacket) -> Held | None:
-        """A card or a packet came. None where no card may come."""
+        """The card or packet as a held one; None if no card may come."""
         shut = any(doubt.what == "deal_exposed_in_cut" for doubt in self.state.doubts)
         none = self.state.current is None or shut
         if not self.state.open or (none and not reading.late):
@@ -185,10 +183,10 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         return Held(given=unread, packet=reading.size)
 
     def late(self, held: Held) -> None:  # noqa: ARG002 - it reports only that a card came unseen
-        """Cards that came in a silence are never acted upon."""
+        """Never act upon a card that came in a silence."""
         self.lose_place()
 
-    def diverted(self, held: Held) -> bool:
+    def divert(self, held: Held) -> bool:
         """Whether it is more or less than the card that is due: betting is open, none is due, a
         packet came, or it may not be the next one. The first card closes the antes.
         """
@@ -297,7 +295,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         return next(iter(places(every[number], self.current.live, self.current)), None)
 
     def leave_out(self, held: Held) -> None:
-        """Cards left the pack and go nowhere."""
+        """Record cards that left the pack and belong nowhere."""
         self.count_used(held.packet or 1)
         card = held.given.card if held.given.card in self.pack else None
         self.add(TableCard(to=OUT_PLACE, card=card, gone=True))
@@ -308,7 +306,9 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.change_current(used=None if used is None else used + count)
 
     def lose_place(self, detail: str | None = None) -> None:
-        """Cards may have gone unseen. If some are due, a person says how many are where."""
+        """Record that cards may have come unseen. If some are due, a person reports how many lie
+        where.
+        """
         hand = self.state.current
         if hand is None:
             return
@@ -329,7 +329,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     # The button and the antes
 
     def move_button(self, by: str | None = None) -> None:
-        """The button moves on to the next taken seat."""
+        """Move the button to the next taken seat."""
         was = self.state.button
         assert was is not None
         order = around(self.book, self.settings, {*self.state.seated, was}, was)
@@ -338,7 +338,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         )
 
     def set_button(self, seat: int, by: str | None = None) -> None:
-        """A player gets the button."""
+        """Give the button to a seat."""
         self.change(button=seat)
         self.emit(ButtonMoved(seat=seat, by=by))
 
@@ -353,7 +353,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         return CircleRound(round=number, seats=seats, players=len(self.state.seated))
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
-        """The antes are in and the deal begins. Without a command the first card shows it; one may
+        """Close the antes and begin the deal. Without a command the first card does so; one may
         have come unseen before.
         """
         if by is not None:
@@ -364,7 +364,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     # Streets and cards
 
     def next_street(self) -> None:
-        """The next cards may come; after the last street the hands are shown."""
+        """Begin the next street, or the showdown after the last one."""
         number = self.current.street + 1
         if number == len(streets(self.book, self.settings)):
             self.show_down()
@@ -386,11 +386,11 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
                 self.deal(card.card, card.reading, counted=True)
 
     def coming(self, street: int) -> tuple[CirclePlace, ...]:
-        """Where the cards of a street go."""
+        """The places of the cards of a street, in order."""
         return places(streets(self.book, self.settings)[street], self.current.live, self.current)
 
     def check_shortage(self) -> None:
-        """Void the round if the deck has too few cards left. Early cards have come already."""
+        """Void the round if the deck has too few cards left. Early cards are already counted."""
         hand = self.current
         coming = sum(not place.turn for place in hand.due) - len(hand.early)
         if hand.used is not None and hand.used + coming > len(self.pack):
@@ -448,7 +448,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.open_betting()
 
     def add(self, *cards: TableCard) -> None:
-        """These cards came."""
+        """Add cards to the table."""
         self.change_current(cards=(*self.current.cards, *cards))
 
     def change_card(self, who: str, index: int, **fields: Any) -> None:
@@ -464,7 +464,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.emit(CardTurned(round=self.current.round, to=who, index=index, card=value))
 
     def remove_hand(self, who: str) -> None:
-        """The cards of a hand, or those that came too early, leave the table."""
+        """Remove the cards of a hand, or those that came too early, from the table."""
         self.change_current(
             cards=tuple(
                 TableCard(to=OUT_PLACE, card=card.card, gone=True) if card.to == who else card
@@ -473,13 +473,13 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         )
 
     def collect(self, who: str, why: str, law: Law) -> None:
-        """The cards of a hand leave the table, unseen."""
+        """Collect the cards of a hand, unseen."""
         if self.current.cards_of(who):
             self.remove_hand(who)
             self.emit_removed(why, law, who)
 
     def remove(self, who: str, index: int, why: str, law: Law) -> None:
-        """A card does not count; it is published if it was face up."""
+        """Remove a card, which does not count. It is published if it was face up."""
         card = self.current.by_index(who)[index]
         self.change_card(who, index, gone=True)
         self.emit_removed(why, law, who, card.face)
@@ -511,7 +511,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         return card
 
     def disbelieve(self) -> None:
-        """Forget a reader's report of face-down cards; they are known once shown."""
+        """Forget the reader's reports of face-down cards; they are known once shown."""
         cards = tuple(
             card if card.up and not card.gone else replace(card, card=None, reading=None)
             for card in self.current.cards
@@ -519,8 +519,8 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.change_current(cards=cards, blind=True)
 
     def mistrust(self) -> None:
-        """Some cards did not come from the reader. If one may have gone unseen, which hand has
-        which card is unknown.
+        """Forget the reader's reports if a card may have gone unseen: it is unknown which hand has
+        which card.
         """
         if self.current.gap:
             self.disbelieve()
@@ -540,7 +540,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
             self.irregular(what, asks=asks, detail=detail or who)
 
     def resolve(self, *doubts: CircleDoubt) -> None:
-        """These are decided."""
+        """Remove these doubts."""
         self.change(doubts=tuple(doubt for doubt in self.state.doubts if doubt not in doubts))
 
     # Bets
@@ -568,7 +568,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         return rule(self.current, self.book)
 
     def close_betting(self, by: str | None = None) -> None:
-        """The bets are equal."""
+        """Close the betting interval."""
         self.change_current(open=False, bets_begun=True)
         self.emit(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
         self.next_street()
@@ -576,12 +576,14 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     # The end of a round
 
     def show_down(self) -> None:
-        """The hands are shown."""
+        """Begin the showdown."""
         self.change_current(showdown=True, due=())
         self.settle()
 
     def advance(self) -> None:
-        """The result, once everything that it needs is face up and nothing waits for a person."""
+        """Publish the result once everything that it needs is face up and nothing waits for a
+        person.
+        """
         hand = self.state.current
         if hand is None or self.stop is not None:
             return
@@ -591,14 +593,14 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
             self.result(hand, compare(self.book, hand))
 
     def win(self, who: str, confirmed_by: str | None = None) -> None:
-        """All others folded or do not show: the last player wins without showing."""
+        """Let the last player win without showing: all others folded or do not show."""
         hand = self.current
         self.result(hand, CircleShown(open_boards(hand), who, ("no_showdown",)), confirmed_by)
 
     def result(
         self, round_: CircleRound | DealtEntry, shown: CircleShown, confirmed_by: str | None = None
     ) -> None:
-        """Give the result."""
+        """Publish the result."""
         entry = DealtEntry(
             round=round_.round,
             kind="result",
@@ -634,7 +636,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.expect()
 
     def leave(self) -> None:
-        """The round in progress is over, and so is what stopped it."""
+        """End the round in progress and clear what stopped it."""
         self.change(current=None, held=(), doubts=())
 
     def outcome_of(self, entry: DealtEntry) -> CirclePokerOutcome:

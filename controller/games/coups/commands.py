@@ -1,5 +1,5 @@
-"""Commands of a person at a table of coups. One that cannot be followed is rejected with the
-reason; what a phase does not take, ``dealt.phases`` refuses.
+"""Handlers of commands at a table of coups. ``dealt.phases`` refuses those that a phase does not
+accept.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def start_shoe(turn: Turn, command: ShoeStart) -> None:
 
 
 def end_shoe(turn: Turn, command: ShoeEnd) -> None:
-    """Take the cards out of the shoe; if they were counted, the count is checked."""
+    """End the shoe; if the cards left in it were counted, check the count."""
     turn.clear_shoe(command.left)
 
 
@@ -59,7 +59,7 @@ def open_bets(turn: Turn, command: BetsOpen) -> None:
 
 
 def close_bets(turn: Turn, command: BetsClose) -> None:
-    """No more bets; cards carried over to this round are its first."""
+    """Close the bets. Cards carried over to this round are its first."""
     turn.close_bets(command.by)
     carried = turn.state.carried
     turn.change(carried=())
@@ -70,14 +70,14 @@ def close_bets(turn: Turn, command: BetsClose) -> None:
 
 
 def void(turn: Turn, command: RoundVoid) -> None:
-    """Void the round on the word of the person in charge."""
+    """Void the round by decision of the person in charge."""
     round_ = undecided(turn.state, turn.state.current, command.round)
     turn.void(round_.round, command.reason, void_law(turn, command), command)
 
 
 def confirm(turn: Turn, command: RoundConfirm) -> None:
     """Confirm the result of an unresolved round, by the cards that were seen or by the person's
-    word.
+    statement.
     """
     before, coup = turn.state, turn.state.current
     round_ = undecided(before, coup, command.round, first=coup is not None and coup.gap)
@@ -96,8 +96,8 @@ def confirm(turn: Turn, command: RoundConfirm) -> None:
 
 
 def correct(turn: Turn, command: ResultCorrect) -> None:
-    """Correct a published result: another hand has won, or none. It is replaced, never erased. Its
-    cards are not repeated: they made another result.
+    """Correct a published result to another winner. It is replaced, never erased. Its cards are not
+    repeated, as they made another result.
     """
     corrects(command, "winner")
     before = turn.state
@@ -119,9 +119,7 @@ def correct(turn: Turn, command: ResultCorrect) -> None:
 
 
 def decide(turn: Turn, command: CardDecide) -> None:
-    """Decide about the first thing that waits: the shoe's contents, an unread card, the held
-    card.
-    """
+    """Decide about the first open question: the shoe's contents, an unread card, the held card."""
     if turn.state.reset:
         if command.action != "accept":
             raise RejectedError("shoe_restarted")
@@ -134,7 +132,7 @@ def decide(turn: Turn, command: CardDecide) -> None:
 
 
 def release(turn: Turn) -> None:
-    """The cards that came after the one that was decided, each by the rules."""
+    """Deal the cards that waited behind the one that was decided."""
     held = turn.state.held
     turn.change(held=())
     follow_all(turn, held)
@@ -147,14 +145,14 @@ def release(turn: Turn) -> None:
 
 
 def of_the_game(held: Held) -> None:
-    """Reject a card that is not of the game; one that was not read may be read later."""
+    """Reject a card that is not of the game; an unread one may be read later."""
     card = held.given.card
     if card is not None and not is_card(card):
         raise RejectedError("card_of_another_game", card=card)
 
 
 def read(turn: Turn, command: CardDecide, held: Held) -> Held:
-    """It is another card than the shoe reported."""
+    """The held card as read by the person."""
     card, was = talla.read_card(command), held.given
     assert turn.state.shoe is not None
     turn.change(shoe=shoe.reread(turn.state.shoe, was.card, card)[0])
@@ -162,12 +160,12 @@ def read(turn: Turn, command: CardDecide, held: Held) -> Held:
 
 
 def remove(turn: Turn, command: CardDecide, why: str, card: str | None) -> None:
-    """The held card leaves the game; the next one takes its place. ``card``: it is face up."""
+    """Remove the held card; the next one takes its place. ``card``: its value, if it is face up."""
     turn.emit(CardRemoved(round=turn.number, why=why, card=card))
     record_confirmer(turn, command)
 
 
 def record_confirmer(turn: Turn, command: CardDecide) -> None:
-    """Remember who decided about a card of the round."""
+    """Record the person who decided about a card of the round."""
     if turn.state.current is not None:
         turn.change_current(confirmed_by=confirmer(command))

@@ -1,4 +1,4 @@
-"""The inputs of a table of coups, and what it shows."""
+"""The inputs and the retained state of a table of coups."""
 
 from __future__ import annotations
 

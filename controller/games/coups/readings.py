@@ -8,7 +8,7 @@ from devices.readings import AnyReading, LinkGap, LinkLate, LinkUp, ShoeReset
 
 
 def on_silence(turn: Turn, reading: AnyReading) -> None:
-    """The shoe is silent, or was: a card may be missing."""
+    """Handle a silence of the shoe: a card may be missing."""
     if not isinstance(reading, LinkLate | LinkGap):
         turn.change(
             silent=() if isinstance(reading, LinkUp) else turn.state.silent or (reading.device,)
@@ -19,7 +19,9 @@ def on_silence(turn: Turn, reading: AnyReading) -> None:
 
 
 def on_reset(turn: Turn, _reading: ShoeReset) -> None:
-    """The shoe restarted: the round in progress is a person's, and so is what the shoe holds."""
+    """Handle a restart of the shoe: a person decides about the round in progress and the shoe's
+    content.
+    """
     state = turn.state
     if state.shoe is None or state.reset or not (state.shoe.drawn or state.current):
         return

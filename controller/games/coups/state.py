@@ -31,7 +31,7 @@ class CoupState(DealtState[E], frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def stop(self) -> Stop | None:
-        """The shoe's contents, then a card, then what a silence hid."""
+        """The first of: the shoe's content, a held card, a silence."""
         if self.reset:
             return Stop("shoe_reset", ("shoe.start", *CARD_DECISIONS), "shoe_restarted")
         if self.held or (self.current is not None and self.current.unread):

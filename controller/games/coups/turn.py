@@ -63,32 +63,32 @@ class CoupTurn(DealtTurn[B, S, T]):
 
     @abstractmethod
     def judged(self, cards: Sequence[str]) -> Made | None:
-        """What these cards make in their order; None unless they are exactly one whole coup."""
+        """The outcome of these cards in order; None unless they are exactly one whole coup."""
 
     @abstractmethod
     def stated_marks(self, won: str) -> tuple[str, ...]:
-        """What else is known of a result given only on a person's word."""
+        """The marks of a result given by a person without cards."""
 
     def whole(self, cards: Table) -> Made | None:
-        """As above, for cards on the table; None also where one is not known, or is no card."""
+        """The outcome of cards on the table; None also if one is unknown or foreign."""
         read_cards = tuple(card.card for card in cards if card.card is not None)
         sound = len(read_cards) == len(cards) and all(map(is_card, read_cards))
         return self.judged(read_cards) if sound else None
 
     def stated_winner(self, winner: str | None) -> str:
-        """The winner that a person gives."""
+        """The winner given by a person. Raises ``RejectedError`` for any other."""
         if winner is None or winner not in self.winners:
             raise RejectedError("winner_one_of", winners=self.winners)
         return winner
 
     def result_call(self, marks: tuple[str, ...]) -> Announcement | None:  # noqa: ARG002
-        """The call of a result."""
+        """The call that announces a result."""
         return None
 
     # Arrivals
 
     def arrived(self, drawn: CardDrawn) -> Held | None:
-        """Count a card that left the shoe, wherever it goes. None where the table takes none."""
+        """Count a card that left the shoe, wherever it goes. None if the table accepts none."""
         state, trouble = self.state, None
         if state.shoe is not None:
             counted, trouble = shoe.draw(state.shoe, drawn.card)
@@ -101,26 +101,24 @@ class CoupTurn(DealtTurn[B, S, T]):
 
     @property
     def holds(self) -> bool:
-        """Also while the content of the shoe is unknown."""
+        """True also while the content of the shoe is unknown."""
         return self.state.reset or bool(self.state.held)
 
     def wait(self, held: Held) -> None:
-        """The card waits, unless the content of the shoe is unknown."""
+        """Make the card wait, unless the content of the shoe is unknown."""
         if not self.state.reset:
             super().wait(held)
 
     def overflow(self) -> None:
-        """More cards came than can wait: they are counted, and their round is known to lack
-        them.
-        """
+        """Record that more cards came than can wait: their round lacks them."""
         self.change(overflowed=True)
 
     def found(self, drawn: CardDrawn) -> bool:  # noqa: ARG002 - not every shoe knows a round
-        """Whether the shoe itself says that this is the first card of a round."""
+        """Whether the shoe itself reports this as the first card of a round."""
         return False
 
-    def diverted(self, held: Held) -> bool:
-        """A card of no round, after a silence; and one before which another is due."""
+    def divert(self, held: Held) -> bool:
+        """Handle a card of no round after a silence, and one before which another is due."""
         state = self.state
         if state.out_of_sync and not self.found(held.given):
             if state.unseen:
@@ -133,7 +131,9 @@ class CoupTurn(DealtTurn[B, S, T]):
         return False
 
     def objection(self, held: Held) -> tuple[str, str | None] | None:
-        """Its trouble; or the phase takes no card. Without keys a card opens its round itself."""
+        """The card's own trouble, or that the phase accepts no card. Without keys a card opens its
+        round itself.
+        """
         if held.trouble is not None:
             return held.trouble, None
         if held.given.unsure:
@@ -144,7 +144,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         return None if why is None else (why, None)
 
     def ready(self) -> None:
-        """At a table without keys a round opens with its first card, its bets closed before it."""
+        """Without keys, open the round with its first card and close its bets."""
         if self.state.current is None:
             self.open_bets()
         if self.state.current is not None and not self.state.current.closed and self.by_shoe:
@@ -158,8 +158,8 @@ class CoupTurn(DealtTurn[B, S, T]):
         super().open_bets(by, relaunch=relaunch)
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
-        """No more bets. A silence of the device that has not ended may hide a card from then on; if
-        bets close by themselves, one may be hidden since they opened.
+        """Close the bets. A silence that has not ended may hide a card from then on; if bets close
+        by themselves, one may be hidden since they opened.
         """
         coup = self.state.current
         assert coup is not None
@@ -174,8 +174,8 @@ class CoupTurn(DealtTurn[B, S, T]):
         return False
 
     def lose_place(self) -> None:
-        """Cards may have gone to the round in progress unseen; at a table without keys they may
-        belong to another.
+        """Record that cards may have come unseen, to the round in progress or, without keys, to
+        another.
         """
         state, coup = self.state, self.state.current
         if coup is not None:
@@ -185,13 +185,13 @@ class CoupTurn(DealtTurn[B, S, T]):
             self.change(out_of_sync=True, unseen=state.unseen or not state.out_of_sync)
 
     def open_gap(self, coup: Any) -> None:
-        """A card of the round may be hidden."""
+        """Record that a card of the round may be hidden."""
         self.change_current(gap=True)
         if not coup.gap:
             self.irregular("silence", asks=self.state.asks)
 
     def late(self, held: Held) -> None:
-        """Keep a card known only after a silence for the person who decides about its round."""
+        """Store a card known only after a silence, for the person who decides about its round."""
         state, card = self.state, of_no_place(held)
         assert state.shoe is not None
         self.change(shoe=shoe.lose_count(state.shoe))
@@ -218,11 +218,11 @@ class CoupTurn(DealtTurn[B, S, T]):
         self.emit(RoundUnresolved(round=number, why="silence", candidate=None, readings=evidence))
 
     def miss(self) -> None:
-        """A silence may have hidden cards."""
+        """Record that a silence may have hidden cards."""
         self.lose_place()
 
     def restart(self) -> None:
-        """The shoe restarted. Only a person knows what is in it now: new cards, or the same."""
+        """Record a restart: only a person knows whether the shoe has new cards or the same."""
         now = self.state.shoe
         assert now is not None
         self.change(shoe=shoe.lose_count(now), reset=not now.over, out_of_sync=False)
@@ -231,7 +231,7 @@ class CoupTurn(DealtTurn[B, S, T]):
 
     @abstractmethod
     def decide_unread(self, command: CardDecide) -> bool:
-        """Decide about an unread card on the table. Whether there was one."""
+        """Decide about an unread card on the table. Returns whether there was one."""
 
     @abstractmethod
     def decide_held(self, command: CardDecide, held: Held) -> None:
@@ -282,24 +282,26 @@ class CoupTurn(DealtTurn[B, S, T]):
         self.close_shoe()
 
     def noted(self, entry: Any) -> Any:
-        """The result with what else a game remembers of it."""
+        """The result with the game's own fields."""
         return entry
 
     def revise(self, before: Any, number: int, by: Command) -> None:
-        """Report the other changes caused by a result that a person gave. ``before``: the state."""
+        """Report other changes caused by a result given by a person. ``before``: the earlier
+        state.
+        """
 
     def candidate(self, coup: Any, late: Table) -> str | None:
-        """Who has won if all cards of the round were seen; None: one may be missing."""
+        """The winner if all cards of the round were seen; None if one may be missing."""
         outcome = None if late else self.whole(coup.cards)
         return None if outcome is None else outcome[0]
 
     def ended(self, coup: Any) -> bool:  # noqa: ARG002 - not every shoe reports it
-        """True if the shoe itself has reported that all cards of the round had come."""
+        """Whether the shoe itself reported that all cards of the round had come."""
         return False
 
     def unresolved(self, coup: Any, why: Why, late: Table = ()) -> None:
-        """The result is uncertain and is not invented. Cards that may still come belong to no
-        round. ``late``: cards of it that were not dealt.
+        """Leave the result open: it is uncertain, and is not invented. Later cards belong to no
+        round. ``late``: its cards that were not dealt.
         """
         candidate, cards = self.candidate(coup, late), (*coup.cards, *late)
         entry = self.entry_type(
@@ -318,13 +320,13 @@ class CoupTurn(DealtTurn[B, S, T]):
         self.close_shoe()
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
-        """Void the round: by the cut card, or on a person's word."""
+        """Void the round, because of the cut card or by a person's decision."""
         super().void(number, reason, law, by)
         self.close_shoe()
 
     def leave(self) -> None:
-        """The round in progress is over. Without keys, cards that could not wait leave the table
-        out of sync.
+        """End the round in progress. Without keys, the table is out of sync if waiting cards were
+        dropped.
         """
         state, dropped = self.state, bool(self.state.held)
         lost = dropped and state.overflowed and self.by_shoe
@@ -338,7 +340,7 @@ class CoupTurn(DealtTurn[B, S, T]):
     # The shoe
 
     def close_shoe(self) -> None:
-        """After the cut card, with no round in progress, the shoe is over."""
+        """End the shoe after its cut card, once no round is in progress."""
         now = self.state.shoe
         if self.state.current is None and now is not None and now.cut_at is not None:
             self.end_shoe(now)
@@ -350,7 +352,7 @@ class CoupTurn(DealtTurn[B, S, T]):
             self.emit(shoe.ended(now, "cut"))
 
     def new_shoe(self) -> None:
-        """A shoe begins: what comes before its first round."""
+        """Prepare a new shoe before its first round."""
 
     def count_out(self, now: shoe.Shoe, left: int | None) -> None:
         """Compare the cards left in the shoe with the count, and report the end of the shoe."""
@@ -373,5 +375,5 @@ Turn = CoupTurn[Any, Any, Any]
 
 
 def of_no_place(held: Held) -> TableCard:
-    """A card of a round whose place is unknown."""
+    """The held card as a table card without a place."""
     return TableCard(to="", card=held.given.card, reading=held.given.reading)

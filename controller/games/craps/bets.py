@@ -22,7 +22,7 @@ Dice = tuple[int, ...]
 
 
 def offered(book: Craps, settings: CrapsSettings) -> dict[str, CrapsBet]:
-    """The bets of the table: the decree's, read as the settings say."""
+    """The bets of the table: the decree's, modified by the settings."""
     return {word: _read(word, bet, settings) for word, bet in book.bets.items()}
 
 
@@ -43,9 +43,7 @@ def _read(word: str, bet: CrapsBet, settings: CrapsSettings) -> CrapsBet:
 
 
 def next_point(points: tuple[int, ...], point: int | None, total: int) -> int | None:
-    """The point after a throw: set by the first throw of a series, gone with the point or with
-    7.
-    """
+    """The point after a throw: set by the first throw of a series, cleared by the point or by 7."""
     if point is None:
         return total if total in points else None
     return None if total in (point, SEVEN_OUT) else point
@@ -57,8 +55,8 @@ def sevens_out(point: int | None, total: int) -> bool:
 
 
 def parse(bets: Bets, name: str) -> tuple[CrapsBet, int | None]:
-    """A bet's name without its number, and the number. Raises ``ValueError`` for a name that there
-    is not.
+    """A bet's name without its number, and the number. Raises ``ValueError`` for an unknown
+    name.
     """
     word, colon, digits = name.partition(":")
     bet = bets.get(word)
@@ -72,7 +70,7 @@ def parse(bets: Bets, name: str) -> tuple[CrapsBet, int | None]:
 
 
 def all_names(bets: Bets) -> list[str]:
-    """Every bet, with every number that it may be placed on."""
+    """Every bet, with each number that it can be placed on."""
     return [name for word, bet in bets.items() for name in _stages(word, bet)]
 
 
@@ -83,7 +81,7 @@ def _stages(word: str, bet: CrapsBet) -> list[str]:
 
 
 def possible_bets(bets: Bets, point: int | None) -> list[str]:
-    """Every bet that may be on the table at a throw against this point, None for the first of a
+    """Every bet that can be on the table at a throw against this point; None: the first of a
     series.
     """
     names = []
@@ -121,12 +119,12 @@ def settle(bets: Bets, name: str, dice: Dice, point: int | None) -> Settled:
 
 
 def settle_all(bets: Bets, dice: Dice, point: int | None) -> tuple[Settled, ...]:
-    """The effect of a throw on every bet that may be on the table."""
+    """The effect of a throw on every bet that can be on the table."""
     return tuple(settle(bets, name, dice, point) for name in possible_bets(bets, point))
 
 
 def moved(bets: Bets, name: str, dice: Dice, point: int | None) -> str | None:
-    """Where a bet is after a throw: unmoved, on the number thrown, or, once decided, nowhere."""
+    """The place of a bet after a throw: unmoved, the number thrown, or None once decided."""
     if settle(bets, name, dice, point).outcome != "stays":
         return None
     bet, number = parse(bets, name)
@@ -134,9 +132,8 @@ def moved(bets: Bets, name: str, dice: Dice, point: int | None) -> str | None:
 
 
 def highest_alone(bet: CrapsBet, number: int | None, simple: int, gain: int) -> Fraction | None:
-    """The highest stake of a bet that stands by itself, where ``simple`` is that of a simple bet
-    and ``gain`` how many times the gain on it a multiple bet may bring; None where the decree gives
-    none.
+    """The highest stake of a bet that is placed alone; None if the decree has none. ``simple``: the
+    highest stake of a simple bet; ``gain``: how many times its gain a multiple bet may win.
     """
     if bet.kind == "simple":
         return Fraction(simple)
@@ -147,7 +144,7 @@ def highest_alone(bet: CrapsBet, number: int | None, simple: int, gain: int) -> 
 
 
 def highest(bets: Bets, name: str, point: int | None, base: int) -> Fraction | None:
-    """The highest stake of an associated bet beside a ``base`` stake; None where the decree gives
+    """The highest stake of an associated bet beside a ``base`` stake; None if the decree has
     none.
     """
     bet, number = parse(bets, name)

@@ -1,6 +1,4 @@
-"""Commands of a person at a table of craps about sessions, bets and results. One that cannot be
-followed is rejected with the reason.
-"""
+"""Handlers of commands about sessions, bets and results at a table of craps."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ from controller.rulebooks.law import Law
 
 
 def open_session(turn: CrapsTurn, command: SessionOpen) -> None:
-    """Open the table, with other dice, no point, no shooter, and a minimum that fits its highest
+    """Open the table, with new dice, no point, no shooter, and a minimum that fits its highest
     stake.
     """
     highest, (low, high) = turn.settings.highest_simple, turn.book.simple_limits
@@ -60,8 +58,8 @@ def open_session(turn: CrapsTurn, command: SessionOpen) -> None:
 
 
 def close_session(turn: CrapsTurn, command: SessionClose) -> None:
-    """Close the table. A throw without a result stays unresolved; today's dice are not
-    tomorrow's.
+    """Close the table. A throw without a result stays unresolved; the dice are not used in the next
+    session.
     """
     session(turn)
     current, dice = turn.state.current, turn.state.set
@@ -99,7 +97,7 @@ def open_bets(turn: CrapsTurn, command: BetsOpen) -> None:
 
 
 def close_bets(turn: CrapsTurn, command: BetsClose) -> None:
-    """No more bets: the shooter throws at once."""
+    """Close the bets: the shooter throws at once."""
     session(turn)
     _person(turn)
     current = turn.state.current
@@ -116,7 +114,7 @@ def close_bets(turn: CrapsTurn, command: BetsClose) -> None:
 
 
 def tell_dice(turn: CrapsTurn, command: DiceTell) -> None:
-    """Take the croupier's word for what the dice show."""
+    """Record the dice as the croupier reports them."""
     session(turn)
     dice, current = _dice(command.values), turn.state.current
     if current is None:
@@ -134,7 +132,7 @@ def tell_dice(turn: CrapsTurn, command: DiceTell) -> None:
 
 
 def void(turn: CrapsTurn, command: RoundVoid) -> None:
-    """Declare the throw void, for a reason of the decree or on the word of the person in charge."""
+    """Void the throw, for a reason of the decree or by decision of the person in charge."""
     round_ = _undecided(turn, command.round, "round.void")
     law = turn.book.void.get(command.reason)
     if law is None:
@@ -166,8 +164,8 @@ def confirm(turn: CrapsTurn, command: RoundConfirm) -> None:
 
 
 def correct(turn: CrapsTurn, command: ResultCorrect) -> None:
-    """Correct a published result. It is replaced, never erased, and so is every later one that
-    depended on its point.
+    """Correct a published result and every later one that depended on its point. They are replaced,
+    never erased.
     """
     corrects(command, "dice")
     entry = turn.state.entry(command.round)
@@ -248,7 +246,7 @@ def announce_last_rounds(turn: CrapsTurn, command: LastRoundsAnnounce) -> None:
 
 
 def refuse(turn: CrapsTurn, what: str, key: str, **fields: Field) -> RejectedError:
-    """A refusal that cites the law of ``what``."""
+    """A refusal that cites the law of this name."""
     law: Law = turn.book.laws[what]
     return RejectedError(key, law=law.cited, **fields)
 
@@ -265,14 +263,14 @@ def _dice(values: Dice) -> Dice:
 
 
 def _in_order(turn: CrapsTurn, number: int) -> None:
-    """Require earlier throws first: a throw is decided against the point of the throw before."""
+    """Require that earlier throws are decided: a throw is decided against the point before it."""
     if (waiting := turn.state.unresolved()) and waiting[0].round < number:
         raise RejectedError("round_comes_first", round=waiting[0].round)
 
 
 def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound | CrapsEntry:
-    """The round that a decision concerns: the one in progress, else the first unresolved one, else
-    the one named.
+    """The round of a decision: the one in progress, else the first unresolved one, else the one
+    that is named.
     """
     current, waiting = turn.state.current, turn.state.unresolved()
     if number is None:

@@ -1,4 +1,4 @@
-"""The six dice of a table of craps: which they are, which two are in play, and which were lost."""
+"""The six dice of a table of craps: their serial numbers, the two in play, and the lost ones."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from controller.games.session import session
 
 
 def set_dice(turn: CrapsTurn, command: SetCommand) -> None:
-    """Register the dice of the session by serial number. Those that may not be used are reported,
-    and others asked for.
+    """Register the dice of the session by serial number. Unfit ones are reported, and others
+    requested.
     """
     session(turn)
     serials, before = command.serials, turn.state.set

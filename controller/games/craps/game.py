@@ -106,7 +106,7 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
         received: device.AnyReading | person.AnyCommand,  # noqa: ARG002
         events: tuple[AnyEvent, ...],  # noqa: ARG002
     ) -> bool:
-        """Nothing that dice say is confidential."""
+        """Dice are never confidential."""
         return False
 
     def show(self, state: CrapsState) -> CrapsShown:
@@ -158,8 +158,8 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
         ]
 
     def _pending_commands(self, state: CrapsState) -> list[str]:
-        """Commands that would answer the table's question: about the throw in progress, an
-        unresolved one, or the dice.
+        """The commands one of which the table waits for: about the throw in progress, an unresolved
+        one, or the dice.
         """
         if state.current and state.current.asks:
             return list(state.current.asks)

@@ -1,4 +1,4 @@
-"""The players of a table of craps, as far as reported: who throws, and what they bet."""
+"""The reported players of a table of craps: the shooter and the bets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SEAT = re.compile("seat:[1-9][0-9]{0,2}")
 
 
 def set_seats(turn: CrapsTurn, command: BoxesSet) -> None:
-    """The seats in play, numbered clockwise from the croupiers' left."""
+    """Set the seats in play, numbered clockwise from the croupiers' left."""
     session(turn)
     if not command.boxes or len(set(command.boxes)) != len(command.boxes) or min(command.boxes) < 1:
         raise RejectedError("boxes_not_seats")
@@ -29,7 +29,7 @@ def set_seats(turn: CrapsTurn, command: BoxesSet) -> None:
 
 
 def set_shooter(turn: CrapsTurn, command: ShooterSet) -> None:
-    """Give the dice to a seat: the next one clockwise, if it is known who sits where."""
+    """Give the dice to a seat: the next one clockwise, if the seats are known."""
     session(turn)
     state, now = turn.state, turn.state.shooter
     if state.current and state.current.closed:
@@ -59,7 +59,7 @@ def set_shooter(turn: CrapsTurn, command: ShooterSet) -> None:
 
 
 def place_bet(turn: CrapsTurn, command: BetPlace) -> None:
-    """Place a bet. Sent again with another amount, it has the new amount."""
+    """Place a bet. It replaces an earlier one of the same player and name."""
     bet, number = _bet(turn, command.bet)
     _seat(command.who)
     _bets_open(turn)
@@ -114,7 +114,7 @@ def withdraw_bet(turn: CrapsTurn, command: BetWithdraw) -> None:
 
 
 def _time(bet: CrapsBet) -> str:
-    """The law that says when such a bet is placed."""
+    """The law on when such a bet may be placed."""
     if bet.base:
         return "bet_time_associated"
     return "bet_time" if bet.when == "come_out" else "bet_time_come"

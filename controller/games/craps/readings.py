@@ -26,7 +26,7 @@ FAULT_TROUBLES: Mapping[DiceFaultName, str] = {
 
 
 def on_state(turn: CrapsTurn, reading: DiceState) -> None:
-    """The dice are at rest, move, or have come to rest."""
+    """Handle the state of the dice: at rest, moving, or settled."""
     if reading.late:
         on_silence(turn, reading)
         return
@@ -86,7 +86,7 @@ def _on_dice_removed(turn: CrapsTurn, reading: DiceState, before: CrapsState) ->
 
 
 def on_read(turn: CrapsTurn, reading: DiceRead) -> None:
-    """The dice show a total: a result only if a round is in progress, its bets are closed and
+    """Handle a total. It is a result only if a round is in progress, its bets are closed and
     nothing is in doubt.
     """
     if not reading.late:

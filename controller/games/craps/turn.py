@@ -76,8 +76,8 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         return "dice.choose" if len(self.on_offer(dice)) >= 2 else "dice.set"
 
     def on_offer(self, dice: CrapsDiceSet) -> tuple[str, ...]:
-        """The dice that the shooter may choose from; in a series those in reserve, if one in play
-        was lost.
+        """The dice that the shooter may choose from; within a series those in reserve, if one in
+        play was lost.
         """
         from_reserve = self.point is not None and dice.lost and self.settings.floor_die == "two"
         remaining = dice.reserve if from_reserve else dice.serials
@@ -86,7 +86,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     # The course of a round
 
     def after_input(self) -> None:
-        """Open the bets for the next throw, where they open by themselves and nothing needs a
+        """Open the bets for the next throw, if they open by themselves and nothing needs a
         decision.
         """
         state = self.state
@@ -109,8 +109,8 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     def close_bets(
         self, frames: tuple[Frame, ...] = (), *, by: str | None = None, unobserved: bool = False
     ) -> None:
-        """No more bets: the shooter throws. The shooter must have a bet on the table, and the dice
-        must be the table's.
+        """Close the bets: the shooter throws. The shooter must have a bet on the table, and the
+        dice must be registered.
         """
         current = self.state.current
         assert current is not None
@@ -144,8 +144,8 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     def result(
         self, round_: CrapsRound | CrapsEntry, dice: Dice, confirmed_by: str | None = None
     ) -> None:
-        """Publish the result, from the dice or from a person: the bets are decided, and the series
-        continues or ends.
+        """Publish the result, from the dice or from a person: settle the bets, and continue or end
+        the series.
         """
         state, total = self.state, sum(dice)
         point = state.point(self.book.points, before_round=round_.round)
@@ -188,13 +188,13 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         return (*settle_all(self.bets, entry.dice, entry.point), *own)
 
     def left_lying(self, entry: CrapsEntry) -> tuple[Stake, ...]:
-        """The reported bets that a throw leaves undecided, where it moves them."""
+        """The reported bets that a throw does not decide, at their new places."""
         assert entry.dice is not None
         after = ((bet, moved(self.bets, bet.bet, entry.dice, entry.point)) for bet in entry.bets)
         return tuple(replace(placed, bet=name) for placed, name in after if name)
 
     def emit_point(self, number: int, before: int | None, now: int | None) -> None:
-        """Announce that the marker goes to another number, or away. Empty at a closed table."""
+        """Announce that the marker moves to another number, or away. Nothing at a closed table."""
         if before != now and self.state.open:
             self.emit(PointSet(round=number, point=now))
 
@@ -216,7 +216,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     def unresolved(
         self, round_: CrapsRound | CrapsEntry, why: Why, dice: Dice | None = None
     ) -> None:
-        """The dice's result is uncertain and is not invented."""
+        """Leave the result open: it is uncertain, and is not invented."""
         shooter = round_.shooter if isinstance(round_, CrapsEntry) else self.state.shooter
         entry = CrapsEntry(
             round=round_.round,
@@ -243,7 +243,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     # The shooter
 
     def pass_dice(self, number: int) -> None:
-        """Pass the dice on after the 7 that loses; after the last shooter they are not assigned."""
+        """Pass the dice on after the 7 that loses. After the last shooter they are not assigned."""
         last = None if self.state.last is None else self.state.last - 1
         seat = None if last == 0 else self.next_seat()
         self.give_dice(seat, "seven", number=number)
@@ -252,7 +252,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
             self.emit(LastRounds(round=number, purpose="close", left=last))
 
     def next_seat(self) -> int | None:
-        """The next seat clockwise; None where it is not known who sits there."""
+        """The next seat clockwise; None if the seats are not known."""
         seats, thrown = self.state.seats, self.state.thrown
         if not seats:
             return None
@@ -275,7 +275,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         )
 
     def _miss_lost_dice(self) -> None:
-        """The play is over and a die was not found: replace the whole set."""
+        """Request a new set of dice if the play is over and a die was not found."""
         dice = self.state.set
         if dice and dice.lost and not dice.unfit:
             self.change(set=replace(dice, unfit=("die_lost",)))
@@ -291,8 +291,8 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         reading: Reading | None = None,
         detail: str | None = None,
     ) -> None:
-        """Report a breach in the round in progress, once: the round waits for a person; the gravest
-        breach says which.
+        """Report a breach in the round in progress, once, and wait for a person. The gravest breach
+        sets the requested commands.
         """
         current = self.state.current
         if current is None or what in current.said:

@@ -42,7 +42,7 @@ def _may_change_dice(turn: CrapsTurn) -> bool:
 
 
 def _may_choose(turn: CrapsTurn) -> bool:
-    """The dice are registered and fit, and within a series two are not in play, or one broke."""
+    """The dice are registered and fit; within a series, two are not in play or one broke."""
     dice, last = turn.state.set, turn.state.entries[-1:]
     if dice is None or dice.unfit:
         return False
@@ -52,7 +52,7 @@ def _may_choose(turn: CrapsTurn) -> bool:
 
 
 def _has_dice(turn: CrapsTurn) -> bool:
-    """There may be a die to lose or to find."""
+    """A die can be lost or found."""
     dice = turn.state.set
     return dice is None or bool(dice.playing or dice.lost or dice.reserve)
 
@@ -66,7 +66,7 @@ def _untold(turn: CrapsTurn) -> bool:
 
 
 def _bets_placed(turn: CrapsTurn) -> bool:
-    """One of them may be withdrawn."""
+    """A bet may be withdrawn."""
     return any(not turn.bets[bet.bet.split(":")[0]].locked for bet in turn.state.bets)
 
 

@@ -24,7 +24,7 @@ def on_card(turn: Turn, drawn: CardDrawn) -> None:
 
 def follow(turn: Turn, held: Held) -> None:
     """Place the card where the next one belongs, or stop the table."""
-    if turn.diverted(held):
+    if turn.divert(held):
         return
     if why := turn.objection(held):
         turn.hold(held, *why)

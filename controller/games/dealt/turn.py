@@ -73,7 +73,7 @@ class DealtTurn(RoundMoves[B, S, T]):
     def objection(self, held: Held) -> tuple[str, str | None] | None:
         """Why this card must not go where the next one belongs: the irregularity and its detail."""
 
-    def diverted(self, held: Held) -> bool:  # noqa: ARG002 - in most games every card is of a round
+    def divert(self, held: Held) -> bool:  # noqa: ARG002 - in most games every card is of a round
         """Handle a card that belongs to no round. Returns whether this was one."""
         return False
 

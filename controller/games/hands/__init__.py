@@ -1,1 +1,1 @@
-"""What hands of poker are worth."""
+"""The values of hands of poker."""

@@ -94,7 +94,7 @@ def showing(cards: Iterable[str], ranking_id: str) -> Value:
 
 
 def best(cards: Iterable[str], ranking_id: str) -> Value | None:
-    """The best hand that can be chosen of these cards; None: no choice qualifies. Raises
+    """The best hand that can be chosen from these cards; None if no choice qualifies. Raises
     ``ValueError`` as ``value`` does.
     """
     return _best(_choices(_checked(cards, ranking_id), RANKINGS[ranking_id].size), ranking_id)
@@ -104,7 +104,7 @@ def best_of(
     own: Iterable[str], common: Iterable[str], ranking_id: str, own_exactly: int | None = None
 ) -> Value | None:
     """The best hand of own and common cards: of all together, or with a fixed number of own ones.
-    As ``best`` else.
+    Otherwise as ``best``.
     """
     own, common = tuple(own), tuple(common)
     cards = _checked((*own, *common), ranking_id)
@@ -191,8 +191,8 @@ def _judge(cards: Sequence[str], ranking_id: str) -> _Judged | None:
 
 @cache
 def _judged_with_joker(ranks: str, suited: bool, ranking_id: str) -> _Judged | None:
-    """The best that the joker makes of the other cards: it is an ace, or any card that completes
-    what it may complete.
+    """The best category that the joker makes with the other cards: it is an ace, or any card that
+    completes what it may complete.
     """
     ranking = RANKINGS[ranking_id]
     found: _Judged | None = None
@@ -210,7 +210,7 @@ def _judged_with_joker(ranks: str, suited: bool, ranking_id: str) -> _Judged | N
 @cache
 def _judged(ranks: str, suited: bool, ranking_id: str) -> _Judged | None:
     """The category of a hand, by its ranks in alphabetical order and whether all are of one suit;
-    None: it does not qualify.
+    None if it does not qualify.
     """
     ranking = RANKINGS[ranking_id]
     if not set(ranks) <= set(ranking.ranks):

@@ -1,5 +1,5 @@
-"""Which ranking each game of poker compares its hands by, and which cards a hand may be made of,
-for each decree.
+"""The ranking and the choice of cards by which each game of poker compares its hands, for each
+decree.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
     """How many of the own cards must be used; None: any number."""
 
     def ranking(self, pack: int | None = None) -> str:
-        """The ranking for a pack of this size; None: the larger pack. Raises ``ValueError`` for a
-        pack that is not played.
+        """The ranking for a pack of this size; None: the larger pack. Raises ``ValueError`` for an
+        unknown pack.
         """
         packs = {len(DECKS[DECK_OF[ranking]]): ranking for ranking in self.rankings}
         if pack is None:
@@ -39,7 +39,7 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
         return packs[pack]
 
     def low_ranking(self) -> str:
-        """The one of the low hand. Raises ``ValueError`` for a game without one."""
+        """The ranking of the low hand. Raises ``ValueError`` for a game without one."""
         if self.low is None:
             raise ValueError("there is no low hand")
         return self.low
@@ -47,8 +47,8 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
     def split(
         self, cards: Sequence[str], own: int | None = None
     ) -> tuple[Sequence[str], Sequence[str]]:
-        """Own and common cards, in this order. Raises ``ValueError`` for more of them than the game
-        deals.
+        """Own and common cards, in this order. Raises ``ValueError`` if there are more than the
+        game deals.
         """
         first = self.own if own is None else own
         mine, shared = cards[:first], cards[first:]
@@ -118,8 +118,8 @@ CONTESTS: Mapping[str, Mapping[str, Contest]] = {
 
 
 def contest(game: str, decree: str) -> Contest:
-    """How the hands of a game are compared under a decree. Raises ``ValueError`` that says what
-    there is.
+    """The comparison of hands of a game under a decree. Raises ``ValueError`` that lists the
+    games.
     """
     if decree not in CONTESTS:
         raise ValueError(f"no decree {decree!r}; there are: {', '.join(CONTESTS)}")

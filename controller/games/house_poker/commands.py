@@ -69,13 +69,13 @@ ERRORS: Mapping[str, VoidReason] = {
 
 
 def open_session(turn: HousePokerTurn, command: SessionOpen) -> None:
-    """The table opens."""
+    """Open the table."""
     turn.open_session(command)
     turn.change(last=None, played=())
 
 
 def close_session(turn: HousePokerTurn, command: SessionClose) -> None:
-    """The table closes. A round whose bets are closed is left unresolved."""
+    """Close the table. A round whose bets are closed is left unresolved."""
     hand = turn.state.current
     if hand is not None and hand.closed:
         turn.unresolved(*(seat.who for seat in hand.seats), DEALER)
@@ -86,8 +86,8 @@ def close_session(turn: HousePokerTurn, command: SessionClose) -> None:
 
 
 def check_cards(turn: HousePokerTurn, command: DeckCheck) -> None:
-    """A person counted and checked the deck. If it is right, it may be dealt whatever the shuffler
-    says.
+    """Record a person's check of the deck. If it is right, it may be dealt regardless of the
+    shuffler.
     """
     found = counted(command, CARDS)
     turn.change(shuffler=None if found.right else turn.state.shuffler)
@@ -98,13 +98,13 @@ def check_cards(turn: HousePokerTurn, command: DeckCheck) -> None:
 
 
 def open_bets(turn: HousePokerTurn, command: BetsOpen) -> None:
-    """Bets open for a new round."""
+    """Open bets for a new round."""
     another_round(turn, turn.state.last)
     turn.open_bets(command.by)
 
 
 def set_boxes(turn: HousePokerTurn, command: BoxesSet) -> None:
-    """Set the boxes with an ante in this round. They may be sent again until bets close."""
+    """Set the boxes with an ante in this round, until bets close."""
     _bets_open(turn)
     boxes, most = tuple(sorted(command.boxes)), turn.rules.boxes
     if not boxes or len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
@@ -195,7 +195,7 @@ def _allow_stake(turn: HousePokerTurn, command: BetPlace) -> None:
 
 
 def _others(turn: HousePokerTurn, box: str, but: str | None = None) -> int:
-    """What others have bet on a box."""
+    """The sum of others' bets on a box."""
     return sum(
         bet.amount or 0
         for bet in turn.current.bets
@@ -231,7 +231,7 @@ def close_bets(turn: HousePokerTurn, command: BetsClose) -> None:
 
 
 def void(turn: HousePokerTurn, command: RoundVoid) -> None:
-    """The round is void by decision of the person in charge."""
+    """Void the round by decision of the person in charge."""
     round_ = undecided(turn.state, turn.state.current, command.round)
     turn.void(round_.round, command.reason, void_law(turn, command), command)
 
@@ -265,8 +265,8 @@ def deal_error(turn: HousePokerTurn, command: DealError) -> None:
 
 
 def confirm(turn: HousePokerTurn, command: RoundConfirm) -> None:
-    """A person confirms a round: it is over and settled by the face-up cards; the rest was settled
-    at the table.
+    """Confirm that a round is over: it is settled by the face-up cards, the rest was settled at the
+    table.
     """
     round_, by = undecided(turn.state, turn.state.current, command.round), confirmer(command)
     if isinstance(round_, HousePokerRound):

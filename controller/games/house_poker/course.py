@@ -58,8 +58,8 @@ def first(rules: HousePokerRules, hand: HousePokerRound) -> Order:
 
 
 def requested(hand: HousePokerRound) -> Order:
-    """The cards that are asked for after it: box by box, and the bank's. A hand that has lost gets
-    none.
+    """The cards requested after the first deal: box by box, then the bank's. A hand that has lost
+    gets none.
     """
     return tuple(seat.who for seat in hand.seats if not seat.told for _ in range(seat.dropped)) + (
         DEALER,
@@ -89,7 +89,7 @@ def faces_up(rules: HousePokerRules, hand: HousePokerRound, who: str) -> bool:
 
 
 def stage(rules: HousePokerRules, hand: HousePokerRound) -> Phase | None:
-    """The phase of the round; None where it waits for nothing more."""
+    """The phase of the round; None if it waits for nothing."""
     going = [seat for seat in hand.seats if seat.decision == "go" and not seat.told]
     if not hand.closed:
         return Phase.BETS_OPEN
@@ -105,7 +105,7 @@ def stage(rules: HousePokerRules, hand: HousePokerRound) -> Phase | None:
 
 
 def to_discard(rules: HousePokerRules, hand: HousePokerRound) -> bool:
-    """Whether the bank has still to discard, by its rule."""
+    """Whether the bank must still discard by its rule."""
     return bool(rules.book.discards) and hand.discards is None
 
 
@@ -115,8 +115,8 @@ def undecided(hand: HousePokerRound) -> list[HousePokerSeat]:
 
 
 def plays(rules: HousePokerRules, hand: HousePokerRound) -> bool | None:
-    """Whether the bank plays by the hand that it shows; None: it does not are face up, or not for
-    good.
+    """Whether the bank plays by the hand that it shows; None if its cards are not all face up, or
+    may still change.
     """
     if to_discard(rules, hand) or DEALER in to_come(rules, hand) or not is_up(hand.cards, DEALER):
         return None
@@ -128,15 +128,15 @@ def plays(rules: HousePokerRules, hand: HousePokerRound) -> bool | None:
 def side_bets(
     rules: HousePokerRules, hand: HousePokerRound, seat: HousePokerSeat
 ) -> tuple[str, ...]:
-    """The side bets of a box that its cards decide about: not those that are lost already."""
+    """The side bets of a box that its cards decide, without those that are lost already."""
     lost = seat.told or (seat.bought and rules.bought_loses)
     lost = lost or (seat.decision == "pass" and rules.settings.folded_bets == "lose")
     return () if lost else tuple(bet for bet in rules.book.sides if hand.has_bet(seat.who, bet))
 
 
 def to_show(rules: HousePokerRules, hand: HousePokerRound) -> list[HousePokerSeat]:
-    """The hands that have to be face up and do not: those that are compared, and those with a bet
-    by their own cards.
+    """The hands that must still be turned face up: those that are compared, and those with a bet on
+    their own cards.
     """
     compared = plays(rules, hand) or bool(rules.book.bonus)
     return [
@@ -148,7 +148,7 @@ def to_show(rules: HousePokerRules, hand: HousePokerRound) -> list[HousePokerSea
 
 
 def begun_to_show(rules: HousePokerRules, hand: HousePokerRound) -> bool:
-    """Whether more of the hands is face up than the deal itself shows."""
+    """Whether more of the hands is face up than after the deal."""
     return any(
         card.up and index <= rules.book.hand and (who, index) != (DEALER, rules.exposed)
         for who in (DEALER, *(seat.who for seat in hand.seats))
@@ -157,7 +157,7 @@ def begun_to_show(rules: HousePokerRules, hand: HousePokerRound) -> bool:
 
 
 def is_open(rules: HousePokerRules, hand: HousePokerRound, seat: HousePokerSeat) -> bool:
-    """Whether a hand is face up with as many cards as it has to have."""
+    """Whether all cards that a hand must have are face up."""
     return len(up(hand.cards, seat.who)) == rules.book.hand and is_up(hand.cards, seat.who)
 
 

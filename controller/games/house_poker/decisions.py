@@ -39,7 +39,7 @@ from controller.rulebooks.house_poker import HousePoker
 
 
 def act(turn: HousePokerTurn, command: HandAct) -> None:
-    """A hand goes, passes, buys a card, or discards."""
+    """Handle a hand's decision: to go, pass, buy a card, or discard."""
     hand = turn.current
     if command.who == DEALER:
         raise RejectedError("bank_has_no_choice")
@@ -139,7 +139,7 @@ def _not_decided(seat: HousePokerSeat) -> None:
 
 
 def deal(turn: HousePokerTurn, command: CardsDeal) -> None:
-    """A person reports dealt cards: without a device, or after a silence."""
+    """Record cards that a person reports as dealt: without a device, or after a silence."""
     hand = turn.current
     if not hand.closed:
         raise RejectedError("bets_still_open")
@@ -175,7 +175,9 @@ def turn_up(turn: HousePokerTurn, command: CardsTurn) -> None:
     _no_stop(turn)
     names = [DEALER, *(seat.who for seat in hand.seats)] if command.who is None else [command.who]
     ready = [
-        who for who in names if may_lie_open(turn, who, command.index) and is_known(hand.cards, who)
+        who
+        for who in names
+        if may_be_face_up(turn, who, command.index) and is_known(hand.cards, who)
     ]
     ready = [
         who for who in ready if not is_up(hand.cards, who) and not course.unseen_discards(hand, who)
@@ -191,7 +193,7 @@ def turn_up(turn: HousePokerTurn, command: CardsTurn) -> None:
 
 
 def show_cards(turn: HousePokerTurn, command: CardsShow) -> None:
-    """A person shows a hand, or one of its cards."""
+    """Turn a hand, or one of its cards, face up as a person names it."""
     hand = turn.current
     if command.index is not None and len(command.cards) != 1:
         raise RejectedError("one_card_with_index", count=len(command.cards))
@@ -199,7 +201,7 @@ def show_cards(turn: HousePokerTurn, command: CardsShow) -> None:
         _no_stop(turn)
     if _is_bank_reshown(turn, command):
         turn.undo_discards()
-    elif not may_lie_open(turn, command.who, command.index):
+    elif not may_be_face_up(turn, command.who, command.index):
         raise RejectedError("cannot_be_shown", who=command.who)
     hand = turn.current
     lie = (
@@ -215,7 +217,7 @@ def show_cards(turn: HousePokerTurn, command: CardsShow) -> None:
 
 
 def _is_bank_reshown(turn: HousePokerTurn, command: CardsShow) -> bool:
-    """Whether the bank's first cards are shown again before a card came for its discards."""
+    """Whether a person names the bank's first cards again before a card for its discards came."""
     hand, first = turn.current, turn.book.hand
     if command.who != DEALER or hand.discards is None or len(dealt(hand.cards, DEALER)) > first:
         return False
@@ -232,7 +234,7 @@ def _reveal(turn: HousePokerTurn, command: CardsShow) -> None:
 
 def _shown(turn: HousePokerTurn, command: CardsShow, *, trust: bool) -> Table | Trouble:
     """The table with these cards face up, or the trouble with them. ``trust``: believe the person
-    against the reader.
+    where the reader disagrees.
     """
     cards, seat = turn.current.cards, turn.current.seat(command.who)
     cards = unread(cards, command.who, command.cards) if trust else cards
@@ -255,7 +257,7 @@ def _shown(turn: HousePokerTurn, command: CardsShow, *, trust: bool) -> Table | 
     return trouble(others, command.cards, turn.rules.deck) or found
 
 
-def may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
+def may_be_face_up(turn: HousePokerTurn, who: str, index: int | None) -> bool:
     """Whether a hand may be face up now, or its ``index``-th card."""
     hand, rules = turn.current, turn.rules
     seat = hand.seat(who)
@@ -275,7 +277,7 @@ def may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
 
 
 def decide(turn: HousePokerTurn, command: CardDecide) -> None:
-    """A person decides about what stopped the round."""
+    """Decide about what stopped the round."""
     hand, state, stop = turn.current, turn.state, turn.state.stop
     if stop is None:
         raise RejectedError("nothing_to_decide")
@@ -298,7 +300,7 @@ def decide(turn: HousePokerTurn, command: CardDecide) -> None:
 
 
 def _continue(turn: HousePokerTurn) -> None:
-    """Take what waited, unless a silence hid where it belongs."""
+    """Deal the waiting cards, unless a silence hid where they belong."""
     hand, state = turn.state.current, turn.state
     if hand is None or (state.stop is not None and state.stop.what != "silence"):
         return
@@ -311,7 +313,9 @@ def _continue(turn: HousePokerTurn) -> None:
 
 
 def _about(turn: HousePokerTurn, command: CardDecide, held: Held) -> None:
-    """A card or a packet: it counts, it is another card, or it leaves the game."""
+    """Decide about a waiting card or packet: it counts, it is another card, or it leaves the
+    game.
+    """
     hand, drawn = turn.current, held.given
     if command.action == "remove":
         count = 1 if held.packet is None else min(held.packet, len(turn.rules.deck))
@@ -338,7 +342,7 @@ def _about(turn: HousePokerTurn, command: CardDecide, held: Held) -> None:
 
 
 def _no_stop(turn: HousePokerTurn, but: str | None = None) -> None:
-    """Require that nothing stops the round, ``but`` this."""
+    """Require that nothing stops the round, except ``but``."""
     stop = turn.state.stop
     if stop is not None and stop.what != but:
         raise RejectedError("decide_first", what=stop.what, commands=sent(stop.asks))

@@ -21,8 +21,8 @@ Open = Mapping[str, tuple[str, ...]]
 def outcome(
     rules: HousePokerRules, hand: HousePokerRound, lie: Open, *, judged: bool
 ) -> PokerOutcome:
-    """Every bet of the round, settled. ``judged``: the bank's cards all are face up, and it plays
-    or does not.
+    """The outcome of every bet of the round. ``judged``: all cards of the bank are face up, so that
+    it is known whether it plays.
     """
     bank = value(lie[DEALER], rules.ranking) if judged else None
     plays = pays.qualifies(bank, rules.ranking, rules.book.qualifies) if bank else None
@@ -51,7 +51,7 @@ def _box(
     bank: Value | None,
     plays: bool | None,
 ) -> Hand:
-    """One box: what its bets do. A hand that had to be compared and does not are face up has no
+    """The outcome of one box and its bets. A hand that must be compared and is not face up has no
     outcome.
     """
     result: pays.Outcome | None
@@ -87,7 +87,7 @@ def _side(rules: HousePokerRules, bet: str, seat: HousePokerSeat, player: Value)
 
 
 def _shares(rules: HousePokerRules, seat: HousePokerSeat) -> Mapping[str, tuple[int, int]]:
-    """The part of the meter that a hand may take."""
+    """The part of the meter that a hand may win."""
     jackpot = rules.book.jackpot
     if jackpot is None:
         return {}

@@ -20,7 +20,7 @@ EVEN_MONEY = (1, 1)
 
 
 def qualifies(hand: Value, ranking_id: str, threshold: Threshold) -> bool:
-    """Whether a hand is the lowest that the bank plays with, or a higher one."""
+    """Whether the bank plays with this hand."""
     ranking = RANKINGS[ranking_id]
     order: list[str] = list(ranking.categories)
     if hand.category != threshold.category:
@@ -30,7 +30,7 @@ def qualifies(hand: Value, ranking_id: str, threshold: Threshold) -> bool:
 
 
 def outcome(player: Value, bank: Value) -> Outcome:
-    """How a hand does against the bank's."""
+    """The outcome of a hand against the bank's."""
     return "tie" if player.key == bank.key else "win" if player.key > bank.key else "lose"
 
 
@@ -61,7 +61,7 @@ def settle(
 
 
 def side(bet: str, table: HousePayouts, player: Value) -> Settled:
-    """A side bet, by the highest that the hand is."""
+    """The outcome of a side bet, by the highest category of the hand."""
     pays = table.get(player.category)
     return Settled(bet, "lose") if pays is None else Settled(bet, "win", pays)
 

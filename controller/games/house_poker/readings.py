@@ -31,7 +31,7 @@ CARDS = 52
 
 
 def on_silence(turn: HousePokerTurn, reading: AnyReading) -> None:
-    """A device is or was silent, or restarted: a card may have come unseen. The slots deal none."""
+    """Handle a silence or restart of a device: a card may have come unseen. The slots deal none."""
     device, silent = reading.device, turn.state.silent
     if not isinstance(reading, LinkLate | LinkGap | ShoeReset):
         others = tuple(other for other in silent if other != device)
@@ -44,8 +44,8 @@ def on_silence(turn: HousePokerTurn, reading: AnyReading) -> None:
 
 
 def on_state(turn: HousePokerTurn, reading: ShufflerState) -> None:
-    """A shuffler that is not ready stops a deal in progress, and none begins until it is or the
-    deck is found right.
+    """Handle the shuffler's state. While it is not ready, a deal in progress stops and none begins
+    until it is ready or the deck is found right.
     """
     before, hand, unready = turn.state.shuffler, turn.state.current, track_shuffler(turn, reading)
     turn.change(shuffler=unready)
@@ -56,13 +56,13 @@ def on_state(turn: HousePokerTurn, reading: ShufflerState) -> None:
 
 
 def on_verdict(turn: HousePokerTurn, reading: ShufflerVerdict) -> None:
-    """The shuffler has counted the deck and looked at it: two facts."""
+    """Handle the shuffler's count of the deck and its check of the cards: two facts."""
     if not reading.late:
         check_deck(turn, verdict(reading, CARDS * (reading.decks or 1)))
 
 
 def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
-    """The deck was looked at. A wrong one is not dealt from; a deal in progress stops."""
+    """Record a check of the deck. A wrong deck is not dealt; a deal in progress stops."""
     hand = turn.state.current
     turn.change(deck=checked.right)
     turn.emit(replace(checked, round=hand.round if hand else 0))
@@ -80,8 +80,8 @@ def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
 
 
 def on_coin(turn: HousePokerTurn, reading: SlotCoin) -> None:
-    """A coin before the deal takes part in the jackpot of this round; any other does not count, nor
-    one of a wrong value, nor one while the jackpot is not in play.
+    """Record a coin before the deal as a bet on the jackpot of this round. Coins at other times, of
+    a wrong value, or while the jackpot is out of play do not count.
     """
     if reading.device not in turn.state.slots:
         turn.change(slots=(*turn.state.slots, reading.device))

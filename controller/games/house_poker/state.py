@@ -61,7 +61,7 @@ class HousePokerRound(DealtRound, frozen=True, kw_only=True, omit_defaults=True)
         )
 
     def has_bet(self, who: str, bet: str) -> bool:
-        """Whether a box has placed this side bet."""
+        """Whether a box has this side bet."""
         return bet in self.amounts.get(who, {})
 
 

@@ -82,8 +82,8 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         return self.going() or Phase.SHOWDOWN
 
     def going(self) -> Phase | None:
-        """The phase of the round in progress, computed once for each; None where it waits for
-        nothing more. Raises ``RejectedError`` without one.
+        """The phase of the round in progress, cached; None if it waits for nothing. Raises
+        ``RejectedError`` without a round.
         """
         hand = self.current
         if self._going is None or self._going[0] is not hand:
@@ -91,7 +91,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         return self._going[1]
 
     def lacks(self) -> tuple[str, ...]:
-        """A right deck and a shuffler that is ready; or unknown hands must be shown."""
+        """The requests without a stop: a right deck, a shuffler that is ready, or hands to show."""
         hand, state = self.state.current, self.state
         if hand is None:
             return ()
@@ -101,7 +101,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         return ("cards.show", "round.confirm", "round.void") if unknown else ()
 
     def belongs(self) -> str | None:
-        """The next hand of the order."""
+        """The hand that gets the next card."""
         return next(iter(course.to_come(self.rules, self.current)), None)
 
     def faces_up(self, to: str) -> bool:
@@ -109,7 +109,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         return course.faces_up(self.rules, self.current, to)
 
     def arrived(self, reading: CardDrawn | ShufflerPacket) -> Held | None:
-        """A card or a packet came. None where no round is in progress."""
+        """The card or packet as a held one; None without a round."""
         if not self.state.open or self.state.current is None:
             self.refuse(reading)
             return None
@@ -119,20 +119,20 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
 
     @property
     def holds(self) -> bool:
-        """A card waits behind whatever stops the round."""
+        """True while the round is stopped: a card that comes waits."""
         return self.state.stop is not None
 
     def wait(self, held: Held) -> None:
-        """The card waits until a person decides; more than a deck does not."""
+        """Make the card wait until a person decides, up to a whole deck."""
         first = bool(self.state.held) and self.state.held[0].trouble is not None
         self.change(held=(*self.state.held, held)[: self.max_held + first])
 
-    def diverted(self, held: Held) -> bool:  # noqa: ARG002 - any reason
-        """What waited for a round that is void by now is no card of any."""
+    def divert(self, held: Held) -> bool:  # noqa: ARG002 - any reason
+        """Drop a waiting card whose round was voided meanwhile."""
         return self.state.current is None
 
     def objection(self, held: Held) -> tuple[str, str | None] | None:
-        """Why this card may not simply go where the next one belongs."""
+        """Why this card must not go where the next one belongs."""
         why = PHASES[self.stage()].card or self._wrong(held) or self._elsewhere(held.given)
         return None if why is None else (why, None)
 
@@ -151,9 +151,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         return "card_exposed" if drawn.exposed and not faced else None
 
     def _fits(self, size: int, expected_size: int) -> bool:
-        """Whether a packet is as large as it has to be; cards that were asked for may also come one
-        by one.
-        """
+        """Whether a packet has the expected size. Requested cards may also come one by one."""
         return size == expected_size or (
             0 < size < expected_size and course.is_dealt(self.rules, self.current)
         )
@@ -163,7 +161,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         return "card_order" if claimed and drawn.to != self.belongs() else None
 
     def hold(self, held: Held, what: str, detail: str | None = None) -> None:
-        """The card stops the round; a misdeal may void it at once."""
+        """Stop the round with this card; a misdeal may void it at once."""
         reason = MISDEALS.get(what)
         if reason is None or self.settings.misdeal == "ask":
             super().hold(replace(held, trouble=what), what, detail)
@@ -172,13 +170,11 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         self.void(self.number, reason, self.book.void[reason])
 
     def late(self, held: Held) -> None:  # noqa: ARG002 - it reports only that a card came unseen
-        """Cards that came in a silence are never acted upon."""
+        """Never act upon a card that came in a silence; a card may be missing."""
         self.lose_place()
 
     def lose_place(self) -> None:
-        """Where cards are still to come, or wait, one may have come unseen: a person says what was
-        dealt.
-        """
+        """Ask a person for the dealt cards if one may have come unseen."""
         hand, stopped = self.state.current, self.state.stop is not None
         if hand is None or hand.gap:
             return
@@ -312,7 +308,9 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
     def doubt(
         self, what: str, *, shown: CardsShow | None = None, detail: str | None = None
     ) -> None:
-        """Suspend the round until a person decides. ``shown``: the cards that cannot be so."""
+        """Suspend the round until a person decides. ``shown``: the command with the contradictory
+        cards.
+        """
         self.change(doubt=what, shown=shown)
         self.irregular(what, asks=self.state.asks, detail=detail)
 
@@ -327,7 +325,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
             self.settle_bets()
 
     def after_input(self) -> None:
-        """After every input: the moves that follow from it."""
+        """Make the moves that follow from an input."""
         self.settle()
 
     def _bank_discards_now(self, hand: HousePokerRound) -> bool:
@@ -366,7 +364,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         self.result(outcome(rules, hand, lie, judged=course.plays(rules, hand) is not None), by)
 
     def emit_payments(self, made: PokerOutcome) -> None:
-        """Report the rights to a jackpot, and the stakes on it."""
+        """Report the jackpot awards, and the stakes on it."""
         deal = self.current
         for award in made.awards:
             self.emit(award)
@@ -377,7 +375,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
             self.emit(JackpotStaked(round=deal.round, amount=sum(staked.values()), slots=slots))
 
     def leave(self) -> None:
-        """The round in progress is over, and so is what stopped it."""
+        """End the round in progress and clear what stopped it."""
         self.change(current=None, held=(), doubt=None, shown=None)
 
 

@@ -8,7 +8,7 @@ from controller.contract import commands as person
 from controller.games.dealt.cards import dealt, is_known, is_up
 from controller.games.dealt.phases import Phase
 from controller.games.house_poker import course
-from controller.games.house_poker.decisions import may_lie_open
+from controller.games.house_poker.decisions import may_be_face_up
 from controller.games.house_poker.state import DEALER
 from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.when import (
@@ -49,7 +49,7 @@ def _running(turn: HousePokerTurn) -> bool:
 
 
 def _hands_act(turn: HousePokerTurn) -> bool:
-    """A hand still decides, or may take its decision back."""
+    """A hand must still decide, or may withdraw its decision."""
     rules, hand = turn.rules, turn.current
     deciding = turn.going() in (Phase.DECISIONS, Phase.DISCARDS)
     plays = any(not seat.told for seat in hand.seats)
@@ -78,7 +78,7 @@ def _to_turn(turn: HousePokerTurn) -> bool:
         is_known(hand.cards, who)
         and not is_up(hand.cards, who)
         and not course.unseen_discards(hand, who)
-        and any(may_lie_open(turn, who, index) for index in _places(turn, who))
+        and any(may_be_face_up(turn, who, index) for index in _places(turn, who))
         for who in _names(turn)
     )
 
@@ -89,7 +89,7 @@ def _to_show(turn: HousePokerTurn) -> bool:
         return False
     reshown = hand.discards is not None and len(dealt(hand.cards, DEALER)) <= turn.book.hand
     return reshown or any(
-        may_lie_open(turn, who, index) for who in _names(turn) for index in _places(turn, who)
+        may_be_face_up(turn, who, index) for who in _names(turn) for index in _places(turn, who)
     )
 
 

@@ -31,7 +31,7 @@ from devices.readings import (
 
 
 def open_session(turn: PaiGowTurn, command: SessionOpen) -> None:
-    """The table opens; the croupier has the bank."""
+    """Open the table; the croupier has the bank."""
     banked_commands.open_session(turn, command)
     turn.change(bank=None)
 
@@ -63,7 +63,7 @@ def set_bank(turn: PaiGowTurn, command: ButtonSet) -> None:
 
 
 def set_dice(turn: PaiGowTurn, command: DiceSet) -> None:
-    """The dice of the session: their number, one colour, of the size that the decree prescribes."""
+    """Register the dice of the session: their number, colour and size are the decree's."""
     session(turn)
     least, most = turn.book.die
     turn.emit(DiceRegistered(serials=command.serials, by=command.by))
@@ -79,7 +79,7 @@ def set_dice(turn: PaiGowTurn, command: DiceSet) -> None:
 
 
 def read_dice(turn: PaiGowTurn, reading: DiceRead) -> None:
-    """A device has read a throw. It counts after "no more bets", once, and live."""
+    """Handle a throw read by a device. It counts once, live, and after "no more bets"."""
     turn.change(thrower=reading.device)
     deal = turn.state.current
     if deal is None or not deal.closed:
@@ -96,7 +96,7 @@ def read_dice(turn: PaiGowTurn, reading: DiceRead) -> None:
 
 
 def tell_dice(turn: PaiGowTurn, command: DiceTell) -> None:
-    """The croupier reports the dice: without a device, or against its reading."""
+    """Record the dice as the croupier reports them: without a device, or against its reading."""
     dealing(turn)
     deal = turn.current
     if not _right(turn, command.values):
@@ -113,11 +113,11 @@ def tell_dice(turn: PaiGowTurn, command: DiceTell) -> None:
             "dice_differ", detail=f"{_spell(command.values)}, and not {_spell(deal.dice)}"
         )
     turn.throw(command.values)
-    banked_readings.go_on(turn)
+    banked_readings.deal_waiting(turn)
 
 
 def on_fault(turn: PaiGowTurn, reading: DiceFault) -> None:
-    """The dice reader reports or clears a fault."""
+    """Handle a fault of the dice reader, or its end."""
     turn.change(thrower=reading.device)
     if reading.active:
         turn.raise_alert(f"dice_{reading.fault}", reading, reading.detail)
@@ -126,7 +126,7 @@ def on_fault(turn: PaiGowTurn, reading: DiceFault) -> None:
 
 
 def on_silence(turn: PaiGowTurn, reading: AnyReading) -> None:
-    """No card goes unseen while only the dice reader is silent."""
+    """Handle a silence. While only the dice reader is silent, no card goes unseen."""
     if reading.device != turn.state.thrower or not reading.device:
         banked_readings.on_silence(turn, reading)
 
@@ -143,18 +143,18 @@ def _spell(values: tuple[int, ...]) -> str:
 
 
 def act(turn: PaiGowTurn, command: HandAct) -> None:
-    """A player has set the hand, or withdraws that."""
+    """Record that a player has set the hand, or withdraw that."""
     dealing(turn)
     if turn.state.stop is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
     if command.action != "set":
         raise RejectedError("action_not_allowed", action=command.action, actions=("set",))
     (turn.set_hand if command.valid else turn.unset_hand)(command.who, command.by)
-    banked_readings.go_on(turn)
+    banked_readings.deal_waiting(turn)
 
 
 def turn_cards(_turn: PaiGowTurn, _command: CardsTurn) -> None:
-    """Reject turning: a hand is shown set in two."""
+    """Refuse: a hand is shown set in two."""
     raise RejectedError("show_with_low_hand")
 
 

@@ -29,16 +29,14 @@ def croupier(book: PaiGow) -> int:
 
 
 def counted(book: PaiGow, bank: int, total: int) -> int:
-    """The position that the dice choose: counted clockwise, the bank's is one, and one again each
-    time round.
+    """The position chosen by the dice: counted clockwise from the bank's, which is one, as often
+    round as needed.
     """
     return (bank + total - 2) % len(positions(book)) + 1
 
 
 def clockwise(book: PaiGow, start: int, there: Sequence[int]) -> tuple[int, ...]:
-    """Those positions in the order in which they are served from ``start`` on, whether or not it is
-    one of them.
-    """
+    """These positions in the order of service from ``start``, whether or not it is one of them."""
     round_ = len(positions(book))
     return tuple(sorted(there, key=lambda position: (position - start) % round_))
 
@@ -50,13 +48,13 @@ def passed(book: PaiGow, bank: int, to: int) -> tuple[int, ...]:
 
 
 def split(cards: Sequence[str], low: Sequence[str]) -> tuple[str, ...]:
-    """The cards of the high hand: those that are not in the low one."""
+    """The cards of the high hand: all that are not in the low one."""
     return tuple(card for card in cards if card not in low)
 
 
 def judged(book: PaiGow, cards: Sequence[str], low: Sequence[str]) -> tuple[Value, Value] | None:
-    """The values of the high and the low hand; None where the hand is not set as it must be: the
-    low hand has another number of cards, or the high one is not worth more.
+    """The values of the high and the low hand; None if the hand is set wrongly: the low hand has a
+    wrong number of cards, or the high one is not worth more.
     """
     if len(low) != book.low:
         return None

@@ -82,7 +82,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         return croupier(self.book) if self.state.bank is None else self.state.bank
 
     def after_deal(self) -> Phase:
-        """Dice before the deal; after it hands are set, then shown."""
+        """The phase after the deal: dice before it, setting, then showing."""
         if not self.current.dice:
             return Phase.DICE
         return Phase.SETTING if len(self.current.set) < len(self.current.boxes) else Phase.SHOWDOWN
@@ -105,8 +105,8 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
 
     @property
     def players(self) -> tuple[str, ...]:
-        """The hands that play: the croupier's, then those that are compared with it or with the
-        bank's, the bank's own first.
+        """The hands that play: the croupier's, then those compared with it or with the bank's, the
+        bank's first.
         """
         return self._players(self.current)
 
@@ -114,16 +114,16 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         boxes = sorted(deal.boxes, key=lambda box: box != deal.bank)
         return (DEALER, *(who_at(self.book, box) for box in boxes))
 
-    def may_play(self) -> None:
-        """The bank is at a place in play."""
+    def require_playable(self) -> None:
+        """Raise ``RejectedError`` unless the bank's position is in play."""
         if self.bank not in (*self.state.boxes, croupier(self.book)):
             raise RejectedError("bank_not_in_play", who=who_at(self.book, self.bank))
 
     def begin_deal(self) -> None:
-        """The dice say where the deal begins."""
+        """Wait for the dice, which decide where the deal begins."""
 
     def throw(self, values: tuple[int, ...]) -> None:
-        """The dice choose who gets the first hand; from there hands are laid clockwise."""
+        """Deal clockwise from the hand that the dice choose."""
         start = counted(self.book, self.current.bank, sum(values))
         served = positions(self.book) if self.settings.hands == "positions" else self.places_in_play
         names = [who_at(self.book, position) for position in clockwise(self.book, start, served)]
@@ -143,11 +143,11 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         return False
 
     def exposed(self, who: str) -> None:
-        """No section foresees it: the person in charge decides."""
+        """Leave it to the person in charge: no section provides for an exposed card."""
         self.doubt("card_exposed", detail=who)
 
     def error(self, command: DealError) -> None:
-        """No section foresees an error of dealing: the person in charge decides."""
+        """Leave it to the person in charge: no section provides for an error of dealing."""
         who = command.who or ""
         if command.error == "exposed" and on_table.hand(self.current.cards, who):
             if command.index is not None:
@@ -159,7 +159,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     # The cards that are over
 
     def counted(self) -> int:
-        """After the deal, the cards that are over."""
+        """The number of cards left after the deal."""
         deal = self.state.current
         return (
             len(self.deck) - len(deal.cards)
@@ -168,7 +168,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         )
 
     def judge(self, right: bool) -> None:
-        """After the deal it is the cards that are over which were counted."""
+        """Record a count: after the deal, of the left cards."""
         deal = self.state.current
         if deal is None or not deal.cards or deal.due:
             super().judge(right)
@@ -178,7 +178,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         else:
             self.doubt("leftover_wrong", detail=f"{self.counted()} must be over")
 
-    def let_pass(self) -> None:
+    def continue_despite(self) -> None:
         """Accept a wrong number of cards."""
         if self.state.doubt == "leftover_wrong":
             self.change_current(left=True)
@@ -186,7 +186,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     # Hands are set, and lie open
 
     def set_hand(self, who: str, by: str) -> None:
-        """A player has set his hand in two, face down."""
+        """Record that a player has set his hand in two, face down."""
         if not self.current.dice or self.current.due:
             raise RejectedError("cards_not_dealt")
         if who not in self.players[1:]:
@@ -197,7 +197,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         self.decided(who, "set", by)
 
     def unset_hand(self, who: str, by: str) -> None:
-        """Withdraw that a player has set the hand; too late once a hand is face up."""
+        """Withdraw that a player has set the hand; refused once a hand is face up."""
         if who not in self.current.set:
             raise RejectedError("not_the_last_action", who=who, action="set")
         if self.current.low:
@@ -205,8 +205,10 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         self.change_current(set=tuple(player for player in self.current.set if player != who))
         self.decided(who, "set", by, valid=False)
 
-    def may_show(self, who: str) -> None:
-        """The croupier sees his cards when all others have set theirs; then hands are face up."""
+    def require_showable(self, who: str) -> None:
+        """Raise ``RejectedError`` if this hand may not be shown now: the croupier's follows when
+        all others are set, then the rest.
+        """
         if self.current.due:
             raise RejectedError("cards_not_dealt")
         if who not in self.players:
@@ -237,14 +239,14 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             self.change_current(low={**self.current.low, command.who: command.low})
 
     def missing(self) -> tuple[str, ...]:
-        """When all have set, the hands that do not are face up."""
+        """The hands that must still be turned face up, once all have set."""
         if len(self.current.set) < len(self.players) - 1:
             return ()
         return tuple(who for who in self.players if who not in self.current.low)
 
     def advance(self) -> None:
-        """Hands of empty places are put away; the result, when all hands are face up and the cards
-        that are over were counted.
+        """Put away the hands of empty places; publish the result once all hands are face up and the
+        left cards were counted.
         """
         if not self.current.dice or self.current.due or self.state.stop is not None:
             return
@@ -281,7 +283,9 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         self.result(made)
 
     def outcome(self, deal: PaiGowRound, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
-        """Every hand against the bank's, or the croupier's, by the table of cases."""
+        """The outcome of every hand against the bank's, or the croupier's, by the table of
+        cases.
+        """
         players = self._players(deal)
         made = {who: judged(self.book, lie[who], deal.low[who]) for who in players}
         bank = DEALER if self.settings.compared == "dealer" else who_at(self.book, deal.bank)

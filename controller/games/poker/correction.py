@@ -30,7 +30,7 @@ class PokerOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PokerAtTheTable(Protocol):
-    """A game's turn, as far as it is needed here."""
+    """The part of a game's turn that concerns corrections."""
 
     state: Any
 
@@ -44,7 +44,7 @@ class PokerAtTheTable(Protocol):
 
 
 def published(state: Any, command: ResultCorrect, *, decisions: bool = False) -> DealtEntry:
-    """The result that is to be corrected; ``decisions``: whether those may be. Raises
+    """The result to correct. ``decisions``: whether decisions may be corrected. Raises
     ``RejectedError``.
     """
     number = command.round
@@ -99,8 +99,8 @@ def right_cards(
 
 
 def came_to_lie(entry: DealtEntry, command: ResultCorrect, sizes: Mapping[str, int]) -> DealtEntry:
-    """The result with the cards of hands that lay open after all, as a corrected decision has it;
-    ``sizes``: how many each has.
+    """The result with the cards of hands that were face up after all, as a corrected decision
+    implies. ``sizes``: the size of each hand.
     """
     hands = command.hands or {}
     for who, size in sizes.items():
@@ -165,7 +165,7 @@ def replace_result(
 def correct_settled(
     turn: PokerAtTheTable, entry: DealtEntry, command: ResultCorrect, deck: Collection[str]
 ) -> None:
-    """Correct the cards of a round that a person settled at the table: its bets are not settled
+    """Correct the cards of a round that a person settled at the table. Its bets are not settled
     again.
     """
     if command.decisions:
@@ -178,7 +178,7 @@ def correct_settled(
 def emit_awards(
     turn: PokerAtTheTable, before: Sequence[AwardQualified], after: Sequence[AwardQualified]
 ) -> None:
-    """Withdraw awards that no longer hold, and give new ones."""
+    """Withdraw awards that are no longer due, and publish new ones."""
     for award in before:
         if award not in after:
             turn.emit(replace(award, valid=False))

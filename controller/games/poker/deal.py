@@ -32,7 +32,7 @@ def deal(hands: Sequence[str], size: int, dealt: Dealt = "singly") -> Order:
 
 
 def due(order: Order, table: Table) -> Order:
-    """Who is still to get cards, in order."""
+    """The hands that still get cards, in order."""
     there: dict[str, int] = {}
     for card in table:
         there[card.to] = there.get(card.to, 0) + 1
@@ -46,7 +46,5 @@ def due(order: Order, table: Table) -> Order:
 
 
 def packet(order: Order) -> int:
-    """How many cards the next hand of what is due gets before another does: a packet has as
-    many.
-    """
+    """The number of consecutive cards that the next hand gets: the size of its packet."""
     return len(list(takewhile(lambda who: who == order[0], order)))

@@ -1,6 +1,4 @@
-"""What every table of poker makes of the words of its shuffler about itself and the deck, and of
-those of who counts it.
-"""
+"""The alerts of a table of poker about its shuffler, and the results of deck checks."""
 
 from __future__ import annotations
 
@@ -16,7 +14,9 @@ UNREADY_STATES = ("door_open", "jam", "recovering", "count_wrong", "set_wrong", 
 
 
 def track_shuffler(turn: Moves[Any, Any, Any], reading: ShufflerState) -> str | None:
-    """Raise or clear its alerts; gives what it cannot deal for now, None where it is ready."""
+    """Raise and clear the shuffler's alerts. Returns the state in which it cannot deal, None if it
+    is ready.
+    """
     for state in UNREADY_STATES:
         if state != reading.state:
             turn.clear_alert(f"shuffler_{state}")
@@ -29,7 +29,9 @@ def track_shuffler(turn: Moves[Any, Any, Any], reading: ShufflerState) -> str | 
 
 
 def verdict(reading: ShufflerVerdict, whole: int) -> DeckChecked:
-    """A shuffler has counted a deck of ``whole`` cards and looked at it: two facts."""
+    """The result of a shuffler's check of a deck of ``whole`` cards: count and cards are two
+    facts.
+    """
     count_right = (
         reading.count_right
         if reading.count is None
@@ -46,7 +48,7 @@ def verdict(reading: ShufflerVerdict, whole: int) -> DeckChecked:
 
 
 def counted(command: DeckCheck, whole: int) -> DeckChecked:
-    """A person has counted a deck of ``whole`` cards and looked at it."""
+    """The result of a person's check of a deck of ``whole`` cards."""
     count_right = command.cards == whole
     return DeckChecked(
         right=count_right and command.right,

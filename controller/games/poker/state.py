@@ -1,6 +1,4 @@
-"""What every table of poker remembers of its rounds: the base of each ``State``, and the outcome of
-a round.
-"""
+"""The base of each poker game's ``State``: the outcomes and the hands of its rounds."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ P = TypeVar("P", bound=NumberedRound)
 
 
 class PokerState(DealtState[DealtEntry], frozen=True, kw_only=True, omit_defaults=True):
-    """A table of poker between two inputs, as far as all of them are alike."""
+    """A table of poker between two inputs: the base of all of them."""
 
     entries: tuple[DealtEntry, ...] = ()
     played: tuple[Any, ...] = ()
@@ -35,7 +33,7 @@ class PokerState(DealtState[DealtEntry], frozen=True, kw_only=True, omit_default
         return replace(self, entries=entries, played=behind(self.played, entries))
 
     def round_of(self, number: int) -> Any:
-        """The round behind a result, None where it is not kept."""
+        """The round behind a result; None if it is not remembered."""
         return next((result for result in self.played if result.round == number), None)
 
 
@@ -50,5 +48,5 @@ def with_entry(entries: tuple[DealtEntry, ...], entry: DealtEntry) -> tuple[Deal
 
 
 def behind(played: tuple[P, ...], entries: tuple[DealtEntry, ...]) -> tuple[P, ...]:
-    """The rounds behind the results that are still shown."""
+    """The rounds whose results are still published."""
     return tuple(result for result in played if result.round >= entries[-HISTORY_ROUNDS:][0].round)

@@ -1,4 +1,4 @@
-"""One step of a table whose hands are played for themselves, against the bank."""
+"""One step of a table where each hand plays for itself against the bank."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T", bound=PokerState)
 
 
 class AgainstBankTurn(DealtTurn[B, S, T]):
-    """The outcome of a round in which each hand plays for itself against the bank."""
+    """The outcome of a round where each hand plays for itself against the bank."""
 
     def outcome_of(self, entry: DealtEntry) -> HousePokerOutcome:
         """The outcome of a round that has a result: each hand for itself, against the bank."""
@@ -51,13 +51,13 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
         """Report the other payments of a round with this result."""
 
     def behind(self) -> DealtRound:
-        """The round in progress, as far as a correction of its result needs it."""
+        """The round in progress: the part that a correction of its result needs."""
         assert self.state.current is not None
         return self.state.current
 
     def unresolved(self, *names: str) -> None:
-        """End the round without a result, and keep its face-up cards for the person who decides:
-        those of these hands, by default in the order of the deal.
+        """End the round without a result. The face-up cards of these hands are stored for the
+        person who decides.
         """
         deal = self.state.current
         assert deal is not None

@@ -1,4 +1,4 @@
-"""The burn: the first card of a shoe is shown and says how many are burned, unseen."""
+"""The burn: the first card of a shoe is shown and determines how many are burned unseen."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def begin(turn: PuntoBancaTurn) -> None:
-    """A shoe begins: its cards are burned first, unless it shuffles all the time."""
+    """Begin to burn cards, unless the shoe shuffles continuously."""
     turn.change(burn=None if turn.settings.continuous else PuntoBancaBurn())
 
 
 def on_card(turn: PuntoBancaTurn, held: Held) -> None:
-    """A card came while cards are burned."""
+    """Handle a card that came during the burn."""
     if held.given.to in ("player", "banker"):
         turn.hold(held, "card_misplaced", f"burn expected, the shoe says {held.given.to}")
     else:
@@ -49,7 +49,7 @@ def burn_card(turn: PuntoBancaTurn, held: Held) -> None:
 
 
 def finish(turn: PuntoBancaTurn, *, anyway: bool = False) -> None:
-    """The burn ends when that many cards have come, or on a person's statement."""
+    """End the burn once its number of cards has come, or by a person's decision (``anyway``)."""
     now = turn.state.burn
     assert now is not None
     due = None if now.shown is None else count(turn, now.shown)
@@ -62,21 +62,23 @@ def finish(turn: PuntoBancaTurn, *, anyway: bool = False) -> None:
 
 
 def count(turn: PuntoBancaTurn, shown: str) -> int:
-    """How many cards leave the shoe before the first round: that many, plus the shown one if it
-    does not count.
+    """The number of cards that leave the shoe before the first round: the value of the shown one,
+    plus that one if it does not count.
     """
     return pips(shown) + (turn.settings.burn_card == "apart")
 
 
 def miss(turn: PuntoBancaTurn, now: PuntoBancaBurn) -> None:
-    """A silence may have hidden a card of it: a person says when it is over."""
+    """Record that a silence may have hidden a burned card: a person decides when the burn is
+    over.
+    """
     if not now.gap:
         turn.irregular("silence", asks=("card.decide",), detail="burn")
     turn.change(burn=replace(now, gap=True))
 
 
 def decide(turn: PuntoBancaTurn, command: CardDecide, now: PuntoBancaBurn) -> None:
-    """Read the first burn card, or end the burn on a person's word."""
+    """Read the first burn card, or end the burn, by a person's decision."""
     if command.action == "read" and now.drawn and now.shown is None:
         card = talla.read_card(command)
         if turn.state.shoe is not None:

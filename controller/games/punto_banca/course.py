@@ -90,19 +90,19 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         return next_place(self.on_table, self.book.third)
 
     def next_place(self) -> str | None:
-        """The burn comes first."""
+        """The burn, while cards are burned; else the announced place of the next card."""
         if self.state.burn is not None:
             return "burn" if self.state.stop is None else None
         return super().next_place()
 
-    def diverted(self, held: Held) -> bool:
+    def divert(self, held: Held) -> bool:
         """A burn card, a card of no round; and one before which a silence may have hidden another,
         which it cannot where the shoe itself counts the places.
         """
         if self.state.burn is not None:
             burn.on_card(self, held)
             return True
-        if super().diverted(held):
+        if super().divert(held):
             return True
         coup, drawn = self.state.current, held.given
         if coup is None or not coup.gap:
@@ -116,14 +116,16 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         return True
 
     def found(self, drawn: CardDrawn) -> bool:
-        """Whether the shoe itself says that this is the first card of a round."""
+        """Whether the shoe reports this as the first card of a round."""
         if self.by_shoe and (drawn.to, drawn.index) == ("player", 1):
             self.change(out_of_sync=False, unseen=False)
             return True
         return False
 
     def objection(self, held: Held) -> tuple[str, str | None] | None:
-        """Also where the shoe places it elsewhere, or it came face up when it must be face down."""
+        """The trouble of the card, also if the shoe places it elsewhere or it came face up where it
+        must be face down.
+        """
         drawn, now = held.given, self.state.shoe
         over = now is not None and now.over and held.trouble is None and not drawn.unsure
         if why := ("shoe_over", None) if over else super().objection(held):
@@ -158,18 +160,18 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         return self.complete_outcome() is not None
 
     def open_gap(self, coup: PuntoBancaRound) -> None:
-        """A card of the round may be hidden, after those that had come."""
+        """Record that a card of the round may be hidden after those that have come."""
         super().open_gap(coup)
         self.change_current(before_gap=coup.before_gap if coup.gap else len(coup.cards))
 
     def miss(self) -> None:
-        """A silence may have hidden cards, of the burn too."""
+        """Record that a silence may have hidden cards, of the burn too."""
         if self.state.burn is not None:
             burn.miss(self, self.state.burn)
         self.lose_place()
 
     def late(self, held: Held) -> None:
-        """During the burn, it came unseen."""
+        """Count a late card during the burn; else as at every table of coups."""
         burning, now = self.state.burn, self.state.shoe
         if burning is None or now is None:
             super().late(held)
@@ -179,12 +181,12 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
     # What follows by itself
 
     def complete_outcome(self) -> Made | None:
-        """The outcome of the round in progress, once all its cards have come and are face up."""
+        """The outcome of the round in progress once all its cards have come face up, else None."""
         return self.whole(self.on_table) if all_up(self.on_table) else None
 
     def advance(self) -> None:
-        """Turn the first four where the table is set so; then what the rules make of the cards face
-        up: a hand's decision, the result.
+        """Turn the first four cards if the table is set so; then announce the decisions that follow
+        from the cards, and the result.
         """
         if self.settings.turn == "when_complete" and len(self.on_table) == 4:
             self.turn_cards(SIDES)
@@ -197,7 +199,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         self._conclude(outcome)
 
     def _decide(self, coup: PuntoBancaRound) -> None:
-        """Announce what the rules leave no choice about, once for each hand."""
+        """Announce, once for each hand, the decision that the rules require."""
         player, banker = (up(coup.cards, side) for side in SIDES)
         if is_natural(player) or is_natural(banker):
             for side in SIDES:
@@ -225,8 +227,8 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         self.emit(HandDecided(round=coup.round, who=side, decision=decision, announcement=filled))
 
     def _conclude(self, outcome: Made | None) -> None:
-        """All cards are face up: publish the result, unless a card is still to come, a person must
-        decide, or the witnesses differ.
+        """Publish the result once all cards are face up, unless a card is still to come, a person
+        must decide, or the witnesses differ.
         """
         coup = self.state.current
         assert coup is not None
@@ -248,18 +250,18 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
     # What wins
 
     def judged(self, cards: Sequence[str]) -> Made | None:
-        """What these cards make in their order; None unless they are exactly one whole coup."""
+        """The outcome of these cards in order; None unless they are exactly one whole coup."""
         hands = dealt_again(self.book.third, cards)
         if hands is None:
             return None
         return winner_of(*hands), hands_of(*hands), marks_of(*hands, self.settings)
 
     def stated_marks(self, won: str) -> tuple[str, ...]:
-        """What else is known of a result given only on a person's word."""
+        """The marks of a result given by a person without cards."""
         return ("tie",) if won == "tie" else ()
 
     def candidate(self, coup: PuntoBancaRound, late: Table) -> str | None:  # noqa: ARG002
-        """Who has won if all its cards are face up."""
+        """The winner if all cards of the round are face up, else None."""
         outcome = self.complete_outcome()
         return None if outcome is None else outcome[0]
 
@@ -274,7 +276,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         return earlier if verdict is None else (*earlier, *readings_of(verdict))
 
     def noted(self, entry: PuntoBancaEntry) -> PuntoBancaEntry:
-        """Whether the verdict has come."""
+        """The result, with whether the verdict was compared."""
         was = self.state.current
         compared = was is not None and was.round == entry.round and was.verdict is not None
         return replace(entry, compared=compared)
@@ -338,8 +340,8 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
                 raise RejectedError("action_not_allowed", action=command.action, actions=ACTIONS)
 
     def _accept(self, command: CardDecide, held: Held) -> None:
-        """Place the card where the order requires; face up, out of turn, only on a person's
-        statement.
+        """Place the card where the order requires; face up out of turn only if a person states
+        so.
         """
         now, rest = self.state.shoe, self.state.held[1:]
         if command.action == "for" and command.who is None:
@@ -365,13 +367,13 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         self.place(held.given, to, seen=command.action == "exposed")
 
     def _read(self, command: CardDecide, held: Held) -> None:
-        """It is another card than the shoe reported."""
+        """Place the held card with the value read by the person."""
         read = commands.read(self, command, held)
         self.change(held=(read, *self.state.held[1:]))
         self._accept(command, read)
 
     def _keep(self, command: CardDecide, held: Held) -> None:
-        """Keep the card as the first of the next round; if cards are being burned, the burn ended
+        """Keep the card as the first of the next round. If cards are being burned, the burn ended
         before it.
         """
         now, was = self.state.shoe, held.given
@@ -399,7 +401,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
     # The shoe
 
     def new_shoe(self) -> None:
-        """Its cards are burned first."""
+        """Begin to burn cards."""
         burn.begin(self)
 
     def clear_shoe(self, left: int | None = None) -> None:

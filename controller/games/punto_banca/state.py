@@ -41,12 +41,14 @@ class PuntoBancaBurn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
     @property
     def asks(self) -> bool:
-        """Whether a person must say what the first card is, or when the burn is over."""
+        """Whether a person must read the first burn card, or end the burn."""
         return self.gap or (self.drawn > 0 and self.shown is None)
 
 
 class PuntoBancaEntry(DealtEntry, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round. A result keeps its evidence too: the shoe may yet say otherwise."""
+    """The outcome of one round. A result keeps its evidence, since the shoe's verdict may still
+    differ.
+    """
 
     winner: Winner | None = None
     compared: bool = False
@@ -71,7 +73,7 @@ class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omi
 
     @property
     def stop(self) -> Stop | None:
-        """As at every table of coups; and the burn."""
+        """The stop of every table of coups, or of the burn."""
         if self.burn is None or self.reset or self.held:
             return super().stop
         return Stop("burn", CARD_DECISIONS) if self.burn.asks else None

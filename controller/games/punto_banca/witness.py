@@ -1,5 +1,5 @@
-"""What else the shoe reports of a round: the cut card, and its own verdict, which is a second
-witness and never the result.
+"""The shoe's other reports about a round: the cut card, and its verdict, which is a second witness
+and never the result.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from devices.readings import CardCut, ShoeResult
 
 
 def on_cut(turn: PuntoBancaTurn, _reading: CardCut) -> None:
-    """The cut card came: the round in progress is the last; with none in progress the shoe is
-    over.
-    """
+    """Handle the cut card: the round in progress is the last; without one the shoe is over."""
     state, coup = turn.state, turn.state.current
     if state.shoe is None or state.shoe.continuous or state.shoe.cut_at is not None:
         return
@@ -37,7 +35,7 @@ def on_cut(turn: PuntoBancaTurn, _reading: CardCut) -> None:
 
 
 def on_verdict(turn: PuntoBancaTurn, reading: ShoeResult) -> None:
-    """The shoe's own verdict."""
+    """Handle the shoe's verdict."""
     coup = turn.state.current
     if not turn.state.open or reading.late:
         return
@@ -61,7 +59,7 @@ def on_verdict(turn: PuntoBancaTurn, reading: ShoeResult) -> None:
 
 
 def _compare(turn: PuntoBancaTurn, reading: ShoeResult) -> None:
-    """The verdict on the round whose result was just published."""
+    """Compare the verdict with the result that was just published."""
     last = turn.state.entry(turn.state.round)
     if last is None or last.kind != "result" or last.compared or not last.hands:
         return

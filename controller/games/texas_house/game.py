@@ -16,7 +16,7 @@ from controller.contract.shown import TexasHouseShown
 from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
-from controller.games.banked.readings import go_on
+from controller.games.banked.readings import deal_waiting
 from controller.games.banked.when import running
 from controller.games.machine import Choices
 from controller.games.session import sent, session
@@ -25,14 +25,14 @@ from controller.games.when import bets_open
 
 
 def act(turn: TexasHouseTurn, command: HandAct) -> None:
-    """A player makes the second bet or folds, or withdraws that."""
+    """Record that a player makes the second bet or folds, or undo that."""
     dealing(turn)
     if turn.state.stop is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
     if command.action not in ("go", "pass"):
         raise RejectedError("action_not_allowed", action=command.action, actions=("go", "pass"))
     (turn.act if command.valid else turn.take_back)(command.who, command.action, command.by)
-    go_on(turn)
+    deal_waiting(turn)
 
 
 def bet(turn: TexasHouseTurn, command: BetPlace | BetWithdraw) -> None:
@@ -46,7 +46,7 @@ def bet(turn: TexasHouseTurn, command: BetPlace | BetWithdraw) -> None:
 
 
 def may_act(turn: TexasHouseTurn) -> bool:
-    """Whether a player may decide, or take that back."""
+    """Whether a player may decide, or undo that."""
     if not running(turn):
         return False
     deal = turn.current

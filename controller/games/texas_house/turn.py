@@ -68,7 +68,7 @@ def reaches(hand_value: Value, pair: str, ranking: str) -> bool:
 def bonus(
     book: TexasHouse, own: tuple[str, ...], flop: tuple[str, ...]
 ) -> tuple[Value, tuple[int, int] | None]:
-    """The hand that two cards and the flop make, and what it pays to 1; None if it loses."""
+    """The hand made by two cards and the flop, and its odds to 1; None if it loses."""
     hand_value = value((*own, *flop), book.ranking)
     return hand_value, book.bonus.get(hand_value.category) if reaches(
         hand_value, book.bonus_pair_from, book.ranking
@@ -76,12 +76,12 @@ def bonus(
 
 
 def hand_of(bettor: str) -> str:
-    """The hand that a bet is on: ``box:1`` for ``box:1/2``, who bets on it too."""
+    """The hand that a bet is on: ``box:1`` for ``box:1/2``, the bet of its second bettor."""
     return bettor.partition("/")[0]
 
 
 def settled(book: TexasHouse, mine: Value, bank: Value) -> tuple[Settled, Settled]:
-    """How the ante and the second bet are settled."""
+    """The outcome of the ante and the second bet."""
     if not reaches(bank, book.qualifies, book.ranking):
         return Settled(bet="ante", outcome="win", pays=book.ante[mine.category]), Settled(
             bet="second", outcome="void"
@@ -105,7 +105,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         return self.state.current
 
     def after_deal(self) -> Phase:
-        """All players act, then hands are shown."""
+        """The phase after the deal: the players act, then hands are shown."""
         spoken = len(self.current.spoke) == len(self.current.boxes)
         return Phase.SHOWDOWN if spoken else Phase.PLAYERS
 
@@ -125,7 +125,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
 
     @property
     def first(self) -> Order:
-        """The dealing order up to the flop: players and bank card by card, then the flop."""
+        """The order up to the flop: players and bank card by card, then the flop."""
         order = [who for to in self.book.deal for who in (self.boxes if to == "boxes" else (to,))]
         return (*order, *[BOARD] * self.book.board[0])
 
@@ -246,8 +246,10 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             spoke={**self.current.spoke, who: word}, cards=on_table.drop(self.current.cards, who)
         )
 
-    def may_show(self, who: str) -> None:
-        """Players may show once all have acted, the bank once the river is dealt."""
+    def require_showable(self, who: str) -> None:
+        """Raise ``RejectedError`` if this hand may not be shown: players once all have acted, the
+        bank once the river is dealt.
+        """
         if len(self.current.spoke) < len(self.boxes):
             raise RejectedError("decisions_missing")
         if who == DEALER and self.current.due:
@@ -256,9 +258,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             raise RejectedError("no_hand", who=who)
 
     def missing(self) -> tuple[str, ...]:
-        """Once all players have acted: the covered hands of the bank and of those who play against
-        it.
-        """
+        """The covered hands of the bank and of its opponents, once all players have acted."""
         if len(self.current.spoke) < len(self.boxes) or not self.going:
             return ()
         return tuple(
@@ -266,8 +266,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         )
 
     def advance(self) -> None:
-        """Ask for a common card that was not read; award the bonus bets; once all have acted, order
-        the turn and river, and at last give the result.
+        """Ask for an unread common card; award bonus bets; once all have acted, deal turn and
+        river, then publish the result.
         """
         if (
             any(not card.up for card in on_table.hand(self.current.cards, BOARD))
@@ -331,7 +331,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         return replace(deal, spoke={**deal.spoke, **command.decisions}), there, command
 
     def _lie(self) -> dict[str, tuple[str, ...]]:
-        """The face-up hands and the common cards, by name."""
+        """The face-up cards of the hands and the board, by name."""
         table = self.current.cards
         own = {
             who: on_table.up(table, who)
@@ -362,7 +362,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         return tuple(found)
 
     def outcome(self, deal: TexasHouseRound, lie: Cards) -> PokerOutcome:
-        """Settle every bet of the round. The bank's hand is included if any player made the second
+        """The outcome of every bet. The bank's hand is included if any player made the second
         bet.
         """
         bank = (

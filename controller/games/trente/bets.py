@@ -17,7 +17,7 @@ from controller.games.trente.course import TrenteTurn
 
 
 def place_bet(turn: TrenteTurn, command: BetPlace) -> None:
-    """Place a bet. Insurance is a fixed part of bets that its player has placed."""
+    """Place a bet. Insurance is a fixed part of its player's placed bets."""
     if command.bet == "insurance" and command.bet in turn.offered():
         session(turn)
         current = stakes.open_round(turn.state.current, turn.book.laws, command)
@@ -29,13 +29,13 @@ def place_bet(turn: TrenteTurn, command: BetPlace) -> None:
 
 
 def withdraw_bet(turn: TrenteTurn, command: BetWithdraw) -> None:
-    """Withdraw a bet, and the insurance that no bet is left for."""
+    """Withdraw a bet, and an insurance that no bet is left for."""
     stakes.withdraw_bet(turn, command)
     _end_insurance(turn, command)
 
 
 def _insures(turn: TrenteTurn, bets: tuple[Stake, ...], who: str, amount: int | None) -> bool:
-    """Whether it is the insurance of one or several bets of this player, to the minor unit."""
+    """Whether this amount insures one or several bets of this player, to the minor unit."""
     own = [bet.amount for bet in bets if bet.who == who and bet.bet != "insurance"]
     if amount is None or None in own:
         return bool(own)
@@ -49,7 +49,7 @@ def _insures(turn: TrenteTurn, bets: tuple[Stake, ...], who: str, amount: int | 
 
 
 def _end_insurance(turn: TrenteTurn, command: BetPlace | BetWithdraw) -> None:
-    """Give back an insurance that is no longer a part of what its player has placed."""
+    """Return an insurance that is no longer a part of its player's bets."""
     current = turn.state.current
     assert current is not None
     for bet in current.bets:

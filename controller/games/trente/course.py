@@ -40,26 +40,24 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     winners = WINNERS
 
     def offered(self) -> Mapping[str, Bounds]:
-        """The chances, and their insurance against 31-31, which is limited by the bets that it
-        insures.
-        """
+        """The chances, and their insurance against 31-31, with their limits."""
         table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("chances"))
         return {**dict.fromkeys(self.book.chances, table), "insurance": Bounds()}
 
     def require_highest(self, minimum: int) -> None:
-        """The highest bet is a multiple of the minimum that the decree has."""
+        """Reject a minimum of which the highest bet is not a multiple that the decree allows."""
         law = self.book.laws.get("bet_limit")
         stakes.require_lawful(self.settings.highest, bands(self.book), minimum, law)
 
     # Where cards go
 
     def belongs(self) -> str | None:
-        """The row that is not full; unknown behind an unread card and after a silence."""
+        """The row that is not full; None behind an unread card and after a silence."""
         coup = self.state.current
         return None if coup is None or coup.unread or coup.gap else next_row(coup.known)
 
     def arrived(self, drawn: CardDrawn) -> Held | None:
-        """After the cut card come the last five, face down: they are counted."""
+        """Count a card, also the last five, which come face down after the cut card."""
         held = super().arrived(drawn)
         if held is None or self.state.shoe is None or self.state.shoe.cut_at is None:
             return held
@@ -71,9 +69,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         return None
 
     def unplaced(self, held: Held) -> None:
-        """The row is known only once the card before it is; after a silence, the coup is left to a
-        person.
-        """
+        """Leave the coup to a person after a silence; else wait until the card before is known."""
         coup = self.state.current
         if coup is None or coup.unread:
             self.wait(held)
@@ -81,7 +77,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
             self.unresolved(coup, "silence", (of_no_place(held),))
 
     def advance(self) -> None:
-        """The result, once both rows are full."""
+        """Publish the result once both rows are full."""
         coup = self.state.current
         if coup is None or (outcome := self.whole(coup.cards)) is None:
             return
@@ -91,26 +87,26 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
             self.result(coup, outcome, coup.confirmed_by)
 
     def restart(self) -> None:
-        """With the round in progress, the cards that waited are gone."""
+        """Record a restart; the waiting cards are dropped with the round in progress."""
         super().restart()
         self.change(unseen=False, held=(), overflowed=False)
 
     # What wins
 
     def judged(self, cards: Sequence[str]) -> Made | None:
-        """What these cards make in their order; None unless they are exactly one whole coup."""
+        """The outcome of these cards in order; None unless they are exactly one whole coup."""
         return (winner(cards), hands(cards), marks(cards)) if is_coup(cards) else None
 
     def stated_marks(self, won: str) -> tuple[str, ...]:
-        """What else is known of a result given only on a person's word."""
+        """The marks of a result given by a person without cards."""
         return () if won in ROWS else (won,)
 
     def result_call(self, marks: tuple[str, ...]) -> Announcement | None:
-        """Whether colour wins or loses."""
+        """The call that announces the winning colour."""
         return self.call(_CALLS.get(marks[0] if marks else "", ""))
 
     def noted(self, entry: TrenteEntry) -> TrenteEntry:
-        """A refait of the last hand is settled differently."""
+        """The result, marked if it is a refait of the last round, which is settled differently."""
         return replace(entry, last=self.state.is_last(entry.round))
 
     def outcome_of(self, entry: TrenteEntry) -> TrenteOutcome:
@@ -118,8 +114,8 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         return refait.outcome(self.state, self.settings, entry)
 
     def revise(self, before: TrenteState, number: int, by: Command) -> None:
-        """Announce later refaits again if their count changed with it: their bets are worth more,
-        or less.
+        """Publish later refaits again if their count changed: their bets are worth more, or
+        less.
         """
         was, now = refait.counts(before), refait.counts(self.state)
         for entry in self.state.entries:
@@ -127,13 +123,13 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
                 self.emit_correction(entry, entry.winner, by)
 
     def unresolved(self, coup: DealtRound, why: Why, late: Table = ()) -> None:
-        """Cards that waited may be of the coup too."""
+        """Leave the result open; waiting cards may belong to the coup too."""
         super().unresolved(coup, why, (*map(of_no_place, self.state.held), *late))
 
     # Decisions
 
     def decide_unread(self, command: CardDecide) -> bool:
-        """The unread card, the last of the round: read it, or remove it."""
+        """Read or remove the last, unread card of the round."""
         coup, held, now = self.state.current, self.state.held, self.state.shoe
         if coup is None or now is None or not coup.unread:
             return False
@@ -201,8 +197,8 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     # The cut card
 
     def cut(self, by: Command | None = None) -> None:
-        """The cut card voids the round in progress, and as many cards follow it as the decree
-        wants. ``by``: a person reported it.
+        """Void the round in progress after the cut card, which the decree's number of cards
+        follows. ``by``: the person who reported it.
         """
         coup = self.state.current
         assert self.state.shoe is not None
@@ -213,7 +209,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         self.change(held=(), overflowed=False, out_of_sync=False, unseen=False)
 
     def count_out(self, now: shoe.Shoe, left: int | None) -> None:
-        """Compare the cards behind the cut card with the number that the decree wants."""
+        """Compare the cards behind the cut card with the decree's number."""
         if now.cut_at is None:
             super().count_out(now, left)
             return
@@ -223,7 +219,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         self.emit(shoe.ended(now, "cut", left))
 
     def new_shoe(self) -> None:
-        """No card came after its cut card yet."""
+        """Reset the cut card."""
         self.change(tail=0)
 
 
@@ -234,15 +230,15 @@ _CALLS: Mapping[str, Literal["colour_wins", "colour_loses"]] = {
 
 
 def on_cut(turn: TrenteTurn, _reading: CardCut) -> None:
-    """The cut card came."""
+    """Handle the cut card."""
     now = turn.state.shoe
     if now is not None and not now.continuous and now.cut_at is None:
         turn.cut()
 
 
 def void(turn: TrenteTurn, command: RoundVoid) -> None:
-    """Void the round on the word of the person in charge; for the cut card too, where the shoe does
-    not see it.
+    """Void the round by decision of the person in charge, also for a cut card that the shoe did not
+    see.
     """
     round_, now = undecided(turn.state, turn.state.current, command.round), turn.state.shoe
     law = void_law(turn, command)
@@ -255,7 +251,7 @@ def void(turn: TrenteTurn, command: RoundVoid) -> None:
 
 
 def may_announce_last(turn: TrenteTurn) -> bool:
-    """Whether the last rounds may be announced: they are not yet."""
+    """Whether the last rounds are not announced yet."""
     return turn.state.last is None
 
 
@@ -267,5 +263,5 @@ def announce_last(turn: TrenteTurn, command: LastRoundsAnnounce) -> None:
 
 
 def bands(book: Trente) -> dict[str, stakes.Band]:
-    """What may be the highest bet on a chance."""
+    """The highest bets that the decree allows on a chance."""
     return {"chances": stakes.Band(book.limits)}

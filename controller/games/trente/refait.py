@@ -9,8 +9,8 @@ from controller.games.zero import choices
 
 
 def running(state: TrenteState, number: int | None = None) -> int:
-    """How many consecutive refaits end with this round, or with the latest one. A void coup changes
-    nothing, nor does a tie.
+    """The count of consecutive refaits that ends with this round, or with the latest one. Void
+    coups and ties change nothing.
     """
     count = 0
     for entry in reversed(state.entries):
@@ -26,7 +26,7 @@ def running(state: TrenteState, number: int | None = None) -> int:
 
 
 def counts(state: TrenteState) -> dict[int, int]:
-    """The count of consecutive refaits at each remembered one, by its round."""
+    """The count of consecutive refaits at each remembered one, by round."""
     return {
         entry.round: running(state, entry.round)
         for entry in state.entries
@@ -35,8 +35,8 @@ def counts(state: TrenteState) -> dict[int, int]:
 
 
 def outcome(state: TrenteState, settings: TrenteSettings, entry: TrenteEntry) -> TrenteOutcome:
-    """The outcome of a coup with a result: of a refait, how many are consecutive and what may be
-    done with the bets placed.
+    """The outcome of a coup with a result; of a refait, the count of consecutive ones and the
+    choices for the bets.
     """
     assert entry.winner is not None
     is_refait = entry.winner == "refait"

@@ -39,7 +39,7 @@ def rows(cards: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def next_row(cards: Sequence[str]) -> Row | None:
-    """Where the next card of a coup belongs; None: both rows are full."""
+    """The row of the next card of a coup; None if both are full."""
     black, red = rows(cards)
     if points(black) < FULL_ROW_POINTS:
         return "black"
@@ -47,12 +47,12 @@ def next_row(cards: Sequence[str]) -> Row | None:
 
 
 def is_coup(cards: Sequence[str]) -> bool:
-    """Whether these are the cards of one whole coup, and no card more."""
+    """Whether these are exactly the cards of one whole coup."""
     return bool(cards) and next_row(cards) is None and next_row(cards[:-1]) == "red"
 
 
 def winner(cards: Sequence[str]) -> Winner:
-    """The row nearer to 31; or which of the two draws it is."""
+    """The row nearer to 31, or the kind of draw."""
     black, red = map(points, rows(cards))
     if black == red:
         return "refait" if black == FULL_ROW_POINTS else "tie"

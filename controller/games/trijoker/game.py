@@ -27,7 +27,7 @@ from controller.rulebooks.common_poker import Trijoker
 
 
 def act(turn: TrijokerTurn, command: HandAct) -> None:
-    """A player withdraws a bet or leaves it, or withdraws that decision."""
+    """Record that a player withdraws a bet or leaves it, or undo that decision."""
     dealing(turn)
     if turn.state.stop is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
@@ -37,12 +37,12 @@ def act(turn: TrijokerTurn, command: HandAct) -> None:
 
 
 def may_act(turn: TrijokerTurn) -> bool:
-    """Whether a player may decide about a bet, or take that back."""
+    """Whether a player may decide about a bet, or undo that."""
     return running(turn) and not turn.current.due and turn.current.turned < len(COMMON_PLACES)
 
 
 def may_turn(turn: TrijokerTurn) -> bool:
-    """Whether a hand may be turned; a common card also where it was seen too early and lies open
+    """Whether a hand may be turned. A common card also if it was seen too early and is face up
     already: with its turn the next decision begins.
     """
     return to_turn(turn) or any(

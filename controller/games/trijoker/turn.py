@@ -27,9 +27,9 @@ COMMON_TOGETHER = "common"
 
 
 class TrijokerRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in progress. ``turned``: how many common cards were turned in their turn.
-    ``withdrawn``: who took back which bets; ``spoke``: who has decided since the last card was
-    turned. ``told``: players who showed or named their cards, and lose their bets.
+    """The round in progress. ``turned``: how many common cards were turned in order. ``withdrawn``:
+    the bets that each player withdrew; ``spoke``: who has decided since the last card was turned.
+    ``told``: the players who showed or named their cards and lose their bets.
     """
 
     turned: int = 0
@@ -46,7 +46,7 @@ class TrijokerState(BankedState, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def pays(book: Trijoker, made: Value) -> tuple[int, int] | None:
-    """The odds of a hand to 1; None: it loses. Of pairs, those from the lowest that wins."""
+    """The odds of a hand to 1; None if it loses. Pairs pay from the lowest winning rank."""
     ranks = RANKINGS[book.ranking].ranks
     if made.category == "pair" and ranks.index(made.cards[0][0]) < ranks.index(book.pair_from):
         return None
@@ -54,7 +54,7 @@ def pays(book: Trijoker, made: Value) -> tuple[int, int] | None:
 
 
 def voids(book: Trijoker, card: str) -> bool:
-    """Whether a common card that is seen too early makes the round void."""
+    """Whether a common card that is seen too early voids the round."""
     ranks = RANKINGS[book.ranking].ranks
     return ranks.index(card[0]) >= ranks.index(book.void_from)
 
@@ -69,7 +69,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         return self.state.current
 
     def after_deal(self) -> Phase:
-        """The first bet, the second, then the hands are shown."""
+        """The phase after the deal: the first bet, the second, then the showdown."""
         return (Phase.FIRST_BET, Phase.SECOND_BET, Phase.SHOWDOWN)[self.current.turned]
 
     def new_round(self, number: int) -> TrijokerRound:
@@ -82,17 +82,21 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         return tuple(f"box:{box}" for box in self.current.boxes)
 
     def begin_deal(self) -> None:
-        """Players, left common card, players, right common card, players."""
+        """Set the order: players, left common card, players, right common card, players."""
         order = [who for to in self.book.deal for who in (self.boxes if to == "boxes" else (to,))]
         self.change_current(order=tuple(order))
 
     def faces_up(self, who: str) -> bool:
-        """By the other reading, the first cards to the players and the left common card."""
+        """Whether a card is dealt face up: under one reading of the decree the players' first cards
+        and the left common card.
+        """
         first = not on_table.dealt(self.current.cards, who)
         return self.settings.face_up == "yes" and first and who != COMMON_PLACES[1]
 
     def exposed(self, who: str) -> None:
-        """A player's card: the round continues. A common one: it depends on the card."""
+        """Handle an exposed card. After a player's card the round continues; for a common one it
+        depends on the card.
+        """
         if who not in COMMON_PLACES:
             self.irregular("card_exposed", detail=who)
             return
@@ -110,7 +114,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             self.void(self.current.round, "card_exposed", self.book.laws["common_exposed"])
 
     def error(self, command: DealError) -> None:
-        """A card exposed; all else is for the person in charge."""
+        """Handle an error of dealing: an exposed card; all others are for the person in charge."""
         if (
             command.error == "exposed"
             and command.fault == "player"
@@ -130,7 +134,9 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         self.exposed(command.who)
 
     def _forfeit(self, who: str) -> None:
-        """A player who shows or names cards loses all bets; the hand need not be shown."""
+        """Record that a player who showed or named cards loses all bets; the hand need not be
+        shown.
+        """
         if who not in self.boxes or who in self.current.told:
             raise RejectedError("who_not_in_play", who=who, hands=tuple(self.boxes))
         self.change_current(
@@ -138,8 +144,10 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         )
         self.irregular("hand_told", detail=who)
 
-    def may_show(self, who: str) -> None:
-        """First the left common card, then the right one, then the players' hands."""
+    def require_showable(self, who: str) -> None:
+        """Raise ``RejectedError`` out of order: the left common card, the right one, then the
+        players' hands.
+        """
         if self.current.due:
             raise RejectedError("cards_not_dealt")
         if who not in (*COMMON_PLACES, *self.boxes) or who in self.current.told:
@@ -149,8 +157,8 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             raise RejectedError("turned_first", who=COMMON_PLACES[self.current.turned])
 
     def faced(self, who: str) -> None:
-        """A common card was turned in order: the next decision begins. A player who has not decided
-        leaves the bet.
+        """Begin the next decision with a common card that was turned in order. A player who has not
+        decided leaves the bet.
         """
         if self.state.doubt == "common_exposed":
             self._seen(who, on_table.up(self.current.cards, who)[0])
@@ -158,7 +166,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             self.change_current(turned=self.current.turned + 1, spoke=())
 
     def act(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
-        """A player leaves the bet of this decision or withdraws it."""
+        """Record that a player leaves the bet of this decision or withdraws it."""
         if self.current.due or self.current.turned >= len(COMMON_PLACES):
             raise RejectedError("no_bet_to_withdraw")
         if who not in self.boxes:
@@ -192,7 +200,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             self.emit(BetPlaced(round=self.current.round, who=who, bet=bet, by=by))
 
     def missing(self) -> tuple[str, ...]:
-        """After the right common card, every player's hand."""
+        """The hands of all players, once the right common card is face up."""
         if self.current.turned < len(COMMON_PLACES):
             return ()
         return tuple(
@@ -202,7 +210,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         )
 
     def advance(self) -> None:
-        """Ask for a card that must be face up; the result follows once all hands are."""
+        """Ask for a card that must be face up; publish the result once all hands are."""
         unread = [card for card in self.current.cards if not card.up and self._by_rule(card.to)]
         if unread and self.state.doubt is None:
             self.doubt("card_unread", about=unread[0].to, detail=unread[0].to)
@@ -224,7 +232,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         self.result(self.outcome(self.current, lie | {COMMON_TOGETHER: common}))
 
     def outcome(self, deal: TrijokerRound, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
-        """Every player against the pay table, with both common cards."""
+        """The outcome of every player against the pay table, with both common cards."""
         common = Hand(who=COMMON_TOGETHER, cards=lie[COMMON_TOGETHER])
         return PokerOutcome(
             hands=(*(self._result(deal, f"box:{box}", lie) for box in deal.boxes), common)
