@@ -80,7 +80,9 @@ def main() -> None:
     )
     command = chosen.add_parser("month", help="verify and audit a month of one table")
     command.add_argument("--days", type=int, default=month.DAYS)
-    command.add_argument("--journal", type=Path, help="where to keep it, and find it the next time")
+    command.add_argument(
+        "--journal", type=Path, help="where to store the journal, to reuse it the next time"
+    )
     command = chosen.add_parser("web", help="from an event at the broker to a picture at a browser")
     command.add_argument("--browsers", type=int, nargs="+", default=[1, 200])
     command.add_argument("--rounds", type=int, default=300)

@@ -44,7 +44,7 @@ class RawPublisher:
         self._line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._line.sendall(connect_packet("bench", keepalive=0))
         if self._line.recv(4) != CONNACK:
-            raise TimeoutError(f"{address}: the broker does not take us")
+            raise TimeoutError(f"{address}: the broker refuses the connection")
         self._number = 0
 
     def publish(self) -> float:

@@ -116,7 +116,6 @@ class CoinTables:
         self.client.publish(f"{ROOT}/{topic}", json.dumps(body), 1, retain=True)
 
     def _on_recall(self, _client: Any, _data: Any, message: paho.MQTTMessage) -> None:
-        """Answer a recall."""
         request = json.loads(message.payload)
         table = message.topic.removeprefix(f"{ROOT}/").partition("/")[0]
         events = self._journals[table][request["from"] - 1 :][:100]
@@ -134,13 +133,13 @@ class MeterHistory:
         self.times: list[float] = []
 
     def add(self, coins: int, now: float) -> None:
-        """Add a value."""
+        """Record that the meter includes ``coins`` since ``now``."""
         self.coins.append(coins)
         self.times.append(now)
 
     @property
     def now(self) -> int:
-        """Present number of coins."""
+        """Number of coins that the meter includes now."""
         return self.coins[-1] if self.coins else 0
 
     def after(self, coin: int) -> float:

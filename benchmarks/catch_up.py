@@ -81,7 +81,7 @@ def main(tables: int, entries: int) -> None:
         end = time.monotonic() + filled.events / MIN_EVENTS_PER_SECOND + OUTAGE_SECONDS
         while not counter.reached:
             if time.monotonic() > end:
-                sys.exit(f"  only {counter.lines:,} of {filled.events:,} events came")
+                sys.exit(f"  only {counter.lines:,} of {filled.events:,} events arrived")
             time.sleep(0.1)
         with contextlib.suppress(TimeoutError):
             subscriber.wait("the last results", lambda: not _live(shown, arrived, counter)[1], 30.0)

@@ -21,7 +21,7 @@ class Engine(Protocol):
     protocol: str
 
     def start(self) -> None:
-        """Start it, without waiting."""
+        """Start the broker without waiting until it accepts connections."""
 
     def check(self) -> None:
         """Raise ``TimeoutError`` if one of its programs has ended."""
@@ -31,12 +31,12 @@ class Engine(Protocol):
 
     @property
     def pids(self) -> dict[str, int]:
-        """Its process ids, by name."""
+        """Process ids of its programs by name, for measuring CPU and memory."""
         ...
 
 
 class Mosquitto:
-    """One Mosquitto without persistence."""
+    """One Mosquitto without persistence, as by default."""
 
     protocol = "5"
 
@@ -47,20 +47,20 @@ class Mosquitto:
         stack.callback(self._programs.close)
 
     def start(self) -> None:
-        """As of every engine."""
+        """See :class:`Engine`."""
         self._programs.start(self._commands)
 
     def check(self) -> None:
-        """As of every engine."""
+        """See :class:`Engine`."""
         self._programs.check()
 
     def cut(self) -> None:
-        """As of every engine."""
+        """See :class:`Engine`."""
         self._programs.cut()
 
     @property
     def pids(self) -> dict[str, int]:
-        """As of every engine."""
+        """See :class:`Engine`."""
         return self._programs.pids
 
 
@@ -74,24 +74,24 @@ class Nats:
         self.ports = [urlsplit(url).port or 0 for url in self._cluster.mqtt]
 
     def start(self) -> None:
-        """As of every engine."""
+        """See :class:`Engine`."""
         for number in range(len(self._cluster.nodes)):
             self._cluster.launch(number)
 
     def check(self) -> None:
-        """As of every engine."""
+        """See :class:`Engine`."""
         for node in self._cluster.nodes:
             if node.program is not None and not node.program.runs():
                 raise TimeoutError(f"{node.name} has ended")
 
     def cut(self) -> None:
-        """As of every engine."""
+        """See :class:`Engine`."""
         for number in range(len(self._cluster.nodes)):
             self._cluster.kill(number)
 
     @property
     def pids(self) -> dict[str, int]:
-        """As of every engine."""
+        """See :class:`Engine`."""
         return {
             node.name: node.program.process.pid
             for node in self._cluster.nodes

@@ -34,7 +34,7 @@ ROUNDS_PER_YEAR = 525_600
 
 
 class Filled(NamedTuple):
-    """What was written."""
+    """Size of a filled journal."""
 
     rounds: int
     entries: int

@@ -145,7 +145,7 @@ class Programs:
         self.running: dict[str, Process] = {}
 
     def start(self, commands: Mapping[str, Sequence[str]]) -> None:
-        """Start them all, without waiting."""
+        """Start all programs without waiting until they are ready."""
         for name, command in commands.items():
             with (self._folder / f"{name.replace(' ', '-')}.log").open("ab") as log:
                 self.running[name] = subprocess.Popen(
@@ -174,7 +174,7 @@ class Programs:
         self.running.clear()
 
     def close(self) -> None:
-        """End all of them."""
+        """Kill the programs that still run."""
         for process in self.running.values():
             process.terminate()
         for process in self.running.values():

@@ -82,7 +82,7 @@ class JournalledEvents:
         self._coins: dict[tuple[str, int, int, str], int] = {}
 
     def update(self) -> None:
-        """Read new entries."""
+        """Read the entries that were written since the last call."""
         for journal, position in self._read.items():
             with closing(JournalReader(journal)) as reader:
                 while found := reader.events_after(position, PAGE):

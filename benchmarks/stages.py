@@ -72,7 +72,7 @@ def main(rounds: int) -> None:
     if not stages:
         sys.exit("  health has no field `stages`: this daemon does not measure them")
     if absent := missing(stages):
-        sys.exit(f"  health.stages does not say {', '.join(absent)}")
+        sys.exit(f"  health.stages has no {', '.join(absent)}")
     print(row("", *FIGURES, width=18))
     parts = {counted: shares(stages, counted) for counted in FIGURES}
     for stage in STAGES:

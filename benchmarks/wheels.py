@@ -78,7 +78,7 @@ class CoinSlots:
 
     @property
     def due(self) -> float:
-        """When they act next."""
+        """Time of the next action of the slots, on the clock of :meth:`turn`."""
         return self._device.deadline - self._ahead
 
     def turn(self, now: float) -> bool:

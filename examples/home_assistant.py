@@ -192,7 +192,7 @@ class Site:
             self._tables[table] = info
 
     def node(self, node: str, boot: str) -> None:
-        """The run of a daemon."""
+        """Record the current run of a daemon."""
         self._boots[node] = boot
 
     def devices(self) -> Iterator[dict[str, Any]]:
@@ -220,7 +220,7 @@ def main() -> None:
     parser.add_argument(
         "--single",
         action="store_true",
-        help="a message for each entity, for a Home Assistant that knows none of devices",
+        help="publish one message per entity, for a Home Assistant without device discovery",
     )
     parser.add_argument("--username")
     parser.add_argument("--password-file", help="file that contains the password")

@@ -164,7 +164,7 @@ class VirtualBus(IBackend):
         return iter(tuple(self._plugged))
 
     def get_parent(self, dev: PluggedDevice) -> None:
-        """Not needed."""
+        """Return None: the virtual bus has no hubs."""
 
     def get_device_descriptor(self, dev: PluggedDevice) -> Any:
         """Return vendor, product, class and location."""

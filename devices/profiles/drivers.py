@@ -54,7 +54,7 @@ def _blind(profile: Profile) -> str | None:
     readings = [*profile.say, *(spec for message in profile.message for spec in message.say)]
     if profile.kind == "wheel" and RESULT_READING not in {spec.reading for spec in readings}:
         return (
-            f"no number can come: the profile {profile.name} has no {RESULT_READING}; "
+            f"no number can be decoded: the profile {profile.name} has no {RESULT_READING}; "
             "write one from the maker's document (docs/technician/profiles.md)"
         )
     for at, problem in unreached(profile):

@@ -84,7 +84,7 @@ class BeeTek:
 
     @property
     def deadline(self) -> float | None:
-        """When a burst is over."""
+        """Time at which a burst of reports counts as over."""
         return self._pace.deadline
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002

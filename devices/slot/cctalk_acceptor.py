@@ -76,7 +76,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             ("coins: position", [position for position, _ in self.coins]),
         ):
             if twice := [value for value in found if found.count(value) > 1]:
-                raise ValueError(f"{name} {twice[0]} is there twice; give each once")
+                raise ValueError(f"{name} {twice[0]} is given twice; give each once")
 
 
 class CcTalkCodec:

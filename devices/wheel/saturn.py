@@ -412,7 +412,7 @@ def _make(device: str, options: msgspec.Struct) -> Saturn:
 def _blind(options: msgspec.Struct) -> str | None:
     assert isinstance(options, Options)
     return (
-        "no number can come: its position in an answer is not public; give `fields` from the "
+        "no number can be decoded: its position in an answer is not public; give `fields` from the "
         "vendor's document (docs/technician/devices/saturn.md)"
         if options.fields is None
         else None

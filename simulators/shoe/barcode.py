@@ -60,7 +60,7 @@ class BarcodeShoe(SimulatedShoe):
     baud = 9600
 
     def report_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - a scanner knows only the card
-        """Send a line."""
+        """Send the code of the card as a line, or simulate a pending fault."""
         if self.take_fault("foreign_code") is not None:
             self._send_line("5901234123457")
         repeated = self.take_fault("read_twice")

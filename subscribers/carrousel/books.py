@@ -37,7 +37,7 @@ class Books:
             for jackpot in (*self._jackpots, *saved)
         }
         self._changed, self._tables = set(), {}
-        return {table: cursor.heard for table, cursor in self.store.cursors().items()}
+        return {table: cursor.memory for table, cursor in self.store.cursors().items()}
 
     def apply(self, jackpot: str, time: str, fact: Fact) -> FactOutcome | None:
         """Apply a fact at ``time``. Return its outcome, or None if it was applied before.

@@ -413,7 +413,6 @@ class TableIntake:
     # A single event
 
     def _accept(self, head: _EventHead, body: bytes) -> IntakeResult:
-        """Accept the next event."""
         digest, memory = event_digest(body), self.memory
         memory.at, memory.since = (
             EventPosition(head.boot, head.seq, head.time, digest),

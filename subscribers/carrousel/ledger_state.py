@@ -144,7 +144,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def at(self) -> Cause:
-        """From when the hit counts."""
+        """Position from which the hit counts."""
         return self.points[0].at
 
 

@@ -107,10 +107,10 @@ class LedgerError(Exception):
 
 
 class Cursor(msgspec.Struct, frozen=True):
-    """Read position of a table. ``heard``: the memory of its intake."""
+    """Read position of a table. ``memory``: the memory of its intake."""
 
     table: str
-    heard: bytes
+    memory: bytes
 
 
 class PostingRow(NamedTuple):
@@ -134,7 +134,7 @@ class PostingRow(NamedTuple):
 
     @property
     def at(self) -> Cause:
-        """From when it counts."""
+        """Position from which the posting counts."""
         return Cause(self.at_time, self.at_table, self.at_boot, self.at_seq)
 
     @property

@@ -274,7 +274,6 @@ class JackpotController:
             self.books.store.close()
 
     async def _metrics(self) -> HttpResponse:
-        """Return the reply to ``/metrics``."""
         connection = self._connection
         samples = metric_values(
             self._counts,
@@ -502,7 +501,6 @@ class JackpotController:
             self._republish(jackpot)
 
     def _republish(self, jackpot: JackpotRuntime) -> None:
-        """Publish the statement again."""
         jackpot.corrected_at, jackpot.changed, jackpot.published_at = clock.monotonic(), True, 0.0
         self._work.set()
 
@@ -1034,7 +1032,6 @@ class JackpotController:
         )
 
     async def _tick(self) -> None:
-        """Do the periodic work."""
         while True:
             await clock.sleep(TICK_SECONDS)
             now = clock.monotonic()
@@ -1115,7 +1112,7 @@ class JackpotController:
         if key is None or store.head != store.committed:
             return
         try:
-            memories = {name: cursor.heard.decode() for name, cursor in store.cursors().items()}
+            memories = {name: cursor.memory.decode() for name, cursor in store.cursors().items()}
             mark = VerificationMark(
                 ledger=store.id,
                 boot=self.boot,

@@ -74,7 +74,7 @@ def find_changed_cursor(file: LedgerReader, mark: VerificationMark) -> str | Non
     """
     if mark.heard is None or mark.position != file.head.position:
         return None
-    current = {name: table.heard for name, table in reading.cursors(file.connection).items()}
+    current = {name: table.memory for name, table in reading.cursors(file.connection).items()}
     marked = {name: memory.encode() for name, memory in mark.heard.items()}
     tables = sorted(current.keys() | marked.keys())
     return next((table for table in tables if current.get(table) != marked.get(table)), None)

@@ -96,7 +96,7 @@ class JackpotStatement(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def currency(self) -> str:
-        """ISO 4217 code."""
+        """ISO 4217 code of the jackpot's currency; empty without terms."""
         return "" if self.terms is None else self.terms.currency
 
     @property

@@ -43,7 +43,6 @@ class _StatementPdf(FPDF):
         self.set_margins(_MARGIN, _MARGIN, _MARGIN)
 
     def header(self) -> None:
-        """Print the page header."""
         for number, line in enumerate(header_lines(self._statement, self._language)):
             self.set_font("Helvetica", "B" if number == 0 else "", 12 if number == 0 else 7)
             height = 6 if number == 0 else 3.2
@@ -51,7 +50,6 @@ class _StatementPdf(FPDF):
         self.ln(2)
 
     def footer(self) -> None:
-        """Print the page number."""
         self.set_y(-_MARGIN + 2)
         self.set_font("Helvetica", "", 7)
         self.cell(0, 3, f"{self.page_no()}", align="C")

@@ -305,8 +305,8 @@ class LedgerStore:
         reason = getattr(error, "strerror", None) or str(error)
         last = self.committed.position
         stored = (
-            f"whether entries after {last} are stored will be known when the file is open again: "
-            "give no order twice until then"
+            f"whether entries after {last} are stored is unknown until the file is open again: "
+            "repeat no order before that"
             if at_commit
             else f"nothing after entry {last} is stored"
         )

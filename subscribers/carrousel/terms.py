@@ -162,7 +162,7 @@ def _decree_flaws(terms: Terms, authorisation: Authorisation) -> Iterator[str]:
     if terms.seed < minimum:
         yield f"seed = {spell(terms.seed)} is below {spell(minimum)}: {why}"
     if terms.kind == "fixed" and terms.boxes != FIXED_JACKPOT_BOXES:
-        yield "boxes must be 6: a fixed jackpot wants a table with six boxes for it (L1847)"
+        yield "boxes must be 6: a fixed jackpot requires a table with six boxes for it (L1847)"
     if set(terms.games) & set(BLACK_JACK) and terms.least < 2000 * terms.stake:
         yield (
             f"least = {spell(terms.least)} is below {spell(2000 * terms.stake)}: three sevens of "

@@ -187,7 +187,6 @@ def check_sums(position: int, postings: Sequence[PostingRow]) -> Iterator[Ledger
 
 
 def _check_orphans(connection: sqlite3.Connection) -> Iterator[LedgerFinding]:
-    """Find postings without an entry."""
     for (position,) in connection.execute(
         "SELECT DISTINCT position FROM posting WHERE position NOT IN (SELECT position FROM entry)"
     ):

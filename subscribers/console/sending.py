@@ -146,7 +146,7 @@ class CommandSender:
         prepare()
 
     async def run(self) -> None:
-        """Connect, and reconnect for ever."""
+        """Connect, and reconnect until cancelled."""
         logged_reason = ""
         for url in cycle(addresses(self._login.url)):
             try:

@@ -51,7 +51,7 @@ CARD_ACTIONS = ("remove", "accept", "next_round")
 
 
 class AnswerButton(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A button of an item."""
+    """A button of an item, with the command that it gives."""
 
     command: str
     text: str

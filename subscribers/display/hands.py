@@ -53,7 +53,7 @@ class HandPicture(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RoundEnding(msgspec.Struct, frozen=True, kw_only=True):
-    """How a round ended."""
+    """The ending of a round, as text."""
 
     round: int
     label: str

@@ -54,7 +54,6 @@ class _PermanencyDocument(FPDF):
         self.set_xy(_MARGIN, self._top)
 
     def footer(self) -> None:
-        """Print the page number."""
         self.set_y(-_MARGIN + 2)
         self.set_font("Helvetica", "", 7)
         self.cell(0, 3, f"{self.page_no()}", align="C")

@@ -45,7 +45,7 @@ class Keypad(Protocol):
         """Grab it exclusively."""
 
     def close(self) -> None:
-        """Close it."""
+        """Release it."""
 
     def async_read_loop(self) -> AsyncIterator[InputEvent]:
         """Yield its events. Raise ``OSError`` when it is unplugged."""

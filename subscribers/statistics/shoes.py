@@ -76,7 +76,7 @@ class ShoeEvidence(msgspec.Struct, frozen=True):
 
     @property
     def ranks_evidence(self) -> float:
-        """Evidence of the second gambler."""
+        """Evidence of the second gambler, who bets on the ranks of cards."""
         return log_sum(self.ranks) - log(len(self.ranks)) if self.ranks else 0.0
 
 

@@ -61,7 +61,7 @@ def command_line() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = CommandLine(
         prog="novamas surveillance prune",
-        description="Remove from the archive what is older than its policy.",
+        description="Remove the records that are older than the archive's policy allows.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

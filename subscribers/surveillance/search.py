@@ -159,7 +159,7 @@ def _search(archive: RecordArchive, settings: SearchSettings, options: argparse.
     if not rows:
         sys.stderr.write("novamas surveillance search: nothing was found\n")
         if not options.what and not whole_round:
-            sys.stderr.write(f"--what {NOTABLE} shows what is out of the ordinary\n")
+            sys.stderr.write(f"--what {NOTABLE} shows everything unusual\n")
     elif len(rows) == options.limit and not whole_round:
         sys.stderr.write(f"the first {options.limit}; --limit N shows more\n")
     return 0 if rows else 1

@@ -159,7 +159,6 @@ class SurveillanceRecorder:
     async def _store_messages(
         self, start: Callable[[str, Coroutine[Any, Any, object]], asyncio.Task[None]]
     ) -> None:
-        """Store messages as they arrive."""
         publishing = [
             start(f"alert connection of {site.id}", self._publish_while_closed(site))
             for site in self.sites

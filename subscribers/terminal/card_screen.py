@@ -37,7 +37,7 @@ MAX_CARDS = 3
 
 
 def body(view: TableView, _room: Room) -> list[RenderableType]:
-    """Both hands, and their points."""
+    """Return both hands with their points, the verdict and the marks."""
     cards = view.cards
     rows: list[RenderableType] = []
     for who in HANDS:

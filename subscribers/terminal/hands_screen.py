@@ -33,7 +33,7 @@ COMMON_CARDS = ("common", "board")
 
 
 def body(view: TableView, _room: Room) -> list[RenderableType]:
-    """The hands with their cards."""
+    """Return one line per hand: its cards, combination and outcome."""
     cards, language = view.cards, view.language
     names = sorted(cards.hands, key=_place)[:MAX_HANDS]
     if not names:

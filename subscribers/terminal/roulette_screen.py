@@ -55,7 +55,7 @@ MAX_EXTREMES, MIN_HOT_COUNT = 4, 2
 
 
 def body(view: TableView, room: Room) -> list[RenderableType]:
-    """The number and its chances."""
+    """Return the last number, large, and the chances that it wins."""
     last = view.last
     rows: list[RenderableType] = [Align.center(_face(last, room))]
     rows += [Text()] if room.height >= HEIGHT + 2 * EDGE_LINES + MIN_CAPTION_LINES else []

@@ -46,7 +46,7 @@ class VideoRecording(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def end(self) -> float:
-        """When its last picture ends."""
+        """End of its last picture, in seconds since 1970."""
         return self.begin + self.length
 
 

@@ -69,7 +69,6 @@ class BehindProxy:
         self._app, self._proxies, self._tls = app, proxies, tls
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a request."""
         peer = scope.get("client")
         if peer is not None and peer[0] in self._proxies:
             headers = Headers(scope=scope)
@@ -88,7 +87,6 @@ class PathPrefix:
         self._app, self._base = app, base
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a request."""
         path = scope.get("path", "")
         if scope["type"] != "http":
             await self._app(scope, receive, send)
@@ -111,8 +109,6 @@ class KnownHosts:
         self._logged = -LOG_INTERVAL_SECONDS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a request."""
-
         async def answer(scope: Scope, receive: Receive, _: Send) -> None:
             await self._app(scope, receive, send)
 

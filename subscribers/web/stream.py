@@ -111,7 +111,6 @@ class StreamResponse(Response):
         self._stream = stream
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the stream."""
         await self._stream(scope, receive, send)
 
 

@@ -30,7 +30,7 @@ export function sent(number) {
 }
 
 /** Close the dialog if its item is gone, because another person has decided it. */
-export function gone(isThere) {
+export function closeIfGone(isThere) {
   if (!asking() || sending !== null || item === null || isThere(item)) return;
   item = null;
   dialog.replaceChildren(
@@ -147,7 +147,7 @@ export function ask(place, answer, about) {
       }
     }
     const touch = latestTouch();
-    const given = {
+    const record = {
       number: touchNumber,
       table: place.table,
       text: answer.text,
@@ -158,9 +158,9 @@ export function ask(place, answer, about) {
     sending = touchNumber;
     send.disabled = true;
     showMessage(words("pit.sending"), "sent");
-    begun(given);
+    begun(record);
     onSent = () => showMessage(words("pit.sent"), "sent");
-    onBack = () => leave(given, withdrawn);
+    onBack = () => leave(record, withdrawn);
     const body = {
       number: touchNumber,
       table: place.table,
@@ -170,34 +170,34 @@ export function ask(place, answer, about) {
     };
     pin.value = "";
     answered(
-      given,
+      record,
       await answerTo(
         body,
         touch,
         withdrawn.signal,
-        () => sending === given.number && leave(given, withdrawn),
+        () => sending === record.number && leave(record, withdrawn),
       ),
     );
   }
 
   /**
-   * The person goes on without an answer, and is told what is known of the touch, beside the
+   * Close the dialog without a reply. The known outcome of the touch is then shown beside the
    * tables.
    */
-  function leave(given, withdrawn) {
+  function leave(record, withdrawn) {
     withdrawn.abort();
-    begun({ ...given, lost: true });
+    begun({ ...record, lost: true });
     sending = null;
     onBack = onSent = () => {};
     hide();
     window.dispatchEvent(new Event("novamas-touched"));
   }
 
-  function answered(given, { status, body, again }) {
+  function answered(record, { status, body, again }) {
     // if the session is over, the outcome is unknown, unless the touch was never tried
-    if (status === 401 && !again) settled(given.number);
+    if (status === 401 && !again) settled(record.number);
     if (status === 401) return location.reload();
-    const here = sending === given.number; // else the person closed the dialog
+    const here = sending === record.number; // else the person closed the dialog
     if (here) {
       sending = null;
       send.disabled = false;
@@ -206,8 +206,8 @@ export function ask(place, answer, about) {
     const done = status === 200 && !body.denied;
     const pending = done && ["sending", "sent", "unknown"].includes(body.how);
     const why = status === TOO_LATE ? words("pit.late") : (body?.text ?? words("pit.refused"));
-    if (!pending && here) settled(given.number);
-    else if (!pending) settled(given.number, done ? became(body) : why);
+    if (!pending && here) settled(record.number);
+    else if (!pending) settled(record.number, done ? became(body) : why);
     if (here && done) outcome(body);
     else if (here) refused(status, body, why);
     window.dispatchEvent(new Event("novamas-touched"));

@@ -67,7 +67,7 @@ function choice(field, _place, _offer, preset) {
 }
 
 function flag(field, _place, _offer, preset) {
-  const given = buttons(
+  const picker = buttons(
     [
       [true, words("pit.yes")],
       [false, words("pit.no")],
@@ -76,8 +76,8 @@ function flag(field, _place, _offer, preset) {
     true,
   );
   return {
-    element: given.element,
-    value: () => (given.value() === (field.default ?? undefined) ? undefined : given.value()),
+    element: picker.element,
+    value: () => (picker.value() === (field.default ?? undefined) ? undefined : picker.value()),
   };
 }
 
@@ -232,8 +232,8 @@ function dice(count, preset) {
       rows.map((each) => each.element),
     ),
     value: () => {
-      const given = rows.map((each) => each.value());
-      return given.every((each) => each === undefined) ? undefined : given;
+      const values = rows.map((each) => each.value());
+      return values.every((each) => each === undefined) ? undefined : values;
     },
   };
 }
@@ -243,14 +243,14 @@ function card(_field, place, _offer, preset) {
 }
 
 function cards(field, place, _offer, preset) {
-  return cardPicker(place, 1000, preset ?? [], (given) =>
-    given.length || field.required ? given : undefined,
+  return cardPicker(place, 1000, preset ?? [], (picked) =>
+    picked.length || field.required ? picked : undefined,
   );
 }
 
 function cardPicker(place, limit, preset, result) {
   const joker = place.view === PAI_GOW;
-  let given = [...preset];
+  let picked = [...preset];
   /** @type {string | null} */
   let rank = null;
   const element = h("div", { class: "cards" });
@@ -264,7 +264,7 @@ function cardPicker(place, limit, preset, result) {
             (SUITS.find(([suit]) => suit === each[1])?.[1] ?? ""),
     );
   const add = (each) => {
-    given = limit === 1 ? [each] : [...given, each];
+    picked = limit === 1 ? [each] : [...picked, each];
     rank = null;
     draw();
   };
@@ -273,14 +273,14 @@ function cardPicker(place, limit, preset, result) {
       h(
         "div",
         { class: "given", "aria-live": "polite" },
-        given.map(name),
+        picked.map(name),
         h(
           "button",
           {
             type: "button",
             class: "soft",
             click: () => {
-              given = [];
+              picked = [];
               rank = null;
               draw();
             },
@@ -332,7 +332,7 @@ function cardPicker(place, limit, preset, result) {
       ),
     );
   draw();
-  return { element, value: () => result(given) };
+  return { element, value: () => result(picked) };
 }
 
 function byHand(make) {
@@ -345,12 +345,12 @@ function byHand(make) {
         rows.map(([each, row]) => h("details", {}, h("summary", {}, each.text), row.element)),
       ),
       value: () => {
-        const given = Object.fromEntries(
+        const byHandId = Object.fromEntries(
           rows
             .map(([each, row]) => [each.id, row.value()])
             .filter(([, value]) => value !== undefined && value.length !== 0),
         );
-        return Object.keys(given).length ? given : undefined;
+        return Object.keys(byHandId).length ? byHandId : undefined;
       },
     };
   };

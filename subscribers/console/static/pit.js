@@ -3,9 +3,9 @@
 import { byId } from "../../static/base.js";
 import { touch } from "../../static/beats.js";
 import { connect } from "../../static/connection.js";
-import { h, kept, put } from "../../static/drawing.js";
+import { cached, h, put } from "../../static/drawing.js";
 import { TOO_LATE } from "../../static/request.js";
-import { ask, asking, became, gone, sent } from "./dialog.js";
+import { ask, asking, became, closeIfGone, sent } from "./dialog.js";
 import { leave } from "./leave.js";
 import { clock, money, page, post, words } from "./page.js";
 import { forget, forgotten, remember, settled } from "./touches.js";
@@ -47,20 +47,20 @@ function draw() {
       a.item.since.localeCompare(b.item.since),
   );
   put(work, [
-    kept("work", items.length, (count) =>
+    cached("work", items.length, (count) =>
       h("h2", {}, words("pit.work"), count > 0 && h("span", { class: "count" }, String(count))),
     ),
     ...(items.length
       ? items.map(({ place, item }) =>
-          kept(item.id, [{ ...item, left: 0 }, place.title], () => card(place, item)),
+          cached(item.id, [{ ...item, left: 0 }, place.title], () => card(place, item)),
         )
-      : [kept("nothing", 0, () => h("p", { class: "nothing" }, words("pit.nothing")))]),
+      : [cached("nothing", 0, () => h("p", { class: "nothing" }, words("pit.nothing")))]),
   ]);
   put(notices, [
     ...all.flatMap((place) =>
       place.done
         .filter((each) => (each.how === "unknown" || each.receipt) && !forgotten(each.number))
-        .map((each) => kept(`notice ${each.number}`, each, () => notice(place.name, each))),
+        .map((each) => cached(`notice ${each.number}`, each, () => notice(place.name, each))),
     ),
     ...old(),
   ]);
@@ -72,7 +72,7 @@ function draw() {
   )) {
     each.textContent = places.get(each.dataset.meter).meter;
   }
-  gone(
+  closeIfGone(
     (item) =>
       items.some((each) => each.item.id === item) ||
       all.some(({ awards }) => awards.some((each) => each.id === item)),
@@ -155,14 +155,14 @@ function tile(place) {
   const [button, name, title, meter, state, count] = tilesOf.get(table);
   button.className = place.trouble ? "tile before" : "tile";
   button.setAttribute("aria-pressed", String(table === chosen));
-  say(name, place.name);
-  say(title, place.title);
-  say(meter, place.meter ?? "");
-  say(
+  setText(name, place.name);
+  setText(title, place.title);
+  setText(meter, place.meter ?? "");
+  setText(
     state,
     `${place.trouble ? place.trouble.text : place.phase.text}${place.round ? ` · ${words("display.round", { round: place.round })}` : ""}`,
   );
-  say(count, place.items.length ? String(place.items.length) : "");
+  setText(count, place.items.length ? String(place.items.length) : "");
   return button;
 }
 
@@ -191,7 +191,7 @@ function tileOf(table) {
   return [button, ...parts];
 }
 
-function say(element, text) {
+function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
   element.hidden = !text;
 }
@@ -201,7 +201,7 @@ function say(element, text) {
  * stays under the finger.
  */
 function commands(place) {
-  const piece = (name, thing, make) => kept(`${name} of ${place.table}`, thing, make);
+  const piece = (name, thing, make) => cached(`${name} of ${place.table}`, thing, make);
   const groups = new Map();
   for (const offer of place.offers) {
     const { group } = page.forms[offer.command];
@@ -355,21 +355,21 @@ function old() {
     )
     .map((each) => {
       if (before.has(each.number)) findOut(each);
-      return kept(`notice ${each.number}`, each, () => notice(each.table, each));
+      return cached(`notice ${each.number}`, each, () => notice(each.table, each));
     });
 }
 
 /** Ask which commands the person has signed at the table since a touch of an earlier page. */
-function findOut(given) {
-  const { number, table, boot, seq } = given;
-  if (given.why || given.found || asked.has(number) || !places.has(table)) return;
+function findOut(record) {
+  const { number, table, boot, seq } = record;
+  if (record.why || record.found || asked.has(number) || !places.has(table)) return;
   asked.add(number);
   post("/pit/truth", { table, boot, seq }, { deadline: TRUTH_DEADLINE_MS }).then(
     ({ status: code, body }) => {
       if (code === 0) asked.delete(number);
       if (!body?.events) return;
       before.set(number, {
-        ...given,
+        ...record,
         found: body.events.length
           ? words("pit.found", { events: body.events.join(", ") })
           : words("pit.found_nothing"),
@@ -379,7 +379,7 @@ function findOut(given) {
   );
 }
 
-function take(place) {
+function onPlace(place) {
   places.set(place.table, place);
   for (const each of place.items) {
     if (each.left !== undefined) deadlines.set(each.id, performance.now() + each.left * 1000);
@@ -459,7 +459,7 @@ for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, h
 draw();
 connect(
   { path: "/pit/stream", query: `of=${page.tag}` },
-  { picture: take, jackpot: take },
+  { picture: onPlace, jackpot: onPlace },
   (since) => {
     connectionLost = since;
     draw();

@@ -43,8 +43,10 @@ for (const kind of ["click", "keydown", "change"]) {
  */
 export const touch = (at = lastTouched) => ({ at, header: "" });
 
-export function headerOf(of) {
-  const before = beats.filter((each) => each.at <= of.at).pop() ?? beats[0];
-  if (!of.header && before) of.header = `${before.text} ${Math.round(of.at - before.at)}`;
-  return of.header;
+export function headerOf(moment) {
+  const before = beats.filter((beat) => beat.at <= moment.at).pop() ?? beats[0];
+  if (!moment.header && before) {
+    moment.header = `${before.text} ${Math.round(moment.at - before.at)}`;
+  }
+  return moment.header;
 }

@@ -116,7 +116,7 @@ function listener(events, onLost, onRefused) {
 function own(address, kinds, listeners) {
   /** @type {ReturnType<typeof source> | null} */
   let made = null;
-  const look = () => {
+  const onVisibility = () => {
     if (document.hidden && made) {
       made.close();
       made = null;
@@ -125,6 +125,6 @@ function own(address, kinds, listeners) {
       made = source(address, kinds, listeners, listeners.isLost());
     }
   };
-  document.addEventListener("visibilitychange", look);
-  look();
+  document.addEventListener("visibilitychange", onVisibility);
+  onVisibility();
 }

@@ -18,7 +18,7 @@ function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name === "style") {
-      for (const [key, each] of Object.entries(value)) element.style.setProperty(key, each);
+      for (const [key, part] of Object.entries(value)) element.style.setProperty(key, part);
     } else if (typeof value === "function") element.addEventListener(name, value);
     else element.setAttribute(name, value === true ? "" : value);
   }
@@ -33,12 +33,12 @@ function fill(element, attributes, children) {
 const made = new Map();
 
 /**
- * The element for `key`, rebuilt only when `thing` has changed: replacing an element under a finger
+ * The element for `key`, rebuilt only when `data` has changed: replacing an element under a finger
  * would lose the touch.
  */
-export function kept(key, thing, make) {
-  const text = JSON.stringify(thing);
-  if (made.get(key)?.text !== text) made.set(key, { text, element: make(thing) });
+export function cached(key, data, make) {
+  const text = JSON.stringify(data);
+  if (made.get(key)?.text !== text) made.set(key, { text, element: make(data) });
   return made.get(key).element;
 }
 
@@ -48,10 +48,10 @@ export function kept(key, thing, make) {
  */
 export function put(parent, children) {
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);
-  for (const each of [...parent.children]) if (!children.includes(each)) each.remove();
+  for (const child of [...parent.children]) if (!children.includes(child)) child.remove();
   children.forEach((child, index) => {
-    const there = parent.children[index] ?? null;
-    if (there !== child) parent.insertBefore(child, there);
+    const current = parent.children[index] ?? null;
+    if (current !== child) parent.insertBefore(child, current);
   });
   if (focused && focused !== document.activeElement && parent.contains(focused)) focused.focus();
 }

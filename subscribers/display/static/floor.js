@@ -47,13 +47,13 @@ function tile(path) {
 function draw(name) {
   const picture = pictures.get(name);
   if (!picture) return (bars.get(name) ?? tiles.get(name)).replaceChildren(...unheard(lost));
-  if (bars.has(name)) bars.get(name).replaceChildren(bar(picture, lost, changes.of(picture)));
+  if (bars.has(name)) bars.get(name).replaceChildren(bar(picture, lost, changes.previous(picture)));
   else {
     tiles
       .get(name)
       .replaceChildren(
         name.startsWith(JACKPOT)
-          ? meter(picture, lost, changes.of(picture), many)
+          ? meter(picture, lost, changes.previous(picture), many)
           : frame(picture, lost, many),
       );
   }

@@ -1,8 +1,8 @@
 // A table's frame, the same for every game, around the body that the game draws.
 //
 // A game is a module with `draw(body, picture, compact)`, which returns elements, and optionally
-// `say(body)`, its result in words, and `legend()`, pairs of a mark and its meaning. `compact` is
-// true for one of many tables on the screen.
+// `describe(body)`, its result in words, and `legend()`, pairs of a mark and its meaning. `compact`
+// is true for one of many tables on the screen.
 
 import { h } from "./drawing.js";
 import { clock, money, page, speak, words } from "./page.js";
@@ -73,12 +73,12 @@ export function unheard(lost) {
 /**
  * The state of a table in one sentence, for screen readers: its trouble or its last result.
  */
-export function say(picture, lost) {
+export function describe(picture, lost) {
   speak(picture.language);
   const trouble = troubleOf(picture, lost);
   if (trouble) return `${picture.title.text}: ${trouble.text}`;
   const game = GAMES[picture.view];
-  return game?.say && picture.body ? (game.say(picture.body, picture) ?? "") : "";
+  return game?.describe && picture.body ? (game.describe(picture.body, picture) ?? "") : "";
 }
 
 /** The legend of a game's marks. */

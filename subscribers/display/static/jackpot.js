@@ -3,7 +3,7 @@
 import { byId } from "./base.js";
 import { h } from "./drawing.js";
 import { unheard } from "./frame.js";
-import { Changes, meter, say } from "./meter.js";
+import { Changes, meter, describe } from "./meter.js";
 import { address, kiosk, page, rotate, speak, stayOn, words } from "./page.js";
 import { listen } from "./stream.js";
 
@@ -21,8 +21,8 @@ function draw() {
   if (!picture) return main.replaceChildren(...unheard(lost));
   document.documentElement.lang = picture.language;
   document.title = picture.title;
-  main.replaceChildren(meter(picture, lost, changes.of(picture)));
-  const sentence = say(picture, lost);
+  main.replaceChildren(meter(picture, lost, changes.previous(picture)));
+  const sentence = describe(picture, lost);
   // screen readers announce every change, so set only changed text
   if (announced.textContent !== sentence) announced.textContent = sentence;
   explain(picture.language);

@@ -22,7 +22,7 @@ export class Changes {
     this.before = new Map();
   }
 
-  of(picture) {
+  previous(picture) {
     const { jackpot, amount } = picture;
     if (this.now.get(jackpot) !== amount) {
       this.before.set(jackpot, this.now.get(jackpot));
@@ -46,7 +46,7 @@ export function troubleOf(picture, lost) {
 }
 
 /** The jackpot's state in one sentence, for screen readers. */
-export function say(picture, lost) {
+export function describe(picture, lost) {
   const trouble = troubleOf(picture, lost);
   if (trouble) return `${picture.title}: ${trouble.text}`;
   if (picture.won) {
@@ -83,7 +83,7 @@ export function meter(picture, lost, before, compact = false) {
           [picture.decree, picture.authorisation].filter(Boolean).join(" · "),
         ),
     ),
-    standing(picture, trouble),
+    stateLine(picture, trouble),
     h("section", { class: "value" }, digits(picture.amount, before)),
     picture.won && won(picture.won, compact),
     compact && few.length > 0 && !picture.won && h("p", { class: "first" }, short(picture, null)),
@@ -149,7 +149,7 @@ export function lines(pictures, table, linked, lost) {
     if (!here) return [];
     const trouble = troubleOf(picture, lost);
     const out = !trouble && picture.in_play && !here.in_play;
-    const said = out
+    const stateText = out
       ? [words("jackpot.not_here"), here.why].filter(Boolean).join(": ")
       : short(picture, trouble);
     return [
@@ -162,7 +162,7 @@ export function lines(pictures, table, linked, lost) {
         },
         h("span", { class: "soft" }, picture.title),
         digits(picture.amount, picture.amount),
-        h("span", { class: "state" }, said),
+        h("span", { class: "state" }, stateText),
       ),
     ];
   });
@@ -193,7 +193,7 @@ function digits(text, before) {
   );
 }
 
-function standing(picture, trouble) {
+function stateLine(picture, trouble) {
   if (trouble) {
     return h(
       "p",

@@ -162,7 +162,7 @@ export function extremes(found, colours) {
 
 /** Frequencies as bars. `colour(share)` is the share's colour or null. */
 export function bars(title, shares, colour = (_share) => null) {
-  const most = Math.max(1, ...shares.map((share) => share.count));
+  const maximum = Math.max(1, ...shares.map((share) => share.count));
   return h(
     "section",
     { class: "bars" },
@@ -175,7 +175,7 @@ export function bars(title, shares, colour = (_share) => null) {
           "li",
           {},
           colour(share) ? chip(share.text, colour(share)) : h("b", {}, share.text),
-          h("span", { class: "bar", style: { "--part": `${(100 * share.count) / most}%` } }),
+          h("span", { class: "bar", style: { "--part": `${(100 * share.count) / maximum}%` } }),
           h(
             "span",
             { class: "count" },

@@ -57,13 +57,13 @@ export function clock(time) {
 
 /** The date in this language; empty if it is today by the server's clock. */
 export function day(time) {
-  const of = new Date(time);
+  const date = new Date(time);
   const now = serverTime();
-  if (now !== null && of.toDateString() === new Date(now).toDateString()) return "";
+  if (now !== null && date.toDateString() === new Date(now).toDateString()) return "";
   const parts = [
-    String(of.getFullYear()),
-    String(of.getMonth() + 1).padStart(2, "0"),
-    String(of.getDate()).padStart(2, "0"),
+    String(date.getFullYear()),
+    String(date.getMonth() + 1).padStart(2, "0"),
+    String(date.getDate()).padStart(2, "0"),
   ];
   return language === "en"
     ? parts.join("-")

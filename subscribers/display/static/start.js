@@ -9,7 +9,11 @@
   const RETRY_MS = 1000;
   const SILENCE_MS = 6000;
   const DEADLINE_MS = 30000;
-  const { said, cannot, needs } = /** @type {HTMLScriptElement} */ (document.currentScript).dataset;
+  const {
+    said: silenceNote,
+    cannot,
+    needs,
+  } = /** @type {HTMLScriptElement} */ (document.currentScript).dataset;
   const note = document.createElement("p");
   const hasAll =
     "replaceAll" in String.prototype &&
@@ -17,7 +21,7 @@
     "AbortController" in window &&
     "EventSource" in window &&
     (needs === undefined || CSS.supports(needs));
-  let runs = said === undefined;
+  let runs = silenceNote === undefined;
   let broken = false;
   let loading = false;
 
@@ -53,7 +57,7 @@
 
   function failed() {
     if (runs || broken) return;
-    showNote(said);
+    showNote(silenceNote);
     loadAgain();
   }
 
@@ -93,7 +97,7 @@
   addEventListener("error", ({ error }) => error && fail());
   addEventListener("unhandledrejection", fail);
   addEventListener("load", failed);
-  setTimeout(() => runs || broken || showNote(said), SILENCE_MS);
+  setTimeout(() => runs || broken || showNote(silenceNote), SILENCE_MS);
   setTimeout(failed, DEADLINE_MS);
   if (!hasAll) fail();
   window.loadAgain = loadAgain;

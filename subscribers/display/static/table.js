@@ -2,7 +2,7 @@
 
 import { byId } from "./base.js";
 import { h } from "./drawing.js";
-import { frame, legend, say, unheard } from "./frame.js";
+import { frame, legend, describe, unheard } from "./frame.js";
 import { lines } from "./meter.js";
 import { address, kiosk, page, speak, stayOn, words } from "./page.js";
 import { listen } from "./stream.js";
@@ -24,7 +24,7 @@ function draw() {
   main.replaceChildren(frame(picture, lost));
   main.querySelector("header")?.append(meters);
   drawMeters();
-  const sentence = say(picture, lost);
+  const sentence = describe(picture, lost);
   // screen readers announce every change, so set only changed text
   if (announced.textContent !== sentence) announced.textContent = sentence;
   explain();

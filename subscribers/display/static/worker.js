@@ -20,7 +20,7 @@ class Stream {
     this.path = path;
     this.query = query;
     this.kinds = kinds;
-    this.pages = new Map(); // port -> {names, heard, joined}
+    this.pages = new Map(); // port -> {names, lastMessage, joined}
     /** @type {ReturnType<typeof source> | null} */
     this.made = null;
     /** @type {number | undefined} */
@@ -28,7 +28,7 @@ class Stream {
   }
 
   join(port, names) {
-    this.pages.set(port, { names: new Set(names), heard: performance.now(), joined: false });
+    this.pages.set(port, { names: new Set(names), lastMessage: performance.now(), joined: false });
     if (this.made?.isLost()) port.postMessage({ lost: true });
     clearTimeout(this.joining);
     this.joining = setTimeout(() => this.make(), JOIN_WINDOW_MS);
@@ -40,28 +40,31 @@ class Stream {
     else {
       this.made = source(() => this.address(), this.kinds, {
         onEvent: (kind, data) =>
-          this.tell(
+          this.broadcast(
             { kind, data },
             kind === "beat" ? null : [`table=${data.table}`, `jackpot=${data.jackpot}`],
           ),
-        onLost: (lost) => this.tell({ lost }),
-        onRefused: () => this.tell({ refused: true }),
+        onLost: (lost) => this.broadcast({ lost }),
+        onRefused: () => this.broadcast({ refused: true }),
       });
     }
   }
 
   address() {
-    const names = new Set([...this.pages.values()].flatMap((each) => [...each.names]));
+    const names = new Set([...this.pages.values()].flatMap((page) => [...page.names]));
     return `${this.path}?${[this.query, ...names].filter(Boolean).join("&")}`;
   }
 
   /**
-   * Tell the pages that want to hear of one of these; null: all. A page that names nothing hears
-   * all.
+   * Post a message to the pages that show one of `affected`; null: to all. A page without names
+   * gets every message.
    */
-  tell(message, /** @type {string[] | null} */ of = null) {
+  broadcast(message, /** @type {string[] | null} */ affected = null) {
     for (const [port, { names, joined }] of this.pages) {
-      if (joined && (of === null || names.size === 0 || of.some((each) => names.has(each)))) {
+      if (
+        joined &&
+        (affected === null || names.size === 0 || affected.some((name) => names.has(name)))
+      ) {
         port.postMessage(message);
       }
     }
@@ -88,7 +91,7 @@ addEventListener("connect", (event) => {
       stream.join(port, join.names);
       port.postMessage({ here: true });
     }
-    if (here && stream?.pages.has(port)) stream.pages.get(port).heard = performance.now();
+    if (here && stream?.pages.has(port)) stream.pages.get(port).lastMessage = performance.now();
     if (leave) stream?.leave(port);
   });
   port.start();
@@ -97,8 +100,8 @@ addEventListener("connect", (event) => {
 setInterval(() => {
   const now = performance.now();
   for (const stream of [...streams.values()]) {
-    for (const [port, { heard }] of [...stream.pages]) {
-      if (now - heard > PAGE_GONE_MS) stream.leave(port);
+    for (const [port, { lastMessage }] of [...stream.pages]) {
+      if (now - lastMessage > PAGE_GONE_MS) stream.leave(port);
       else port.postMessage({ here: true });
     }
   }

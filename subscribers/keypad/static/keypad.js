@@ -4,7 +4,7 @@
 import { byId } from "../../static/base.js";
 import { touch } from "../../static/beats.js";
 import { connectAlone } from "../../static/connection.js";
-import { h, kept, put } from "../../static/drawing.js";
+import { cached, h, put } from "../../static/drawing.js";
 import { request, TOO_LATE } from "../../static/request.js";
 
 const page = JSON.parse(byId("page").textContent);
@@ -117,16 +117,16 @@ function draw() {
   keys.className = shown.locked ? "keys locked" : "keys";
   put(
     keys,
-    LAYOUT.flat().map((key) => kept(key, appearance(key), (parts) => button(key, parts))),
+    LAYOUT.flat().map((key) => cached(key, appearance(key), (parts) => button(key, parts))),
   );
   put(main, [
-    kept(
+    cached(
       "header",
       { phase: shown.phase, current: shown.current && !disconnected, usb: shown.usb },
       header,
     ),
-    kept("feedback", { state, text }, output),
-    kept("typed", shown.typed, (typed) =>
+    cached("feedback", { state, text }, output),
+    cached("typed", shown.typed, (typed) =>
       h("p", { class: "typed", "aria-live": "polite" }, typed || " "),
     ),
     keys,

@@ -25,7 +25,7 @@ let news = 0;
 let newest = null; // the last record that was listed or announced
 let streamStart = 0; // the record after which the stream announces every one
 
-const given = new URLSearchParams(location.search);
+const parameters = new URLSearchParams(location.search);
 const option = (value, text) => h("option", { value }, text);
 const table = h(
   "select",
@@ -399,19 +399,19 @@ byId("main").replaceChildren(
   ),
 );
 for (const [name, input] of Object.entries(filters)) {
-  input.value = given.get(name) ?? "";
+  input.value = parameters.get(name) ?? "";
 }
 for (const [name, input] of Object.entries({ from, to })) {
-  const time = given.get(name);
+  const time = parameters.get(name);
   if (time) input.value = local(Date.parse(time));
 }
 for (const input of [table, what]) input.addEventListener("change", search);
 for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, here);
-if (given.has("of_round")) {
+if (parameters.has("of_round")) {
   open({
-    table: given.get("of_table"),
-    session: Number(given.get("of_session")),
-    round: Number(given.get("of_round")),
+    table: parameters.get("of_table"),
+    session: Number(parameters.get("of_session")),
+    round: Number(parameters.get("of_round")),
   });
 }
 search();

@@ -58,7 +58,7 @@ def test_a_wheel_that_can_report_no_number_is_reported(
 ) -> None:
     [warning] = warned(tmp_path, capsys, driver="saturn")
     assert warning.startswith(
-        "table[0].device[0]: ruleta-1/wheel: no number can come: its position"
+        "table[0].device[0]: ruleta-1/wheel: no number can be decoded: its position"
     )
     assert "give `fields`" in warning
     [warning] = warned(tmp_path, capsys, driver="zvonimir-king")

@@ -670,9 +670,9 @@ def test_it_accepts_no_commands() -> None:
     ("options", "wrong"),
     [
         ({"boxes": []}, "no acceptor"),
-        ({"boxes": [[2, 1], [2, 2]]}, "address 2 is there twice"),
-        ({"boxes": [[2, 1], [3, 1]]}, "box 1 is there twice"),
-        ({"coins": [[5, 100], [5, 200]]}, "position 5 is there twice"),
+        ({"boxes": [[2, 1], [2, 2]]}, "address 2 is given twice"),
+        ({"boxes": [[2, 1], [3, 1]]}, "box 1 is given twice"),
+        ({"coins": [[5, 100], [5, 200]]}, "position 5 is given twice"),
         ({"boxes": [[1, 1]]}, "Expected `int` >= 2"),
         ({"coins": [[17, 100]]}, "Expected `int` <= 16"),
         ({"currency": "eu"}, "Expected `str` matching"),

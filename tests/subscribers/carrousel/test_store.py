@@ -253,7 +253,7 @@ def test_a_kill_at_any_instant_loses_nothing_that_was_committed(path: Path, long
         with closing(LedgerStore(path)) as store:
             assert store.head.position >= said
             assert store.states() == {"j": b"%d" % store.head.position}
-            assert store.cursors()["poker-1"].heard == b"%d" % store.head.position
+            assert store.cursors()["poker-1"].memory == b"%d" % store.head.position
             assert store.balance("j") == 90 * store.head.position
         assert sound(path) == store.head.position
 
@@ -284,7 +284,7 @@ def test_a_commit_that_succeeded_after_all_is_reported(path: Path, store: Ledger
     put(store, 2)
     assert store._connection is not None
     store._connection.execute("COMMIT")  # the disk took it, and the answer was an error
-    assert "give no order twice until then" in str(
+    assert "repeat no order before that" in str(
         store._failed(OSError("disk I/O error"), at_commit=True)
     )
     assert store.reopen() is True

@@ -1,7 +1,7 @@
 // Punto y banca, chemin de fer, two cloths: the hands, who won, the roads of the shoe.
 
 import { h, s } from "../drawing.js";
-import { finish, hand, latest, most, notes } from "./cards.js";
+import { finish, hand, latest, maxCards, notes } from "./cards.js";
 
 const ROWS = 6;
 const WIDE_COLUMNS = {
@@ -21,7 +21,7 @@ const NARROW_COLUMNS = {
 
 export function draw(body) {
   // a card that lies sideways needs more room
-  const room = most(body.hands) > 2 ? 3.4 : 2;
+  const room = maxCards(body.hands) > 2 ? 3.4 : 2;
   return h(
     "div",
     { class: `game baccarat ${body.roads.length ? "" : "cloths"}` },
@@ -94,7 +94,7 @@ function road(roadData, letters) {
     .filter((cell) => cell.column >= first && cell.column < first + wide)
     .map((cell) => CELLS[roadData.id](cell, cell.column - first, letters));
   const grid = `${Array.from({ length: wide + 1 }, (_, i) => `M${i * 10} 0V${ROWS * 10}`).join("")}${Array.from({ length: ROWS + 1 }, (_, i) => `M0 ${i * 10}H${wide * 10}`).join("")}`;
-  const said = roadData.cells
+  const description = roadData.cells
     .map((cell) => letters[cell.coup?.winner ?? cell.winner] ?? "")
     .join(" ");
   return h(
@@ -106,7 +106,7 @@ function road(roadData, letters) {
       {
         viewBox: `-0.5 -0.5 ${wide * 10 + 1} ${ROWS * 10 + 1}`,
         role: "img",
-        "aria-label": `${roadData.title} ${said}`.trim(),
+        "aria-label": `${roadData.title} ${description}`.trim(),
       },
       s("path", { class: "grid", d: grid }),
       drawn,

@@ -9,10 +9,10 @@ const COMPACT_COUNT = 12;
 
 export function draw(body, picture, compact) {
   const last = body.last;
-  const said = last && words(`colour.${last.colour}`);
+  const colour = last && words(`colour.${last.colour}`);
   if (compact) {
     return [
-      last ? face(last.number, last.colour, said) : nothing(),
+      last ? face(last.number, last.colour, colour) : nothing(),
       row(body.spins.slice(0, COMPACT_COUNT)),
     ];
   }
@@ -26,8 +26,8 @@ export function draw(body, picture, compact) {
       ring(
         places,
         top,
-        last ? `${last.number} ${said}` : words("display.no_result"),
-        last && disc(last.number, last.colour, said),
+        last ? `${last.number} ${colour}` : words("display.no_result"),
+        last && disc(last.number, last.colour, colour),
       ),
       last
         ? h(
@@ -51,7 +51,7 @@ export function draw(body, picture, compact) {
   ];
 }
 
-export function say(body) {
+export function describe(body) {
   return body.last && `${body.last.number} ${body.chances.join(", ")}`;
 }
 

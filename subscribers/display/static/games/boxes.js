@@ -1,7 +1,7 @@
 // Black jack, poker and pai gow against the bank: the bank, the common cards, the boxes.
 
 import { h } from "../drawing.js";
-import { finish, hand, latest, most, notes } from "./cards.js";
+import { finish, hand, latest, maxCards, notes } from "./cards.js";
 
 export function draw(body, picture) {
   const slots = picture.view === "blackjack" ? 2 : 0;
@@ -11,7 +11,7 @@ export function draw(body, picture) {
     h(
       "div",
       { class: "bank" },
-      body.bank && hand(body.bank, { slots, room: most(body.boxes) }),
+      body.bank && hand(body.bank, { slots, room: maxCards(body.boxes) }),
       body.common.map((each) => hand(each, { extra: "common" })),
       h(
         "div",
@@ -24,7 +24,7 @@ export function draw(body, picture) {
     h(
       "div",
       { class: body.boxes.length > 4 ? "own many" : "own" },
-      body.boxes.map((each) => hand(each, { room: most(body.boxes) })),
+      body.boxes.map((each) => hand(each, { room: maxCards(body.boxes) })),
     ),
     body.boxes.length === 0 && latest(body.finish),
   );

@@ -51,8 +51,8 @@ export function card(view, extra = "") {
 }
 
 /**
- * A hand: its name, cards, what they make, what it said and what became of it. `turned`: the index
- * of the card that lies sideways; `slots`: places to show, `room`: cards to leave room for.
+ * A hand: its name, cards, combination, last decision and outcome. `turned`: the index of the card
+ * that lies sideways; `slots`: places to show, `room`: cards to leave room for.
  */
 export function hand(
   view,
@@ -119,8 +119,8 @@ function slot(label) {
   );
 }
 
-/** The most cards of these hands, so that all are drawn in one size. */
-export function most(hands) {
+/** The largest number of cards of these hands, so that all are drawn in one size. */
+export function maxCards(hands) {
   return Math.max(
     0,
     ...hands.map((each) => each.cards.length + (each.badge?.id === "next" ? 1 : 0)),

@@ -1,7 +1,7 @@
 // Circle poker: seats round an oval, the common cards in its middle.
 
 import { h } from "../drawing.js";
-import { finish, hand, latest, most, notes } from "./cards.js";
+import { finish, hand, latest, maxCards, notes } from "./cards.js";
 
 export function draw(body) {
   const count = Math.max(1, body.seats.length);
@@ -30,7 +30,7 @@ export function draw(body) {
 }
 
 function seat(view, index, count, body) {
-  const room = most(body.seats.map((each) => each.hand));
+  const room = maxCards(body.seats.map((each) => each.hand));
   // the first seat is at the left of the bottom, the others follow clockwise as on the table
   const angle = Math.PI * (0.5 + (2 * (index + 0.5)) / count);
   const place = { "--x": outward(Math.cos(angle)), "--y": outward(Math.sin(angle)) };

@@ -74,12 +74,14 @@ export function draw(body, _, compact) {
 
 /** ON with the point, or OFF. */
 function puck(body) {
-  const said = body.on ? words("display.point", { point: body.point }) : words("display.come_out");
+  const pointText = body.on
+    ? words("display.point", { point: body.point })
+    : words("display.come_out");
   return h(
     "div",
     { class: body.on ? "puck on" : "puck" },
     h("span", {}, words(body.on ? "display.puck_on" : "display.puck_off")),
-    h("b", {}, said),
+    h("b", {}, pointText),
   );
 }
 
@@ -126,7 +128,7 @@ function totals(body) {
   return bars(size, body.totals);
 }
 
-export function say(body) {
+export function describe(body) {
   return body.last && `${body.last.dice.join(" + ")} = ${body.last.total} ${body.last.said}`;
 }
 

@@ -60,7 +60,7 @@ export function draw(body, picture, compact) {
   ];
 }
 
-export function say(body) {
+export function describe(body) {
   return body.last && (body.symbols[body.last.number] ?? body.last.number);
 }
 

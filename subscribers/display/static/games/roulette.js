@@ -63,7 +63,7 @@ function colourOf(spin) {
   return words(`colour.${spin.colour}`);
 }
 
-export function say(body) {
+export function describe(body) {
   return body.last && `${body.last.number} ${body.chances.join(", ")}`;
 }
 
