@@ -14,7 +14,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from tests.controller.service.test_log_output import F_SETPIPE_SZ, SMALL, held
+from tests.controller.service.test_log_output import F_SETPIPE_SZ, PIPE_BYTES, held
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
 from tests.support.chaos.report import tell
@@ -35,7 +35,7 @@ class Reader:
         os.mkfifo(self._path)
         first = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
         self._daemon.stderr = self.descriptor = os.open(self._path, os.O_WRONLY)
-        fcntl.fcntl(self.descriptor, F_SETPIPE_SZ, SMALL)
+        fcntl.fcntl(self.descriptor, F_SETPIPE_SZ, PIPE_BYTES)
         self._start()
         os.close(first)
 
@@ -91,7 +91,7 @@ def test_logs(floor: Callable[..., Floor], seed: int, long: bool) -> None:
             (reader.go if kind == "gone" else reader.stand_still)()
             lost = health(made)["lost"]
             said = 0
-            while said < 5 or (kind == "still" and held(reader.descriptor) < SMALL - LINE):
+            while said < 5 or (kind == "still" and held(reader.descriptor) < PIPE_BYTES - LINE):
                 assert not archive.command("r1", "bets.close", note=str(said))[
                     "ok"
                 ]  # there is no such field: a line of the log

@@ -18,7 +18,7 @@ from hypothesis import Phase, is_hypothesis_test
 from tests.mutants.apply import apply
 from tests.mutants.table import ROOT, Mutant
 
-LIMIT = 300
+RUN_TIMEOUT_SECONDS = 300
 """Seconds after which a run is aborted: a mutant under which nothing ends is not killed
 by a test.
 """
@@ -112,7 +112,7 @@ def fork(mutant: Mutant | None, wanted: dict[str, set[str]], out: Path) -> int:
     child = os.fork()
     if child:
         return child
-    signal.alarm(LIMIT)
+    signal.alarm(RUN_TIMEOUT_SECONDS)
     os.chdir(ROOT)
     silence = os.open(out.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(silence, 1)

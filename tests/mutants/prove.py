@@ -21,7 +21,7 @@ from tests.mutants.table import ROOT, Mutant
 
 CACHE = ROOT / ".mutants"
 SEED = 11
-TOGETHER = 8
+FILES_PER_RUN = 8
 """Files whose tests run in one process if nothing is mutated. Starting a run takes longer than most
 of them.
 """
@@ -192,7 +192,8 @@ def _pass_unchanged(tests: set[str], memory: Memory, jobs: int) -> set[str]:
         files.setdefault(test.partition("::")[0], set()).add(test)
     groups = list(files.values())
     several = [
-        set().union(*groups[first : first + TOGETHER]) for first in range(0, len(groups), TOGETHER)
+        set().union(*groups[first : first + FILES_PER_RUN])
+        for first in range(0, len(groups), FILES_PER_RUN)
     ]
     tasks = [Task(None, {test: {test} for test in group}) for group in several]
     return {test for _, ran in _run_all(tasks, memory, jobs) for test in ran.passed}

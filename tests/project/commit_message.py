@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-MAX_SUBJECT = 72
+MAX_SUBJECT_LENGTH = 72
 PART = re.compile(r"[\w./, -]+: \S")
 """The part that the commit changes, before its subject: `journal: ...`, `carrousel tests: ...`."""
 BY_GIT = re.compile(r"(Merge|Revert|fixup!|squash!|amend!) ?")
@@ -24,9 +24,9 @@ def mistakes(message: str) -> list[str]:
     found = []
     if not PART.match(subject):
         found.append("the subject names no part: write `journal: reject entries without a hash`")
-    if len(subject) > MAX_SUBJECT:
+    if len(subject) > MAX_SUBJECT_LENGTH:
         found.append(
-            f"the subject has {len(subject)} characters, at most {MAX_SUBJECT} are allowed"
+            f"the subject has {len(subject)} characters, at most {MAX_SUBJECT_LENGTH} are allowed"
         )
     if subject.endswith("."):
         found.append("the subject ends with a full stop: leave it out")

@@ -27,9 +27,9 @@ WRITTEN = [
     if page.is_relative_to(ROOT / "docs")
     and not page.relative_to(ROOT).as_posix().startswith(GENERATED)
 ]
-LONGEST_PAGE = 300
+MAX_PAGE_LINES = 300
 """Lines of a page. Generated ones may be longer."""
-WIDTH = 100
+MAX_LINE_COLUMNS = 100
 """Columns of a line, outside tables, headings and code, which cannot be broken."""
 
 
@@ -92,11 +92,11 @@ def test_the_index_names_every_page() -> None:
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_page_has_one_purpose_and_short_lines(page: Path) -> None:
-    assert len(page.read_text().splitlines()) <= LONGEST_PAGE
+    assert len(page.read_text().splitlines()) <= MAX_PAGE_LINES
     assert [
         line
         for line in prose(page).splitlines()
-        if len(re.sub(r"`[^`]+`", "", line)) > WIDTH
+        if len(re.sub(r"`[^`]+`", "", line)) > MAX_LINE_COLUMNS
         and " " in line.strip()
         and not line.lstrip().startswith(("|", "#", "!["))
     ] == []

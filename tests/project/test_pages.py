@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-LINES = 300
+MAX_PAGE_LINES = 300
 """Maximum lines of a page."""
 GENERATED = ("integrator/vocabulary/", "inspector/rules/", "technician/troubleshooting/")
 READERS = ("technician", "pit", "integrator", "inspector", "engineer")
@@ -27,7 +27,7 @@ def test_a_page_is_short_and_names_its_reader(page: str) -> None:
     title, _, first, *rest = (DOCS / page).read_text().splitlines()
     assert title.startswith("# ")
     assert FOR_WHOM.match(first), "the first paragraph says for whom the page is, and to what end"
-    assert len(rest) + 3 <= LINES, "split it: one page has one purpose"
+    assert len(rest) + 3 <= MAX_PAGE_LINES, "split it: one page has one purpose"
 
 
 QUESTIONS = {

@@ -31,8 +31,8 @@ REAL = ("-m", "essential", "--numprocesses", "4", "--dist", "loadscope")
 REST = ("-m", "(process or slow) and not essential", "--numprocesses", "6", "--dist", "loadscope")
 # Worlds are shared by the tests of a module; modules begin in the order of their cost.
 IN_ORDER = "--no-loadscope-reorder"
-RERUNS = 2
-MAX_RERUN = 12
+RERUNS_PER_FAILURE = 2
+MAX_RERUN_TESTS = 12
 """More failures than this are a defect of the change, and are not run again."""
 BUSY_LOOPS = 8
 LISTED_SECONDS = 0.1
@@ -82,10 +82,11 @@ def run_rest(arguments: Sequence[str]) -> int:
     each time, the run passes, and the test is listed at the end with its output of the failure.
     """
     status, failures = run_pytest([*REST, IN_ORDER, *arguments])
-    if status != FAILED or not 0 < len(failures) <= MAX_RERUN:
+    if status != FAILED or not 0 < len(failures) <= MAX_RERUN_TESTS:
         return status_of(status, arguments)
     again = {
-        failure.test: [run_pytest([failure.test])[0] for _ in range(RERUNS)] for failure in failures
+        failure.test: [run_pytest([failure.test])[0] for _ in range(RERUNS_PER_FAILURE)]
+        for failure in failures
     }
     by_chance = [each for each in failures if set(again[each.test]) == {PASSED}]
     for failure in by_chance:

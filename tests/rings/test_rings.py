@@ -146,7 +146,7 @@ def test_a_failure_that_fails_again_is_one(suite: Path, capfd: pytest.CaptureFix
 def test_too_many_failures_are_not_run_again(
     suite: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    cases = f"import pytest\n@pytest.mark.parametrize('n', range({rings.MAX_RERUN + 1}))\n"
+    cases = f"import pytest\n@pytest.mark.parametrize('n', range({rings.MAX_RERUN_TESTS + 1}))\n"
     (suite / "test_wrong.py").write_text(
         cases + "def test_defect(programs, n):\n    assert False\n"
     )

@@ -14,7 +14,7 @@ from tests import steps
 from tests.steps.recording import FormError, check_form, difference, lines, record, write
 from tests.steps.runs import runs
 
-MILLION = 1_000_000
+DEFAULT_STEPS = 1_000_000
 
 
 def main(words: list[str]) -> int:
@@ -25,7 +25,10 @@ def main(words: list[str]) -> int:
     parser.add_argument("act", choices=("record", "compare"))
     parser.add_argument("file", type=Path)
     parser.add_argument(
-        "--steps", type=int, default=MILLION, help="random inputs to record (default: a million)"
+        "--steps",
+        type=int,
+        default=DEFAULT_STEPS,
+        help="random inputs to record (default: a million)",
     )
     given = parser.parse_args(words)
     if given.act == "compare":

@@ -17,7 +17,7 @@ from typing import Protocol
 from tests.support.daemon.process import Daemon
 from tests.support.waiting import until
 
-SIZE = 8_000_000
+DISK_BYTES = 8_000_000
 """Bytes: small enough to be full at once."""
 
 
@@ -48,7 +48,7 @@ class Full:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir()
-        _run("mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(folder))
+        _run("mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(folder))
 
     def fail(self, _daemon: Daemon) -> None:
         with suppress(OSError), (self.folder / "filler").open("wb", buffering=0) as filler:
@@ -74,7 +74,7 @@ class ReadOnly:
         self._image = folder.with_suffix(".img")
         folder.mkdir()
         with self._image.open("wb") as image:
-            image.truncate(4 * SIZE)
+            image.truncate(4 * DISK_BYTES)
         _run("mkfs.ext4", "-q", "-F", str(self._image))
         self._mount()
 
@@ -124,7 +124,7 @@ class Unread:
         self._kept = b""
         folder.mkdir()
         with self._image.open("wb") as image:
-            image.truncate(4 * SIZE)
+            image.truncate(4 * DISK_BYTES)
         _run("mkfs.ext4", "-q", "-F", str(self._image))
         _run("mount", "-o", "loop,noatime", str(self._image), str(folder))
 
@@ -157,7 +157,7 @@ class SmallBlocks:
         folder.mkdir()
         image = folder.with_suffix(".img")
         with image.open("wb") as file:
-            file.truncate(4 * SIZE)
+            file.truncate(4 * DISK_BYTES)
         _run("mkfs.ext2", "-q", "-F", "-b", "1024", "-m", "0", str(image))
         _run("mount", "-o", "loop", str(image), str(folder))
 

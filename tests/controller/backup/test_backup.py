@@ -664,11 +664,11 @@ HOSTILE: tuple[Any, ...] = (
     None,
     [],
 )
-TOLD = [each.name for each in msgspec.structs.fields(Manifest)]
-TOLD_OF_A_FILE = [each.name for each in msgspec.structs.fields(manifests.BackupItem)]
+MANIFEST_FIELDS = [each.name for each in msgspec.structs.fields(Manifest)]
+ITEM_FIELDS = [each.name for each in msgspec.structs.fields(manifests.BackupItem)]
 
 
-@pytest.mark.parametrize("field", [*TOLD, *(f"items.{each}" for each in TOLD_OF_A_FILE)])
+@pytest.mark.parametrize("field", [*MANIFEST_FIELDS, *(f"items.{each}" for each in ITEM_FIELDS)])
 def test_no_manifest_is_a_traceback(house: House, field: str) -> None:
     backup = house.back_up(None)
     whole = (backup / "manifest.json").read_bytes()

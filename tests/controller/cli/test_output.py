@@ -14,12 +14,23 @@ from controller.cli import main
 pytestmark = pytest.mark.usefixtures("programs")
 
 NOVAMAS = [sys.executable, "-m", "controller.cli"]
-LITTLE = ["hand", "--game", "poker-no-draw", "--decree", "ARA02", "Ah", "Kh", "Qh", "Jh", "Th"]
-MUCH = ["rules", "--list"]
+SHORT_OUTPUT = [
+    "hand",
+    "--game",
+    "poker-no-draw",
+    "--decree",
+    "ARA02",
+    "Ah",
+    "Kh",
+    "Qh",
+    "Jh",
+    "Th",
+]
+LONG_OUTPUT = ["rules", "--list"]
 BUFFERED = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
 
 
-@pytest.mark.parametrize("words", [LITTLE, MUCH, ["--help"]])
+@pytest.mark.parametrize("words", [SHORT_OUTPUT, LONG_OUTPUT, ["--help"]])
 def test_a_closed_pipe_is_no_error(words: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)
@@ -30,7 +41,7 @@ def test_a_closed_pipe_is_no_error(words: list[str]) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize("words", [LITTLE, MUCH, ["--help"]])
+@pytest.mark.parametrize("words", [SHORT_OUTPUT, LONG_OUTPUT, ["--help"]])
 def test_a_full_disk_is_reported(words: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

@@ -17,7 +17,7 @@ from controller.people.private_key import make_private_key
 from tests.support.waiting import TIMEOUT_SECONDS
 
 NOVAMAS = Path(sys.executable).with_name("novamas")
-AGAIN = 5.0
+INTERRUPT_RETRY_SECONDS = 5.0
 """Delay before a person presses Ctrl-C again."""
 INTERRUPTED = "interrupted; "
 """The program's answer to Ctrl-C."""
@@ -85,7 +85,7 @@ class Person:
         while INTERRUPTED not in self.drawn and self.process.poll() is None:
             assert time.monotonic() < until, f"Ctrl-C changes nothing:\n{self.drawn}"
             self.process.send_signal(signal.SIGINT)
-            self._listen(AGAIN, INTERRUPTED)
+            self._listen(INTERRUPT_RETRY_SECONDS, INTERRUPTED)
         return self.ended()
 
     def kill(self) -> None:

@@ -261,25 +261,27 @@ def test_a_commissioning_that_cannot_run_is_explained(
 EXPECTED = Expected(kind="wheel", values=("0", "1"), phases=("bets_open",), faults=("cable",))
 AT = "2026-03-20T20:00:00.000000Z"
 RECORDED = (RecordingSummary(file="run-1.rec", sha256="", bytes=9, frames=1, damaged=0),)
-DONE = (
+NOTES = (
     Plate(at=AT, maker="Acme", model="Rota", serial="A117"),
     AnswerNote(at=AT, said="0", told="0", ms=0.2),
     AnswerNote(at=AT, said="1", told="1", ms=0.4),
     PhaseNote(at=AT, phase="bets_open", told=True, right=True),
     Provoked(at=AT, fault="cable", told=("link.lost",), over=True),
 )
-IS = Identity(serial="A117")
+IDENTITY = Identity(serial="A117")
 
 
 def test_no_check_passes_unseen() -> None:
     """Each note removed makes its check, and the whole, not done."""
-    assert verdict(judge(EXPECTED, DONE, IS, RECORDED)) == "accepted"
-    for left_out in DONE:
-        checks = judge(EXPECTED, [each for each in DONE if each is not left_out], IS, RECORDED)
+    assert verdict(judge(EXPECTED, NOTES, IDENTITY, RECORDED)) == "accepted"
+    for left_out in NOTES:
+        checks = judge(
+            EXPECTED, [each for each in NOTES if each is not left_out], IDENTITY, RECORDED
+        )
         assert [check.outcome for check in checks].count("not done") == 1
         assert verdict(checks) == "incomplete"
-    assert verdict(judge(EXPECTED, DONE, Identity(), RECORDED)) == "incomplete"
-    assert verdict(judge(EXPECTED, DONE, IS, ())) == "not accepted"
+    assert verdict(judge(EXPECTED, NOTES, Identity(), RECORDED)) == "incomplete"
+    assert verdict(judge(EXPECTED, NOTES, IDENTITY, ())) == "not accepted"
 
 
 @for_each(
@@ -297,4 +299,4 @@ def test_no_check_passes_unseen() -> None:
     ids=lambda note: json.dumps(str(note))[:60],
 )
 def test_a_wrong_protocol_fails(wrong: Plate | AnswerNote | PhaseNote | Provoked) -> None:
-    assert verdict(judge(EXPECTED, (*DONE, wrong), IS, RECORDED)) == "not accepted"
+    assert verdict(judge(EXPECTED, (*NOTES, wrong), IDENTITY, RECORDED)) == "not accepted"

@@ -61,17 +61,17 @@ from tests.support.games.play import confidential
 SURVEILLANCE = PrivateKey.generate()
 CIPHER = CardCipher(SURVEILLANCE.public_key, b"s" * 32)
 CARD = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(deck('deck_53'))})(?![A-Za-z0-9])")
-LAW = re.compile(r'"article":"[^"]*"|"announcement":{[^}]*}')
+QUOTATION_WITH_CARD = re.compile(r'"article":"[^"]*"|"announcement":{[^}]*}')
 """Quotations of decrees: in Galician a sentence may begin with the ace of spades."""
 HEAD: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "table_head"}
 METRICS = ("t1", "false")
 """Labels of the table in Prometheus metrics."""
-STEPS = 400
+MAX_STEPS = 400
 HIDING = [("face-down", "ARA02"), *(pair for pair in PAIRS if make_game(*pair, {}).face_down)]
 """Every game with cards that may lie face down, under every decree that has it."""
 
 
-VARIED: tuple[tuple[str, str, dict[str, Any]], ...] = (
+VARIANTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("synthetic-poker", "BAL09", {"common": "drawn"}),
     ("omaha-five", "EUS96", {"first_common": "with_deal"}),
     ("circle-draw", "EUS96", {"pack": "deck_52"}),
@@ -87,7 +87,7 @@ DEALT_OPEN = ("blackjack", "blackjack-triple", "trente-et-quarante")
 for another reason may name it.
 """
 ACCEPT, REMOVE = CardDecide(**HEAD, action="accept"), CardDecide(**HEAD, action="remove")
-AFTER = 40
+STEPS_AFTER_MISTAKE = 40
 """Steps to play on after a mistake."""
 
 
@@ -114,7 +114,7 @@ def table_of(
 def cards_in(*texts: bytes | str) -> set[str]:
     """Every card that is named, as a reading or as a frame."""
     plain = (text if isinstance(text, str) else text.decode() for text in texts)
-    return {card for text in plain for card in CARD.findall(LAW.sub("", text))}
+    return {card for text in plain for card in CARD.findall(QUOTATION_WITH_CARD.sub("", text))}
 
 
 def named_in(data: bytes, card: str) -> bool:
@@ -237,7 +237,7 @@ async def test_no_card_is_published_before_it_lies_face_up(
         with closing(floor.journal), closing(floor.reader):
             await play(floor, Monkey(f"{game_id} {decree} {seed}", game_id))
             floor.runner.flush()
-            await floor.take(LinkUp(at=STEPS, device="shoe"))
+            await floor.take(LinkUp(at=MAX_STEPS, device="shoe"))
             saved = floor.journal.saved_state("t1")
             metrics = await exposition(FAMILIES, by_name(table_metrics(floor.runner, METRICS)))
             assert b'novamas_table_status{simulated="false",status=' in metrics
@@ -252,10 +252,10 @@ async def test_no_card_is_published_before_it_lies_face_up(
 
 
 async def play(floor: Floor, monkey: Monkey) -> None:
-    for step in range(STEPS):
+    for step in range(MAX_STEPS):
         if len(monkey.left) < 2:
             return
-        if step == STEPS // 4:
+        if step == MAX_STEPS // 4:
             floor.start()
         await floor.take(monkey.next(floor.shown))
 
@@ -283,7 +283,7 @@ def check_disk(floor: Floor) -> None:
 
 
 @pytest.mark.parametrize(
-    ("game_id", "decree", "settings"), [*((*pair, {}) for pair in HIDING), *VARIED]
+    ("game_id", "decree", "settings"), [*((*pair, {}) for pair in HIDING), *VARIANTS]
 )
 def test_output_does_not_depend_on_a_card_that_lies_face_down(
     game_id: str, decree: str, settings: dict[str, Any], long: bool
@@ -296,7 +296,7 @@ def test_output_does_not_depend_on_a_card_that_lies_face_down(
         monkey = Monkey(f"{game_id} {decree} {seed} twice", game_id)
         table = table_of(game_id, decree, **settings)
         played: list[tuple[bytes, Input]] = []
-        while len(monkey.left) > 1 and len(played) < STEPS:
+        while len(monkey.left) > 1 and len(played) < MAX_STEPS:
             given = monkey.next(msgspec.json.decode(table.retained()["state"] or b"")["shown"])
             played.append((table.saved(), given))
             outcome(table, given)
@@ -313,7 +313,7 @@ def test_output_does_not_depend_on_a_card_that_lies_face_down(
 
 
 @pytest.mark.parametrize(
-    ("game_id", "decree", "settings"), [*((*pair, {}) for pair in HIDING), *VARIED, *MISDEALS]
+    ("game_id", "decree", "settings"), [*((*pair, {}) for pair in HIDING), *VARIANTS, *MISDEALS]
 )
 def test_a_reader_that_wrongly_reports_a_card_face_up_does_not_publish_it(
     game_id: str, decree: str, settings: dict[str, Any], long: bool
@@ -328,7 +328,7 @@ def test_a_reader_that_wrongly_reports_a_card_face_up_does_not_publish_it(
         monkey = Monkey(f"{game_id} {decree} {seed} by mistake", game_id)
         table = table_of(game_id, decree, **settings)
         played: list[tuple[bytes, Input]] = []
-        while len(monkey.left) > 1 and len(played) < STEPS:
+        while len(monkey.left) > 1 and len(played) < MAX_STEPS:
             given = monkey.next(msgspec.json.decode(table.retained()["state"] or b"")["shown"])
             played.append((table.saved(), given))
             outcome(table, given)
@@ -340,7 +340,7 @@ def test_a_reader_that_wrongly_reports_a_card_face_up_does_not_publish_it(
             right = msgspec.structs.replace(given, exposed=False)
             if not asked.handle(right, "now", 0).confidential:
                 continue
-            following = [each for _, each in played[step + 1 : step + 1 + AFTER]]
+            following = [each for _, each in played[step + 1 : step + 1 + STEPS_AFTER_MISTAKE]]
             for decided, silent in ((ACCEPT, 1), (REMOVE, 1 if game_id in DEALT_OPEN else 2)):
                 one, other = (table_of(game_id, decree, saved=saved, **settings) for _ in range(2))
                 compared += compare(

@@ -32,9 +32,9 @@ from tests.support.games.anything import anything
 from tests.support.games.decrees import PAIRS
 from tests.support.games.monkey import MANNERS, Manners, Monkey, frame
 
-STEPS = 240
+MAX_STEPS = 240
 SEEDS, SEEDS_LONG = 2, 4
-NOISE = 0.15
+NOISE_SHARE = 0.15
 """Share of random inputs among sensible ones."""
 # a restore is the first input of a run, and ends the evening
 KINDS: tuple[type[Any], ...] = (
@@ -42,16 +42,16 @@ KINDS: tuple[type[Any], ...] = (
     *(CardDrawn, CardDecide, CardsShow, CardsShow, CardsDeal, ResultCorrect, ShufflerVerdict) * 3,
 )
 SHOES = ("blackjack", "trente-et-quarante", "punto-banca", "chemin-de-fer", "baccarat-two-cloths")
-NAMED = re.compile(rb'"([A2-9TJQK][cdhs]|X)"')
+CARD_NAME = re.compile(rb'"([A2-9TJQK][cdhs]|X)"')
 
 Settings = dict[str, Any]
-VARIED: tuple[tuple[str, str, Settings], ...] = (
+VARIANTS: tuple[tuple[str, str, Settings], ...] = (
     ("punto-banca", "ARA02", {"turn": "when_complete"}),
     ("punto-banca", "EUS96", {"third_card": "face_down"}),
     ("punto-banca", "GAL07", {"witness": "compared"}),
     ("punto-banca", "BAL05", {"rounds": "shoe"}),
 )
-ALL = [*((*pair, Settings()) for pair in PAIRS if make_game(*pair, {}).face_down), *VARIED]
+GAMES = [*((*pair, Settings()) for pair in PAIRS if make_game(*pair, {}).face_down), *VARIANTS]
 
 
 class World:
@@ -115,7 +115,7 @@ class Evening:
         self._monkey = Monkey(f"{game_id} {decree} {seed} worlds", game_id)
         self._drawn: list[str] = []
         world = World(game_id, decree, settings)
-        while len(self.course) < STEPS and len(self._monkey.left) > 2:
+        while len(self.course) < MAX_STEPS and len(self._monkey.left) > 2:
             given = None if self._chance.random() < 0.02 else self._next(world.shown)
             if isinstance(given, CardDrawn) and given.card is not None:
                 self._drawn.append(given.card)
@@ -125,7 +125,7 @@ class Evening:
     def _next(self, shown: dict[str, Any]) -> Input:
         if self.shoe and len(self._monkey.left) < 20:
             self._monkey.left += self.pack
-        if self._chance.random() < NOISE:
+        if self._chance.random() < NOISE_SHARE:
             return self._guessed(anything(self._chance.choice(KINDS), self._chance, self.pack))
         try:
             given = self._monkey.next(shown)
@@ -162,7 +162,7 @@ class Evening:
             found.decode()
             for _, given in self.course
             if given is not None
-            for found in NAMED.findall(write(given))
+            for found in CARD_NAME.findall(write(given))
         }
         return [card for card in self.pack if self.shoe or card not in named]
 
@@ -172,7 +172,7 @@ def twin(given: CardDrawn, card: str) -> CardDrawn:
     return msgspec.structs.replace(given, card=card, frame=frame(card))
 
 
-@pytest.mark.parametrize(("game_id", "decree", "settings"), ALL)
+@pytest.mark.parametrize(("game_id", "decree", "settings"), GAMES)
 def test_an_unseen_card_cannot_distinguish_two_worlds(
     game_id: str, decree: str, settings: Settings, long: bool
 ) -> None:
@@ -220,7 +220,7 @@ def compare(
             count
             and left is not None
             and {str(given.card), str(instead.card)}
-            & {each.decode() for each in NAMED.findall(write(left))}
+            & {each.decode() for each in CARD_NAME.findall(write(left))}
         ):
             return count  # a person who names it holds it in his hand
         assert here == there, f"{given.card} or {instead.card}: {left} distinguishes them"

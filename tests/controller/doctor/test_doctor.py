@@ -21,7 +21,7 @@ from tests.support.brokers.mosquitto import Mosquitto, free_port
 from tests.support.daemon.certificates import Authority
 from tests.support.for_each import for_each
 
-HELD = "max_packet_size 20000"
+PACKET_LIMIT = "max_packet_size 20000"
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Machine:
 
 @pytest.fixture
 def machine(programs: None, tmp_path: Path) -> Iterator[Machine]:
-    made = Mosquitto(tmp_path / "mosquitto", "allow_anonymous true", HELD)
+    made = Mosquitto(tmp_path / "mosquitto", "allow_anonymous true", PACKET_LIMIT)
     made.start()
     try:
         yield Machine(tmp_path / "novamas.toml", made)

@@ -41,7 +41,7 @@ from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 
 ROUNDS = cases(80, 1000)
-STEPS = 120
+MAX_STEPS_PER_ROUND = 120
 """Maximum inputs of a round; then a person declares it null."""
 
 
@@ -110,7 +110,7 @@ class Evening:
                 self.send("boxes.set", boxes=[1, 2, 3, 4, 5, 6])
             self.decide()
         number = self.state.round
-        for _ in range(STEPS):
+        for _ in range(MAX_STEPS_PER_ROUND):
             if self.state.current is None:
                 break
             if self.lucky(0.06):

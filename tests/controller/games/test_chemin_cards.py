@@ -20,8 +20,8 @@ from tests.support.games.chemin_play import at_table, points, result_of, rules
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only, whats
 
-ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
-every = pytest.mark.parametrize("decree", ALL)
+DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
+every = pytest.mark.parametrize("decree", DECREES)
 
 
 # The cards

@@ -29,8 +29,8 @@ from tests.support.games.chemin_play import at_table, points, result_of, rules
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
 
-ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
-every = pytest.mark.parametrize("decree", ALL)
+DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
+every = pytest.mark.parametrize("decree", DECREES)
 SMALL = {0: "Kh", 1: "Ah", 2: "2h", 3: "3h", 4: "4h", 5: "5h", 6: "6h", 7: "7h", 8: "8h", 9: "9h"}
 """A card by its worth."""
 

@@ -16,7 +16,7 @@ from tests.support.games.circle_play import Play, table
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 
-ROUNDS = 100
+ROUND_COUNT = 100
 
 
 class Truth:
@@ -102,7 +102,7 @@ class Truth:
 @pytest.mark.parametrize(("decree", "players"), [("BAL09", 5), ("BAL09", 8), ("EUS96", 5)])
 def test_draw(decree: str, players: int) -> None:
     truth = Truth(decree, players, 1)
-    for _ in range(ROUNDS):
+    for _ in range(ROUND_COUNT):
         truth.round()
     assert truth.short
 
@@ -112,7 +112,7 @@ def test_draw(decree: str, players: int) -> None:
 def test_stud(decree: str, game: str) -> None:
     chance, play = random.Random(1), table(decree, game)
     cards, name = pack(play.game.book, 4), ranking(play.game.book, 4)
-    for _ in range(ROUNDS):
+    for _ in range(ROUND_COUNT):
         hands = dealt(play, chance.sample(cards, len(cards)))
         [result] = of_kind(play.turn(), RoundResult)
         worth = {

@@ -18,7 +18,7 @@ from controller.games.circle.state import CircleRound, CircleSeat
 from controller.games.dealt.cards import TableCard
 from controller.games.games import make_game
 
-ROUNDS = 250
+ROUND_COUNT = 250
 RANKS = "23456789TJQKA"
 
 Worth = tuple[float, list[int]]
@@ -167,7 +167,7 @@ def test_the_winners_are_those_of_the_decree(
     assert isinstance(made, CircleGame)
     chance = random.Random(f"{decree} {game} {players}")
     pack = [f"{rank}{suit}" for rank in RANKS[RANKS.index(kind.lowest) :] for suit in "cdhs"]
-    for _ in range(ROUNDS):
+    for _ in range(ROUND_COUNT):
         live = chance.randint(2, players)
         cards = chance.sample(pack, live * kind.own + kind.common)
         hands = {

@@ -20,7 +20,7 @@ OWN = {
     **dict.fromkeys(("punto-banca", "trente-et-quarante"), "winner"),
     "craps": "dice",
 }
-SAID: dict[str, Any] = {
+FIELD_VALUES: dict[str, Any] = {
     "number": 7,
     "winner": "player",
     "dice": [1, 2],
@@ -31,7 +31,7 @@ HERE = [(pair, OWN[pair[0]]) for pair in PAIRS if pair[0] in OWN]
 
 
 @for_each(("pair", "own"), HERE)
-@for_each("other", SAID)
+@for_each("other", FIELD_VALUES)
 def test_only_its_own_field_corrects_a_result(pair: tuple[str, str], own: str, other: str) -> None:
     game = make_game(*pair, {})
     line = {
@@ -40,8 +40,8 @@ def test_only_its_own_field_corrects_a_result(pair: tuple[str, str], own: str, o
         "by": "M. Lasa",
         "role": "table_head",
         "round": 1,
-        own: SAID[own],
-        other: SAID[other],
+        own: FIELD_VALUES[own],
+        other: FIELD_VALUES[other],
     }
     given = read_input(msgspec.json.encode(line))
     why = "not among" if other == own else f"corrected with {own} only; leave out {other}"

@@ -157,7 +157,7 @@ class Croupier:
         self.decide()
 
 
-THROWS, FEWEST_SET = cases(200, 1000), cases(45, 300)
+THROWS, MIN_POINTS_SET = cases(200, 1000), cases(45, 300)
 """Throws of a play, and the minimum number of points: of 200 some 60, within three standard
 deviations.
 """
@@ -184,7 +184,7 @@ def test_rounds_with_errors(decree: str, rounds: str) -> None:
             : len(event.bets) - sum(bool(bet.who) for bet in event.bets)
         ] == settle_all(play.game.bets, outcome_of(event).dice, outcome_of(event).point)
     assert sum(isinstance(event, DiceChosen) for event in play.events) > THROWS // 100
-    assert sum(isinstance(event, PointSet) for event in play.events) > FEWEST_SET
+    assert sum(isinstance(event, PointSet) for event in play.events) > MIN_POINTS_SET
 
 
 # Anything in any order

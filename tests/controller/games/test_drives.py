@@ -32,7 +32,7 @@ from tests.support.games.trial import Drive
 
 STEPS, PLAYS = 100, 16
 """Inputs of a play; maximum number of plays."""
-LITTLE, MUCH = 0.02, 0.3
+LITTLE_NOISE, MUCH_NOISE = 0.02, 0.3
 """Noise: the share of random inputs."""
 SAID_AGAIN = {BoxesSet}
 """Setting the boxes in play again is no error: they are in play."""
@@ -140,7 +140,7 @@ def a_value_that_is_not_offered_is_refused(drive: Drive) -> None:
     """For fields that a game narrows: no reason, bet or action beyond its choices is ever
     followed.
     """
-    if drive.noise != LITTLE or drive.game_id.startswith("blackjack"):
+    if drive.noise != LITTLE_NOISE or drive.game_id.startswith("blackjack"):
         return  # much noise, and chance at black jack, place hardly a bet
     found = allowed_commands(
         drive.game_id, drive.decree, {}, command_rights(drive.game_id, drive.decree)
@@ -163,7 +163,7 @@ def a_value_that_is_not_offered_is_refused(drive: Drive) -> None:
 
 
 def fields_that_are_left_out_are_never_needed(drive: Drive) -> None:
-    if drive.noise != LITTLE:
+    if drive.noise != LITTLE_NOISE:
         return
     found = allowed_commands(
         drive.game_id, drive.decree, {}, command_rights(drive.game_id, drive.decree)
@@ -189,7 +189,7 @@ def fields_that_are_left_out_are_never_needed(drive: Drive) -> None:
 
 
 def a_person_is_called_while_a_round_may_be_settled(drive: Drive) -> None:
-    if drive.noise != MUCH:
+    if drive.noise != MUCH_NOISE:
         return
     for number in range(cases(2, 4)):
         at = table(drive.game_id, drive.decree, {})
@@ -211,7 +211,7 @@ def a_person_is_called_while_a_round_may_be_settled(drive: Drive) -> None:
         a_person_is_called_while_a_round_may_be_settled,
     ],
 )
-@pytest.mark.parametrize("noise", [LITTLE, MUCH])
+@pytest.mark.parametrize("noise", [LITTLE_NOISE, MUCH_NOISE])
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
 def test_every_observer_accepts_random_plays(drive: Drive, observe: Any) -> None:
     observe(drive)

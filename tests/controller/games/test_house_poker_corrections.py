@@ -21,7 +21,7 @@ from tests.support.games.play import confidential, make_command, of_kind
 from tests.support.games.poker_play import Play, dealt, go, result, table
 from tests.support.games.scripts import read
 
-TOLD, BANK, POOR = "9s 8s 7s 6s 5s", "Ah Kh 3c 4h 9h", "Qh Jd 3c 4h 9h"
+PUBLISHED, BANK, POOR = "9s 8s 7s 6s 5s", "Ah Kh 3c 4h 9h", "Qh Jd 3c 4h 9h"
 THREE, THREE_BANK = "9s 9d 9c", "Ah Kh 3c"
 
 
@@ -40,9 +40,15 @@ def corrected(events: list[Any]) -> ResultCorrected:
 @pytest.mark.parametrize(
     ("game", "decree", "bets", "told", "right"),
     [
-        ("poker-no-draw", "BAL05", ["insurance"], (TOLD, BANK), ("9s 8s 7s 6s 5c", BANK)),
-        ("poker-no-draw", "BAL05", ["insurance"], (TOLD, BANK), (TOLD, POOR)),
-        ("poker-no-draw", "ARA02", ["jackpot"], (TOLD, BANK), ("9s 9d 7s 6s 5s", "9h 9c 7h 6h 5h")),
+        ("poker-no-draw", "BAL05", ["insurance"], (PUBLISHED, BANK), ("9s 8s 7s 6s 5c", BANK)),
+        ("poker-no-draw", "BAL05", ["insurance"], (PUBLISHED, BANK), (PUBLISHED, POOR)),
+        (
+            "poker-no-draw",
+            "ARA02",
+            ["jackpot"],
+            (PUBLISHED, BANK),
+            ("9s 9d 7s 6s 5s", "9h 9c 7h 6h 5h"),
+        ),
         ("poker-no-draw", "EUS96", ["jackpot"], ("2c 2d 8s 7c 6h", BANK), ("As Ks Qs Js Ts", BANK)),
         ("three-card-poker", "BAL09", ["pair_plus"], (THREE, THREE_BANK), ("9s 9d 2c", "Ah As 3c")),
         ("three-card-poker", "EUS96", [], ("Ks Kd 4c", THREE_BANK), ("Ks Qd 4c", "4h 5c 7s")),
@@ -75,7 +81,7 @@ def test_a_corrected_result_is_what_the_right_cards_would_have_made(
 
 def test_invalid_corrections_are_refused() -> None:
     play = table("poker-no-draw", "EUS96")
-    dealt(play, TOLD, "2c 2d 8c 7c 6h", BANK)
+    dealt(play, PUBLISHED, "2c 2d 8c 7c 6h", BANK)
     for box, action in ((1, "go"), (2, "pass")):
         play.act(box, action)
     play.turn("dealer")
@@ -112,17 +118,17 @@ def test_invalid_corrections_are_refused() -> None:
     play.send("session.close")
     for number in (2, 3):
         with pytest.raises(RejectedError, match=f"round {number} has no result to correct"):
-            correct(play, round=number, box1=TOLD)
+            correct(play, round=number, box1=PUBLISHED)
 
 
 def test_cards_that_lay_face_down_are_neither_stored_nor_requested() -> None:
     play = table("poker-no-draw", "EUS96")
-    dealt(play, TOLD, "2c 2d 8c 7c 6h", POOR)
+    dealt(play, PUBLISHED, "2c 2d 8c 7c 6h", POOR)
     play.act(1, "go")
     play.act(2, "pass")
     play.turn("dealer")  # it does not play: nothing else is shown
     kept = msgspec.json.encode([play.state.entries, play.state.played]).decode()
-    assert not [card for card in f"{TOLD} 2c 2d 8c 7c 6h".split() if f'"{card}"' in kept]
+    assert not [card for card in f"{PUBLISHED} 2c 2d 8c 7c 6h".split() if f'"{card}"' in kept]
     now = corrected(
         correct(play, dealer="2c Jd 3c 4h 9h")
     )  # one of the folded hand's: it must not be published
@@ -152,7 +158,7 @@ def test_openly_discarded_cards_of_the_bank_count_as_present() -> None:
 
 def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
     play = table()
-    dealt(play, TOLD, BANK)
+    dealt(play, PUBLISHED, BANK)
     play.send("session.close")
     play.send("round.confirm", round=1)
     now = corrected(correct(play, dealer="8h"))
@@ -164,7 +170,7 @@ def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
 def test_a_round_of_long_ago_and_of_another_session() -> None:
     play = table()
     for _ in range(HISTORY_ROUNDS + 1):
-        go(play, TOLD, BANK)
+        go(play, PUBLISHED, BANK)
     with pytest.raises(
         RejectedError,
         match="no face-up hand of round 1 is remembered; only the latest 20 rounds are",
@@ -178,13 +184,13 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
     with pytest.raises(
         RejectedError, match="round 2 is not among the remembered rounds of this session"
     ):
-        correct(play, round=2, box1=TOLD)
+        correct(play, round=2, box1=PUBLISHED)
 
 
 def test_the_effects_of_a_correction_are_reported() -> None:
     play = table()
     for _ in range(MAX_REMEMBERED_ROUNDS + 1):
-        go(play, TOLD, BANK)
+        go(play, PUBLISHED, BANK)
     with pytest.raises(
         RejectedError,
         match="round 1 is too old; only the latest 60 up to round 61 are remembered",
@@ -204,7 +210,7 @@ def test_the_effects_of_a_correction_are_reported() -> None:
 
 def test_a_correction_publishes_the_cards_or_is_for_surveillance_alone() -> None:
     play = table()
-    go(play, TOLD, BANK)
+    go(play, PUBLISHED, BANK)
     play.sealed.clear()
     wrong = make_command("result.correct", round=1, hands={"box:1": ["9s", "8s", "7s", "6s", "9h"]})
     assert confidential(play.game, play.state, wrong)

@@ -27,9 +27,9 @@ from tests.support.games.holds import step
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.poker_play import PAIRS, Croupier, Play
 
-LEAST, MOST = cases(40, 334), 334
+MIN_ROUNDS, MAX_ROUNDS = cases(40, 334), 334
 """Rounds of a play: more than the first number only until enough has happened in it."""
-STEPS = 200
+MAX_STEPS_PER_ROUND = 200
 """More than any round takes: after them the person in charge ends it."""
 SOURCES = ("reader", "packets", "told")
 
@@ -95,11 +95,11 @@ def test_rounds_with_errors(game: str, decree: str, source: str) -> None:
     croupier, watch = Croupier(f"{game} {decree} {source}", source, play.game.book.hand), Watch()
     unresolved: set[tuple[int, int]] = set()
     chance, corrected = random.Random(f"{game} {decree}"), 0
-    for number in range(MOST):
-        if number >= LEAST and corrected > 20 and len(watch.irregular) > 5:
+    for number in range(MAX_ROUNDS):
+        if number >= MIN_ROUNDS and corrected > 20 and len(watch.irregular) > 5:
             break
         watch.named.clear()
-        for count in range(STEPS):
+        for count in range(MAX_STEPS_PER_ROUND):
             given = croupier.next(play.shown)
             events = step(play, given)
             watch.see(given, events)

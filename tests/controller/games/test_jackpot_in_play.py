@@ -173,17 +173,17 @@ def coin(play: poker_play.Play, box: int = 1, **fields: Any) -> list[Any]:
 def test_a_coin_does_not_count_while_the_jackpot_is_not_in_play(
     game: str, decree: str, rule: str
 ) -> None:
-    stake = {"jackpot_stake": poker_play.COIN} if decree == "EUS96" else {}
+    stake = {"jackpot_stake": poker_play.COIN_CENTS} if decree == "EUS96" else {}
     play = poker_play.opened(game, decree, **stake)
     standing(play, in_play=True)
     coin(play)
     standing(play, in_play=False, why="unheard")
     events = coin(play, 2)
     assert [(event.what, event.law, event.detail) for event in events] == [
-        ("jackpot_not_in_play", rule, f"box:2: {poker_play.COIN}; unheard")
+        ("jackpot_not_in_play", rule, f"box:2: {poker_play.COIN_CENTS}; unheard")
     ]
     assert play.state.current is not None
-    assert play.state.current.amounts == {"box:1": {"jackpot": poker_play.COIN}}
+    assert play.state.current.amounts == {"box:1": {"jackpot": poker_play.COIN_CENTS}}
 
 
 def test_a_late_coin_is_late_whatever_the_jackpot_does() -> None:
@@ -199,10 +199,10 @@ def test_coins_add_up_and_stay_marked() -> None:
     coin(play)
     standing(play, in_play=True)
     (both,) = of_kind(coin(play), BetPlaced)
-    assert (both.amount, both.out_of_play) == (2 * poker_play.COIN, True)
+    assert (both.amount, both.out_of_play) == (2 * poker_play.COIN_CENTS, True)
     play.send("bet.withdraw", who="box:1", bet="jackpot")
     (anew,) = of_kind(coin(play), BetPlaced)
-    assert (anew.amount, anew.out_of_play) == (poker_play.COIN, False)
+    assert (anew.amount, anew.out_of_play) == (poker_play.COIN_CENTS, False)
 
 
 def test_an_award_states_that_its_bet_was_out_of_play() -> None:

@@ -88,7 +88,7 @@ ODD: st.SearchStrategy[Input] = st.one_of(
 )
 ROUNDS = st.sampled_from([None, None, 1, 2])
 WHO = st.sampled_from([None, None, "player", "banker", "box:1"])
-SAID: st.SearchStrategy[Input] = st.one_of(
+COMMANDS_BY_PEOPLE: st.SearchStrategy[Input] = st.one_of(
     command("session.open"),
     command("session.close"),
     command("shoe.start", shoe=st.sampled_from(["S1", "S2", ""])),
@@ -132,12 +132,15 @@ def disturbed(draw: st.DrawFn) -> list[Input]:
     if draw(st.booleans()):
         del coup[draw(st.integers(0, len(coup) - 1))]
     for _ in range(draw(st.integers(1, 3))):
-        coup.insert(draw(st.integers(0, len(coup))), draw(st.one_of(ODD, SAID)))
+        coup.insert(draw(st.integers(0, len(coup))), draw(st.one_of(ODD, COMMANDS_BY_PEOPLE)))
     return coup
 
 
 PARTS = st.one_of(
-    st.just(COUP), disturbed(), disturbed(), st.one_of(ODD, SAID).map(lambda one: [one])
+    st.just(COUP),
+    disturbed(),
+    disturbed(),
+    st.one_of(ODD, COMMANDS_BY_PEOPLE).map(lambda one: [one]),
 )
 SCRIPT = st.lists(PARTS, min_size=2, max_size=9).map(
     lambda parts: [each for part in parts for each in part]

@@ -126,7 +126,7 @@ def test_a_restart_in_the_middle_of_a_shoe(decree: str) -> None:
     ][:19]
 
 
-SHOES = 120
+SHOE_COUNT = 120
 """About 7 300 coups, in a few seconds."""
 
 
@@ -139,14 +139,14 @@ def test_many_shoes_match_the_odds() -> None:
     play = Play("ARA02", turn="when_complete")
     play.send("session.open")
     found: Counter[Any] = Counter()
-    for seed in range(SHOES):
+    for seed in range(SHOE_COUNT):
         for said in deal(play, play.shuffled(seed)):
             for result in of_kind(said, RoundResult):
                 found[outcome_of(result).winner] += 1
                 found["natural"] += any(is_natural(hand.cards) for hand in outcome_of(result).hands)
                 found[sum(len(hand.cards) for hand in outcome_of(result).hands)] += 1
     total = found["player"] + found["banker"] + found["tie"]
-    assert total > 55 * SHOES
+    assert total > 55 * SHOE_COUNT
     odds = {
         "banker": 0.458653,
         "player": 0.446279,

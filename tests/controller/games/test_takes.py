@@ -21,7 +21,7 @@ from tests.support.games.decrees import PAIRS
 from tests.support.games.plausible import accepted
 from tests.support.games.trial import Trial
 
-LEAST, MOST = 200, 3000
+MIN_STEPS, MAX_STEPS = 200, 3000
 """Steps within which each command that a game's tables list must be followed once: more only as
 long as one is left that chance has not filled in well.
 """
@@ -39,8 +39,8 @@ def test_each_listed_command_is_followed_somewhere(game: str) -> None:
     followed: set[str] = set()
     for _, decree in (pair for pair in PAIRS if pair[0] == game):
         trial = Trial(game, decree, "followed", noise=0.05)
-        for step in range(MOST):
-            if step >= LEAST and offered == followed:
+        for step in range(MAX_STEPS):
+            if step >= MIN_STEPS and offered == followed:
                 break
             trial.run(1)
             takes = {*trial.game.takes(trial.state)}

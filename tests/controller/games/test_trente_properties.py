@@ -65,7 +65,7 @@ ODD: list[Input] = [
     LinkGap(at=1.0, lost=1),
     LinkLate(at=1.0, frames=1, silence=2.0),
 ]
-SAID: list[Input] = [
+COMMANDS_BY_PEOPLE: list[Input] = [
     make_command("session.open"),
     make_command("session.close"),
     make_command("shoe.start", shoe="S1"),
@@ -105,12 +105,17 @@ def disturbed(draw: st.DrawFn) -> list[Input]:
     if draw(st.booleans()):
         del coup[draw(st.integers(0, len(coup) - 1))]
     for _ in range(draw(st.integers(1, 4))):
-        coup.insert(draw(st.integers(0, len(coup))), draw(st.sampled_from([*ODD, *SAID])))
+        coup.insert(
+            draw(st.integers(0, len(coup))), draw(st.sampled_from([*ODD, *COMMANDS_BY_PEOPLE]))
+        )
     return coup
 
 
 PARTS = st.one_of(
-    st.just(COUP), disturbed(), disturbed(), st.sampled_from([*ODD, *SAID]).map(lambda one: [one])
+    st.just(COUP),
+    disturbed(),
+    disturbed(),
+    st.sampled_from([*ODD, *COMMANDS_BY_PEOPLE]).map(lambda one: [one]),
 )
 SCRIPT = st.lists(PARTS, min_size=1, max_size=7).map(
     lambda parts: [each for part in parts for each in part]

@@ -16,12 +16,12 @@ from tests.support.games.play import of_kind, only
 from tests.support.games.trente_play import BLACK_WINS, DECREES, REFAIT, TIE, Play, table
 
 every = pytest.mark.parametrize("decree", DECREES)
-TOLD = ("winner", "marks", "refaits", "choices", "last_of_session")
+REFAIT_FIELDS = ("winner", "marks", "refaits", "choices", "last_of_session")
 
 
 def refait_fields(event: RoundResult | ResultCorrected) -> tuple[Any, ...]:
     """The fields of a result about 31-31."""
-    return tuple(getattr(event.outcome, name) for name in TOLD)
+    return tuple(getattr(event.outcome, name) for name in REFAIT_FIELDS)
 
 
 @pytest.mark.parametrize("decree", by_decree("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))

@@ -22,14 +22,14 @@ from tests.support.journal.premises import Premises
 from tests.support.journal.records import record
 from tests.support.waiting import TIMEOUT_SECONDS
 
-TAIL = 50
+TAIL_ENTRIES = 50
 
 
 @pytest.fixture
 def big(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file is larger than those that are read whole when they are opened."""
     monkeypatch.setattr(file, "FULL_CHECK_MAX_BYTES", 0)
-    monkeypatch.setattr(file, "TAIL_ENTRIES", TAIL)
+    monkeypatch.setattr(file, "TAIL_ENTRIES", TAIL_ENTRIES)
     monkeypatch.setattr(file, "OPEN_RETRY_SECONDS", 0.01)
     monkeypatch.setattr(read_back, "READ_TIME_SHARE", 1.0)
 
@@ -103,7 +103,7 @@ async def test_the_end_of_a_big_journal_is_checked_before_the_tables_start(
 ) -> None:
     path = tmp_path / "journal.sqlite3"
     head = await closed(path)
-    flip(*where(path, head - TAIL + 10))
+    flip(*where(path, head - TAIL_ENTRIES + 10))
     with closing(Journal(path)) as journal:
         assert journal.set_aside is not None
 

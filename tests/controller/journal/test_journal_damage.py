@@ -21,9 +21,9 @@ from controller.journal.reader import JournalReader
 from tests.support.journal.premises import Premises
 from tests.support.journal.records import record
 
-LAST = 4096
+TAIL_BYTES = 4096
 """Bytes at the end: one page."""
-EDGE = 64
+EDGE_BYTES = 64
 """Bytes after the start and before the end at each of which the short form also cuts; in between,
 at one in sixteen.
 """
@@ -33,8 +33,10 @@ def cuts(size: int, *, long: bool) -> list[int]:
     """The sizes to which a file of this size is cut."""
     return [
         cut
-        for cut in range(size - LAST, size)
-        if long or not EDGE <= cut - (size - LAST) < LAST - EDGE or cut % 16 == 0
+        for cut in range(size - TAIL_BYTES, size)
+        if long
+        or not EDGE_BYTES <= cut - (size - TAIL_BYTES) < TAIL_BYTES - EDGE_BYTES
+        or cut % 16 == 0
     ]
 
 

@@ -20,8 +20,8 @@ from controller.proof.checkpoint import key_path, make_key
 from controller.proof.sealing import seal
 from tests.support.journal.records import record
 
-LIMIT = 1_000_000
-COMMIT = 200_000
+MAX_LOG_BYTES = 1_000_000
+MAX_COMMIT_BYTES = 200_000
 """More than the log grows by one commit of these tests."""
 
 
@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "LOG_FORCED_CHECKPOINT_BYTES", LIMIT)
+    monkeypatch.setattr(writer, "LOG_FORCED_CHECKPOINT_BYTES", MAX_LOG_BYTES)
     monkeypatch.setattr(writer, "LOG_RETRY_SECONDS", 0.02)
 
 
@@ -52,7 +52,7 @@ async def load(journal: Journal, first: int, count: int) -> int:
 async def test_constant_load_keeps_the_log_below_its_limit(path: Path) -> None:
     """Each commit writes some pages, however little it stores."""
     with closing(Journal(path)) as journal:
-        assert await load(journal, 1, 600) < LIMIT + COMMIT
+        assert await load(journal, 1, 600) < MAX_LOG_BYTES + MAX_COMMIT_BYTES
 
 
 async def test_the_log_is_checkpointed_once_no_reader_needs_it(path: Path) -> None:
@@ -62,12 +62,12 @@ async def test_the_log_is_checkpointed_once_no_reader_needs_it(path: Path) -> No
             other.execute("BEGIN")
             other.execute("SELECT count(*) FROM entry").fetchone()
             assert (
-                await load(journal, 21, 400) > LIMIT + COMMIT
+                await load(journal, 21, 400) > MAX_LOG_BYTES + MAX_COMMIT_BYTES
             )  # as long as another program reads its content
             other.execute("COMMIT")
         await asyncio.sleep(0.05)
         await load(journal, 421, 5)
-        assert await load(journal, 426, 100) < LIMIT + COMMIT
+        assert await load(journal, 426, 100) < MAX_LOG_BYTES + MAX_COMMIT_BYTES
 
 
 async def test_no_reader_of_the_daemon_reads_for_long(
@@ -76,7 +76,7 @@ async def test_no_reader_of_the_daemon_reads_for_long(
     """A day is sealed, and the pages are read back, while results come without a pause; but a
     reader must get processor time at intervals.
     """
-    monkeypatch.setattr(read_back, "MAX_LOG_BYTES", LIMIT // 2)
+    monkeypatch.setattr(read_back, "MAX_LOG_BYTES", MAX_LOG_BYTES // 2)
     monkeypatch.setattr(read_back, "STEPS_PER_PAUSE", 100)
     entries = JournalReader.entries
 
@@ -111,4 +111,4 @@ async def test_no_reader_of_the_daemon_reads_for_long(
                 await asyncio.to_thread(looked.wait, 0.1)
                 looked.clear()
             await task
-            assert most < 2 * LIMIT
+            assert most < 2 * MAX_LOG_BYTES

@@ -22,7 +22,7 @@ from tests.support.journal.premises import Premises
 from tests.support.journal.records import record
 from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
-ENTRIES = 450
+ENTRY_COUNT = 450
 """More than a few batches."""
 
 
@@ -33,7 +33,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def filled(path: Path) -> Journal:
     journal = Journal(path)
-    for future in [journal.append(record(number)) for number in range(1, ENTRIES)]:
+    for future in [journal.append(record(number)) for number in range(1, ENTRY_COUNT)]:
         await future
     return journal
 
@@ -72,7 +72,7 @@ async def test_nothing_is_found_in_a_sound_journal_however_often_it_is_read(tmp_
         reading = ReadBack(path)
         for number in range(3):
             assert await asyncio.to_thread(reading.damage, journal.id) is None
-            await journal.append(record(ENTRIES + number))
+            await journal.append(record(ENTRY_COUNT + number))
 
 
 async def test_one_flipped_bit_is_found_named_and_left_behind_with_the_tables_state(
@@ -81,7 +81,7 @@ async def test_one_flipped_bit_is_found_named_and_left_behind_with_the_tables_st
     path = tmp_path / "journal.sqlite3"
     left: list[Path | None] = []
     with closing(Journal(path, on_aside=lambda: left.append(journal.set_aside))) as journal:
-        for future in [journal.append(record(number)) for number in range(1, ENTRIES)]:
+        for future in [journal.append(record(number)) for number in range(1, ENTRY_COUNT)]:
             await future
         head, old = journal.head(), journal.id
         flip(*where(path, 300))
@@ -89,12 +89,12 @@ async def test_one_flipped_bit_is_found_named_and_left_behind_with_the_tables_st
         assert damage is not None
         assert "position 300" in damage or "position 301" in damage
         journal.report_damage(old, damage)
-        await journal.append(record(ENTRIES))
+        await journal.append(record(ENTRY_COUNT))
         await until_async(lambda: left)
         assert journal.id != old
         assert journal.head() > head
         journal.report_damage(old, damage)  # it is gone already: the one in use has done nothing
-        await journal.append(record(ENTRIES + 1))
+        await journal.append(record(ENTRY_COUNT + 1))
         assert len(left) == 1
         assert await asyncio.to_thread(ReadBack(path).damage, journal.id) is None
 

@@ -25,7 +25,7 @@ from tests.support.journal.premises import Premises
 from tests.support.journal.records import record
 from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
-RECORDS = 400
+RECORD_COUNT = 400
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 async def filled(path: Path, heard: int) -> Journal:
     """A journal with entries that are on the disk alone, not in memory too."""
     with closing(Journal(path)) as made:
-        for future in [made.append(record(number)) for number in range(1, RECORDS + 1)]:
+        for future in [made.append(record(number)) for number in range(1, RECORD_COUNT + 1)]:
             await future
         made.move_cursor(heard)
     return Journal(path)
@@ -137,9 +137,9 @@ async def test_data_that_is_readable_after_all_is_published_and_no_file_is_left(
         disk.bad, disk.times, disk.code = {601}, 4, code
         found = await published(made, 300, made.head())
         assert disk.asked == 4
-        assert len(found) == 2 * (RECORDS - 100)
+        assert len(found) == 2 * (RECORD_COUNT - 100)
         assert made.set_aside is None
-        assert await made.append(record(RECORDS + 1)) == 3 * (RECORDS + 1)
+        assert await made.append(record(RECORD_COUNT + 1)) == 3 * (RECORD_COUNT + 1)
         assert (made.id, made.failed) == (before, None)
 
 
@@ -153,7 +153,7 @@ async def test_a_partly_unreadable_file_is_left_and_the_part_is_named(
         disk.bad = {601, 602, 603, 700}
         found = await published(made, 300, head)
         await until_async(lambda: made.id != before)
-        await made.append(record(RECORDS + 1))
+        await made.append(record(RECORD_COUNT + 1))
         assert made.set_aside is not None
         assert asides == [f"601 to 603, 700 of {made.set_aside}"]
         lacking = {entry.position for entry in entries_of(made.set_aside, disk)} - {
@@ -161,7 +161,7 @@ async def test_a_partly_unreadable_file_is_left_and_the_part_is_named(
         }
         assert lacking == {602, 603}  # 601 and 700 are inputs, which are not published
         onward = made.events_after(head, 100)
-        assert [entry.body for entry in onward][:1] == [b"event %d" % (2 * RECORDS + 1)]
+        assert [entry.body for entry in onward][:1] == [b"event %d" % (2 * RECORD_COUNT + 1)]
 
 
 def entries_of(aside: Path, disk: Disk) -> list[Entry]:
@@ -176,19 +176,19 @@ async def test_unpublished_events_of_a_file_that_was_left_are_published_after_th
 ) -> None:
     with closing(await filled(path, 300)) as made:
         made.report_damage(made.id, "a test")
-        await made.append(record(RECORDS + 1))
+        await made.append(record(RECORD_COUNT + 1))
         head = made.head()
     with closing(Journal(path)) as made:
         assert (made.set_aside, made.lost) == (None, None)
         assert made.cursor() == 300
         found = await published(made, 300, head)
-        assert [entry.seq for entry in found] == list(range(201, 2 * RECORDS + 3))
+        assert [entry.seq for entry in found] == list(range(201, 2 * RECORD_COUNT + 3))
         made.report_damage(made.id, "another test")  # and of the one before it too
-        await made.append(record(RECORDS + 2))
+        await made.append(record(RECORD_COUNT + 2))
         head = made.head()
     with closing(Journal(path)) as made:
         found = await published(made, 300, head)
-        assert [entry.seq for entry in found] == list(range(201, 2 * RECORDS + 5))
+        assert [entry.seq for entry in found] == list(range(201, 2 * RECORD_COUNT + 5))
 
 
 async def test_unpublished_events_of_a_file_damaged_at_rest_are_published_as_far_as_readable(
@@ -205,7 +205,7 @@ async def test_unpublished_events_of_a_file_damaged_at_rest_are_published_as_far
         assert [entry.position for entry in found] == [
             at for at in range(301, head + 1) if at % 3 != 1 and at != 900
         ]
-        assert await made.append(record(RECORDS + 1)) == head + 3
+        assert await made.append(record(RECORD_COUNT + 1)) == head + 3
         assert [entry.position for entry in made.events_after(head, 10)] == [head + 2, head + 3]
 
 
@@ -215,12 +215,12 @@ async def test_another_file_in_its_place_publishes_nothing(tmp_path: Path, path:
     (await filled(path, 300)).close()
     with closing(Journal(path)) as made:
         strange.replace(path)
-        await made.append(record(RECORDS + 1))
+        await made.append(record(RECORD_COUNT + 1))
         await until_async(lambda: made.set_aside is not None)
-        assert made.lost == f"301 to {3 * RECORDS} of {made.set_aside}"
+        assert made.lost == f"301 to {3 * RECORD_COUNT} of {made.set_aside}"
         assert {entry.seq for entry in made.events_after(300, 1000)} == {
-            2 * RECORDS + 1,
-            2 * RECORDS + 2,
+            2 * RECORD_COUNT + 1,
+            2 * RECORD_COUNT + 2,
         }
 
 
@@ -246,10 +246,10 @@ async def test_data_to_continue_with_is_read_before_the_event_loop_is_notified(
         for name in ("id", "head", "genesis"):
             monkeypatch.setattr(JournalReader, name, refuse(getattr(JournalReader, name)))
         made.report_damage(made.id, "a test")
-        assert await made.append(record(RECORDS + 1)) > 3 * RECORDS
+        assert await made.append(record(RECORD_COUNT + 1)) > 3 * RECORD_COUNT
         assert here is not None
         assert made.set_aside is not None
-        assert made.head() > 3 * RECORDS
+        assert made.head() > 3 * RECORD_COUNT
     assert failures == []
 
 

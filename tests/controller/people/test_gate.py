@@ -32,7 +32,7 @@ from tests.support.people.staff import (
     secret,
 )
 
-TOLD = CommandSubject(has_result=True)
+HAS_RESULT = CommandSubject(has_result=True)
 RIGHTS = command_rights("roulette-french", "ARA02")
 CORRECT: dict[str, Any] = {
     "command": "result.correct",
@@ -50,7 +50,7 @@ def give(
     role: Any,
     now: float = NOW,
     key: str | None = None,
-    standing: CommandSubject = TOLD,
+    standing: CommandSubject = HAS_RESULT,
     **what: Any,
 ) -> PermittedCommand:
     given = claims(iss=person, role=role, iat=int(now), exp=int(now) + 30, **what)

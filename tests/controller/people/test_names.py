@@ -31,11 +31,11 @@ from controller.proof.signatures import Signatures
 from tests.support.for_each import for_each
 from tests.support.people.staff import (
     AUDIENCE,
-    GONE,
     HEAD,
     LASA,
     NOW,
     PERSONS,
+    REVOKED,
     SIGNER,
     SITE,
     SITE_KEY,
@@ -127,7 +127,7 @@ TWIN = Person(
 FORMER = replace(TWIN, id="j-gone-2", name="J.  Gone")
 
 
-@pytest.mark.parametrize(("person", "other"), [(TWIN, LASA), (FORMER, GONE)])
+@pytest.mark.parametrize(("person", "other"), [(TWIN, LASA), (FORMER, REVOKED)])
 def test_no_person_is_enrolled_under_a_name_that_looks_like_another(
     person: Person, other: Person
 ) -> None:

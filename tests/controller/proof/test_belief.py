@@ -17,10 +17,10 @@ from controller.proof.belief import (
     update_belief,
 )
 from controller.proof.clocks import ClockReading, read_clocks, synchronised
-from tests.controller.proof.world import DAY, NOON
+from tests.controller.proof.world import DAY_SECONDS, NOON
 from tests.support.for_each import for_each
 
-HOUR = 3600.0
+HOUR_SECONDS = 3600.0
 
 
 def now(wall: float, machine: float = 1000.0, synchronised: bool | None = False) -> ClockReading:
@@ -46,60 +46,65 @@ def known(
             id="1970, whoever confirms it",
         ),
         pytest.param(now(0), None, None, id="the first start of all"),
-        pytest.param(now(HOUR), known(), None, id="a start after an hour"),
+        pytest.param(now(HOUR_SECONDS), known(), None, id="a start after an hour"),
         pytest.param(
-            now(-HOUR),
+            now(-HOUR_SECONDS),
             known(),
             "the journal was written until",
             id="a start before the end of the last run",
         ),
         pytest.param(now(-30), known(), None, id="half a minute before: a clock that is not exact"),
         pytest.param(
-            now(45 * DAY), known(), "nobody confirms the days between", id="a start after 45 days"
+            now(45 * DAY_SECONDS),
+            known(),
+            "nobody confirms the days between",
+            id="a start after 45 days",
         ),
         pytest.param(
-            now(45 * DAY, synchronised=None),
+            now(45 * DAY_SECONDS, synchronised=None),
             known(),
             "nobody confirms",
             id="45 days, and the kernel does not say",
         ),
         pytest.param(
-            now(45 * DAY, synchronised=True),
+            now(45 * DAY_SECONDS, synchronised=True),
             known(confirmed=True),
             None,
             id="off for 45 days, and synchronised",
         ),
         pytest.param(
-            now(-45 * DAY, synchronised=True),
+            now(-45 * DAY_SECONDS, synchronised=True),
             known(confirmed=True),
             "written until",
             id="two that are confirmed contradict",
         ),
         pytest.param(
-            now(-45 * DAY, synchronised=True),
+            now(-45 * DAY_SECONDS, synchronised=True),
             known(),
             None,
             id="what nobody confirmed is no witness",
         ),
         pytest.param(now(60), known(machine=940.0), None, id="a minute later"),
         pytest.param(
-            now(HOUR), known(machine=940.0), "was set by +3540 s", id="set forward in use"
+            now(HOUR_SECONDS), known(machine=940.0), "was set by +3540 s", id="set forward in use"
         ),
-        pytest.param(now(-HOUR), known(machine=940.0), "was set by -3660 s", id="set back in use"),
         pytest.param(
-            now(HOUR, synchronised=True),
+            now(-HOUR_SECONDS), known(machine=940.0), "was set by -3660 s", id="set back in use"
+        ),
+        pytest.param(
+            now(HOUR_SECONDS, synchronised=True),
             known(machine=940.0),
             None,
             id="set in use by who knows the time",
         ),
         pytest.param(
-            now(HOUR, synchronised=True),
+            now(HOUR_SECONDS, synchronised=True),
             known(confirmed=True, machine=940.0),
             "was set by",
             id="set in use though it was right",
         ),
         pytest.param(
-            now(30 * DAY + 300, 1000 + 30 * DAY),
+            now(30 * DAY_SECONDS + 300, 1000 + 30 * DAY_SECONDS),
             known(machine=1000.0),
             None,
             id="a doubt of a month, and some drift",
@@ -118,24 +123,28 @@ def test_a_corrected_clock_is_trusted_at_once() -> None:
     belief = update_belief(Belief(), now(0, 0))
     assert belief.doubt is None
     for minute in range(1, 100):
-        belief = update_belief(belief, now(45 * DAY + minute * 60, minute * 60))
+        belief = update_belief(belief, now(45 * DAY_SECONDS + minute * 60, minute * 60))
         assert "was set by +3888000 s" in str(belief.doubt)
     assert update_belief(belief, now(6000, 6000)).doubt is None
 
 
 def test_a_clock_that_runs_for_a_day_without_a_step_is_trusted() -> None:
     belief = update_belief(Belief(), now(0, 0))
-    belief = update_belief(belief, now(45 * DAY, 60))
+    belief = update_belief(belief, now(45 * DAY_SECONDS, 60))
     assert (
-        update_belief(belief, now(45 * DAY + STEADY_SECONDS - 60, STEADY_SECONDS)).doubt is not None
+        update_belief(belief, now(45 * DAY_SECONDS + STEADY_SECONDS - 60, STEADY_SECONDS)).doubt
+        is not None
     )
-    assert update_belief(belief, now(45 * DAY + STEADY_SECONDS, STEADY_SECONDS + 60)) == Belief(
-        known(45 * DAY + STEADY_SECONDS, machine=STEADY_SECONDS + 60)
-    )
+    assert update_belief(
+        belief, now(45 * DAY_SECONDS + STEADY_SECONDS, STEADY_SECONDS + 60)
+    ) == Belief(known(45 * DAY_SECONDS + STEADY_SECONDS, machine=STEADY_SECONDS + 60))
     belief = update_belief(
-        belief, now(44 * DAY, STEADY_SECONDS)
+        belief, now(44 * DAY_SECONDS, STEADY_SECONDS)
     )  # set once more: it has to start over
-    assert update_belief(belief, now(45 * DAY, STEADY_SECONDS + DAY - 1)).doubt is not None
+    assert (
+        update_belief(belief, now(45 * DAY_SECONDS, STEADY_SECONDS + DAY_SECONDS - 1)).doubt
+        is not None
+    )
     stopped = update_belief(Belief(), ClockReading(0.0, 0.0, 0.0, None))
     assert (
         update_belief(
@@ -148,7 +157,10 @@ def test_a_clock_that_runs_for_a_day_without_a_step_is_trusted() -> None:
 @given(
     st.lists(
         st.tuples(
-            st.floats(0, 3 * DAY), st.sampled_from([0, 0, 0, -45 * DAY, 45 * DAY, -HOUR, HOUR])
+            st.floats(0, 3 * DAY_SECONDS),
+            st.sampled_from(
+                [0, 0, 0, -45 * DAY_SECONDS, 45 * DAY_SECONDS, -HOUR_SECONDS, HOUR_SECONDS]
+            ),
         ),
         max_size=30,
     )

@@ -20,7 +20,7 @@ from tests.controller.proof.test_verify import archive, witnessed
 from tests.support.journal.premises import entries, evening
 
 DAY = 86_400 * 10**9
-UPTIME = 9_108_601_842_648_732_123
+UPTIME_NANOSECONDS = 9_108_601_842_648_732_123
 """Nanoseconds since the start of a machine that is up for 105 days."""
 NODE = """
 const lines = require('fs').readFileSync(0, 'utf8').trimEnd().split('\\n')
@@ -43,7 +43,7 @@ def numbers(path: Path) -> list[int]:
 def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count as releases without a limit did."""
     uptime_ns = clock.uptime_ns
-    monkeypatch.setattr(clock, "uptime_ns", lambda: UPTIME + uptime_ns())
+    monkeypatch.setattr(clock, "uptime_ns", lambda: UPTIME_NANOSECONDS + uptime_ns())
     for module in (mono, differences):
         monkeypatch.setattr(module, "MONO_WRAP", 2**64)
 
@@ -104,7 +104,10 @@ async def test_rounding_hides_no_change(
     assert '"number":17' in text
     for changed in (
         text.replace('"number":17', '"number":18'),
-        text.replace(f'"mono_ns":{UPTIME // 10**15}', f'"mono_ns":{UPTIME // 10**15 + 1}'),
+        text.replace(
+            f'"mono_ns":{UPTIME_NANOSECONDS // 10**15}',
+            f'"mono_ns":{UPTIME_NANOSECONDS // 10**15 + 1}',
+        ),
     ):
         archived.write_text(changed)
         assert witnessed(path, archived, last.key).outcome is ProofOutcome.DOES_NOT_HOLD

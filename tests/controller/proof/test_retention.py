@@ -25,12 +25,12 @@ from controller.proof.checkpoint import key_path, load_key, public
 from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import Segment, header, segments
 from controller.proof.verify import verify
-from tests.controller.proof.world import DAY, World
+from tests.controller.proof.world import DAY_SECONDS, World
 from tests.support.disk import spoil
 from tests.support.journal.premises import Premises, entries
 from tests.support.waiting import until_async
 
-HOUR = 3600.0
+HOUR_SECONDS = 3600.0
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +77,7 @@ async def live(run: Premises, world: World, days: float) -> None:
     """Some play each day."""
     while days > 0:
         step = min(days, 1.0)
-        world.goes_on(step * DAY)
+        world.goes_on(step * DAY_SECONDS)
         run.hear(b"*X;6;001;  ;0;000;0")
         await minute(run)
         await minute(run)
@@ -117,7 +117,7 @@ async def test_a_start_in_1970_and_then_the_right_time_removes_nothing(
         await minute(run)
         assert "it says 1970-01-01" in str(clock_alert(run))
         raised = run.alerts["journal-clock"]
-        world.goes_on(DAY)
+        world.goes_on(DAY_SECONDS)
         await minute(run)
         await minute(run)
         assert run.alerts["journal-clock"] == raised  # reported once
@@ -148,11 +148,11 @@ async def test_45_days_forward_or_back_remove_nothing(
         run.spin(2, 17)
         await live(run, world, 3)
         if not at_start:
-            world.off = days * DAY
+            world.off = days * DAY_SECONDS
             await live(run, world, 0.01)
             assert "was set by" in str(clock_alert(run))
     if at_start:
-        world.off = days * DAY
+        world.off = days * DAY_SECONDS
     async with running(path) as run:
         for _ in range(3):
             world.goes_on(60)
@@ -275,7 +275,7 @@ async def test_nothing_is_removed_without_a_record(
 
         with monkeypatch.context() as patched:
             patched.setattr(journal_upkeep, "boot", refuse)
-            world.goes_on(2 * DAY)
+            world.goes_on(2 * DAY_SECONDS)
             run.upkeep._timekeeper.update()
             for _ in range(3):
                 await run.upkeep._seal(run.journal.head())
@@ -293,9 +293,9 @@ async def test_a_machine_that_was_off_for_a_month_continues_its_count(
     async with running(path, keep_days=10) as run:
         await live(run, world, 9)
         counted = run.upkeep._timekeeper.counted
-    world.is_off(30 * DAY)
+    world.is_off(30 * DAY_SECONDS)
     async with running(path, keep_days=10) as run:
-        assert counted <= run.upkeep._timekeeper.counted < counted + HOUR
+        assert counted <= run.upkeep._timekeeper.counted < counted + HOUR_SECONDS
         await minute(run)
         assert clock_alert(run) is None
         assert removals(path) == []
@@ -314,7 +314,7 @@ async def test_a_new_journal_continues_the_count_of_the_sealed_days(
         await live(run, world, 5)
     spoil(path, first=0)
     async with running(path) as run:
-        assert run.upkeep._timekeeper.counted >= 4 * DAY
+        assert run.upkeep._timekeeper.counted >= 4 * DAY_SECONDS
 
 
 async def test_a_clock_that_is_ahead_for_an_hour_does_not_keep_days_from_being_sealed(
@@ -322,7 +322,7 @@ async def test_a_clock_that_is_ahead_for_an_hour_does_not_keep_days_from_being_s
 ) -> None:
     async with running(path) as run:
         await live(run, world, 1)
-        world.off = 45 * DAY
+        world.off = 45 * DAY_SECONDS
         await live(run, world, 0.05)
         world.off = 0.0
         await live(run, world, 3)
@@ -384,14 +384,14 @@ async def _whatever(path: Path, world: World, steps: list[tuple[str, float]]) ->
                     days -= 1.0
                     ledger.note(run.journal.head())
             case "clock":
-                world.off = how * DAY
+                world.off = how * DAY_SECONDS
             case "1970":
                 world.stops_in_1970()
             case "synchronised":
                 world.synchronised = (False, True, None)[int(how)]
             case "off":
                 await run.end()
-                world.is_off(how * DAY)
+                world.is_off(how * DAY_SECONDS)
                 run = Premises(path, keep_days=keep)
         await run.runner.drain()
         ledger.note(run.journal.head())

@@ -23,8 +23,8 @@ from controller.proof.time_bound import (
 from tests.support.for_each import for_each
 
 NOON = parse_utc("2026-11-23T12:00:00Z")
-KEPT = ClockStatement("kernel", None, True, 0.0, 0.001, 0.0001, DRIFT_RATE)
-ADRIFT_NOW = replace(KEPT, synchronised=False, greatest=16.0)
+SYNCHRONISED = ClockStatement("kernel", None, True, 0.0, 0.001, 0.0001, DRIFT_RATE)
+ADRIFT_NOW = replace(SYNCHRONISED, synchronised=False, greatest=16.0)
 
 
 class Watched:
@@ -136,7 +136,7 @@ def test_chrony_is_trusted_where_it_keeps_the_clock() -> None:
 
 def test_a_plain_machine_is_asked_nothing() -> None:
     clock = Watched(bound=None)
-    for said in (None, ADRIFT_NOW, KEPT):
+    for said in (None, ADRIFT_NOW, SYNCHRONISED):
         now = clock.look(said)
         assert (
             now.reported_error,
@@ -156,7 +156,7 @@ def test_without_a_source_there_is_no_bound() -> None:
     now = clock.look(ADRIFT_NOW)
     assert (now.error, now.reported_error) == (None, None)
     assert (unproved_alert(now, 0.1) or ("",))[0] == "unknown"
-    now = clock.look(KEPT)
+    now = clock.look(SYNCHRONISED)
     assert (now.error, now.reported_error, unproved_alert(now, 0.1)) == (0.001, 0.0, None)
 
 
@@ -169,7 +169,7 @@ def test_the_alert_comes_before_the_bound_is_crossed(
     the error.
     """
     clock = Watched(bound)
-    clock.look(KEPT)
+    clock.look(SYNCHRONISED)
     raised = predicted = first = None
     changes = [0.0]
     while clock.wall < NOON + 30_000 and first is None:
@@ -195,17 +195,17 @@ def test_the_alert_comes_before_the_bound_is_crossed(
     assert (
         len(changes) <= 9
     )  # 1, 2 and 5 times a power of ten: seldom, though the error grows each second
-    now = clock.look(KEPT)
+    now = clock.look(SYNCHRONISED)
     assert (now.reported_error, unproved_alert(now, bound)) == (0.0, None)
 
 
 def test_the_kernels_own_count_is_taken_over_while_it_is_synchronised() -> None:
     clock = Watched(1.0)
     for second in range(1, 2000):
-        now = clock.look(replace(KEPT, greatest=second * DRIFT_RATE))
+        now = clock.look(replace(SYNCHRONISED, greatest=second * DRIFT_RATE))
         assert now.error == second * DRIFT_RATE
     assert now.unproved
-    assert clock.look(KEPT).error == 0.001
+    assert clock.look(SYNCHRONISED).error == 0.001
     assert clock.now is not None
     assert clock.now.corrected == clock.machine
 
@@ -213,7 +213,7 @@ def test_the_kernels_own_count_is_taken_over_while_it_is_synchronised() -> None:
 @pytest.mark.parametrize("by", [3600.0, -3600.0, 0.4, -0.4])
 def test_a_step_is_reported_once_and_counts_until_the_next_correction(by: float) -> None:
     clock = Watched()
-    said = replace(KEPT, correction=(1.0,))
+    said = replace(SYNCHRONISED, correction=(1.0,))
     clock.look(said)
     clock.look(said)
     now = clock.look(said, step=by)
@@ -230,7 +230,7 @@ def test_a_step_is_reported_once_and_counts_until_the_next_correction(by: float)
 
 def test_a_step_of_an_unsynchronised_clock_adds_to_its_error() -> None:
     clock = Watched()
-    clock.look(KEPT)
+    clock.look(SYNCHRONISED)
     now = clock.look(ADRIFT_NOW, step=-3600.0)
     assert now.error == pytest.approx(3600.0015)
     assert now.reported_error == 5000.0
@@ -238,11 +238,11 @@ def test_a_step_of_an_unsynchronised_clock_adds_to_its_error() -> None:
 
 def test_slewing_drifting_and_sleeping_are_no_steps() -> None:
     clock = Watched(0.05)
-    clock.look(KEPT)
+    clock.look(SYNCHRONISED)
     for slewed in (0.08, -0.08, 500e-6, 0.0):
         for _ in range(10):
-            clock.look(KEPT, step=slewed)
-    clock.look(KEPT, after=86_400.0)
+            clock.look(SYNCHRONISED, step=slewed)
+    clock.look(SYNCHRONISED, after=86_400.0)
     assert clock.steps == []
 
 
@@ -250,15 +250,17 @@ def test_an_error_at_the_limit_is_not_reported_repeatedly() -> None:
     clock = Watched()
     told: list[Any] = []
     for second in range(100):
-        now = clock.look(replace(KEPT, greatest=0.1 + (0.002 if second % 2 else -0.002)))
+        now = clock.look(replace(SYNCHRONISED, greatest=0.1 + (0.002 if second % 2 else -0.002)))
         told += [now.reported_error] if not told or told[-1] != now.reported_error else []
     assert told == [0.0, 0.2]
-    assert clock.look(replace(KEPT, greatest=0.07)).reported_error == 0.0
+    assert clock.look(replace(SYNCHRONISED, greatest=0.07)).reported_error == 0.0
 
 
 def test_chronys_own_growth_rate_predicts_more_closely() -> None:
     """A source of 40 ms is no reason for an alert where the site requires 0.1 s."""
     clock = Watched()
-    now = clock.look(replace(KEPT, by="chrony", greatest=0.09, growth=4e-6, correction=(1.0,)))
+    now = clock.look(
+        replace(SYNCHRONISED, by="chrony", greatest=0.09, growth=4e-6, correction=(1.0,))
+    )
     assert not now.unproved
     assert crossing_time(now, 0.1) == pytest.approx(clock.wall + 0.01 / 4e-6)

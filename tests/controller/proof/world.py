@@ -8,7 +8,7 @@ from controller.proof import timekeeper
 from controller.proof.clocks import ClockReading
 from devices import clock
 
-DAY = 86_400.0
+DAY_SECONDS = 86_400.0
 NOON = 1_793_534_400.0
 """2026-11-01, twelve o'clock."""
 

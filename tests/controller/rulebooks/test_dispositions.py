@@ -30,7 +30,9 @@ from tests.rings.marks import COLLECTED
 from tests.support.claims import claimed
 from tests.support.for_each import for_each
 
-SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
+KINDS_BY_TAG: dict[str, Any] = {
+    str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)
+}
 CARD_DECISIONS = get_args(get_type_hints(CardDecide)["action"])
 COMMAND_TAGS = {str(kind.__struct_config__.tag) for kind in COMMANDS}
 DECREES = ("BAL05", "BAL09", "ARA02", "EUS96", "GAL07")
@@ -172,7 +174,7 @@ def _check_place(place: str, answer: Disposition) -> None:
     else:
         outcome = RESULT_FIELDS if kind in ("round.result", "result.corrected") else set()
         assert set(names) <= outcome | {
-            *SAID[kind].__struct_fields__,
+            *KINDS_BY_TAG[kind].__struct_fields__,
             *get_args(VoidReason),
             *CARD_DECISIONS,
         }, place

@@ -20,7 +20,7 @@ from controller.service.log_output import LogOutput
 from tests.support.waiting import until
 
 F_SETPIPE_SZ = 1031
-SMALL = 4096
+PIPE_BYTES = 4096
 """Bytes of the smallest possible pipe."""
 
 
@@ -46,7 +46,7 @@ def fifo(tmp_path: Path, ending: ExitStack) -> tuple[int, int, Path]:
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     writer = os.open(path, os.O_WRONLY)
-    fcntl.fcntl(writer, F_SETPIPE_SZ, SMALL)
+    fcntl.fcntl(writer, F_SETPIPE_SZ, PIPE_BYTES)
     ending.callback(os.close, writer)
     return reader, writer, path
 
@@ -73,7 +73,7 @@ def test_lines_arrive_complete_and_in_order(fifo: tuple[int, int, Path]) -> None
     for number in range(100):
         made.write(f"line {number}\n")
     made.drain(30)
-    assert os.read(reader, SMALL).decode().splitlines() == [
+    assert os.read(reader, PIPE_BYTES).decode().splitlines() == [
         f"line {number}" for number in range(100)
     ]
     assert (made.lost, made.trouble) == (0, None)
@@ -104,7 +104,7 @@ def test_lines_for_a_closed_pipe_are_counted_and_reported_once_it_is_read_again(
     made.write("somebody hears this\n")
     made.drain(30)
     made.drain(30)  # its own report comes after
-    assert os.read(reader, SMALL).decode().splitlines() == [
+    assert os.read(reader, PIPE_BYTES).decode().splitlines() == [
         "somebody hears this",
         "event='log lines were lost' count=2",
     ]
@@ -115,15 +115,15 @@ def test_lines_for_a_closed_pipe_are_counted_and_reported_once_it_is_read_again(
 def test_a_line_that_was_cut_off_does_not_spoil_the_next(fifo: tuple[int, int, Path]) -> None:
     reader, writer, path = fifo
     made = output(writer)
-    made.write("x" * 2 * SMALL + "\n")
-    until("half of it is written", lambda: held(reader) == SMALL)
+    made.write("x" * 2 * PIPE_BYTES + "\n")
+    until("half of it is written", lambda: held(reader) == PIPE_BYTES)
     os.close(reader)
     until("the rest is lost", lambda: made.lost == 1)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    assert os.read(reader, 2 * SMALL) == b"x" * SMALL
+    assert os.read(reader, 2 * PIPE_BYTES) == b"x" * PIPE_BYTES
     made.write("whole\n")
     made.drain(30)
-    assert os.read(reader, SMALL).decode().splitlines()[:2] == ["", "whole"]
+    assert os.read(reader, PIPE_BYTES).decode().splitlines()[:2] == ["", "whole"]
     os.close(reader)
 
 
@@ -134,7 +134,7 @@ def test_no_thread_waits_for_a_pipe_that_is_not_read(
     reader, writer, _ = fifo
     os.set_blocking(writer, blocking)
     made = output(writer, capacity=5)
-    line = "x" * (SMALL // 2 - 1) + "\n"
+    line = "x" * (PIPE_BYTES // 2 - 1) + "\n"
     made.write(line * 2)
     made.write(line)
     until("the pipe is full and the next line taken up", lambda: made._waiting.empty())
@@ -145,7 +145,7 @@ def test_no_thread_waits_for_a_pipe_that_is_not_read(
     told = b""
     while b"log lines were lost" not in told:
         until("more is written", lambda: held(reader))
-        told += os.read(reader, SMALL)
+        told += os.read(reader, PIPE_BYTES)
     assert told.decode().splitlines() == [line.strip()] * 8 + [
         "event='log lines were lost' count=3"
     ]

@@ -30,7 +30,7 @@ from tests.controller.proof.test_time_bound import CHRONY_REPLY
 from tests.support.games.face_down import FaceDown
 from tests.support.waiting import until
 
-KEPT = KernelClock(True, 0.0, 0.001, 0.0001)
+SYNCHRONISED = KernelClock(True, 0.0, 0.001, 0.0001)
 ROULETTE = make_game("roulette-french", "ARA02", {})
 NOON = parse_utc("2026-11-23T12:00:00Z")
 
@@ -42,7 +42,7 @@ class Floor:
         self.journal = Journal(path)
         self.cipher = CardCipher(PrivateKey.generate().public_key, b"s" * 32)
         self.wall, self.machine = NOON, 100.0
-        self.kernel: KernelClock | None = KEPT
+        self.kernel: KernelClock | None = SYNCHRONISED
         self.alerts: dict[str, Alert] = {}
         monkeypatch.setattr(time_watch, "wall_and_machine", lambda: (self.wall, self.machine))
         monkeypatch.setattr(time_watch, "read_kernel_clock", lambda: self.kernel)
@@ -100,7 +100,7 @@ async def test_events_are_marked_when_their_time_is_not_proved(floor: Floor) -> 
     floor.passes(watch, 600.0)
     for runner in runners:
         runner.on_readings([LinkUp(at=1.0, device="two")])
-    floor.kernel = KEPT
+    floor.kernel = SYNCHRONISED
     floor.passes(watch)
     for runner in runners:
         runner.on_readings([LinkUp(at=1.0, device="three")])
@@ -186,7 +186,7 @@ async def test_the_alert_and_health(floor: Floor) -> None:
     assert watch.notable() != before
     floor.passes(watch, 200.0)
     assert "up to 0.2 s" in str(floor.alerts[UNPROVED_ALERT_ID].detail)
-    floor.kernel = KEPT
+    floor.kernel = SYNCHRONISED
     floor.passes(watch)
     assert floor.alerts == {}
     assert watch.health(None).corrected == 0.0
@@ -219,7 +219,7 @@ def test_chrony_may_be_absent_late_or_foreign() -> None:
         (None, 0.1, "no time source keeps the clock of this machine"),
         (KernelClock(False, 0.0, 16.0, 16.0), 0.1, "no time source"),
         (KernelClock(True, 0.0, 0.25, 0.01), 0.1, "according to kernel the clock may be wrong"),
-        (KEPT, 0.1, None),
+        (SYNCHRONISED, 0.1, None),
         (None, None, None),
     ],
 )

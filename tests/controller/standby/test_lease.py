@@ -50,9 +50,9 @@ from controller.standby.statements import START
 from tests.conftest import cases
 
 NOW = "2026-11-23T20:00:00.000000Z"
-LEASE = 10.0
+LEASE_SECONDS = 10.0
 OWN = OwnIdentity(instance="north", boot="b1", journal="j1", machine="m1")
-POINT = Checkpoint(journal="j1", boot="b1", time=NOW, position=7, hash="9a")
+RESTORE_POINT = Checkpoint(journal="j1", boot="b1", time=NOW, position=7, hash="9a")
 
 
 class Store:
@@ -130,7 +130,7 @@ class Member:
         self.own = OwnIdentity(
             instance=name, boot=f"{name}-{self.boots}", journal=name, machine=name, term=self.term
         )
-        self.waiting = WaitingState(own=self.own, lease=LEASE)
+        self.waiting = WaitingState(own=self.own, lease=LEASE_SECONDS)
         self.held: HeldLease | None = None
         self.asked: Request | None = None
         self.answer: Answer | None = None
@@ -150,7 +150,7 @@ class Member:
         if self.asked is not None:
             if self.answer is not None and now >= self.answer.at:
                 self.hear(self.asked, self.answer, clock)
-            elif clock >= self.asked.sent + LEASE / 6:
+            elif clock >= self.asked.sent + LEASE_SECONDS / 6:
                 self.asked = self.answer = None
                 self.look_again()
         if self.asked is None and clock >= self.next:
@@ -162,11 +162,11 @@ class Member:
         answered = math.inf if "answers lost" in faults else arrives + late
         free = free_at(self.waiting)
         record, last = None, 0
-        self.next = clock + LEASE / 20
+        self.next = clock + LEASE_SECONDS / 20
         if self.held is not None:
-            record = replace(renewal_record(self.held, NOW, {}, {}), checkpoint=POINT)
+            record = replace(renewal_record(self.held, NOW, {}, {}), checkpoint=RESTORE_POINT)
             last = self.held.revision
-            self.next = clock + LEASE / RENEWALS_PER_LEASE
+            self.next = clock + LEASE_SECONDS / RENEWALS_PER_LEASE
         elif free is not None and clock >= free:
             assert self.waiting.revision is not None
             record, last = claim_record(self.waiting, NOW), self.waiting.revision
@@ -247,16 +247,18 @@ def test_no_two_may_serve_at_once(rates: list[float], faults: list[Fault], late:
 
 @given(
     rate=st.floats(0.99, 1.01),
-    killed=st.floats(0, LEASE / RENEWALS_PER_LEASE),
-    look=st.floats(0, LEASE / 20),
-    answer=st.floats(0, LEASE / 6),
+    killed=st.floats(0, LEASE_SECONDS / RENEWALS_PER_LEASE),
+    look=st.floats(0, LEASE_SECONDS / 20),
+    answer=st.floats(0, LEASE_SECONDS / 6),
 )
 def test_the_other_takes_over_within_two_leases(
     rate: float, killed: float, look: float, answer: float
 ) -> None:
     """The owner renews at 0 and dies; the store answers in time."""
-    record = replace(claim_record(WaitingState(own=OWN, lease=LEASE), NOW), checkpoint=POINT)
-    waiting = WaitingState(own=replace(OWN, instance="south", journal="j2"), lease=LEASE)
+    record = replace(
+        claim_record(WaitingState(own=OWN, lease=LEASE_SECONDS), NOW), checkpoint=RESTORE_POINT
+    )
+    waiting = WaitingState(own=replace(OWN, instance="south", journal="j2"), lease=LEASE_SECONDS)
     now, serves = killed + look, -1.0
     while serves < 0:
         waiting = observe(waiting, 1, record, (now + answer) * rate)
@@ -265,13 +267,13 @@ def test_the_other_takes_over_within_two_leases(
         assert free is not None
         if now * rate >= free:
             serves = now + answer
-        now += LEASE / 20
-    assert serves - killed <= 2 * LEASE
-    assert serves > SERVING_SHARE * LEASE
+        now += LEASE_SECONDS / 20
+    assert serves - killed <= 2 * LEASE_SECONDS
+    assert serves > SERVING_SHARE * LEASE_SECONDS
 
 
 def waiting_for(record: LeaseRecord | None, own: OwnIdentity = OWN, **more: Any) -> WaitingState:
-    waiting = WaitingState(own=own, lease=LEASE, **more)
+    waiting = WaitingState(own=own, lease=LEASE_SECONDS, **more)
     return observe(waiting, 0 if record is None else 5, record, 100.0)
 
 
@@ -283,18 +285,18 @@ def held_by(**more: Any) -> LeaseRecord:
         machine="m2",
         term=4,
         first=3,
-        lease=LEASE,
+        lease=LEASE_SECONDS,
         since=NOW,
         renewed=NOW,
-        checkpoint=POINT,
+        checkpoint=RESTORE_POINT,
     )
     return msgspec.convert({**msgspec.structs.asdict(record), **more}, LeaseRecord)
 
 
 def test_an_empty_store_means_waiting_too() -> None:
     """The store may have been emptied while another serves."""
-    assert free_at(WaitingState(own=OWN, lease=LEASE)) is None
-    assert free_at(waiting_for(None)) == 100.0 + LEASE
+    assert free_at(WaitingState(own=OWN, lease=LEASE_SECONDS)) is None
+    assert free_at(waiting_for(None)) == 100.0 + LEASE_SECONDS
     first = claim_record(waiting_for(None), NOW)
     assert (first.term, first.first, first.handed) == (1, 1, None)
 
@@ -309,7 +311,7 @@ def test_a_store_that_has_lost_the_record_is_reported_as_such() -> None:
 
 def test_a_released_lease_is_taken_at_once() -> None:
     assert free_at(waiting_for(held_by(released=True))) == 100.0
-    assert free_at(waiting_for(held_by())) == 100.0 + LEASE
+    assert free_at(waiting_for(held_by())) == 100.0 + LEASE_SECONDS
 
 
 def test_a_longer_lease_of_the_other_is_respected() -> None:
@@ -318,13 +320,13 @@ def test_a_longer_lease_of_the_other_is_respected() -> None:
 
 def test_a_lower_term_than_was_seen_is_respected_whatever_its_content() -> None:
     for record in (held_by(released=True), held_by(journal="j1", machine="m1")):
-        assert free_at(waiting_for(record, highest=6)) == 100.0 + LEASE
+        assert free_at(waiting_for(record, highest=6)) == 100.0 + LEASE_SECONDS
     assert claim_record(waiting_for(held_by(), highest=6), NOW).term == 7
 
 
 def test_a_copied_journal_on_another_machine_waits() -> None:
     assert free_at(waiting_for(held_by(journal="j1", machine="m1"))) == 100.0
-    assert free_at(waiting_for(held_by(journal="j1", machine="m9"))) == 100.0 + LEASE
+    assert free_at(waiting_for(held_by(journal="j1", machine="m9"))) == 100.0 + LEASE_SECONDS
 
 
 def test_its_own_earlier_run_is_no_hand_over() -> None:
@@ -352,16 +354,16 @@ def test_a_term_that_published_nothing_hands_over_the_numbers_it_got() -> None:
     before = hand_over_of(held_by(sessions={"t1": 6, "t2": 2}, readings={"t2": 700}))
     idle = held_by(checkpoint=None, handed=before, sessions={"t1": 7}, term=5)
     handed = hand_over_of(idle)
-    assert (handed.term, handed.journal, handed.checkpoint) == (4, "j2", POINT)
+    assert (handed.term, handed.journal, handed.checkpoint) == (4, "j2", RESTORE_POINT)
     assert handed.sessions == {"t1": 7, "t2": 2}
     assert handed.readings == {"t2": 700}
 
 
 def test_a_renewal_extends_the_right_from_before_it_was_sent() -> None:
     held = held_after_claim(claim_record(waiting_for(None), NOW), 1, 50.0)
-    assert held.serve_until == 50.0 + SERVING_SHARE * LEASE
+    assert held.serve_until == 50.0 + SERVING_SHARE * LEASE_SECONDS
     later = held_after_renewal(held, renewal_record(held, NOW, {"t1": 3}, {}), 2, 52.0)
-    assert later.serve_until == 52.0 + SERVING_SHARE * LEASE
+    assert later.serve_until == 52.0 + SERVING_SHARE * LEASE_SECONDS
     assert renewal_record(later, NOW, {"t1": 2}, {"t1": 1}).sessions == {"t1": 3}
 
 
@@ -399,7 +401,7 @@ def test_a_record_is_read_unchanged_or_not_at_all() -> None:
 def test_a_record_that_a_journal_cannot_store_is_invalid() -> None:
     """Also where a daemon signed it: numbers continue beyond it, and all of it is stored."""
     beyond = MAX_NUMBER + 1
-    before, point = hand_over_of(held_by()), msgspec.structs.asdict(POINT)
+    before, point = hand_over_of(held_by()), msgspec.structs.asdict(RESTORE_POINT)
     wrong: tuple[dict[str, Any], ...] = (
         *({"term": number} for number in (beyond, 2**53, 2**63 - 1, 2**64)),
         *({"sessions": {"r1": number}} for number in (beyond, 2**63 - 1, 2**64)),
@@ -411,7 +413,7 @@ def test_a_record_that_a_journal_cannot_store_is_invalid() -> None:
         {"handed": replace(before, term=beyond)},
         {"handed": replace(before, sessions={"r1": beyond})},
         {"handed": replace(before, journal="j" * (MAX_TEXT_CHARACTERS + 1))},
-        {"handed": replace(before, checkpoint=replace(POINT, position=-1))},
+        {"handed": replace(before, checkpoint=replace(RESTORE_POINT, position=-1))},
     )
     for each in wrong:
         plain = msgspec.json.decode(msgspec.json.encode(held_by()))
@@ -462,7 +464,7 @@ def test_a_daemon_that_could_not_serve_leaves_the_tables_to_one_that_can() -> No
     mine = {"instance": "north", "journal": "j1", "machine": "m1"}
     other = {"released": True, "trouble": "no broker"}
     journal, broker = ("journal",), ("broker",)
-    at_once, one, back = 100.0, 100.0 + LEASE, 100.0 + STAND_BACK_LEASES * LEASE
+    at_once, one, back = 100.0, 100.0 + LEASE_SECONDS, 100.0 + STAND_BACK_LEASES * LEASE_SECONDS
     rows: tuple[tuple[dict[str, Any], tuple[str, ...], bool, float], ...] = (
         (other, (), True, at_once),  # released by the other
         (other, broker, False, back),
@@ -482,7 +484,7 @@ def test_a_daemon_that_could_not_serve_leaves_the_tables_to_one_that_can() -> No
     )
     for more, troubles, rival, free in rows:
         assert free_at(waiting_for(held_by(**more)), troubles, rival=rival) == free, more
-    assert free_at(waiting_for(None), broker) == back + LEASE
+    assert free_at(waiting_for(None), broker) == back + LEASE_SECONDS
 
 
 def test_each_retake_counts_until_the_daemon_was_steady() -> None:
@@ -498,7 +500,7 @@ def test_each_retake_counts_until_the_daemon_was_steady() -> None:
 
 
 def test_tables_that_change_back_and_forth_do_so_less_and_less_often() -> None:
-    waits = [grace_seconds(held_by(yields=times)) / LEASE for times in range(12)]
+    waits = [grace_seconds(held_by(yields=times)) / LEASE_SECONDS for times in range(12)]
     assert waits[:MAX_SHORT_GRACE_YIELDS] == [GRACE_LEASES] * MAX_SHORT_GRACE_YIELDS
     assert waits == sorted(waits)
     assert waits[MAX_SHORT_GRACE_YIELDS] == 4 * GRACE_LEASES

@@ -25,14 +25,14 @@ from controller.standby.statements import (
     without_silent,
 )
 
-LEASE = 10.0
+LEASE_SECONDS = 10.0
 SOUTH = DaemonStatement(
     instance="south",
     boot="b2",
     journal="j2",
     machine="m2",
     beat=1,
-    lease=LEASE,
+    lease=LEASE_SECONDS,
 )
 
 
@@ -50,22 +50,24 @@ def seen(*beats: tuple[float, DaemonStatement]) -> dict[str, Peer]:
 def test_a_daemon_runs_while_its_statement_changes() -> None:
     """One that is seen for the first time may be of a daemon that has ended."""
     once = seen((0.0, SOUTH))
-    assert find_rival(once, 1.0, LEASE) is None
+    assert find_rival(once, 1.0, LEASE_SECONDS) is None
     again = seen((0.0, SOUTH), (2.0, south(beat=2)))
-    assert find_rival(again, 2.0 + LEASE, LEASE) == south(beat=2)
-    assert find_rival(again, 2.1 + LEASE, LEASE) is None
-    assert find_rival(seen((0.0, SOUTH), (2.0, south(boot="b3"))), 2.0, LEASE) is not None
-    assert find_rival(seen((0.0, SOUTH), (2.0, SOUTH)), 2.0, LEASE) is None
+    assert find_rival(again, 2.0 + LEASE_SECONDS, LEASE_SECONDS) == south(beat=2)
+    assert find_rival(again, 2.1 + LEASE_SECONDS, LEASE_SECONDS) is None
+    assert find_rival(seen((0.0, SOUTH), (2.0, south(boot="b3"))), 2.0, LEASE_SECONDS) is not None
+    assert find_rival(seen((0.0, SOUTH), (2.0, SOUTH)), 2.0, LEASE_SECONDS) is None
     unable = south(beat=2, troubles={JOURNAL: "full"})
-    assert find_rival(seen((0.0, SOUTH), (2.0, unable)), 2.0, LEASE) is None
+    assert find_rival(seen((0.0, SOUTH), (2.0, unable)), 2.0, LEASE_SECONDS) is None
     assert observe_peers({}, {"j1": south(journal="j1")}, "j1", 0.0) == {}
 
 
 def test_statements_of_daemons_that_have_ended_are_removed() -> None:
     board: Board = {"j2": SOUTH, "j1": south(journal="j1")}
     peers = seen((0.0, SOUTH))
-    assert without_silent(board, peers, FORGET_LEASES * LEASE, LEASE) == {"j2": SOUTH}
-    assert without_silent(board, peers, FORGET_LEASES * LEASE + 0.1, LEASE) == {}
+    assert without_silent(board, peers, FORGET_LEASES * LEASE_SECONDS, LEASE_SECONDS) == {
+        "j2": SOUTH
+    }
+    assert without_silent(board, peers, FORGET_LEASES * LEASE_SECONDS + 0.1, LEASE_SECONDS) == {}
 
 
 def test_an_invalid_statement_counts_as_none() -> None:

@@ -34,7 +34,7 @@ from controller.contract.refusals import RejectedError
 from controller.contract.shown import Shown
 from devices.readings import AnyReading, LinkLost, WheelFault, WheelNumber
 
-FATAL = 666
+FAILING_NUMBER = 666
 """A number on which the game fails."""
 
 
@@ -72,7 +72,7 @@ class Counting:
                     SessionClosed(by=by, role=role, session=state.session),
                 )
             case WheelNumber(number=number) if isinstance(number, int):
-                if number == FATAL:
+                if number == FAILING_NUMBER:
                     raise ZeroDivisionError("a defect")
                 after = replace(state, round=state.round + 1, numbers=(*state.numbers, number)[-3:])
                 return after, (_result(number, session=state.session, round=after.round),)

@@ -27,7 +27,7 @@ from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.device import DeviceSupervisor
 from devices.readings import WheelNumber
-from tests.controller.tables.counting import FATAL, Counting
+from tests.controller.tables.counting import FAILING_NUMBER, Counting
 from tests.support.devices.parts import Lines, Pty
 from tests.support.journal.premises import entries
 from tests.support.waiting import until_async
@@ -244,7 +244,7 @@ def test_a_command_to_an_unknown_device_is_refused() -> None:
 
 def test_a_command_to_a_device_needs_a_journal_and_no_game() -> None:
     table = at_table()
-    take(table, WheelNumber(at=2.0, device="wheel", number=FATAL))
+    take(table, WheelNumber(at=2.0, device="wheel", number=FAILING_NUMBER))
     assert not table.sound
     assert [type(event) for event in take(table, to_wheel())] == [DeviceCommanded]
     table.halted = "no room"

@@ -50,7 +50,7 @@ from devices.readings import (
     WheelFault,
     WheelNumber,
 )
-from tests.controller.tables.counting import FATAL, Counting
+from tests.controller.tables.counting import FAILING_NUMBER, Counting
 
 HEAD: dict[str, Any] = {"at": 0.0, "by": "M. Lasa", "role": "inspector"}
 
@@ -340,7 +340,7 @@ def test_alerts_of_the_game_are_kept_too() -> None:
 def test_a_game_that_fails_on_a_reading_gives_no_more_results() -> None:
     table = make()
     take(table, UP, OPEN, NUMBER)
-    (event,) = take(table, WheelNumber(at=3.0, device="wheel", number=FATAL))
+    (event,) = take(table, WheelNumber(at=3.0, device="wheel", number=FAILING_NUMBER))
     assert isinstance(event, AlertRaised)
     assert event.alert == "table-fault"
     assert "a defect" in str(event.detail)

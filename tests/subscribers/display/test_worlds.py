@@ -15,8 +15,8 @@ from controller.games.games import make_game
 from devices.readings import CardDrawn
 from tests.conftest import cases
 from tests.controller.confidential.test_two_worlds import (
-    ALL,
-    NAMED,
+    CARD_NAME,
+    GAMES,
     SEEDS,
     Evening,
     Settings,
@@ -54,7 +54,7 @@ class ScreenWorld(World):
         return [lines[0] if lines else b"", *map(self._screen.sent, LANGUAGES)], told
 
 
-@pytest.mark.parametrize(("game_id", "decree", "settings"), ALL)
+@pytest.mark.parametrize(("game_id", "decree", "settings"), GAMES)
 def test_a_browser_cannot_distinguish_two_worlds(
     game_id: str, decree: str, settings: Settings, long: bool
 ) -> None:
@@ -98,7 +98,7 @@ def test_nor_in_any_script(name: str, data: st.DataObject) -> None:
         if isinstance(each, CardDrawn) and each.card is not None
     ]
     index, card = data.draw(st.sampled_from(drawn))
-    named = {found.decode() for each in told.inputs for found in NAMED.findall(write(each))}
+    named = {found.decode() for each in told.inputs for found in CARD_NAME.findall(write(each))}
     free = [each for each in MANNERS.get(told.game, Manners()).pack if each not in named]
     if not free:
         return

@@ -31,7 +31,7 @@ from tests.support.games.corrections import Standing, there_and_back
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 
-ROUNDS, MOST = cases(100, 1000), 1000
+ROUNDS, MAX_ROUNDS = cases(100, 1000), 1000
 """More than the first number only as long as a wanted irregularity is missing."""
 ERRORS = (
     *(
@@ -60,7 +60,7 @@ ACTIONS = (
     "in",
     "discard",
 )
-STEPS = 400
+MAX_STEPS_PER_ROUND = 400
 """A round of more steps hangs."""
 
 
@@ -90,7 +90,7 @@ class Evening:
         for name in self.play.state.resting:
             self.send("hand.act", who=f"seat:{name}", action="in")
         self.send("bets.open")
-        for _ in range(STEPS):
+        for _ in range(MAX_STEPS_PER_ROUND):
             if self.play.state.current is None:
                 break
             if self.wild and self.chance.random() < 0.08:
@@ -292,7 +292,7 @@ def rounds_with_errors(evening: Evening, wanted: AbstractSet[str] = frozenset())
     irregularities that must occur in these rounds.
     """
     played = 0
-    for number in range(MOST):
+    for number in range(MAX_ROUNDS):
         if number >= ROUNDS and number % 50 == 0 and wanted <= irregular(evening.play):
             break
         evening.round()

@@ -38,7 +38,7 @@ WINNERS = (
     *("tie,tie", "seat:1", "seat:2", "seat:3", "seat:4"),
 )
 ALWAYS = ("by", "role", "at")
-TRIES = 8
+MAX_REFUSALS = 8
 """Refusals in a row that are answered."""
 
 
@@ -49,7 +49,7 @@ def accepted(
     more: dict[str, Any] = {}
     takes_who = "who" in kind.__struct_fields__
     names = [*_names(msgspec.to_builtins(game.show(state)))] if takes_who else []
-    for _ in range(TRIES):
+    for _ in range(MAX_REFUSALS):
         given = _attempt(state, names, kind, chance, pack, more)
         try:
             game.step(state, given)

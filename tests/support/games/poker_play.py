@@ -39,7 +39,7 @@ PAIRS = (
 )
 DECIDED = (("poker-no-draw", "EUS96"), ("poker-draw-house", "EUS96"))
 """Where the jackpot accepts one amount alone, decided and displayed."""
-COIN = 100
+COIN_CENTS = 100
 """The stake on the jackpot."""
 
 
@@ -47,7 +47,7 @@ class Play(AnyPlay[HousePokerGame, HousePokerState]):
     """A table in play."""
 
     def __init__(self, game: str = "poker-no-draw", decree: str = "BAL05", **settings: Any) -> None:
-        own = {"jackpot_stake": COIN} if (game, decree) in DECIDED else {}
+        own = {"jackpot_stake": COIN_CENTS} if (game, decree) in DECIDED else {}
         super().__init__(HousePokerGame, game, decree, {**own, **settings})
 
     def packets(self, *sizes: int, **fields: Any) -> list[AnyEvent]:
@@ -65,7 +65,7 @@ class Play(AnyPlay[HousePokerGame, HousePokerState]):
     def verdict(self, **fields: Any) -> list[AnyEvent]:
         return self.take(ShufflerVerdict(at=self.now(), device="shuffler", **fields))
 
-    def coin(self, box: int, amount: int = COIN, **fields: Any) -> list[AnyEvent]:
+    def coin(self, box: int, amount: int = COIN_CENTS, **fields: Any) -> list[AnyEvent]:
         return self.take(SlotCoin(at=self.now(), device="slots", box=box, amount=amount, **fields))
 
     def bets(self, *boxes: int, bets: Iterable[tuple[int, str]] = ()) -> list[AnyEvent]:
@@ -80,7 +80,7 @@ class Play(AnyPlay[HousePokerGame, HousePokerState]):
                 role="croupier",
                 who=f"box:{box}",
                 bet=bet,
-                amount=COIN if bet == "jackpot" else None,
+                amount=COIN_CENTS if bet == "jackpot" else None,
             )
         return [*events, *self.send("bets.close", role="croupier")]
 

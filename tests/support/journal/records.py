@@ -15,9 +15,9 @@ from controller.journal import writer
 from controller.journal.journal import Journal
 from controller.journal.schema import Record
 
-PART = 4062
+INDEX_PART_FRAMES = 4062
 """Frames of the log that the first part of its index has room for."""
-FEW = 12
+FREE_BLOCKS = 12
 """Remaining blocks of 1 KiB: more than SQLite needs for the next part, one in each page, and less
 than its whole size.
 """
@@ -81,7 +81,7 @@ async def on_the_last_blocks(path: Path) -> None:
     log, frame = path.with_name(f"{path.name}-wal"), 4096 + 24
     journal = Journal(path)
     number = 0
-    while log.stat().st_size // frame < PART - 40:
+    while log.stat().st_size // frame < INDEX_PART_FRAMES - 40:
         await journal.append(record(number := number + 1, size=50_000))
     with open(log, "r+b") as file:  # noqa: PTH123, ASYNC230  room for the log itself
         os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size + 100 * frame)
@@ -91,7 +91,7 @@ async def on_the_last_blocks(path: Path) -> None:
                 while filler.write(b"x" * piece) == piece:
                     pass
         os.sync()
-        filler.truncate(filler.tell() - FEW * 1024)
+        filler.truncate(filler.tell() - FREE_BLOCKS * 1024)
         os.sync()
     before = journal.head()
     await asyncio.gather(

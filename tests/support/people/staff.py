@@ -57,7 +57,7 @@ RIERA = Person(
 VIDAL = Person(
     id="t-vidal", name="T. Vidal", roles=("director",), tables=("*",), keys=(public("vidal"),)
 )
-GONE = Person(
+REVOKED = Person(
     id="j-gone",
     name="J. Gone",
     roles=("director",),
@@ -65,7 +65,7 @@ GONE = Person(
     keys=(public("gone"),),
     revoked="2026-01-01T00:00:00Z",
 )
-LATER = Person(
+FUTURE_PERSON = Person(
     id="l-later",
     name="L. Later",
     roles=("director",),
@@ -79,7 +79,7 @@ SCREEN = Person(
 MORA = Person(
     id="s-mora", name="S. Mora", roles=("surveillance",), tables=("*",), keys=(public("mora"),)
 )
-PERSONS = (LASA, RIERA, VIDAL, GONE, LATER, SCREEN, MORA)
+PERSONS = (LASA, RIERA, VIDAL, REVOKED, FUTURE_PERSON, SCREEN, MORA)
 KEY_OF = {
     "m-lasa": "lasa",
     "a-riera": "riera",
