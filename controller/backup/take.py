@@ -271,8 +271,8 @@ class _Backup:
         verdict = verify(self._journal, None if key is None else public(key), progress=show)
         if verdict.outcome is ProofOutcome.DOES_NOT_HOLD:
             raise BackupError(
-                f"{self._source}: the copy does not hold: {verdict.problems[0].what}. No backup "
-                "was made; run `novamas verify` on the journal, and keep a copy of it unchanged"
+                f"{self._source}: the copy failed verification: {verdict.problems[0].what}. No "
+                "backup was made; run `novamas verify` on the journal, and keep a copy of it"
             )
         return verdict
 

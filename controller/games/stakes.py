@@ -195,7 +195,7 @@ def refuse_unlawful(highest: Highest, bands: Mapping[str, Band]) -> None:
     ):
         # without amounts: the file has them as 5.00, in a currency that games do not know
         texts = ", ".join(f"{bet} ({band})" for bet, band in held.items())
-        raise ValueError(f"highest: the decree allows no minimum with those of {texts}")
+        raise ValueError(f"highest: the decree allows no minimum with the stakes of {texts}")
 
 
 def require_lawful(

@@ -109,7 +109,7 @@ class FortuneGame(CellsGame):
     def __init__(self, book: FortuneWheelBook, settings: FortuneSettings) -> None:
         for name in DOUBTED_SETTINGS:
             if getattr(settings, name) != "decree" and name not in book.doubts:
-                raise ValueError(f"{name}: {book.article.split(',')[0]} leaves no doubt about it")
+                raise ValueError(f"{name}: {book.article.split(',')[0]} leaves no choice here")
         if settings.jokers == "two":
             book = two_jokers(book)
         wrong = faults(settings.cells, book) if settings.cells else []

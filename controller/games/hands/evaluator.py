@@ -129,7 +129,7 @@ def _checked(cards: Iterable[str], ranking_id: str) -> tuple[str, ...]:
         )
     if len(set(cards)) < len(cards):
         raise ValueError(
-            f"{next(card for card in cards if cards.count(card) > 1)!r} is there twice"
+            f"{next(card for card in cards if cards.count(card) > 1)!r} is named twice"
         )
     return cards
 

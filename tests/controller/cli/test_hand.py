@@ -123,7 +123,7 @@ def test_hands_are_compared_as_the_decree_does(
             "--game synthetic-poker --decree ARA02 7h",
             "'7h' is not a card of five-28: allowed are A 8 9 T J Q K of c d h s",
         ),
-        ("--game trijoker --decree BAL05 Ah Ah Kh Qh Jh", "'Ah' is there twice"),
+        ("--game trijoker --decree BAL05 Ah Ah Kh Qh Jh", "'Ah' is named twice"),
         ("--game trijoker --decree BAL05 Ah Kh", "5 cards must be chosen, and there are only 2"),
         (
             "--game trijoker --decree BAL05 Ah Kh Qh Jh Th 9h",

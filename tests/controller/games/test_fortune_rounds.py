@@ -191,7 +191,7 @@ def test_where_the_print_is_in_doubt_the_settings_fix_the_pay(
 @pytest.mark.parametrize("decree", ["BAL05", "ARA02", "GAL07"])
 def test_where_the_print_is_clear_there_is_no_setting(decree: str) -> None:
     for setting, choice in (("pays_24", "1 to 1"), ("pays_15", "2 to 1"), ("jokers", "two")):
-        with pytest.raises(ValueError, match=f"{setting}: .* leaves no doubt about it"):
+        with pytest.raises(ValueError, match=f"{setting}: .* leaves no choice here"):
             Play(WHEEL, decree, **{setting: choice})
 
 

@@ -304,7 +304,7 @@ def test_open_cards_are_worth_their_equal_ranks_and_high_cards_alone() -> None:
             "five-53",
             "'1c' is not a card of five-53: allowed are .* of c d h s, and X",
         ),
-        ("Ac Ac Qc Jc 2c", "five-52", "'Ac' is there twice"),
+        ("Ac Ac Qc Jc 2c", "five-52", "'Ac' is named twice"),
         ("Ac", "six", "no ranking 'six'; there are: five-52"),
     ],
 )
