@@ -38,6 +38,8 @@ Step: TypeAlias = tuple[str, Packet | bytes | str]
 """A client's name and what it does. CONNECT opens a new connection."""
 Answers: TypeAlias = list[tuple[str, list[Any]]]
 """For each step the packets that each client received, in the form of builtins."""
+UNUSED_ID = 0xF000
+"""A packet identifier that no broker reaches in a script."""
 PING = encode(Ping(Kind.PINGREQ), V5)
 
 
@@ -127,10 +129,9 @@ class _Client:
         if isinstance(action, bytes):
             return action
         if isinstance(action, Acknowledgement):
-            for packet_id, number in self._numbers.items():
-                if number == action.packet_id:
-                    action = msgspec.structs.replace(action, packet_id=packet_id)
-                    break
+            counted = {number: packet_id for packet_id, number in self._numbers.items()}
+            packet_id = counted.get(action.packet_id, UNUSED_ID)
+            action = msgspec.structs.replace(action, packet_id=packet_id)
         return encode(action, self.version)
 
     def exchange(self, data: bytes) -> list[Any]:
