@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-all test-rest steady test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps pictures docs deb deb-test vm format pins clean
+.PHONY: help demo check test test-all test-rest steady world test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps pictures docs deb deb-test vm format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
@@ -60,6 +60,10 @@ test-rest: .venv/installed-dev
 steady: .venv/installed-dev
 	@tests/debian-packages chosen
 	@$(BIN)/python -m tests.rings steady --times $(N) $(ARGS)
+
+# The daemon in a simulated world: SEED=7 replays one; ARGS="--seeds 1000" or "--total 5000" (table-hours) looks for more.
+world: .venv/installed-dev
+	@$(BIN)/python -m tests.world $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 test-seconds: .venv/installed-dev
 	@tests/debian-packages

@@ -1,11 +1,13 @@
-"""Runs blocking calls in threads, so that the event loop never waits for a device."""
+"""Runs blocking calls in threads, so that the event loop never waits for a device. A simulated
+world runs them as steps of its own (:func:`use`).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
@@ -16,7 +18,26 @@ do not answer are each tried within half a minute.
 
 Result = TypeVar("Result")
 
+
+def _start_thread(run: Callable[[], None], name: str) -> None:
+    # A daemon thread: if it hangs in the operating system, the process can still exit.
+    threading.Thread(target=run, name=name, daemon=True).start()
+
+
+_start: Callable[[Callable[[], None], str], None] = _start_thread
+
 _opening: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+@contextmanager
+def use(start: Callable[[Callable[[], None], str], None]) -> Iterator[None]:
+    """Let ``start`` run the work of :func:`in_thread` until the end of the ``with`` block."""
+    global _start
+    before, _start = _start, start
+    try:
+        yield
+    finally:
+        _start = before
 
 
 def opening_slot() -> asyncio.Semaphore:
@@ -39,8 +60,7 @@ async def in_thread(work: Callable[[], Result], name: str) -> Result:
         else:
             _post(loop, done.set_result, result)
 
-    # A daemon thread: if it hangs in the operating system, the process can still exit.
-    threading.Thread(target=run, name=name, daemon=True).start()
+    _start(run, name)
     try:
         return await asyncio.shield(done)
     except asyncio.CancelledError:

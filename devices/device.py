@@ -38,7 +38,7 @@ from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible
 from devices.recorder import DeviceRecorder
 from devices.recording import RecordingWriter
 from devices.recording_lines import LINK_OPENED
-from devices.watch import UNINTELLIGIBLE_ADVICE, CodecDefectError, Watch
+from devices.watch import UNINTELLIGIBLE_ADVICE, CodecDefectError, State, Watch
 
 MIN_RECONNECT_PAUSE_SECONDS = 0.5
 MAX_RECONNECT_PAUSE_SECONDS = 30.0
@@ -46,6 +46,12 @@ MAX_QUEUED_WRITES = 16
 """Maximum number of writes queued for the port. If the queue is full, a command is refused, never
 kept for later.
 """
+
+_DOWN_STATES: dict[type[AnyReading], State] = {
+    LinkLost: "lost",
+    LinkStale: "stale",
+    LinkUnintelligible: "unintelligible",
+}
 
 
 class CommandRefusedError(NovamasError):
@@ -360,11 +366,12 @@ class DeviceSupervisor:
                 self._log.info("device up", **self._facts)
             case LinkLost() | LinkStale() | LinkUnintelligible() if not self._down:
                 self._down = True
+                state = _DOWN_STATES[type(reading)]  # the watch may be past it already
                 self._log.warning(
                     "device down",
-                    state=self._watch.state,
+                    state=state,
                     reason=_down_reason(reading, self._confidential),
-                    remedy=f"novamas explain link.{self._watch.state}",
+                    remedy=f"novamas explain link.{state}",
                 )
 
     def _start_writing(self, reader: LinkReader) -> list[asyncio.Task[None]]:

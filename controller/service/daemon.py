@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import gc
 import signal
-from collections.abc import AsyncIterator, Collection, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -184,6 +184,7 @@ class Daemon:
         file: Path | None = None,
         reload_requested: asyncio.Event | None = None,
         pair: Pair | None = None,
+        open_journal: Callable[[Path], Journal] = Journal,
     ) -> None:
         self.boot = new_boot() if pair is None else pair.boot
         self._pair = pair
@@ -194,7 +195,9 @@ class Daemon:
         self._health_due = asyncio.Event()
         self._stages = Stages()
         site = configuration.site
-        self._journal = Journal(Path(configuration.journal.path)) if pair is None else pair.journal
+        self._journal = (
+            open_journal(Path(configuration.journal.path)) if pair is None else pair.journal
+        )
         self._journal.on_change = self._journal_changed
         self._journal.on_aside = self._journal_set_aside
         if reload_requested is not None:

@@ -35,6 +35,8 @@ ARCADE = 1157
 NOT_DETECTED, WITH_ROTOR, SENSOR, FAILED_LAUNCH = 1, 2, 4, 8
 """Warning bits."""
 
+STATUS_SECONDS = 0.496, 0.496, 0.496, 0.512
+"""Times between two status lines of a recorded wheel."""
 REPLY_SECONDS = 0.02
 """Time from a command to its reply."""
 MUTE_SECONDS = 4.0
@@ -59,7 +61,8 @@ def pocket_text(pocket: int) -> str:
 class SlingshotSS2:
     """One wheel. ``pockets``: 37 to 40; ``games_per_hour``: its pace, unless a user starts each
     game; ``attended``: a croupier restarts it after it has stopped itself; ``numbers``: the first
-    winning pockets; later ones are random.
+    winning pockets; later ones are random; ``status_pace``: how many times longer than on a
+    recorded wheel it is from one status line to the next.
     """
 
     baud = 9600
@@ -72,11 +75,13 @@ class SlingshotSS2:
         games_per_hour: int = 60,
         attended: bool = True,
         numbers: Sequence[int] = (),
+        status_pace: float = 1.0,
     ) -> None:
         if not 37 <= pockets <= 40:
             raise ValueError(f"a wheel has 37 to 40 pockets, not {pockets}")
         self.mode = mode
         self.attended = attended
+        self.status_pace = status_pace
         self.silenced = False
         self.parameters = {
             "g": "0",
@@ -126,7 +131,7 @@ class SlingshotSS2:
             if self._wake <= due:
                 self._next_scene()
             elif self._push <= due:
-                self._push += self.random.choice((0.496, 0.496, 0.496, 0.512))
+                self._push += self.random.choice(STATUS_SECONDS) * self.status_pace
                 if self.mode & AUTO_STATUS and not self.silenced:
                     self.send(self.status())
             else:

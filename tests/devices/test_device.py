@@ -223,6 +223,15 @@ async def test_a_wrong_baud_rate_is_unintelligible(pty: Pty) -> None:
         assert "baud rate" in floor.logs.entries[0]["reason"]
 
 
+async def test_the_log_names_the_state_that_the_device_was_in(pty: Pty) -> None:
+    """Also if it is in another by then, because readings came together."""
+    async with running(pty.url) as floor:
+        await floor.until_open()
+        floor.device._deliver([LinkStale(at=5.0, device="wheel", age=5.0)])
+        [line] = [entry for entry in floor.logs.entries if entry["event"] == "device down"]
+        assert (line["state"], line["remedy"]) == ("stale", "novamas explain link.stale")
+
+
 async def test_staleness_runs_on_the_given_clock(pty: Pty) -> None:
     now = [1000.0]
     async with running(pty.url, stale_after=60.0, clock=lambda: now[0]) as floor:

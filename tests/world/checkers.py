@@ -1,0 +1,166 @@
+"""What must hold in every world, at every step. Each checker is told what happens and raises
+:class:`PropertyViolatedError` at the first thing that must never be.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import Any
+
+from controller.journal.schema import Entry
+from devices.codec import MAX_LIVE_DELAY_SECONDS
+from tests.support.chaos.truth import OUTCOMES, open_rounds
+from tests.world.broker.packets import Publish
+from tests.world.disk import Disk
+from tests.world.errors import PropertyViolatedError
+from tests.world.wheel import Wheel
+
+MAX_AGE_SECONDS = MAX_LIVE_DELAY_SECONDS + 2.0
+"""How long after the wheel has shown a number its result may be stored, on a healthy disk: it is a
+second on the line, waits to be read, and waits for the commit.
+"""
+
+Key = tuple[str, str, int]
+"""Table, boot and seq of an event: what a subscriber removes duplicates by."""
+
+
+class Checker:
+    """Told what happens; the default is to ignore it."""
+
+    def on_stored(self, entries: list[Entry]) -> None:
+        """Entries to publish are on the disk of the daemon."""
+
+    def on_published(self, message: Publish) -> None:
+        """The broker has received a message of the daemon."""
+
+    def on_received(self, message: Publish) -> None:
+        """A subscriber has received a message."""
+
+    def on_end(self) -> None:
+        """All faults are over, and everything has had time to become right."""
+
+
+def key_of(body: dict[str, Any]) -> Key:
+    """Return what makes an event the same as another."""
+    return body["table"], body["boot"], body["seq"]
+
+
+def require(condition: object, problem: str, *facts: object) -> None:
+    """Raise :class:`PropertyViolatedError` unless the condition holds."""
+    if not condition:
+        raise PropertyViolatedError(": ".join([problem, *map(repr, facts)]))
+
+
+class StoredFirst(Checker):
+    """Nothing is published that is not stored, and what is published is what is stored."""
+
+    def __init__(self) -> None:
+        self._stored: dict[Key, dict[str, Any]] = {}
+        self._latest: dict[tuple[str, str], int] = {}
+        self._published: set[Key] = set()
+
+    def on_stored(self, entries: list[Entry]) -> None:
+        """See :class:`Checker`."""
+        for entry in entries:
+            if entry.kind == "event":
+                self._stored[entry.table, entry.boot, entry.seq] = json.loads(entry.body)
+                self._latest[entry.table, entry.boot] = entry.seq
+
+    def on_published(self, message: Publish) -> None:
+        """See :class:`Checker`."""
+        leaf = message.topic.rpartition("/")[2]
+        if leaf == "event":
+            body = json.loads(message.payload)
+            body.pop("historical", None)
+            stored = self._stored.get(key_of(body))
+            require(stored is not None, "published and not stored", body)
+            assert stored is not None
+            stored = {name: value for name, value in stored.items() if name != "historical"}
+            require(
+                all(body.get(name) == value for name, value in stored.items()),
+                "published otherwise than stored",
+                body,
+                stored,
+            )
+            self._published.add(key_of(body))
+        elif leaf in {"state", "result"} and message.payload not in {b"", b"null"}:
+            body = json.loads(message.payload)
+            latest = self._latest.get((body["table"], body["boot"]), 0)
+            require(body["seq"] <= latest, f"{leaf} is ahead of the disk", body["seq"], latest)
+
+    def on_end(self) -> None:
+        """See :class:`Checker`."""
+        lost = sorted(set(self._stored) - self._published)
+        require(not lost, "stored and never published", lost[:3], len(lost))
+
+
+class InOrder(Checker):
+    """Each event is received, once duplicates are removed, in the order of its numbers. A gap may
+    be filled later by historical events.
+    """
+
+    def __init__(self) -> None:
+        self.held: dict[Key, dict[str, Any]] = {}
+        self.received = 0
+        self._newest: dict[tuple[str, str], int] = defaultdict(int)
+
+    def on_received(self, message: Publish) -> None:
+        """See :class:`Checker`."""
+        if not message.topic.endswith("/event"):
+            return
+        body = json.loads(message.payload)
+        self.received += 1
+        key = key_of(body)
+        if key in self.held:
+            old = dict(self.held[key], historical=None)
+            require(old == dict(body, historical=None), "one number, two events", old, body)
+            return
+        self.held[key] = body
+        table, boot, seq = key
+        if seq > self._newest[table, boot]:
+            self._newest[table, boot] = seq
+        else:
+            require(body.get("historical"), "out of order and not historical", body)
+
+
+class Truth(Checker):
+    """No number that the wheel has not shown, in this order; no result from a number that was shown
+    too long before it was read; and no round without an outcome.
+    """
+
+    def __init__(self, wheels: dict[str, Wheel], disk: Disk) -> None:
+        self._wheels, self._disk = wheels, disk
+        self._events: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._at: dict[str, int] = defaultdict(int)
+        """By table, the place of the last number of an event among those that the wheel showed."""
+
+    def on_stored(self, entries: list[Entry]) -> None:
+        """See :class:`Checker`."""
+        for entry in entries:
+            if entry.kind != "event":
+                continue
+            body = json.loads(entry.body)
+            self._events[entry.table].append(body)
+            number = body.get("candidate")
+            if body["type"] == "round.result":
+                number = body["outcome"]["number"]
+            if body["type"] in OUTCOMES and number is not None:
+                self._find(entry.table, (body["spin"], number), body)
+
+    def _find(self, table: str, spin: tuple[int, int], body: dict[str, Any]) -> None:
+        played = [(each.spin.spin, each.spin.number) for each in self._wheels[table].played]
+        require(spin in played[self._at[table] :], "not shown by the wheel", body, played[-3:])
+        self._at[table] = at = played.index(spin, self._at[table])
+        if body["type"] == "round.result" and self._disk.loop.now > self._disk.trouble_until:
+            wheel = self._wheels[table]
+            is_last = at == len(played) - 1
+            shown = wheel.shown_at if is_last else wheel.played[at].at
+            age = self._disk.loop.now - shown
+            require(age <= MAX_AGE_SECONDS, "old number as a result", age, body)
+
+    def on_end(self) -> None:
+        """See :class:`Checker`."""
+        for table, events in self._events.items():
+            left = open_rounds(events)
+            require(not left, "rounds without an outcome", table, left)

@@ -1,0 +1,157 @@
+"""What can go wrong in a world. Each fault is a row of :data:`FAULTS`; the world draws them by
+seed, with how long each lasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.world.broker import faults as broker
+from tests.world.broker.packets import Reason
+
+if TYPE_CHECKING:
+    from tests.world.world import World
+
+RECOVERY_SECONDS = 30.0
+"""After a fault of the disk: what waited may still be stored so long."""
+
+End = Callable[[], object]
+
+
+def _nothing() -> None:
+    """Do nothing at the end of a fault that ends by itself."""
+
+
+class Happening(NamedTuple):
+    """A fault that was drawn: when it begins and ends in the time of the world, and which."""
+
+    at: float
+    until: float
+    name: str
+    seed: int
+
+
+def _kill(world: World, random: Random) -> End:
+    world.daemon.kill(world.lasts(random.choice((0.1, 2.0, 10.0))))
+    return _nothing
+
+
+def _freeze(world: World, random: Random) -> End:
+    if (process := world.daemon.process) is not None and process.alive:
+        world.loop.freeze(process, world.lasts(random.choice((0.3, 3.0, 20.0))))
+    return _nothing
+
+
+def _suspend(world: World, random: Random) -> End:
+    world.loop.suspend(world.machine, world.lasts(random.choice((2.0, 60.0, 600.0))))
+    return _nothing
+
+
+def _wall(world: World, random: Random) -> End:
+    world.machine.wall += random.choice((-3600.0, -5.0, -0.2, 0.2, 5.0, 3600.0))
+    return _nothing
+
+
+def _broken_disk(world: World, random: Random) -> End:
+    del random
+    world.disk.broken, world.disk.trouble_until = True, inf
+
+    def end() -> None:
+        world.disk.broken = False
+        world.disk.trouble_until = world.loop.now + RECOVERY_SECONDS
+
+    return end
+
+
+def _torn_commit(world: World, random: Random) -> End:
+    del random
+    world.disk.torn, world.disk.trouble_until = True, inf
+
+    def end() -> None:
+        world.disk.trouble_until = world.loop.now + RECOVERY_SECONDS
+
+    return end
+
+
+def _slow_disk(world: World, random: Random) -> End:
+    world.disk.latency, world.disk.trouble_until = random.choice((0.05, 0.5, 3.0)), inf
+
+    def end() -> None:
+        world.disk.latency = 0.002
+        world.disk.trouble_until = world.loop.now + RECOVERY_SECONDS
+
+    return end
+
+
+def _unplug(world: World, random: Random) -> End:
+    wheel = random.choice(list(world.wheels.values()))
+    wheel.unplug(world.lasts(random.choice((0.5, 5.0, 60.0))))
+    return _nothing
+
+
+def _wheel(name: str, *values: float) -> Callable[[World, Random], End]:
+    def begin(world: World, random: Random) -> End:
+        random.choice(list(world.wheels.values())).fault(name, world.lasts(random.choice(values)))
+        return _nothing
+
+    return begin
+
+
+def _broker(make: Callable[[Random], broker.Fault]) -> Callable[[World, Random], End]:
+    def begin(world: World, random: Random) -> End:
+        fault = make(random)
+        world.port.begin(fault)
+        return lambda: world.port.end(fault)
+
+    return begin
+
+
+DAEMON = "north"
+"""The peer by which the broker knows the daemon."""
+
+FAULTS: dict[str, Callable[[World, Random], End]] = {
+    "daemon killed": _kill,
+    "daemon starved": _freeze,
+    "machine suspended": _suspend,
+    "wall clock set": _wall,
+    "disk fails": _broken_disk,
+    "commit stored but failed": _torn_commit,
+    "disk slow": _slow_disk,
+    "wheel unplugged": _unplug,
+    "line silent": _wheel("silence", 1.0, 10.0, 60.0),
+    "line held and burst": _wheel("burst", 0.5, 5.0),
+    "line at a wrong speed": _wheel("wrong_baud", 1.0, 10.0),
+    "line damaged": _wheel("damaged", 0.0),
+    "line doubled": _wheel("duplicate", 0.0),
+    "line split": _wheel("split", 0.0),
+    "line spliced": _wheel("spliced", 0.0),
+    "wheel reset": _wheel("power_cycle", 0.5, 5.0),
+    "wheel sensor": _wheel("sensor", 1.0, 5.0),
+    "broker down, forgets": _broker(lambda _: broker.Outage()),
+    "broker down, keeps all": _broker(lambda _: broker.Outage(True, True)),
+    "broker down, keeps retained": _broker(lambda _: broker.Outage(False, True)),
+    "broker cut off": _broker(lambda _: broker.Partition(frozenset({DAEMON}))),
+    "broker half open": _broker(
+        lambda random: broker.HalfOpen(DAEMON, random.choice(("to_broker", "to_client")))
+    ),
+    "broker slow": _broker(lambda random: broker.Delay(DAEMON, random.choice((0.05, 1.0, 5.0)))),
+    "broker doubles": _broker(lambda _: broker.Duplicate()),
+    "broker refuses": _broker(lambda _: broker.RefusePublish("novamas/#", Reason.QUOTA_EXCEEDED)),
+    "broker disconnects": _broker(lambda _: broker.ForcedDisconnect(DAEMON)),
+}
+"""Name of each fault, and what begins it; that returns what ends it."""
+DURATIONS = (0.0, 0.5, 3.0, 15.0, 90.0)
+"""How long a fault lasts, in seconds, unless it decides that itself."""
+
+
+def draw(random: Random, hours: float, faults: int) -> list[Happening]:
+    """Draw that many faults over that many hours, in order."""
+    found = []
+    for _ in range(faults):
+        at = random.uniform(30.0, hours * 3600.0)
+        name = random.choice(list(FAULTS))
+        found.append(Happening(at, at + random.choice(DURATIONS), name, random.getrandbits(32)))
+    return sorted(found)

@@ -1,0 +1,223 @@
+"""The event loop of a simulated world: virtual time, and processes that can freeze and die.
+
+The world runs on one event loop whose selector never waits: when nothing is ready, the time jumps
+to the next timer. So an hour passes in as long as its work takes, and the same seed gives the same
+run. Descriptors are real, with both ends in this process; what the program does in a thread
+(``run_in_executor``) is a callback after a drawn delay.
+
+Each callback belongs to the process in whose context it was made. A callback of a process that is
+frozen waits until it thaws, and one of a process that was killed is never run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections import deque
+from collections.abc import Callable
+from contextvars import Context, copy_context
+from heapq import heappush
+from typing import Any
+
+from tests.world.errors import WorldStuckError
+from tests.world.process import PROCESS, Machine, Process
+
+
+class _Handle(asyncio.Handle):
+    __slots__ = ()
+
+    def _run(self) -> None:
+        if _may_run(self):
+            super()._run()
+
+
+class _TimerHandle(asyncio.TimerHandle):
+    """``suspended``: for how long its machine had been suspended when the timer was set. A timer
+    does not run down while its machine is suspended.
+    """
+
+    __slots__ = ("suspended",)
+
+    def __init__(self, when: float, callback: Any, args: Any, loop: Any, context: Context) -> None:
+        self.suspended = _suspended(context)
+        super().__init__(when + self.suspended, callback, args, loop, context)
+
+    def when(self) -> float:
+        """Return the time of the process at which it is due."""
+        return super().when() - self.suspended
+
+    def _run(self) -> None:
+        context: Context = self._context  # type: ignore[attr-defined]
+        late = _suspended(context) - self.suspended
+        if late > 0:
+            self.suspended += late
+            self._when: float = self._when + late
+            self._loop._push(self)  # type: ignore[attr-defined]
+        elif _may_run(self):
+            super()._run()
+
+
+def _suspended(context: Context) -> float:
+    process = context.get(PROCESS)
+    return 0.0 if process is None else process.machine.suspended
+
+
+def _may_run(handle: Any) -> bool:
+    """Return whether a callback may run now. One of a frozen process is kept for later."""
+    process: Process | None = handle._context.get(PROCESS)
+    if process is None:
+        return True
+    if process.alive and (process.frozen_until > handle._loop.now or process.waiting):
+        process.waiting.append(handle)
+        return False
+    return process.alive
+
+
+def _owner(key: selectors.SelectorKey) -> Process | None:
+    """Return the process that waits for a descriptor."""
+    handle = next(handle for handle in key.data if handle is not None)
+    process: Process | None = handle._context.get(PROCESS)
+    return process
+
+
+def _is_awake(key: selectors.SelectorKey, now: float) -> bool:
+    """Return whether the process that waits for a descriptor can look at it now."""
+    process = _owner(key)
+    return process is None or (
+        process.alive and process.frozen_until <= now and not process.waiting
+    )
+
+
+class _Selector(selectors.DefaultSelector):
+    """Never waits; lets the time jump instead."""
+
+    loop: WorldLoop
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """See :class:`selectors.BaseSelector`."""
+        ready = [found for found in super().select(0) if _is_awake(found[0], self.loop.now)]
+        if ready:
+            return sorted(ready, key=lambda found: found[0].fd)
+        if timeout is None:
+            raise WorldStuckError("nothing will ever happen again: no timer, no byte on its way")
+        self.loop.now += max(timeout, 0.0)
+        return []
+
+
+class WorldLoop(asyncio.SelectorEventLoop):
+    """``delay`` draws the seconds that work in a thread takes. ``now``: seconds since the beginning
+    of the world.
+    """
+
+    def __init__(self, delay: Callable[[], float]) -> None:
+        selector = _Selector()
+        selector.loop = self
+        self.now = 0.0
+        self._delay = delay
+        super().__init__(selector)
+        self._selector: _Selector = selector
+
+    def time(self) -> float:
+        """Return the time that the running process sees: its machine's, without suspensions."""
+        process = PROCESS.get()
+        return self.now if process is None else self.now - process.machine.suspended
+
+    def call_at(  # type: ignore[override] # typeshed types the arguments of the callback
+        self,
+        when: float,
+        callback: Callable[..., object],
+        *args: Any,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """See :class:`asyncio.AbstractEventLoop`."""
+        timer = _TimerHandle(when, callback, args, self, context or copy_context())
+        self._push(timer)
+        return timer
+
+    def _push(self, timer: asyncio.TimerHandle) -> None:
+        # as in BaseEventLoop, which offers no way to choose the class
+        heappush(self._scheduled, timer)  # type: ignore[attr-defined]
+        timer._scheduled = True  # type: ignore[attr-defined]
+
+    def call_later(  # type: ignore[override] # as above
+        self,
+        delay: float,
+        callback: Callable[..., object],
+        *args: Any,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """See :class:`asyncio.AbstractEventLoop`."""
+        context = context or copy_context()
+        return self.call_at(
+            self.now - _suspended(context) + delay, callback, *args, context=context
+        )
+
+    def call_soon(  # type: ignore[override] # as above
+        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
+        """See :class:`asyncio.AbstractEventLoop`."""
+        handle = _Handle(callback, args, self, context)
+        self._ready.append(handle)  # type: ignore[attr-defined]
+        return handle
+
+    call_soon_threadsafe = call_soon  # type: ignore[assignment] # there is one thread
+
+    def run_in_executor(  # type: ignore[override] # as above
+        self, _executor: object, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
+        """Run ``func`` after the time that a thread would take, all at once."""
+        done: asyncio.Future[Any] = self.create_future()
+        self.call_later(self._delay(), _resolve, done, func, *args)
+        return done
+
+    def kill(self, process: Process) -> None:
+        """End a process at once: none of its callbacks will run."""
+        process.alive = False
+        process.waiting.clear()
+        process.kept += list(asyncio.all_tasks(self))
+        for key in list(self._selector.get_map().values()):
+            if _owner(key) is process:
+                self._selector.unregister(key.fd)
+        process.release()
+
+    def freeze(self, process: Process, seconds: float) -> None:
+        """Run no callback of the process for that time."""
+        until = self.now + seconds
+        if until > process.frozen_until:
+            process.frozen_until = until
+            self.call_at(until, self._thaw, process, context=Context())
+
+    def suspend(self, machine: Machine, seconds: float) -> None:
+        """Suspend a machine for that time: its programs stand still, and so does their time."""
+        if machine.asleep_until > self.now:
+            return
+        machine.asleep_until = self.now + seconds
+        for process in machine.processes:
+            if process.alive:
+                self.freeze(process, seconds)
+        self.call_at(self.now + seconds, _resume, machine, seconds, context=Context())
+
+    def _thaw(self, process: Process) -> None:
+        if process.alive and process.frozen_until <= self.now:
+            waiting, process.waiting = process.waiting, deque()
+            self._ready.extend(waiting)  # type: ignore[attr-defined]
+
+    def run_until_time(self, end: float) -> None:
+        """Run the world until that time."""
+        self.call_at(end, self.stop, context=Context())
+        self.run_forever()
+
+
+def _resume(machine: Machine, seconds: float) -> None:
+    machine.suspended += seconds
+
+
+def _resolve(done: asyncio.Future[Any], func: Callable[..., Any], *args: Any) -> None:
+    if done.cancelled():
+        return
+    try:
+        result = func(*args)
+    except BaseException as error:
+        done.set_exception(error)
+    else:
+        done.set_result(result)

@@ -1,0 +1,76 @@
+"""Runs a world: so many hours and faults of a seed, then time to become right, then the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import Context
+from pathlib import Path
+from random import Random
+
+import msgspec
+
+from tests.world.errors import PropertyViolatedError
+from tests.world.faults import FAULTS, Happening, draw
+from tests.world.world import World, world
+
+SETTLE_SECONDS = 300.0
+"""After the last fault has ended, everything must have become right within this time."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What a run consists of. The seed alone decides ``faults``, unless they are given."""
+
+    seed: int
+    hours: float = 1.0
+    tables: int = 2
+    pace: float = 1.0
+    faults: tuple[Happening, ...] = ()
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How a run ended. ``finding``: what was violated, or None; ``trace``: what happened."""
+
+    plan: Plan
+    finding: str | None
+    trace: tuple[str, ...]
+    events: int
+
+
+def plan(
+    seed: int, hours: float = 1.0, tables: int = 2, faults: int = 20, pace: float = 1.0
+) -> Plan:
+    """Draw the faults of a seed."""
+    return Plan(seed, hours, tables, pace, tuple(draw(Random(f"faults {seed}"), hours, faults)))
+
+
+def run(of: Plan, folder: Path | None = None) -> Outcome:
+    """Run a world to its end, or to the first thing that must never be."""
+    with world(of.seed, of.tables, of.pace, folder) as made:
+        _schedule(made, of.faults)
+        made.loop.call_at(1.0, made.daemon.start, context=Context())
+        made.loop.call_at(20.0, made.open_sessions, context=Context())
+        made.quiet_at = max([of.hours * 3600.0, *(fault.until for fault in of.faults)])
+        while made.finding is None and made.loop.now < made.quiet_at + SETTLE_SECONDS:
+            made.loop.run_until_time(made.quiet_at + SETTLE_SECONDS)
+        if made.finding is None:
+            made.check_end()
+        return Outcome(
+            of,
+            None if made.finding is None else str(made.finding),
+            tuple(made.trace),
+            made.held.received,
+        )
+
+
+def _schedule(made: World, faults: Sequence[Happening]) -> None:
+    for fault in faults:
+        made.loop.call_at(fault.at, _begin, made, fault, context=Context())
+
+
+def _begin(made: World, fault: Happening) -> None:
+    made.note(f"FAULT      {fault.name}, until {fault.until:.3f}")
+    end = FAULTS[fault.name](made, Random(fault.seed))
+    made.loop.call_at(fault.until, end, context=Context())
+
+
+__all__ = ["Outcome", "Plan", "PropertyViolatedError", "plan", "run"]

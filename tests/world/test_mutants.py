@@ -1,0 +1,54 @@
+"""The checkers find what they are for: a seed finds each defect that is put into the program."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from controller.journal.journal import Journal
+from controller.journal.schema import Record
+from devices.reader import LinkReader
+from tests.world.run import plan, run
+
+MAX_SEEDS = 40
+
+
+def cursor_moves_too_early(patch: pytest.MonkeyPatch) -> None:
+    """What was stored counts as published before the broker has acknowledged it."""
+    move = Journal.move_cursor
+
+    def early(journal: Journal, position: int, name: str = "mqtt") -> None:
+        move(journal, max(position, journal.head()), name)
+
+    patch.setattr(Journal, "move_cursor", early)
+
+
+def state_before_its_commit(patch: pytest.MonkeyPatch) -> None:
+    """A table believes that its records are stored as soon as they are queued."""
+    append = Journal.append
+
+    def eager(journal: Journal, *records: Record) -> asyncio.Future[int]:
+        append(journal, *records)
+        done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        done.set_result(journal.head() + len(records))
+        return done
+
+    patch.setattr(Journal, "append", eager)
+
+
+def late_bytes_count_as_live(patch: pytest.MonkeyPatch) -> None:
+    """Nobody asks how long bytes have waited in the operating system."""
+    patch.setattr(LinkReader, "_waited", lambda _: 0.0)
+
+
+DEFECTS = (cursor_moves_too_early, state_before_its_commit, late_bytes_count_as_live)
+
+
+@pytest.mark.parametrize("plant", DEFECTS, ids=lambda plant: plant.__name__)
+def test_a_planted_defect_is_found(
+    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    assert any(run(plan(seed, 0.3, 1, 20)).finding for seed in range(1, MAX_SEEDS + 1))

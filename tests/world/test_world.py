@@ -1,0 +1,21 @@
+"""A casino in one process, on virtual time: what must hold holds, whatever goes wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.world.run import plan, run
+
+SEEDS = range(1, 13)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_must_hold_holds_under_the_faults_of_a_seed(seed: int) -> None:
+    outcome = run(plan(seed, hours=0.3, tables=2, faults=20))
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+    assert outcome.events > 20, "hardly anything happened"
+
+
+def test_a_seed_gives_the_same_run_again() -> None:
+    first, second = (run(plan(1, hours=0.2, tables=2, faults=15)) for _ in range(2))
+    assert first.trace == second.trace

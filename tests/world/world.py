@@ -1,0 +1,249 @@
+"""A whole casino in one process, on virtual time, from one seed."""
+
+from __future__ import annotations
+
+import gc
+import json
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import Context
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from controller.journal.schema import Entry
+from devices import blocking, clock, randomness
+from tests.world import wheel as wheels
+from tests.world.broker.broker import Broker, Connection
+from tests.world.broker.faults import ActiveFaults
+from tests.world.broker.packets import Publish
+from tests.world.broker.wires import Wires
+from tests.world.checkers import Checker, InOrder, StoredFirst, Truth
+from tests.world.client import Client
+from tests.world.daemon import DaemonProgram
+from tests.world.disk import Disk
+from tests.world.errors import PropertyViolatedError
+from tests.world.loop import WorldLoop
+from tests.world.network import BrokerPort, Network
+from tests.world.process import PROCESS, Machine
+from tests.world.wheel import Wheel
+
+BEGINS = 1_800_000_000.0
+"""Wall time at which every world begins."""
+ROOT = "novamas/v1/palma"
+LOOK_SECONDS = 30.0
+"""How often the head of the tables looks whether one is closed."""
+BROKER_HOST = "broker.world"
+
+CONFIGURATION = """[site]
+id = "palma"
+node = "pit-1"
+
+[broker]
+url = "mqtt://broker.world:1883"
+
+[people]
+required = "accept-the-risk"
+
+[recordings]
+enabled = false
+
+[clock]
+chrony = ""
+"""
+TABLE = """
+[[table]]
+id = "{name}"
+game = "roulette-french"
+decree = "ARA02"
+
+[[table.device]]
+id = "wheel"
+driver = "cammegh-ss2"
+link = "world://{name}"
+options = {{ period = {period} }}
+"""
+
+
+class World:
+    """``seed`` decides everything that happens in it."""
+
+    def __init__(self, seed: int, folder: Path, tables: int = 1, pace: float = 1.0) -> None:
+        self.random = Random(seed)
+        self.finding: PropertyViolatedError | None = None
+        self.loop = WorldLoop(lambda: self.random.uniform(0.0005, 0.005))
+        self.checkers: list[Checker] = []
+        self.trace: list[str] = []
+        self.quiet_at = 0.0
+        """When the last fault ends."""
+        self.commands = 0
+        self.loop.set_exception_handler(self._on_error)
+        self.broker = _ObservedBroker(self._on_published)
+        self.port = BrokerPort(self.loop, Wires(self.broker))
+        self.network = Network()
+        self.network.hosts[BROKER_HOST] = self.port
+        self.wheels = {
+            f"r{number}": Wheel(self.loop, f"r{number}", self.random.getrandbits(32), pace)
+            for number in range(1, tables + 1)
+        }
+        wheels.PORTS.clear()
+        wheels.PORTS.update(self.wheels)
+        self._folder = folder
+        self.machine = Machine("north")
+        self.disk = Disk(self.loop, self.random, self._on_stored)
+        file = folder / "novamas.toml"
+        file.write_text(
+            CONFIGURATION
+            + "".join(TABLE.format(name=name, period=0.5 * pace) for name in self.wheels),
+            encoding="utf-8",
+        )
+        self.daemon = DaemonProgram(self.loop, "north", self.machine, self.disk, file)
+        self.subscriber = Client(self.loop, self.port, "observer", ("#",), self._on_received)
+        self.held = InOrder()
+        self.checkers += [StoredFirst(), self.held, Truth(self.wheels, self.disk)]
+
+    def lasts(self, seconds: float) -> float:
+        """Note that a fault which begins now lasts that long; returns the seconds."""
+        self.quiet_at = max(self.quiet_at, self.loop.now + seconds)
+        return seconds
+
+    def open_sessions(self) -> None:
+        """The head of the tables opens those that are closed, and looks again in a while."""
+        for table in self.wheels:
+            retained = self.broker.retained.get(f"{ROOT}/{table}/state")
+            if retained is not None and json.loads(retained.payload)["status"] == "closed":
+                self.subscriber.publish(
+                    f"{ROOT}/{table}/command/session-open",
+                    {"by": "M. Lasa", "role": "table_head", "client": "t", "id": self.commands},
+                )
+                self.commands += 1
+        self.loop.call_later(LOOK_SECONDS, self.open_sessions, context=Context())
+
+    def check_end(self) -> None:
+        """Everything must have become right."""
+        for failure in self.daemon.failures:
+            self.finding = self.finding or PropertyViolatedError(f"the daemon ended: {failure!r}")
+        for table in self.wheels:
+            retained = self.broker.retained.get(f"{ROOT}/{table}/state")
+            status = None if retained is None else json.loads(retained.payload)["status"]
+            if status not in {"open", "closed", "waiting"}:
+                text = f"{table} has not become right: {retained and retained.payload!r}"
+                self.finding = self.finding or PropertyViolatedError(text)
+        for checker in self.checkers:
+            self._check(checker.on_end)
+
+    def _on_error(self, loop: object, context: dict[str, Any]) -> None:
+        """An exception that nobody has caught, in the world itself or in a program."""
+        del loop
+        error = context.get("exception")
+        self.note(f"ERROR      {context['message']}: {error!r}")
+        if error is not None:
+            self.note("".join(traceback.format_exception(error)))
+        self.finding = self.finding or PropertyViolatedError(f"{context['message']}: {error!r}")
+        self.loop.stop()
+
+    def note(self, text: str) -> None:
+        """Add a line to the trace."""
+        self.trace.append(f"{self.loop.now:12.4f}  {text}".replace(str(self._folder), "FOLDER"))
+
+    def _on_stored(self, entries: list[Entry]) -> None:
+        for entry in entries:
+            self.note(f"stored     {entry.table} {entry.boot} {entry.seq} {entry.body[:160]!r}")
+        for checker in self.checkers:
+            self._check(checker.on_stored, entries)
+
+    def _on_published(self, packet: Publish) -> None:
+        self.note(f"published  {packet.topic} {packet.payload[:160]!r}")
+        for checker in self.checkers:
+            self._check(checker.on_published, packet)
+
+    def _on_received(self, packet: Publish) -> None:
+        for checker in self.checkers:
+            self._check(checker.on_received, packet)
+
+    def _check(self, check: Callable[..., None], *what: Any) -> None:
+        """Let a checker look; its first finding ends the world. Raising here would only end the
+        callback of the program.
+        """
+        try:
+            check(*what)
+        except PropertyViolatedError as error:
+            self.note(f"VIOLATED   {error}")
+            self.finding = self.finding or error
+            self.loop.stop()
+
+
+class _ObservedBroker(Broker):
+    """Reports each message of a daemon as it arrives."""
+
+    def __init__(self, on_published: Callable[[Publish], None]) -> None:
+        super().__init__(faults=ActiveFaults())
+        self._on_daemon = on_published
+
+    def _publish(self, connection: Connection, packet: Publish) -> int:
+        if connection.client_id.startswith("novamas-"):
+            self._on_daemon(packet)
+        return super()._publish(connection, packet)
+
+
+def _machine() -> Machine | None:
+    process = PROCESS.get()
+    return None if process is None else process.machine
+
+
+@contextmanager
+def world(
+    seed: int, tables: int = 1, pace: float = 1.0, folder: Path | None = None
+) -> Iterator[World]:
+    """Make a world, in which the clocks, chance, threads and the network of this process are."""
+    with ExitStack() as stack:
+        if folder is None:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="world-")))
+        made = World(seed, folder, tables, pace)
+        loop = made.loop
+
+        def wall() -> float:
+            machine = _machine()
+            return BEGINS + loop.now + (0.0 if machine is None else machine.wall)
+
+        def start(run: object, _name: str) -> None:
+            loop.call_later(made.random.uniform(0.0005, 0.005), run)  # type: ignore[arg-type]
+
+        stack.enter_context(
+            clock.use(
+                clock.Source(
+                    wall=wall,
+                    monotonic=loop.time,
+                    monotonic_ns=lambda: round(loop.time() * 1e9),
+                    boottime_ns=lambda: round(loop.now * 1e9),
+                    uptime_ns=lambda: round((loop.now - (PROCESS.get() or _NOBODY).started) * 1e9),
+                    thread_time=lambda: 0.0,
+                )
+            )
+        )
+        stack.enter_context(randomness.use(made.random.randbytes))
+        stack.enter_context(blocking.use(start))
+        stack.enter_context(made.network.in_use())
+        stack.callback(wheels.register())
+        gc.disable()
+        stack.callback(gc.enable)
+        try:
+            yield made
+        finally:
+            _end(made)
+
+
+class _Nobody:
+    started = 0.0
+
+
+_NOBODY = _Nobody()
+
+
+def _end(made: World) -> None:
+    process = made.daemon.process
+    if process is not None and process.alive:
+        made.loop.kill(process)
+    Context().run(made.loop.close)
