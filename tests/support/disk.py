@@ -220,7 +220,7 @@ def stop(daemon: Daemon) -> None:
     """Suspend the daemon until it is sent SIGCONT."""
     assert daemon.process is not None
     daemon.signal(signal.SIGSTOP)
-    until("every thread stands still", partial(_stopped, daemon.process.pid))
+    until("every thread is stopped", partial(_stopped, daemon.process.pid))
 
 
 def _stopped(process: int) -> bool:

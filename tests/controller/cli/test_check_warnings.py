@@ -186,21 +186,23 @@ def test_the_unit_loads_the_credentials_for_the_lease_store(
         more = f'{STANDBY}{KEYS}creds_credential = "{name}"\n{ANYONE}'
         return warned(tmp_path, capsys, more=more, broker="mqtt")
 
-    [told] = of("nats.creds")
-    assert told == (
+    [warning] = of("nats.creds")
+    assert warning == (
         "standby.creds_credential: the credential 'nats.creds' is not provided: novamas.service "
         f"loads it from {store}/novamas.nats.creds, which does not exist; put the secret there"
     )
     store.mkdir()
     (store / "novamas.nats.creds").write_text("x")
     assert of("nats.creds") == []
-    [told] = of("other.creds")
-    assert told.endswith(
+    [warning] = of("other.creds")
+    assert warning.endswith(
         "add LoadCredential=other.creds:FILE with `systemctl edit novamas.service`"
     )
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(store))
-    [told] = of("nats.creds")
-    assert told.startswith("standby.creds_credential: the credential 'nats.creds' cannot be read")
+    [warning] = of("nats.creds")
+    assert warning.startswith(
+        "standby.creds_credential: the credential 'nats.creds' cannot be read"
+    )
 
 
 ANYONE = '[people]\nrequired = "accept-the-risk"\n'

@@ -23,14 +23,14 @@ def test_readings_are_json_lines(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert (
         main(["decode", "cammegh-ss2", str(file), "--device", "wheel", "--stale-after", "3"]) == 0
     )
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert {reading["device"] for reading in told} == {"wheel"}
-    assert [reading["type"] for reading in told if reading["type"].startswith("link.")][:3] == [
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {reading["device"] for reading in lines} == {"wheel"}
+    assert [reading["type"] for reading in lines if reading["type"].startswith("link.")][:3] == [
         "link.up",
         "link.stale",
         "link.up",
     ]
-    assert [reading["at"] for reading in told if reading["type"] == "link.stale"] == [3.5]
+    assert [reading["at"] for reading in lines if reading["type"] == "link.stale"] == [3.5]
 
 
 def test_a_changed_recording_is_refused_with_its_lines(
@@ -113,10 +113,10 @@ def test_halves_before_and_after_a_gap_are_not_joined(
     writer.write(1e9 + 0.1, b"0\r\n")
     writer.close()
     assert main(["decode", "barcode-serial", str(file)]) == 0
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    known = [reading["card"] for reading in told if reading.get("card")]
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    known = [reading["card"] for reading in lines if reading.get("card")]
     assert known == ["2s"]
-    [lost] = [reading["reason"] for reading in told if reading["type"] == "link.lost"]
+    [lost] = [reading["reason"] for reading in lines if reading["type"] == "link.lost"]
     assert lost == ("recording was started again here" if gap == "restart" else gap)
 
 
@@ -137,8 +137,8 @@ def test_a_table_is_accepted_as_toml_and_as_json(
     file = tmp_path / "shoe.rec"
     file.write_text("# framing: line\n0.0 < 117\n1.5 < 130\n")
     assert main(["decode", "barcode-serial", str(file), "--option", f"cards={written}"]) == 0
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    drawn = [reading["card"] for reading in told if reading["type"] == "card.drawn"]
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    drawn = [reading["card"] for reading in lines if reading["type"] == "card.drawn"]
     assert drawn == [CODES["117"], CODES["130"]]
 
 

@@ -28,8 +28,8 @@ PORT = SerialPort(
 
 def test_every_driver_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["devices", "--json"]) == 0
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [row["name"] for row in told if row["type"] == "driver"] == sorted(DRIVERS)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["name"] for row in lines if row["type"] == "driver"] == sorted(DRIVERS)
     assert main(["devices"]) == 0
     shown = capsys.readouterr().out
     assert [name for name in DRIVERS if name not in shown] == []

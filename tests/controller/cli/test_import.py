@@ -52,7 +52,7 @@ def history(tmp_path: Path) -> Path:
 
 
 def test_head_events_and_counters(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, lines, said = imported(history, capsys=capsys)
+    code, lines, errors = imported(history, capsys=capsys)
     assert code == 0
     assert lines[0] == {
         "type": "head",
@@ -73,7 +73,7 @@ def test_head_events_and_counters(history: Path, capsys: pytest.CaptureFixture[s
         "type": "totals",
         "counters": {"Power Ups": 2, "CDS Failures": 0, "Total Cycles": 19012},
     }
-    assert "clock was set back" in said
+    assert "clock was set back" in errors
 
 
 def test_a_clock_with_a_constant_error_is_corrected(
@@ -100,11 +100,11 @@ def test_damage_is_named_with_its_line_and_the_rest_is_read(
             "Powered Up    Time", "Powered Up    T1me"
         )
     )
-    code, lines, said = imported(path, capsys=capsys)
+    code, lines, errors = imported(path, capsys=capsys)
     assert code == 1
     assert [line["cycle"] for line in lines[1:-1]] == [18944, 18945, 18990, 19010]
-    assert "line 9: 01-01-03 99:12:31 is not a valid time" in said
-    assert "line 10: 'Powered Up    T1me: 00:00:09" in said
+    assert "line 9: 01-01-03 99:12:31 is not a valid time" in errors
+    assert "line 10: 'Powered Up    T1me: 00:00:09" in errors
 
 
 def test_an_event_of_another_kind_is_kept() -> None:
@@ -121,11 +121,11 @@ def test_an_invalid_number_is_damage_and_no_part_of_it_is_used(
 ) -> None:
     path = tmp_path / "history.txt"
     path.write_text(HISTORY.replace(name, f"{name.split()[0]} {'9' * digits}"))
-    code, lines, said = imported(path, capsys=capsys)
+    code, lines, errors = imported(path, capsys=capsys)
     whole = {line["cycle"] for line in lines if line["type"] == "event"}
     assert whole < {18944, 18945, 18946, 18990, 19010}
     assert code == 1 or 18944 not in whole  # text before the first event is read as the head
-    assert "belongs to no event" in said or 18944 not in whole
+    assert "belongs to no event" in errors or 18944 not in whole
 
 
 def test_an_invalid_counter_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,9 +148,9 @@ def test_a_file_that_is_no_history_is_refused(
 ) -> None:
     path = tmp_path / "other.txt"
     path.write_text("a shopping list\n")
-    code, lines, said = imported(path, capsys=capsys)
+    code, lines, errors = imported(path, capsys=capsys)
     assert (code, lines) == (1, [])
-    assert "neither a serial number nor an event" in said
+    assert "neither a serial number nor an event" in errors
     assert imported(tmp_path / "lost.txt", capsys=capsys)[0] == 1
 
 

@@ -135,21 +135,21 @@ def test_a_person_is_enrolled(site: Site) -> None:
     assert people.owners[public("lasa").id][0].id == "m-lasa"
     person = ("--id", "a-riera", "--name", "A. Riera", "--role", "croupier", "--table", "*")
     term = ("--from", "2026-01-01T00:00:00Z", "--until", "2027-01-01T00:00:00Z")
-    status, told, _ = site.do("add", *person, "--public", public("riera").x, *term)
-    assert (status, told) == (0, f"{site.file}: number 3, 2 enrolled\n")
+    status, output, _ = site.do("add", *person, "--public", public("riera").x, *term)
+    assert (status, output) == (0, f"{site.file}: number 3, 2 enrolled\n")
     riera = site.people().persons[1]
     assert (riera.since, riera.until) == (term[1], term[3])
 
 
 def test_nobody_is_enrolled_twice(site: Site) -> None:
     before = site.file.read_bytes()
-    status, _, told = site.do("add", *LASA, "--public", public("other").x)
+    status, _, errors = site.do("add", *LASA, "--public", public("other").x)
     assert status == 1
-    assert "m-lasa is enrolled already" in told
+    assert "m-lasa is enrolled already" in errors
     other = ("--id", "x", "--name", "X", "--role", "director", "--table", "*")
-    status, _, told = site.do("add", *other, "--public", public("lasa").x)
+    status, _, errors = site.do("add", *other, "--public", public("lasa").x)
     assert status == 1
-    assert "is in line 2 too" in told
+    assert "is in line 2 too" in errors
     assert site.file.read_bytes() == before
 
 
@@ -158,9 +158,9 @@ def test_nobody_is_enrolled_under_a_name_that_looks_like_another(
 ) -> None:
     before = site.file.read_bytes()
     twin = ("--id", "m-lasa-2", "--name", "\u041c. Lasa", "--role", "director", "--table", "*")
-    status, _, told = site.do("add", *twin, "--public", public("twin").x)
+    status, _, errors = site.do("add", *twin, "--public", public("twin").x)
     assert (status, site.file.read_bytes()) == (1, before)
-    assert "'\\u041c. Lasa' of m-lasa-2 looks the same as 'M. Lasa' of m-lasa in line 2" in told
+    assert "'\\u041c. Lasa' of m-lasa-2 looks the same as 'M. Lasa' of m-lasa in line 2" in errors
     key = open_private_key(site.key, PASSPHRASE)
     people = site.people()
     other = replace(people.persons[0], id="m-lasa-2", name="\u041c. Lasa", keys=())
@@ -177,9 +177,9 @@ def test_a_revoked_person_stays_listed(site: Site) -> None:
     assert site.do("revoke", "--id", "m-lasa")[0] == 0
     assert site.people().persons[0].revoked is not None
     assert public("lasa").id in site.people().owners
-    status, _, told = site.do("revoke", "--id", "nobody")
+    status, _, errors = site.do("revoke", "--id", "nobody")
     assert status == 1
-    assert "nobody has the id nobody" in told
+    assert "nobody has the id nobody" in errors
 
 
 def test_one_key_is_revoked(site: Site) -> None:
@@ -188,15 +188,15 @@ def test_one_key_is_revoked(site: Site) -> None:
     person = site.people().persons[0]
     assert person.revoked is None
     assert [key.revoked is not None for key in person.keys] == [True, False]
-    status, _, told = site.do("revoke", "--id", "m-lasa", "--kid", "other")
+    status, _, errors = site.do("revoke", "--id", "m-lasa", "--kid", "other")
     assert status == 1
-    assert "has no key other" in told
+    assert "has no key other" in errors
 
 
 def test_a_key_is_rotated(site: Site) -> None:
     until = "2999-01-01T00:00:00.000000Z"
-    told = site.do("rotate", "--id", "m-lasa", "--public", public("next").x, "--until", until)
-    assert told[0] == 0
+    result = site.do("rotate", "--id", "m-lasa", "--public", public("next").x, "--until", until)
+    assert result[0] == 0
     old, new = site.people().persons[0].keys
     assert (old.until, new.until, new.x) == (until, None, public("next").x)
     assert site.do("rotate", "--id", "m-lasa", "--public", public("third").x)[0] == 0
@@ -209,9 +209,9 @@ def test_changes_by_hand_are_reported_and_can_be_signed(site: Site) -> None:
     site.file.write_bytes(site.file.read_bytes().replace(b"table_head", b"inspector"))
     with pytest.raises(PeopleError, match="changed after it was signed"):
         site.people()
-    status, _, told = site.do("revoke", "--id", "m-lasa")
+    status, _, errors = site.do("revoke", "--id", "m-lasa")
     assert status == 1
-    assert "changed after it was signed" in told
+    assert "changed after it was signed" in errors
     assert site.do("sign")[0] == 0
     assert site.people().persons[0].roles == ("inspector",)
 
@@ -267,9 +267,9 @@ def test_another_key_changes_nothing(site: Site, tmp_path: Path) -> None:
     site.key = tmp_path / "stranger"
     make_private_key(site.key, PASSPHRASE, *LEAST)
     before = site.file.read_bytes()
-    status, _, told = site.do("revoke", "--id", "m-lasa")
+    status, _, errors = site.do("revoke", "--id", "m-lasa")
     assert status == 1
-    assert "not with the site's" in told
+    assert "not with the site's" in errors
     assert site.file.read_bytes() == before
 
 

@@ -35,7 +35,7 @@ def key(folder: Path) -> tuple[str, ...]:
 
 
 class Person:
-    """Starts the program on a terminal of its own."""
+    """Starts the program on a separate terminal."""
 
     def __init__(self, folder: Path, *words: str) -> None:
         self._terminal, side = pty.openpty()

@@ -210,7 +210,7 @@ class Floor:
         ]
         early = cards_in(*public, *retained, *texts) - self.told
         assert not early, (
-            f"told before they lie face up: {early}, by {given!r}: {[*public, *texts]}"
+            f"published before they lie face up: {early}, by {given!r}: {[*public, *texts]}"
         )
 
 

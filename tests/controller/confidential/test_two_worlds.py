@@ -198,7 +198,9 @@ def test_an_unseen_card_cannot_distinguish_two_worlds(
                     one, other, given, instead, [each for _, each in evening.course[step + 1 :]]
                 )
             else:
-                assert instead.card in other.take(instead)[1], f"in clear, and not told: {given}"
+                assert instead.card in other.take(instead)[1], (
+                    f"in clear, and not published: {given}"
+                )
     assert compared, "no card lay face down: the test plays badly"
 
 

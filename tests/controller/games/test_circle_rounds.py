@@ -298,7 +298,7 @@ def test_a_common_card_that_was_not_read() -> None:
     with pytest.raises(RejectedError, match="board has 1 unread cards, not 3"):
         play.show("board", "2c 3c 4c")
     play.show("board", "4c")
-    assert [each.face for each in play.current.cards_of("board")] == ["3c", "4c", "5c"]
+    assert [card.face for card in play.current.cards_of("board")] == ["3c", "4c", "5c"]
 
 
 def test_the_place_where_the_next_card_is_expected() -> None:

@@ -166,8 +166,8 @@ async def test_no_query_of_the_daemon_takes_longer_in_a_longer_journal(
         await journal.append(boot_record())
         for more in (100, 2_000):
             stored = [journal.append(record(number := number + 1, boot="b1")) for _ in range(more)]
-            for each in stored:
-                await each
+            for entry in stored:
+                await entry
             with closing(JournalReader(path)) as reader:
                 count = [0]
 

@@ -189,7 +189,7 @@ def test_a_waiting_daemon_takes_over_when_the_other_is_gone(how: int) -> None:
     floor.start(0)
     floor.link(0)
     floor.wait(CLAIM_INTERVAL_SECONDS)
-    assert floor.having() == [0 if how == 2 else 1], "what was only cut off takes it back"
+    assert floor.having() == [0 if how == 2 else 1], "a daemon that was only cut off takes it back"
 
 
 def test_a_clean_end_lets_a_new_node_take_the_table_at_once() -> None:
@@ -265,7 +265,7 @@ def test_a_table_that_is_removed_is_left_until_another_claims_it() -> None:
     receive(claims, claim("b", r1="2021"))
     assert claims.is_left("r1"), "it was our own claim"
     receive(claims, msgspec.json.encode(NodeClaim(boot="c", tables={"r1": "2020"}, left=True)))
-    assert claims.is_left("r1"), "who said it has ended"
+    assert claims.is_left("r1"), "the claiming daemon has ended"
     receive(claims, claim("c", r1=None), "novamas-sim/v1/palma/node/x/claim")
     assert claims.is_left("r1"), "that is another table"
     receive(claims, claim("c", r1=None))

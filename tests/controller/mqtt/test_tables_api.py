@@ -200,7 +200,7 @@ async def test_commands_wait_while_their_table_is_reloaded(tmp_path: Path) -> No
         before = asyncio.create_task(made.answer("r1", "session-open", order))
         await asyncio.sleep(0)
         await made.pause_commands("r1")
-        assert before.done(), "what came before is answered first"
+        assert before.done(), "earlier commands are answered first"
         assert places["r1"].runner.table.is_open
         after = asyncio.create_task(made.answer("r1", "session-close", order))
         again = asyncio.create_task(made.answer("r1", "session-close", order))
@@ -217,7 +217,7 @@ async def test_commands_wait_while_their_table_is_reloaded(tmp_path: Path) -> No
         assert sorted(told) == [False, True], "the new table followed the first of them"
         assert not places["r1"].runner.table.is_open
         assert old.table.is_open
-        assert places["r1"].runner.table.seq > old.table.seq, "the numbers go on"
+        assert places["r1"].runner.table.seq > old.table.seq, "the numbers continue"
         await made.pause_commands("r1")
         late = asyncio.create_task(made.answer("r1", "session-open", order))
         await asyncio.sleep(0.01)

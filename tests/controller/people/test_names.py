@@ -157,7 +157,7 @@ def test_persons_whose_names_look_the_same_may_not_act() -> None:
     assert refused.value.refusal.key == "person_alike"
     assert verify(given, NOW, AUDIENCE, TABLE, people(), SeenCommands()).person == LASA
     former = checked_people(HEAD, [*PERSONS, FORMER])
-    assert former.alike == {}, "nobody takes who was revoked for one who acts"
+    assert former.alike == {}, "a revoked person is not taken for an active one"
 
 
 def test_their_commands_under_an_older_release_stay_proved() -> None:

@@ -285,7 +285,7 @@ def test_readings_are_counted_through_restarts_and_rebuilt_tables() -> None:
         first.handle(CardDrawn(at=at, device="shoe", card="7h"), "now", 0)
     assert (first.readings, table(first.saved(), boot="b2").readings) == (2, 2)
     other = table(first.saved(), game="punto-banca")
-    assert (other.readings, other.sound) == (2, False), "it is another game, and begins anew"
+    assert (other.readings, other.sound) == (2, False), "it is another game, and starts over"
     wheel = table(game="roulette-french")
     wheel.handle(CardDrawn(at=1.0, device="shoe", card="7h"), "now", 0)
     assert wheel.readings == 0, "a wheel's results have frames"

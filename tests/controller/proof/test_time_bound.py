@@ -70,18 +70,18 @@ figures.
 
 
 def test_the_reply_of_chrony() -> None:
-    said = parse_tracking(CHRONY_REPLY, 77)
-    assert said is not None
-    assert (said.source, said.stratum, said.synchronised, said.slow) == (
+    tracking = parse_tracking(CHRONY_REPLY, 77)
+    assert tracking is not None
+    assert (tracking.source, tracking.stratum, tracking.synchronised, tracking.slow) == (
         "127.0.0.1",
         2,
         True,
         3600.0,
     )
-    assert said.delay == pytest.approx(32.868e-6, rel=1e-3)
-    assert said.dispersion == pytest.approx(5.355e-6, rel=1e-3)
-    assert said.growth == pytest.approx((1.7965 + 0.00799 + 1) * 1e-6, rel=1e-3)
-    assert said.greatest == pytest.approx(3600.00002, abs=1e-5)
+    assert tracking.delay == pytest.approx(32.868e-6, rel=1e-3)
+    assert tracking.dispersion == pytest.approx(5.355e-6, rel=1e-3)
+    assert tracking.growth == pytest.approx((1.7965 + 0.00799 + 1) * 1e-6, rel=1e-3)
+    assert tracking.greatest == pytest.approx(3600.00002, abs=1e-5)
     assert len(tracking_request(77)) == len(CHRONY_REPLY)
 
 
@@ -112,9 +112,9 @@ def test_invalid_replies_of_chrony(packet: bytes) -> None:
 )
 def test_the_names_of_sources(reference: bytes, address: bytes, family: int, source: str) -> None:
     packet = CHRONY_REPLY[:28] + reference + address + family.to_bytes(2, "big") + CHRONY_REPLY[50:]
-    said = parse_tracking(packet, 77)
-    assert said is not None
-    assert said.source == source
+    tracking = parse_tracking(packet, 77)
+    assert tracking is not None
+    assert tracking.source == source
 
 
 def test_chrony_is_trusted_where_it_keeps_the_clock() -> None:

@@ -198,7 +198,7 @@ async def test_a_sealed_day_is_missing_unless_the_chain_records_its_removal(
 
     with closing(Journal(path)) as journal:
         await statement(journal, statements[:1])
-    assert verified(path).missing != [], "nobody has signed the statement yet"
+    assert verified(path).missing != [], "the statement is not signed yet"
     checkpoint_path(path).write_bytes(msgspec.json.encode(signed(path, key)))
     verdict = verified(path)
     assert (verdict.outcome, verdict.missing, [span.last for span in verdict.removed]) == (
@@ -374,12 +374,12 @@ async def test_a_witness_of_another_node_or_a_forger_accuses_no_one(tmp_path: Pa
         ChainHead(last.position + 9, b"x" * 32),
     )
     broken = msgspec.structs.replace(last, hash="00" * 32)
-    told = archive(path, *map(msgspec.to_builtins, (last, other, forged, foreign, broken)))
-    verdict = witnessed(path, told, last.key)
+    archived = archive(path, *map(msgspec.to_builtins, (last, other, forged, foreign, broken)))
+    verdict = witnessed(path, archived, last.key)
     assert verdict.problems == []
     assert (verdict.outcome, verdict.elsewhere, verdict.disbelieved) == (ProofOutcome.HOLDS, 1, 3)
     assert any("of the archive is not believed: " in note for note in verdict.notes)
-    undecided = witnessed(path, told)  # which key is the true one?
+    undecided = witnessed(path, archived)  # which key is the true one?
     assert (undecided.outcome, undecided.problems) == (ProofOutcome.NOT_JUDGED, [])
     assert "name the key to trust with --key" in undecided.unread[0]
 
@@ -389,8 +389,8 @@ async def test_lines_of_an_archive_that_are_no_messages_are_counted_and_named(
 ) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
-    told = archive(path, msgspec.to_builtins(last))
-    known = len(told.read_text().splitlines())
+    archived = archive(path, msgspec.to_builtins(last))
+    known = len(archived.read_text().splitlines())
     point = json.dumps(msgspec.to_builtins(last))
     bad = [
         "no json",
@@ -405,10 +405,10 @@ async def test_lines_of_an_archive_that_are_no_messages_are_counted_and_named(
         "\x00\xff",
     ]
     odd = ["", '{"type":"\\ud800","table":"t","boot":"b","seq":true}', '{"payload":""}']
-    with told.open("ab") as file:
+    with archived.open("ab") as file:
         file.write("".join(f"{line}\n" for line in [*bad, *odd]).encode("utf-8", "replace"))
         file.write(b"\xff\xfe\n")
-    verdict = witnessed(path, told, last.key)
+    verdict = witnessed(path, archived, last.key)
     assert verdict.outcome is ProofOutcome.HOLDS
     named = ", ".join(str(known + 1 + index) for index in range(5))
     assert any(

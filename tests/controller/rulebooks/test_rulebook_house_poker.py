@@ -76,7 +76,7 @@ def test_paid_hands_are_hands_of_the_ranking(game: str, decree: str) -> None:
     for table in tables:
         assert set(table) <= categories
     lowest = {"high_card"} if game == "poker-draw-house" else set()
-    assert set(book.pays) == categories - lowest, "whoever may beat the bank is paid"
+    assert set(book.pays) == categories - lowest, "every hand that beats the bank is paid"
 
 
 # Figures

@@ -141,7 +141,7 @@ async def test_a_step_is_an_event_at_every_table(floor: Floor, by: float) -> Non
     floor.passes(watch)
     await idle(runners)
     for table in ("r1", "p1"):
-        told = [each for each in floor.stored("event", table) if each["type"] == "clock.stepped"]
+        told = [entry for entry in floor.stored("event", table) if entry["type"] == "clock.stepped"]
         assert [event["step"] for event in told] == [by]
     assert watch.health(None).steps == 1
 
@@ -159,7 +159,7 @@ async def test_a_step_that_cannot_be_stored_is_reported_later(
     assert [runner.lost_readings for runner in runners] == [0, 0]
     floor.passes(watch)
     await idle(runners)
-    told = [each for each in floor.stored("event", "r1") if each["type"] == "clock.stepped"]
+    told = [entry for entry in floor.stored("event", "r1") if entry["type"] == "clock.stepped"]
     assert [(event["step"], event["time_bound"]) for event in told] == [(3600.0, 5000.0)]
 
 

@@ -142,7 +142,7 @@ async def test_a_command_stored_too_late_is_not_sent_and_that_is_recorded(
     async with floor(tmp_path) as at:
         with at.occupied(), pytest.raises(RejectedError, match="taken, but not stored yet"):
             await at.say("hello")
-        assert [each.get("unsent") for each in await at.stored()] == [
+        assert [entry.get("unsent") for entry in await at.stored()] == [
             None,
             None,
             device_orders.STORED_TOO_LATE,

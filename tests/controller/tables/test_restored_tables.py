@@ -64,8 +64,8 @@ def restored(table: Table) -> tuple[Table, list[Any]]:
 def test_every_game_is_closed_and_opens_with_an_unpublished_number(game: str, decree: str) -> None:
     table = make(game, decree)
     take(table, SessionOpen(**HEAD), SessionClose(**HEAD), SessionOpen(**HEAD))
-    made, said = restored(table)
-    event = said[0]
+    made, events = restored(table)
+    event = events[0]
     assert isinstance(event, JournalRestored)
     assert (event.seq, event.was_open, event.next_session) == (1, 2, 2 + RESTORE.jump + 1)
     assert (event.journal, event.position, event.since) == ("4f0c", 700, SINCE)
@@ -79,16 +79,16 @@ def test_every_game_is_closed_and_opens_with_an_unpublished_number(game: str, de
 def test_rounds_in_progress_are_named_and_get_no_result_here() -> None:
     table = make("roulette-french", "ARA02", phases="person")
     take(table, SessionOpen(**HEAD), BetsOpen(**HEAD))
-    made, said = restored(table)
-    assert (said[0].was_open, said[0].in_progress) == (1, 1)
+    made, events = restored(table)
+    assert (events[0].was_open, events[0].in_progress) == (1, 1)
     assert b'"round":0' in (made.retained()["state"] or b"")
 
 
 def test_a_table_that_was_closed_reports_no_open_session() -> None:
     table = make("roulette-french", "ARA02")
     take(table, SessionOpen(**HEAD), SessionClose(**HEAD))
-    _, said = restored(table)
-    assert (said[0].was_open, said[0].in_progress) == (None, None)
+    _, events = restored(table)
+    assert (events[0].was_open, events[0].in_progress) == (None, None)
 
 
 def test_a_table_whose_state_is_lost_continues_beyond_the_backups_numbers() -> None:
