@@ -133,20 +133,20 @@ def test_every_coin_is_waited_for_in_the_meter_and_at_the_counter(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     carrousel.main(coins=200, rate=50, seconds=1.0)
-    told = capsys.readouterr().out
-    assert "A burst of 200 coins" in told
-    assert "50 coins, 50 a second" in told
-    assert "nan" not in told
+    output = capsys.readouterr().out
+    assert "A burst of 200 coins" in output
+    assert "50 coins, 50 a second" in output
+    assert "nan" not in output
 
 
 @pytest.mark.usefixtures("programs")
 def test_every_archive_and_form_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     archive.main(records=150)
-    told = capsys.readouterr().out
-    assert "150 events kept" in told
-    assert "150 events written" in told
-    assert {"sqlite", "postgres", "parquet", "csv", "jsonl"} <= set(told.split())
-    assert "nan" not in told
+    output = capsys.readouterr().out
+    assert "150 events kept" in output
+    assert "150 events written" in output
+    assert {"sqlite", "postgres", "parquet", "csv", "jsonl"} <= set(output.split())
+    assert "nan" not in output
 
 
 def test_the_meter_has_a_coin_from_the_first_statement_with_it() -> None:
@@ -169,6 +169,6 @@ def test_the_disk_of_a_closed_and_of_an_open_table_is_measured(
 ) -> None:
     monkeypatch.setattr(disk, "SETTLING_SECONDS", 3.0)
     disk.main(0.05)
-    said = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in said[2:]] == ["closed", "open", "memory:", "memory:"]
-    assert all(len(line.split()) == 7 for line in said[2:4])
+    output = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in output[2:]] == ["closed", "open", "memory:", "memory:"]
+    assert all(len(line.split()) == 7 for line in output[2:4])

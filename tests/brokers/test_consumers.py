@@ -142,9 +142,9 @@ def test_retained_messages_reach_later_subscribers(
             lambda: _tables(subscriber)["poker-1"]["in_play"],
             subscriber.transcript,
         )
-        said = msgspec.json.decode(dealer.coin("poker-1"))
+        body = msgspec.json.decode(dealer.coin("poker-1"))
         until("the event is kept", recorder.events, recorder.log)
-        dealer.tell("poker-1", msgspec.json.encode({**said, "amount": said["amount"] + 1}))
+        dealer.tell("poker-1", msgspec.json.encode({**body, "amount": body["amount"] + 1}))
         until(
             "alerts of both",
             lambda: _alerts(subscriber) >= {"node", "jackpot"},

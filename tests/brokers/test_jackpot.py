@@ -104,10 +104,10 @@ def receipts_hold(floor: LinkedFloor) -> None:
     for number, (position, hashed) in enumerate(paid, 1):
         words = ["receipt", ledger, "--jackpot", DECREE.lower(), "--number", str(number)]
         program = (sys.executable, "-m", "controller.cli", "carrousel")
-        said = subprocess.run(
+        completed = subprocess.run(
             [*program, *words, "--format", "text"], capture_output=True, text=True, check=True
         ).stdout
-        text = re.sub(r"\s", "", said)
-        assert hashed.lower() in text, said
-        assert f"{position}·" in text, said
-        assert all(person.title() in text for person in (Persons.FIRST, Persons.SECOND)), said
+        text = re.sub(r"\s", "", completed)
+        assert hashed.lower() in text, completed
+        assert f"{position}·" in text, completed
+        assert all(person.title() in text for person in (Persons.FIRST, Persons.SECOND)), completed

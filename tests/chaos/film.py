@@ -149,7 +149,7 @@ def _lines(path: Path, first: int, count: int, part: str) -> list[str]:
     words = ["ffmpeg", "-v", "error", "-y", "-threads", "1", "-i", str(path), "-vf", chosen]
     subprocess.run([*words, "-frames:v", "1", str(page)], check=True, stdin=subprocess.DEVNULL)
     words = ["tesseract", str(page), "-", "--psm", "6" if count > 1 else "7", "-c"]
-    said = subprocess.run(
+    completed = subprocess.run(
         [*words, "tessedit_char_whitelist=0123456789 "],
         check=True,
         capture_output=True,
@@ -158,7 +158,7 @@ def _lines(path: Path, first: int, count: int, part: str) -> list[str]:
         text=True,
     )
     page.unlink()
-    lines = (line.replace(" ", "") for line in said.stdout.splitlines())
+    lines = (line.replace(" ", "") for line in completed.stdout.splitlines())
     return [line for line in lines if line]
 
 

@@ -51,17 +51,17 @@ def take_back(page: Page, table: str, who: str) -> str | None:
 
 def answer(page: Page) -> str | None:
     """The refusal in the dialog, from which the person goes back; None when it is closed."""
-    told = page.locator("dialog[open] .told:not(.sent)")
+    notice = page.locator("dialog[open] .told:not(.sent)")
 
     def over() -> bool:
         return page.locator("dialog[open]").count() == 0 or bool(
-            told.count() and told.first.text_content()
+            notice.count() and notice.first.text_content()
         )
 
     until("the console answers", over)
     if page.locator("dialog[open]").count() == 0:
         return None
-    refusal = told.first.text_content()
+    refusal = notice.first.text_content()
     page.locator("dialog[open] [data-do=back]").click()
     return refusal
 

@@ -204,9 +204,9 @@ class PairFloor:
 
         def arrived() -> bool:
             return any(
-                said.at > since and event["type"] == "round.result" and "historical" not in event
+                events.at > since and event["type"] == "round.result" and "historical" not in event
                 for listener in self.listeners
-                for said, event in listener.events()
+                for events, event in listener.events()
             )
 
         until("a result", arrived, lambda: str(self.listeners[0].state()), timeout)

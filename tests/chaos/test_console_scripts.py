@@ -268,7 +268,7 @@ HEAD, CROUPIER, SECOND = "m-lasa", "a-riera", "t-vidal"
 
 def said(given: Command) -> dict[str, Any]:
     """A command without its sender."""
-    told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(given))
+    body: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(given))
     left_out = {"type", "at", "by", "role", "note", "signed"}
     defaults = {
         field.name: msgspec.to_builtins(field.default)
@@ -277,7 +277,7 @@ def said(given: Command) -> dict[str, Any]:
     }
     return {
         name: value
-        for name, value in told.items()
+        for name, value in body.items()
         if name not in left_out and (name not in defaults or value != defaults[name])
     }
 

@@ -99,10 +99,10 @@ def test_logs(floor: Callable[..., Floor], seed: int, long: bool) -> None:
             made.until_results(1)
             if kind == "gone":
                 until("health says so", lambda: health(made)["trouble"] == "Broken pipe")
-                told = len(made.daemon.logged("log lines were lost"))
+                count = len(made.daemon.logged("log lines were lost"))
                 reader.come_back()
                 # the reader may not have opened the pipe yet when the next line is written
-                until("the loss is reported", partial(told_again, made, told))
+                until("the loss is reported", partial(told_again, made, count))
             else:
                 assert health(made) == {"lost": lost, "trouble": None}  # they wait
                 refused = len(made.daemon.logged("command refused"))

@@ -179,13 +179,13 @@ def out_of_order(listener: Listener, terms: Mapping[str, int]) -> list[dict[str,
     redelivered.
     """
     newest, found, known = 0, [], set()
-    for said, event in listener.events():
+    for events, event in listener.events():
         key = event["boot"], event["seq"]
         if key in known or "historical" in event:
             continue
         known.add(key)
         term = terms.get(event["boot"], newest)  # one of after the journals were read
-        if term < newest and not said.again:
+        if term < newest and not events.again:
             found.append(event)
         newest = max(newest, term)
     return found

@@ -224,8 +224,8 @@ def test_takeovers_of_linked_tables(floor: PairOfPits) -> None:
     settled = 0
     for table, last in floor.until_gaps().items():
         assert last[0] == run
-        told = staked_at(happened(floor.events(run))[table])
-        assert floor.in_ledger(table) == told > 0
+        events = staked_at(happened(floor.events(run))[table])
+        assert floor.in_ledger(table) == events > 0
         missing = untold(first, table, last)
         floor.settle(table, missing)
         settled += missing

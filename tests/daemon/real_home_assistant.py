@@ -43,9 +43,9 @@ class HomeAssistant:
         assert self.process.stdout is not None
         with self.process.stdout as lines:
             for line in lines:
-                told = json.loads(line)
-                if told["state"] is not None:
-                    self.told[told["attributes"]["friendly_name"]] = told
+                body = json.loads(line)
+                if body["state"] is not None:
+                    self.told[body["attributes"]["friendly_name"]] = body
 
     def states(self) -> dict[str, str]:
         return {name: told["state"] for name, told in list(self.told.items())}
@@ -87,9 +87,9 @@ def test_home_assistant_shows_the_daemons_values(
     spin(wheel, subscriber, "17", 2)
     shows(Status="open", Last_result="17", Phase="waiting")
     result = home.told["Ruleta francesa r1 Last result"]["attributes"]
-    said = subscriber.latest(f"{TABLE}/result")
+    body = subscriber.latest(f"{TABLE}/result")
     assert {key: result[key] for key in ("session", "round", "outcome")} == {
-        key: said[key] for key in ("session", "round", "outcome")
+        key: body[key] for key in ("session", "round", "outcome")
     }
     spin(wheel, subscriber, "0", 3, before="17")
     shows(Last_result="0")

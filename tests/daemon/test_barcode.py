@@ -173,8 +173,8 @@ def health(subscriber: Subscriber) -> dict[str, Any]:
 
 def standing(subscriber: Subscriber) -> dict[str, Any]:
     """The scanner's state, as published by its table."""
-    told: dict[str, Any] = subscriber.latest(f"{TABLE}/state")["devices"]["shoe"]
-    return told
+    body: dict[str, Any] = subscriber.latest(f"{TABLE}/state")["devices"]["shoe"]
+    return body
 
 
 def alert(subscriber: Subscriber) -> Any:

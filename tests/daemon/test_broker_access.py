@@ -373,7 +373,7 @@ def test_nats_gets_subjects_and_no_empty_list(
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "expected"),
     [
         (["--client=screen=x"], "carrousel"),
         (["--client=display=a b"], "is not a user name"),
@@ -383,14 +383,14 @@ def test_nats_gets_subjects_and_no_empty_list(
     ],
 )
 def test_wrong_clients_are_named(
-    given: list[str], told: str, configuration: Path, capsys: pytest.CaptureFixture[str]
+    given: list[str], expected: str, configuration: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:
         status = main(["acl", str(configuration), *given])
     except SystemExit as ended:
         status = int(str(ended.code))
     assert status == 2
-    assert told in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
 
 
 def test_without_clients_there_is_one_of_each_kind(
@@ -407,6 +407,6 @@ def test_a_configuration_with_mistakes_gives_no_rules(
     file = tmp_path / "novamas.toml"
     file.write_text("[site]\n")
     assert main(["acl", str(file)]) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "site" in told.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "site" in output.err

@@ -234,6 +234,6 @@ def test_from_the_coin_to_the_payment_and_the_claim(floor: Floor) -> None:
 def test_send_prints_the_refusal(floor: Floor, capsys: pytest.CaptureFixture[str]) -> None:
     assert floor.send("a-riera", "award.pay", "award=1", "amount=0.05", "paid=0.00") == 3
     assert floor.send("t-vidal", "award.pay", "award=1", "amount=0.05", "paid=0.00") == 3
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert told[0]["refusal"]["key"] == "second_person_wanted"
-    assert "award 1" in told[1]["error"]
+    output = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert output[0]["refusal"]["key"] == "second_person_wanted"
+    assert "award 1" in output[1]["error"]

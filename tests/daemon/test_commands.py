@@ -54,7 +54,7 @@ def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(
 
 
 @pytest.mark.parametrize(
-    ("name", "body", "told"),
+    ("name", "body", "expected"),
     [
         ("session.open", {"by": "M. Lasa", "role": "emperor"}, "emperor"),
         ("session.open", {"role": "table_head"}, "`by`"),
@@ -74,17 +74,17 @@ def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(
     ],
 )
 def test_a_bad_command_is_answered_and_play_continues(
-    shared_daemon: Shared, name: str, body: dict[str, Any], told: str | None
+    shared_daemon: Shared, name: str, body: dict[str, Any], expected: str | None
 ) -> None:
     subscriber, running = shared_daemon
-    refused, said = len(running.logged("command refused")) + 1, len(subscriber.on("/reply/t"))
+    refused, count = len(running.logged("command refused")) + 1, len(subscriber.on("/reply/t"))
     subscriber.publish(f"{TABLE}/command/{level(name)}", {**body, "client": "t", "id": "x"})
-    if told is None:  # too long to be read, so the sender is unknown
+    if expected is None:  # too long to be read, so the sender is unknown
         assert "at most" in running.until_logged("command refused", refused)["reason"]
     else:
-        reply = until("a reply", lambda: subscriber.on("/reply/t")[said:], running.log)[0].body
+        reply = until("a reply", lambda: subscriber.on("/reply/t")[count:], running.log)[0].body
         assert (reply["id"], reply["ok"]) == ("x", False)
-        assert told in reply["error"]
+        assert expected in reply["error"]
     assert running.until_logged("command refused", refused)["command"] == level(name)
     assert command(subscriber, "session.open")["ok"]
     assert command(subscriber, "session.close")["ok"]
@@ -95,12 +95,12 @@ def test_invalid_json_is_reported_to_the_sender_of_a_response_topic(
     shared_daemon: Shared, body: bytes
 ) -> None:
     subscriber, running = shared_daemon
-    said = len(subscriber.on("/reply/desk/7"))
+    count = len(subscriber.on("/reply/desk/7"))
     properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
     properties.ResponseTopic = f"{TABLE}/reply/desk/7"
     properties.CorrelationData = b"\x01\x02"
     subscriber.publish(f"{TABLE}/command/session-open", body, properties=properties)
-    reply = until("a reply", lambda: subscriber.on("/reply/desk/7")[said:], running.log)[0]
+    reply = until("a reply", lambda: subscriber.on("/reply/desk/7")[count:], running.log)[0]
     assert reply.properties.CorrelationData == b"\x01\x02"
     assert "not a JSON object" in reply.body["error"]
 

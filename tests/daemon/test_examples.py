@@ -115,14 +115,14 @@ def test_the_profile_makes_three_results_of_its_recording(
 ) -> None:
     files = [str(EXAMPLES / f"wheel-profile.{end}") for end in ("toml", "txt")]
     assert main(["profile", "test", *files]) == 0
-    told = capsys.readouterr()
-    readings = [json.loads(line) for line in told.out.splitlines()]
+    output = capsys.readouterr()
+    readings = [json.loads(line) for line in output.out.splitlines()]
     assert [
         (reading["number"], reading["spin"])
         for reading in readings
         if reading["type"] == "wheel.number"
     ] == [(17, 1), (0, 2), (32, 3)]
-    assert "75 frames, 1 damaged, 0 unknown" in told.err
+    assert "75 frames, 1 damaged, 0 unknown" in output.err
 
 
 def test_ten_tables_are_served(

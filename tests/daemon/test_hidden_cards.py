@@ -125,8 +125,8 @@ def test_a_hand_of_poker_with_everything_going_wrong(
     verdicts = [[word, form] for word in ("audit", "verify") for form in ("--text", "--json")]
     for words_of in (["export"], *verdicts):
         main([*words_of, str(journal)])
-        told = capsys.readouterr()
-        assert named.search(re.sub(r'"sealed":"[^"]*"', "", told.out + told.err)) is None, (
+        output = capsys.readouterr()
+        assert named.search(re.sub(r'"sealed":"[^"]*"', "", output.out + output.err)) is None, (
             words_of
         )  # a box may spell anything
     every = "|".join(sorted(words)).encode()

@@ -124,8 +124,8 @@ def counted(subscriber: Subscriber, running: Daemon, wheel: Wheel) -> dict[str, 
     known = len(subscriber.on("/health"))
     wheel.unplug()
     until("health is told", lambda: subscriber.on("/health")[known:], running.log)
-    told = subscriber.latest("/health")
-    return {**told, **told["broker"]}
+    body = subscriber.latest("/health")
+    return {**body, **body["broker"]}
 
 
 def test_no_number_in_a_recall_is_too_large(connected: tuple[Subscriber, Daemon]) -> None:
@@ -253,8 +253,8 @@ def test_a_reply_is_no_larger_than_the_broker_accepts(
         assert command(subscriber, "session.close")["ok"]
     known: list[int] = []
     asked = 1
-    while told := recall(subscriber, **{"boot": running.boot(), "from": asked})["events"]:
-        known += [event["seq"] for event in told]
+    while reply := recall(subscriber, **{"boot": running.boot(), "from": asked})["events"]:
+        known += [event["seq"] for event in reply]
         asked = known[-1] + 1
     assert known == list(range(1, len(known) + 1))
     assert len(known) > 40

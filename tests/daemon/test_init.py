@@ -158,7 +158,7 @@ def test_what_it_writes_is_sound_for_every_driver(
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "told"),
+    ("words", "status", "expected"),
     [
         (["--driver", "camegh"], 2, "no driver 'camegh'; did you mean `cammegh-ss2`?"),
         (["--decree", "EUS69"], 2, "not written: site.decree: no decree 'EUS69'"),
@@ -187,14 +187,14 @@ def test_what_it_writes_is_sound_for_every_driver(
 def test_a_write_error_is_reported(
     words: list[str],
     status: int,
-    told: str,
+    expected: str,
     tmp_path: Path,
     plugged: Callable[..., None],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     plugged([], [])
     assert main(["init", str(tmp_path / "novamas.toml"), *words]) == status
-    assert told in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -255,7 +255,7 @@ def test_a_full_disk_is_named_and_leaves_no_empty_file(
     monkeypatch.setattr(Path, "open", opened)
     file = tmp_path / "first.toml"
     assert main(["init", str(file)]) == 1
-    told = capsys.readouterr().err
-    assert f"{full}: {os.strerror(errno.ENOSPC)}" in told
-    assert "standard output" not in told
+    output = capsys.readouterr().err
+    assert f"{full}: {os.strerror(errno.ENOSPC)}" in output
+    assert "standard output" not in output
     assert not file.exists()

@@ -252,8 +252,8 @@ async def test_an_event_of_another_release_does_not_keep_back_the_rest(
         "the old and a new event",
         lambda: {"moon.landed", "device.state"} <= {e["type"] for e in subscriber.events()},
     )
-    [told] = (event for event in subscriber.events() if event["type"] == "moon.landed")
-    assert told == {**msgspec.json.decode(body), "historical": True}
+    [events] = (event for event in subscriber.events() if event["type"] == "moon.landed")
+    assert events == {**msgspec.json.decode(body), "historical": True}
     assert made.stop() == 0
 
 

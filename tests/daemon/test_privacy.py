@@ -213,10 +213,10 @@ def test_a_daemon_that_is_started_by_hand_keeps_its_files_private(
     assert made.stop() == 0
     (reachable / "journal.sqlite3").chmod(0o644)
     made.start()
-    told = made.until_logged(
+    line = made.until_logged(
         "other users of this machine can read these files; run chmod go= on them"
     )
-    assert told["files"] == [
+    assert line["files"] == [
         str(reachable / f"journal.sqlite3{end}") for end in ("", "-shm", "-wal")
     ]  # they have its rights
     assert made.stop() == 0

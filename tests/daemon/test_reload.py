@@ -245,12 +245,12 @@ def test_a_mistake_changes_nothing(floor: Floor, capsys: pytest.CaptureFixture[s
     assert "did you mean `cammegh-ss2`?" in capsys.readouterr().err
     assert not before.exists(), "the daemon was not even asked"
     floor.daemon.signal(signal.SIGHUP)
-    told = floor.daemon.until_logged("configuration not taken over")["reason"]
-    assert "did you mean `cammegh-ss2`?" in told
+    line = floor.daemon.until_logged("configuration not taken over")["reason"]
+    assert "did you mean `cammegh-ss2`?" in line
     health = until(
         "health says it", lambda: (h := floor.subscriber.latest("/health")).get("reload") and h
     )
-    assert health["reload"]["trouble"] == told
+    assert health["reload"]["trouble"] == line
     assert len(health["tables"]) == 4
     assert len(floor.entries("boot")) == 1
 
@@ -263,8 +263,8 @@ def test_a_table_with_an_open_session_waits(
     american = table("r2", floor.wheels["r2"], game="roulette-american")
     slower = table("r1", floor.wheels["r1"], stale_after=50.0)
     assert floor.reload("r1", "r2", "r3", "r4", r1=slower, r2=american) == 1
-    told = capsys.readouterr().out.splitlines()
-    assert told == [
+    output = capsys.readouterr().out.splitlines()
+    assert output == [
         "r2: changed (game)",
         "r1: unchanged: its session is open: close the session, then reload again",
     ]
@@ -299,9 +299,9 @@ def test_changes_that_need_a_restart_are_reported_and_a_device_is_removed(
     key = f'[surveillance]\npublic_key = "{"9" * 64}"\n'
     floor.daemon.file.write_text(text.replace("[people]", f"{key}\n[people]"))
     assert main(["reload", str(floor.daemon.file)]) == 1
-    told = capsys.readouterr().err
-    assert told.startswith("novamas: nothing was changed\nthe tables cannot be changed with all")
-    assert "table[4].game: punto-banca deals cards face down" in told
+    output = capsys.readouterr().err
+    assert output.startswith("novamas: nothing was changed\nthe tables cannot be changed with all")
+    assert "table[4].game: punto-banca deals cards face down" in output
     floor.daemon.file.write_text(text.partition(hidden)[0])
     assert main(["reload", str(floor.daemon.file)]) == 1
     assert capsys.readouterr().out == "restart the daemon for: broker.keepalive\n"

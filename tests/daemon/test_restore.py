@@ -92,7 +92,7 @@ def test_rounds_after_the_backup_are_reported_as_a_gap_and_never_renumbered(
     assert command(subscriber, "session.close")["ok"]
     assert floor.open() == 2
     spin(wheel, subscriber, " 4", 4, "32")
-    told = len(subscriber.events())
+    count = len(subscriber.events())
 
     assert floor.restore(backup, "--set-aside") == 1
     assert "another daemon uses this journal" in capsys.readouterr().err
@@ -111,7 +111,7 @@ def test_rounds_after_the_backup_are_reported_as_a_gap_and_never_renumbered(
     assert (event["journal"], event["position"]) == (manifest["journal"], manifest["position"])
     assert (event["hash"], event["since"]) == (manifest["hash"], manifest["time"])
     assert (event["was_open"], event["next_session"]) == (1, 1 + _jump(event) + 1)
-    again = [each for each in subscriber.events()[told:] if each["boot"] == running.boot()]
+    again = [each for each in subscriber.events()[count:] if each["boot"] == running.boot()]
     assert again[0] == event
     state = subscriber.latest(f"{TABLE}/state")
     assert (state["status"], state["shown"]["session"]) == ("closed", event["next_session"] - 1)

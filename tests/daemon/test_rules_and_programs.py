@@ -139,8 +139,8 @@ def test_no_program_is_denied_anything(
             order = {**HEAD, "client": USERS["console"], "id": number}
             console.publish(topics.table("r1", f"command/{name}"), order)
         until("answers", lambda: console.on(f"/reply/{USERS['console']}")[1:], running.log)
-        told, _ = integrator.communicate(timeout=120)
-        assert len(told.splitlines()) == 2
+        output, _ = integrator.communicate(timeout=120)
+        assert len(output.splitlines()) == 2
     until("they are kept", lambda: len(recorder.events()) >= 2, recorder.log)
     for web in webs:
         web.hears()

@@ -180,15 +180,15 @@ def test_spins_with_only_late_lines_are_reported_as_unresolved(
     known = len(subscriber.events("round.opened"))
     wheel.show(2, 12, "23")
     until_more(subscriber, "round.opened", known)
-    told = subscriber.events("round.unresolved")
-    assert {each["why"] for each in told} == {"silence"}
-    assert [(each["spin"], each["candidate"]) for each in told] == [
+    events = subscriber.events("round.unresolved")
+    assert {each["why"] for each in events} == {"silence"}
+    assert [(each["spin"], each["candidate"]) for each in events] == [
         (3, 17),
         (4, 17),
         (5, 17),
         (6, None),
     ]
-    assert [each["round"] for each in told] == [2, 3, 4, 5]
+    assert [each["round"] for each in events] == [2, 3, 4, 5]
     assert len(subscriber.events("round.result")) == 1
 
 
@@ -260,18 +260,18 @@ def test_a_hangup_ends_nothing_and_the_service_manager_is_notified(
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "expected"),
     [
         ("", "id"),
         (table("r1", None, decree="NOWHERE"), "NOWHERE"),
         (table("r1", None, game="snap"), "snap"),
     ],
 )
-def test_a_mistaken_configuration_ends_with_78(daemon: Make, wrong: str, told: str) -> None:
+def test_a_mistaken_configuration_ends_with_78(daemon: Make, wrong: str, expected: str) -> None:
     made = daemon(configuration(1883, wrong) if wrong else "[site]\n")
     made.start()
     assert made.wait() == 78
-    assert told in made.log()
+    assert expected in made.log()
 
 
 def test_a_journal_in_use_is_named(

@@ -49,10 +49,10 @@ class Newcomer:
             words += ["--passphrase-file", str(self.words)]
         self._capsys.readouterr()
         assert main(words) == status, (line, self._capsys.readouterr())
-        told = self._capsys.readouterr()
+        output = self._capsys.readouterr()
         if words[:2] == ["people", "key"]:
-            self.public[words[2].removesuffix(".key").upper()] = json.loads(told.out)["public"]
-        return told.out, told.err
+            self.public[words[2].removesuffix(".key").upper()] = json.loads(output.out)["public"]
+        return output.out, output.err
 
     def filled(self, text: str) -> str:
         for name, key in self.public.items():

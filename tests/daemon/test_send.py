@@ -22,8 +22,8 @@ WHO = ("--by", "M. Lasa", "--role", "table_head")
 
 def send(capsys: pytest.CaptureFixture[str], daemon: Daemon, *words: str) -> tuple[int, Any, str]:
     status = main(["send", *words, "--config", str(daemon.file)])
-    told = capsys.readouterr()
-    return status, json.loads(told.out) if told.out else None, told.err
+    output = capsys.readouterr()
+    return status, json.loads(output.out) if output.out else None, output.err
 
 
 def test_a_table_is_opened_and_its_void_refused(
@@ -141,7 +141,7 @@ def test_a_broker_with_the_rules_that_we_write(
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "told"),
+    ("words", "status", "expected"),
     [
         (("r2", "session.open", *WHO), 2, "r1"),
         (("r1", "session.open"), 2, "--by NAME and --role ROLE"),
@@ -152,7 +152,7 @@ def test_a_broker_with_the_rules_that_we_write(
 def test_mistakes_are_reported(
     words: tuple[str, ...],
     status: int,
-    told: str,
+    expected: str,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],
     capsys: pytest.CaptureFixture[str],
@@ -161,7 +161,7 @@ def test_mistakes_are_reported(
     made = daemon(configuration(free_port(), table("r1", wheel), broker=lines))
     found, reply, said = send(capsys, made, *words)
     assert (found, reply) == (status, None)
-    assert told in said
+    assert expected in said
 
 
 def test_a_missing_broker_is_reported(

@@ -78,9 +78,9 @@ class Floor:
         token = bytes(message.payload)
         claims = claims_of(token)
         try:
-            told = verify(token, time.time(), AUDIENCE, TABLE, self.people, self._seen)
-            given = command_of(told, message.topic.rsplit("/", 1)[1], 0.0)
-            authorise(self._rights, given, told.claims.role)
+            report = verify(token, time.time(), AUDIENCE, TABLE, self.people, self._seen)
+            given = command_of(report, message.topic.rsplit("/", 1)[1], 0.0)
+            authorise(self._rights, given, report.claims.role)
         except RejectedError as error:
             reply = Reply(claims.jti, ok=False, error=str(error), refusal=error.refusal)
         else:
@@ -105,8 +105,8 @@ def send(
 ) -> tuple[int, Any, str]:
     keys = ("--key", str(floor.folder / who), "--passphrase-file", str(floor.words))
     status = main(["send", TABLE, *words, "--config", str(floor.file), *keys])
-    told = capsys.readouterr()
-    return status, json.loads(told.out) if told.out else None, told.err
+    output = capsys.readouterr()
+    return status, json.loads(output.out) if output.out else None, output.err
 
 
 def test_the_holder_of_the_key_gives_the_command(
@@ -132,7 +132,7 @@ def test_a_croupier_is_refused_what_the_head_of_table_may(
 
 
 @pytest.mark.parametrize(
-    ("who", "words", "status", "told"),
+    ("who", "words", "status", "expected"),
     [
         ("m-lasa", ("session.open",), 2, "is enrolled as table_head, inspector; name one"),
         ("m-lasa", ("session.open", "--role", "director"), 2, "is enrolled as table_head"),
@@ -145,13 +145,13 @@ def test_mistakes_are_reported(
     who: str,
     words: tuple[str, ...],
     status: int,
-    told: str,
+    expected: str,
     floor: Floor,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     found, reply, said = send(floor, who, capsys, *words)
     assert (found, reply) == (status, None)
-    assert told in said
+    assert expected in said
     assert floor.followed == []
 
 

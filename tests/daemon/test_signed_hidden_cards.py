@@ -101,7 +101,7 @@ options = {{ min_draw = 0.0 }}
     journal = str(tmp_path / "journal.sqlite3")
     capsys.readouterr()
     main(["export", journal])
-    told = capsys.readouterr().out.encode()
-    assert [part for part in parts if part in told] == []
+    output = capsys.readouterr().out.encode()
+    assert [part for part in parts if part in output] == []
     assert main(["audit", journal, "--text", "--unseal", str(key)]) == 0
     assert "6 of 6 commands are signed by enrolled persons" in capsys.readouterr().out

@@ -279,13 +279,13 @@ def test_one_that_was_frozen_for_longer_than_its_lease_writes_nothing_and_ends(
     session = opened(subscriber)
     wheel.show(2, 1, "  ")  # both are reported
     until_more(subscriber, "round.opened", 0)
-    told = len(subscriber.events())
+    count = len(subscriber.events())
     north.signal(signal.SIGCONT)
     assert north.wait() == FENCED_EXIT_STATUS
     for state in (3, 4, 5):
         wheel.show(state, 1, "32" if state == 5 else "  ")
     until_more(subscriber, "round.result", 0)
-    assert {event["boot"] for event in subscriber.events()[told:]} == {south.boot()} != {boot}
+    assert {event["boot"] for event in subscriber.events()[count:]} == {south.boot()} != {boot}
     assert subscriber.latest(f"{TABLE}/state")["shown"]["session"] == session
     assert "serves no longer" in north.log()
 
@@ -370,9 +370,9 @@ def test_a_configuration_that_one_machine_alone_can_serve_is_refused(
     )
     file.write_text(text + device)
     assert main(["check", str(file)]) == 1
-    said = capsys.readouterr().err
-    assert "wheel is plugged into one machine" in said
-    assert "the other one of the pair cannot reach it" in said
+    output = capsys.readouterr().err
+    assert "wheel is plugged into one machine" in output
+    assert "the other one of the pair cannot reach it" in output
 
 
 @pytest.mark.parametrize("meanwhile", [False, True])
@@ -399,12 +399,12 @@ def test_a_restore_on_one_machine_is_reported_as_a_restore(
     if meanwhile:
         taken_over(floor, south)
         sessions.add(opened(subscriber))
-    told = len(subscriber.events("journal.restored"))
+    count = len(subscriber.events("journal.restored"))
     assert main(["restore", str(north.file), backup, "--key-file", str(key), "--set-aside"]) == 0
     if meanwhile:
         assert south.stop() == 0
     north.start()
-    events = until_said(subscriber, "journal.restored", told + 1 + meanwhile)[told:]
+    events = until_said(subscriber, "journal.restored", count + 1 + meanwhile)[count:]
     assert {event["boot"] for event in events} == {north.boot()}
     assert [event.get("source", "backup") for event in events] == ["backup", "other_daemon"][
         : 1 + meanwhile
@@ -424,7 +424,7 @@ def test_a_restore_on_one_machine_is_reported_as_a_restore(
     assert north.stop() == 0
     north.start()
     until_up(subscriber, north)
-    assert len(subscriber.events("journal.restored")) == told + 1 + meanwhile
+    assert len(subscriber.events("journal.restored")) == count + 1 + meanwhile
     assert north.stop() == 0
     holds(north, capsys)
 
@@ -453,8 +453,8 @@ def test_foreign_entries_in_the_store_enter_no_journal(
         assert serving.wait() == FENCED_EXIT_STATUS
         silent = len(serving.logged("the store of the lease does not answer"))
         serving.start()
-        said = serving.until_logged("the store of the lease does not answer", silent + 1)
-        assert "no lease of this release, or no daemon that is believed signed it" in said["reason"]
+        line = serving.until_logged("the store of the lease does not answer", silent + 1)
+        assert "no lease of this release, or no daemon that is believed signed it" in line["reason"]
         asyncio.run(deleted(floor.store.url, bucket))
         until(
             "one of them serves",

@@ -236,9 +236,9 @@ def test_a_user_of_nats_is_let_in(place: Place) -> None:
     server = place.server(*operator.settings)
     Operator().user(creds)
     made = place.starts(server.url, creds_file=creds)
-    said = made.until_logged(SILENT)["reason"]
-    assert said == f"{server.url}: it does not take the user of {creds}"
-    assert said in look_at(made)[0].what
+    line = made.until_logged(SILENT)["reason"]
+    assert line == f"{server.url}: it does not take the user of {creds}"
+    assert line in look_at(made)[0].what
     operator.user(creds)
     place.told.until(IN)
     assert [each.level for each in look_at(made)] == ["ok", "note"]

@@ -312,12 +312,12 @@ def test_the_daemons_own_reports_name_no_person() -> None:
         "tables": {"r1": {"devices": {"wheel": {"state": "up", "detail": PERSON}}}},
         "versions": {"novamas": "0.2.0"},
     }
-    told = redact_health(body)
-    assert PERSON not in json.dumps(told)
-    assert told["broker"]["trouble"] == "(text) Connection refused"
-    assert told["tables"]["r1"]["devices"]["wheel"] == {"state": "up", "detail": "(text)"}
-    assert told["reload"]["changed"] == {"r1": ["device wheel: link"]}
-    assert told["versions"] == {"novamas": "0.2.0"}
+    health = redact_health(body)
+    assert PERSON not in json.dumps(health)
+    assert health["broker"]["trouble"] == "(text) Connection refused"
+    assert health["tables"]["r1"]["devices"]["wheel"] == {"state": "up", "detail": "(text)"}
+    assert health["reload"]["changed"] == {"r1": ["device wheel: link"]}
+    assert health["versions"] == {"novamas": "0.2.0"}
 
 
 MISTAKEN = """

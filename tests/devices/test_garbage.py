@@ -22,12 +22,12 @@ def make() -> Watch:
     return Watch(DRIVER.make("wheel", DRIVER.options()), "wheel", 5.0)
 
 
-def garbage(said: list[AnyReading]) -> list[LinkGarbage]:
-    return [reading for reading in said if isinstance(reading, LinkGarbage)]
+def garbage(readings: list[AnyReading]) -> list[LinkGarbage]:
+    return [reading for reading in readings if isinstance(reading, LinkGarbage)]
 
 
-def tags(said: list[AnyReading]) -> list[object]:
-    return [reading.__struct_config__.tag for reading in said]
+def tags(readings: list[AnyReading]) -> list[object]:
+    return [reading.__struct_config__.tag for reading in readings]
 
 
 def babble(watch: Watch, begin: float, seconds: float) -> list[LinkGarbage]:
@@ -130,11 +130,11 @@ def calls(stream: list[tuple[float, bytes]], *, single: bool) -> list[AnyCall]:
     return [*made, LinkClosed(now + 200.0, "end")]
 
 
-def outline(said: list[AnyReading]) -> list[AnyReading | int]:
+def outline(readings: list[AnyReading]) -> list[AnyReading | int]:
     """The readings, with each run of garbage as its bytes; the verdict on noise is left out,
     because it counts the bytes before it.
     """
-    plain = [reading for reading in said if not isinstance(reading, LinkUnintelligible)]
+    plain = [reading for reading in readings if not isinstance(reading, LinkUnintelligible)]
     return [
         part
         for is_garbage, run in groupby(plain, lambda reading: isinstance(reading, LinkGarbage))
@@ -165,13 +165,13 @@ def test_live_and_from_what_was_kept_the_readings_are_the_same(
         *given_calls[:-1],
         *(BytesReceived(at, b"") for at in silences if at < end),
     ]
-    said: list[AnyReading] = []
+    readings: list[AnyReading] = []
     kept: list[AnyCall] = []
     for call in [*sorted(live_calls, key=lambda call: call.at), given_calls[-1]]:
         if changes_watch(live, call):
             kept.append(call)
-            said += apply_call(live, call)
-    assert [one for call in kept for one in apply_call(again, call)] == said
+            readings += apply_call(live, call)
+    assert [one for call in kept for one in apply_call(again, call)] == readings
 
 
 @given(streams)
@@ -180,7 +180,7 @@ def test_garbage_is_reported_as_often_as_the_time_and_other_readings_allow(
 ) -> None:
     watch = make()
     said = [one for call in calls(stream, single=True) for one in apply_call(watch, call)]
-    told, rest = len(garbage(said)), len(said) - len(garbage(said))
+    count, rest = len(garbage(said)), len(said) - len(garbage(said))
     calm = sum(pause >= MAX_INTERVAL_SECONDS for pause, _ in stream)
     seconds = sum(min(pause, MAX_INTERVAL_SECONDS) for pause, _ in stream) + MAX_INTERVAL_SECONDS
-    assert told <= rest + MAX_IMMEDIATE_REPORTS * (calm + 1) + seconds
+    assert count <= rest + MAX_IMMEDIATE_REPORTS * (calm + 1) + seconds

@@ -169,10 +169,10 @@ async def test_where_cards_lie_face_down_the_words_are_not_shown(
     notes: list[object] = []
     async with running(url, codec=codec, confidential=True, on_call=notes.append) as floor:
         await until_async(lambda: floor.device._failures >= 2)
-        told = [reading for reading in floor.readings if not isinstance(reading, CardDrawn)]
-        lost = next(each for each in told if isinstance(each, LinkLost))
+        readings = [reading for reading in floor.readings if not isinstance(reading, CardDrawn)]
+        lost = next(each for each in readings if isinstance(each, LinkLost))
         assert lost.reason.endswith("it sent something, which is not shown: cards lie face down")
-        shown = f"{floor.logs.entries} {floor.device.health()} {msgspec.json.encode(told)!r}"
+        shown = f"{floor.logs.entries} {floor.device.health()} {msgspec.json.encode(readings)!r}"
         lasts = [str(note) for note in notes if isinstance(note, LinkClosed)]
         for text in ("H10", "in use", str(len(words))):
             assert text not in lost.reason.split(": ", 1)[1]

@@ -177,8 +177,8 @@ def test_nothing_is_treated_as_live_that_is_older_than_our_own_delay(
         frames(COUNT, apart(given_outages, 20.0)), apart(given_stalls, MAX_LIVE_DELAY_SECONDS + 2.0)
     ):
         unread = MAX_LIVE_DELAY_SECONDS + PERIOD if call.since is not None else 0.0
-        said = apply_call(watch, call)
-        for reading in said:
+        readings = apply_call(watch, call)
+        for reading in readings:
             if isinstance(reading, WheelNumber):
                 assert reading.number == truth[reading.spin or 0]
             if isinstance(reading, WheelNumber | WheelPhase) and not reading.late:
@@ -225,8 +225,8 @@ class TestWatch:
         return watch
 
     def test_a_silence_is_reported_if_it_was_over_before_we_looked_away(self) -> None:
-        said = apply_call(self.watch(Lines()), BytesReceived(9.0, b"ok\n", 5.0))
-        assert said[0] == LinkStale(at=2.0, device="wheel", age=2.0)
+        readings = apply_call(self.watch(Lines()), BytesReceived(9.0, b"ok\n", 5.0))
+        assert readings[0] == LinkStale(at=2.0, device="wheel", age=2.0)
 
     def test_time_without_a_poll_is_no_silence(self) -> None:
         watch = self.watch(Lines())
@@ -251,8 +251,8 @@ class TestWatch:
         for chunk in range(chunks):
             apply_call(watch, BytesReceived(5.0 + chunk / 1000, b"x" * UNINTELLIGIBLE_BYTES, 1.0))
         assert watch.deadline == pytest.approx(6.0, abs=0.01)
-        (told,) = apply_call(watch, BytesReceived(6.5, b""))
-        assert isinstance(told, LinkUnintelligible)
+        (readings,) = apply_call(watch, BytesReceived(6.5, b""))
+        assert isinstance(readings, LinkUnintelligible)
 
     def test_a_device_that_died_while_a_backlog_was_read_is_stale_in_time(self) -> None:
         watch = self.watch(Lines())

@@ -317,10 +317,10 @@ def test_a_babble_is_one_reading_for_each_time_that_bytes_came() -> None:
     driver = DRIVER.make("wheel", DRIVER.options(heard_twice=False))
     watch = Watch(driver, "wheel", STALE_AFTER)
     watch.opened(0.0)
-    said = watch.feed(b"abc\nde\n*X;6;001;  ;0;000;0\nfgh\n" + b"x\n" * 1000, 1.0)
+    readings = watch.feed(b"abc\nde\n*X;6;001;  ;0;000;0\nfgh\n" + b"x\n" * 1000, 1.0)
     garbage = [
         (index, reading.bytes, reading.frame)
-        for index, reading in enumerate(said)
+        for index, reading in enumerate(readings)
         if isinstance(reading, LinkGarbage)
     ]
     assert [(count, frame) for _, count, frame in garbage] == [(5, "abc"), (1003, "fgh")]

@@ -130,20 +130,20 @@ def test_disks_in_the_state_are_emptied_at_any_depth(machine: Machine) -> None:
     """And answered "no"."""
     folder = "var/lib/novamas/recordings/2026"
     keeping = f"mkdir kept && {DISK.format(folder)} && mount --bind {folder} kept"
-    code, said = machine.purge(f"{keeping} && mkdir {folder}/a && ln -s nowhere {folder}/a/link")
-    assert code == 0, said
-    assert f"{machine.root}/{folder} is emptied, and stays" in said
+    code, output = machine.purge(f"{keeping} && mkdir {folder}/a && ln -s nowhere {folder}/a/link")
+    assert code == 0, output
+    assert f"{machine.root}/{folder} is emptied, and stays" in output
     assert not set(DATA[:3] + DATA[4:]) & {*machine.left()}
 
 
 def test_a_failed_deletion_is_reported_and_the_next_purge_continues(machine: Machine) -> None:
     """The disk is there for reading alone; all else goes at once, and the answer stays."""
     folder = "var/lib/novamas/recordings/2026"
-    code, said = machine.purge(f"{DISK.format(folder)} && mount -o remount,ro {folder}")
+    code, output = machine.purge(f"{DISK.format(folder)} && mount -o remount,ro {folder}")
     assert code == 1
-    assert f"NOT deleted: {machine.root}/{folder}/more" in said
-    assert "not all is deleted" in said
-    assert "is emptied" not in said
+    assert f"NOT deleted: {machine.root}/{folder}/more" in output
+    assert "not all is deleted" in output
+    assert "is emptied" not in output
     assert machine.left() == [
         DATA[3]
     ]  # files beneath the mount point, which only the script could reach
@@ -177,10 +177,10 @@ def test_a_link_to_data_elsewhere_is_named_not_followed(
     machine: Machine, lay: Lay, link: str, there: str
 ) -> None:
     lay(machine.root)
-    code, said = machine.purge()
+    code, output = machine.purge()
     assert code == 1
     named = f"{machine.root}/{link} is a link to {machine.root}/{there}"
-    assert f"NOT deleted: {named}" in said
+    assert f"NOT deleted: {named}" in output
     assert any(each.startswith(there) for each in machine.left())
     assert not set(DATA[:2] + DATA[4:]) & {*machine.left()}
     subprocess.run(["rm", "-r", machine.root / there, machine.root / link], check=True)
@@ -195,9 +195,9 @@ def test_a_link_to_a_file_elsewhere_goes_and_the_file_stays(machine: Machine) ->
     (machine.root / "etc/novamas/web.pem").symlink_to(machine.root / "srv/web.pem")
     (machine.root / "var/lib/novamas/latest").symlink_to("journal.sqlite3")
     (machine.root / "var/lib/novamas/today").symlink_to("recordings/2026")
-    code, said = machine.purge()
+    code, output = machine.purge()
     assert (code, machine.left()) == (0, ["srv/web.pem"])
-    (line,) = said.splitlines()
+    (line,) = output.splitlines()
     assert line.endswith(f"web.pem alone, not {machine.root}/srv/web.pem")
 
 
@@ -231,13 +231,13 @@ def test_a_foreign_user_is_refused(
 ) -> None:
     """At a first installation; an upgrade is warned."""
     machine.user(entry, group, groups)
-    code, said = machine.run("preinst", "install")
+    code, output = machine.run("preinst", "install")
     assert code == 1
-    assert why in said
-    assert "nothing was installed" in said
-    code, said = machine.run("preinst", "upgrade", "1.0")
+    assert why in output
+    assert "nothing was installed" in output
+    code, output = machine.run("preinst", "upgrade", "1.0")
     assert code == 0
-    assert why in said
+    assert why in output
 
 
 @pytest.mark.parametrize("folder", ["etc/novamas", "var/lib/novamas"])
@@ -246,9 +246,9 @@ def test_an_installation_onto_a_link_or_a_file_is_refused(machine: Machine, fold
     place = machine.root / folder
     place.rename(machine.root / "elsewhere")
     place.symlink_to(machine.root / "elsewhere")
-    code, said = machine.run("preinst", "install")
+    code, output = machine.run("preinst", "install")
     assert code == 1
-    assert f"{place} is a link to {machine.root}/elsewhere" in said
+    assert f"{place} is a link to {machine.root}/elsewhere" in output
     assert machine.run("preinst", "upgrade", "1.0")[0] == 0
     place.unlink()
     place.write_text("")
@@ -299,12 +299,12 @@ def test_an_upgrade_fails_and_names_the_service_that_did_not_come_back(
     machine: Machine, soon: str, later: str
 ) -> None:
     systemd(machine, soon, later)
-    code, said = machine.run("postinst", "configure", "1.0")
+    code, output = machine.run("postinst", "configure", "1.0")
     assert code == 1
-    assert "novamas.service RAN BEFORE THE UPGRADE AND DID NOT COME BACK" in said
-    assert "an open session cannot be read" in said
-    assert "systemctl restart novamas.service; dpkg --configure novamas" in said
-    assert "novamas-web" not in said
+    assert "novamas.service RAN BEFORE THE UPGRADE AND DID NOT COME BACK" in output
+    assert "an open session cannot be read" in output
+    assert "systemctl restart novamas.service; dpkg --configure novamas" in output
+    assert "novamas-web" not in output
 
 
 def test_an_upgrade_prints_nothing_where_all_came_back_or_nothing_ran(machine: Machine) -> None:
@@ -335,8 +335,8 @@ def test_debian_upgraded_below_the_package_is_reported(
     systemd(machine, RUNS, RUNS)
     (machine.root / "usr/lib/os-release").write_text(f"{system}\n")
     for words in (("triggered", "/usr/lib/os-release"), ("configure", "1.0")):
-        code, said = machine.run("postinst", *words)
+        code, output = machine.run("postinst", *words)
         assert code == 0
-        assert ("THIS PACKAGE IS FOR DEBIAN 12, and this is now Debian 13." in said) == told
-        assert ("novamas_VERSION+deb13_amd64.deb" in said) == told
-        assert told or said == ""
+        assert ("THIS PACKAGE IS FOR DEBIAN 12, and this is now Debian 13." in output) == told
+        assert ("novamas_VERSION+deb13_amd64.deb" in output) == told
+        assert told or output == ""

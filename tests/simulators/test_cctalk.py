@@ -132,15 +132,15 @@ def test_bytes_one_by_one_give_the_same_readings(
 ) -> None:
     played = Played(SimulatedCcTalkBus(seed, 240, 2, 200), 30.0, *faults)
     again = played.watch()
-    said: list[AnyReading] = []
+    readings: list[AnyReading] = []
     for call in played.calls:
         if isinstance(call, BytesReceived) and call.data:
             cut = data.draw(st.integers(0, len(call.data))) if len(call.data) > 1 else 0
             for part in (call.data[:cut], call.data[cut:]):
-                said += apply_call(again, BytesReceived(call.at, part))
+                readings += apply_call(again, BytesReceived(call.at, part))
         else:
-            said += apply_call(again, call)
-    assert of(SlotCoin, said) == played.coins()
+            readings += apply_call(again, call)
+    assert of(SlotCoin, readings) == played.coins()
 
 
 def test_every_fault_of_its_own_is_in_the_matrix() -> None:

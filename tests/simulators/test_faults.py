@@ -28,7 +28,7 @@ def test_schedule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("thunder", "no fault 'thunder'; there are: silence"),
         ("silence five", "write NAME"),
@@ -36,8 +36,8 @@ def test_schedule() -> None:
         ("damaged x0", "write NAME"),
     ],
 )
-def test_what_is_no_fault(text: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_is_no_fault(text: str, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
         read_trigger(text)
 
 

@@ -203,7 +203,7 @@ def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
 
 @pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["--pockets", "36"], b"invalid choice"),
         (["--fault", "5:thunder"], b"no fault 'thunder'"),
@@ -219,7 +219,7 @@ def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
         (["--cards", "7h,1s"], b"1s is not a card"),
     ],
 )
-def test_usage_errors_are_explained(words: list[str], told: bytes) -> None:
+def test_usage_errors_are_explained(words: list[str], expected: bytes) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "simulators", "wheel", *words],
         capture_output=True,
@@ -227,7 +227,7 @@ def test_usage_errors_are_explained(words: list[str], told: bytes) -> None:
         timeout=TIMEOUT_SECONDS,
     )
     assert done.returncode != 0
-    assert told in done.stderr
+    assert expected in done.stderr
     assert b"Traceback" not in done.stderr
 
 

@@ -229,15 +229,15 @@ def test_half_a_request_blocks_no_other(server: WebServer, ending: ExitStack) ->
 
 
 def test_the_server_reports_its_metrics(broker: Mosquitto, own: WebServer) -> None:
-    said = ask(own, "/metrics")[1].decode().partition("\r\n\r\n")[2]
-    assert said.endswith("\n")
-    for line in said.splitlines():
+    reply = ask(own, "/metrics")[1].decode().partition("\r\n\r\n")[2]
+    assert reply.endswith("\n")
+    for line in reply.splitlines():
         assert re.fullmatch(
             r"# (HELP|TYPE) novamas_web_\w+ .+"
             r'|novamas_web_\w+(\{simulated="(true|false)"\})? \d+\.0',
             line,
         ), line
-    assert 'novamas_web_broker_connected{simulated="false"} 1.0' in said
+    assert 'novamas_web_broker_connected{simulated="false"} 1.0' in reply
     assert (own.metric("tables"), own.metric("tables_deaf")) == (1, 0)
     broker.kill()
     until("it is deaf", lambda: own.metric("tables_deaf") == 1)

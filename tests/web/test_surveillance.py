@@ -195,8 +195,8 @@ def test_a_look_needs_a_key_and_a_reason(room: Room, capsys: pytest.CaptureFixtu
         ((), "no key: give"),
     ):
         assert cards_main([f"--settings={room.cards_settings()}", "cards", *SHOWN, *more]) == 1
-        told = capsys.readouterr()
-        assert (told.out, said in told.err) == ("", True)
+        output = capsys.readouterr()
+        assert (output.out, said in output.err) == ("", True)
 
 
 def test_another_key_opens_nothing(room: Room, tmp_path: Path) -> None:

@@ -112,10 +112,10 @@ def test_the_program_for_the_check_is_right(tmp_path: Path) -> None:
         f"#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n{program}{main}"
     )
     subprocess.run([compiler, "-o", str(tmp_path / "check"), str(tmp_path / "check.c")], check=True)
-    said = subprocess.run(
+    completed = subprocess.run(
         [str(tmp_path / "check"), *map(bytes, bodies)], capture_output=True, check=True
     ).stdout
-    assert [int(line) for line in said.split()] == [check(body) for body in bodies]
+    assert [int(line) for line in completed.split()] == [check(body) for body in bodies]
 
 
 def _as_written(program: str, body: bytes) -> int:

@@ -30,25 +30,25 @@ def faults(readings: list[AnyReading]) -> list[tuple[str, bool]]:
 
 
 def test_a_shake() -> None:
-    said = heard("S0", "S0", "S2", "S1", "S1", "S0", "S0", "S2", "S1", "S0")
-    assert states(said) == [
+    readings = heard("S0", "S0", "S2", "S1", "S1", "S0", "S0", "S2", "S1", "S0")
+    assert states(readings) == [
         ("idle", None),
         ("moving", 1),
         ("settled", 1),
         ("moving", 2),
         ("settled", 2),
     ]
-    assert faults(said) == []
+    assert faults(readings) == []
 
 
 def test_a_command_after_which_nothing_moved_leaves_the_dice_unchanged() -> None:
-    said = heard("S0", "S2", "S0", "S2", "S1", "S0")
-    assert faults(said) == [("unchanged", True), ("unchanged", False)]
+    readings = heard("S0", "S2", "S0", "S2", "S1", "S0")
+    assert faults(readings) == [("unchanged", True), ("unchanged", False)]
 
 
 def test_its_motion_fails() -> None:
-    said = heard("S1", "S90", "S90", "S0")
-    assert faults(said) == [("sensor", True), ("sensor", False)]
+    readings = heard("S1", "S90", "S90", "S0")
+    assert faults(readings) == [("sensor", True), ("sensor", False)]
 
 
 def test_what_the_broker_had_kept_is_late() -> None:
@@ -59,10 +59,10 @@ def test_what_the_broker_had_kept_is_late() -> None:
 
 def test_other_words_are_reports_each_once() -> None:
     codec = SicboShaker("dice", Options())
-    said = codec.feed(
+    readings = codec.feed(
         b"says 0 hello\nsays 0 hello\nstatus 0 ready\nresponse 0 \\x00\nlistens 0 /state\n", 1.0
     )
-    assert [(each.report, each.value) for each in said if isinstance(each, DeviceReport)] == [
+    assert [(each.report, each.value) for each in readings if isinstance(each, DeviceReport)] == [
         ("says", "hello"),
         ("status", "ready"),
         ("response", r"\x00"),

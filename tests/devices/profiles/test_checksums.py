@@ -59,15 +59,15 @@ def test_one_by_its_parameters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "expected"),
     [
         ("crc17", "did you mean crc1.*"),
         ("", "there are xor, sum, lrc, crc, and CRCs by name"),
         ("crc", r"add the section \[checksum.crc\]"),
     ],
 )
-def test_one_that_there_is_not(kind: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_one_that_there_is_not(kind: str, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
         checksum_function(ChecksumSpec(kind=kind))
 
 

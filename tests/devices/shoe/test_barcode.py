@@ -558,7 +558,7 @@ def test_a_lost_report_of_a_keyboard_never_makes_another_card(
     assert all(card in left for card in read), (
         "the codes read are the codes scanned, with some left out"
     )
-    told = len([reading for reading in readings if isinstance(reading, LinkGap)]) + drawn(
+    count = len([reading for reading in readings if isinstance(reading, LinkGap)]) + drawn(
         readings
     ).count(None)
-    assert len(read) == len(scanned) or told or scanner.deadline is not None
+    assert len(read) == len(scanned) or count or scanner.deadline is not None

@@ -68,17 +68,17 @@ class Bus:
 
     def request(self) -> tuple[list[AnyReading], bytes]:
         """Wait until the driver asks something."""
-        said: list[AnyReading] = []
+        readings: list[AnyReading] = []
         for _ in range(1000):
             due = self.watch.deadline
             assert due is not None
             self.now = max(self.now + 0.001, due)
-            said += self.call(BytesReceived(self.now, b""))
+            readings += self.call(BytesReceived(self.now, b""))
             if raw := self.watch.take_request():
                 self.asked.append((raw[0], raw[3]))
                 self.at.append(self.now)
                 self.data.append(raw[4:-1])
-                return said, raw
+                return readings, raw
         raise AssertionError("it asks nothing")
 
     def answer(self, to: int, header: int, data: bytes) -> bytes:
@@ -117,15 +117,15 @@ class Bus:
     def ready(self) -> list[AnyReading]:
         """Until every acceptor may take coins and has shown its events since."""
         boxes = {address for address, _ in self.options.boxes} - self.dead
-        said: list[AnyReading] = []
+        readings: list[AnyReading] = []
         begin = len(self.asked)
         while not all(
             (to, frames.READ_CREDITS)
             in self.asked[self.last(to, frames.MODIFY_MASTER_INHIBIT, begin) :]
             for to in boxes
         ):
-            said += self.turn()
-        return said
+            readings += self.turn()
+        return readings
 
     def last(self, to: int, header: int, begin: int) -> int:
         places = [
@@ -140,11 +140,11 @@ class Bus:
 
     def look(self, count: int = 2) -> list[AnyReading]:
         """Until the events of all acceptors have been asked for so often."""
-        said: list[AnyReading] = []
+        readings: list[AnyReading] = []
         wanted = len(self.asked) + count * len(self.options.boxes)
         while len(self.asked) < wanted:
-            said += self.turn()
-        return said
+            readings += self.turn()
+        return readings
 
 
 def _with_crc(frame: bytes) -> bytes:
@@ -152,12 +152,12 @@ def _with_crc(frame: bytes) -> bytes:
     return frames.write_frame(frame[0], frame[2], frame[3], frame[4:-1], crc=True)
 
 
-def coins(said: list[AnyReading]) -> list[tuple[int, int, bool]]:
-    return [(one.box, one.amount, one.late) for one in of(SlotCoin, said)]
+def coins(readings: list[AnyReading]) -> list[tuple[int, int, bool]]:
+    return [(one.box, one.amount, one.late) for one in of(SlotCoin, readings)]
 
 
-def reports(said: list[AnyReading]) -> list[tuple[str, str]]:
-    return [(one.report, one.value) for one in of(DeviceReport, said)]
+def reports(readings: list[AnyReading]) -> list[tuple[str, str]]:
+    return [(one.report, one.value) for one in of(DeviceReport, readings)]
 
 
 def ready(**options: Any) -> Bus:
@@ -169,13 +169,13 @@ def ready(**options: Any) -> Bus:
 class TestSetUp:
     def test_it_is_identified_before_it_may_accept_coins(self) -> None:
         bus = Bus(coins=[[5, 100], [6, 200]])
-        said = bus.ready()
+        readings = bus.ready()
         assert [header for _, header in bus.asked] == [
             254, 245, 246, 244, 229, 229, 184, 184, 229, 231, 228, 229,
         ]  # fmt: skip
         assert bus.data[bus.asked.index((2, 231))] == b"\x30\x00"
         assert bus.data[bus.asked.index((2, 228))] == b"\x01"
-        assert ("coins", "box 1: 5: 100, 6: 200") in reports(said)
+        assert ("coins", "box 1: 5: 100, 6: 200") in reports(readings)
 
     def test_without_settings_all_sixteen_coins_are_requested(self) -> None:
         bus = ready()
@@ -184,27 +184,29 @@ class TestSetUp:
 
     def test_a_coin_on_which_they_disagree_is_inhibited_and_reported(self) -> None:
         bus = Bus(coins=[[5, 200], [6, 200]])
-        said = bus.ready()
+        readings = bus.ready()
         assert bus.data[bus.asked.index((2, 231))] == b"\x20\x00"
         wrong = "box 1: position 5 is EU100A, the settings say 200"
-        assert ("coin_mismatch", wrong) in reports(said)
+        assert ("coin_mismatch", wrong) in reports(readings)
 
     def test_a_hopper_is_never_switched_on(self) -> None:
         bus = Bus()
         bus.says[frames.CATEGORY] = b"Payout"
-        said = bus.turns(40)
-        assert ("health", "box 1: no coin acceptor") in reports(said)
+        readings = bus.turns(40)
+        assert ("health", "box 1: no coin acceptor") in reports(readings)
         assert {header for _, header in bus.asked} <= {254, 245}
-        assert reports(said).count(("health", "box 1: no coin acceptor")) == 1
+        assert reports(readings).count(("health", "box 1: no coin acceptor")) == 1
 
     def test_optional_features_may_be_missing_and_are_reported(self) -> None:
         bus = Bus(coins=[[6, 200]])
         bus.says[frames.MANUFACTURER] = None
         bus.nak.add(frames.MODIFY_MASTER_INHIBIT)
-        said = bus.ready()
+        readings = bus.ready()
         assert bus.asked.count((2, frames.MANUFACTURER)) == UNSUPPORTED_AFTER_REQUESTS
-        assert ("not_supported", "box 1: manufacturer") in reports(said)
-        assert [one.command for one in of(DeviceRefused, said)] == ["box 1: modify master inhibit"]
+        assert ("not_supported", "box 1: manufacturer") in reports(readings)
+        assert [one.command for one in of(DeviceRefused, readings)] == [
+            "box 1: modify master inhibit"
+        ]
         bus.note((6, 1))
         assert coins(bus.look()) == [(1, 200, False)]
 
@@ -228,18 +230,18 @@ class TestSetUp:
         bus.turn()
         before = len(bus.asked)
         bus.hear(bus.answer(2, 184, b"\x05"))
-        said = bus.ready()
+        readings = bus.ready()
         assert (2, frames.SIMPLE_POLL) in bus.asked[before:]
-        assert ("coins", "box 1: 5: 100, 6: 200") in reports(said)
+        assert ("coins", "box 1: 5: 100, 6: 200") in reports(readings)
 
     def test_inhibits_that_are_gone_are_set_again(self) -> None:
         bus = ready(coins=[[6, 200]])
         bus.says[frames.REQUEST_INHIBITS] = b"\x00\x00"
-        said: list[AnyReading] = []
+        readings: list[AnyReading] = []
         begin = bus.now
         while bus.now < begin + INHIBIT_CHECK_SECONDS + 2.0:
-            said += bus.turn()
-        assert ("inhibits", "box 1: not as set; they are set again") in reports(said)
+            readings += bus.turn()
+        assert ("inhibits", "box 1: not as set; they are set again") in reports(readings)
         assert bus.asked.count((2, 231)) == 2
 
 
@@ -252,7 +254,7 @@ class SlowBus(Bus):
         self.coming: list[tuple[float, bytes]] = []
 
     def run(self, seconds: float) -> list[AnyReading]:
-        said: list[AnyReading] = []
+        readings: list[AnyReading] = []
         until = self.now + seconds
         while self.now < until:
             due = self.watch.deadline
@@ -261,7 +263,7 @@ class SlowBus(Bus):
             self.now = max(self.now, soonest)
             data_in = b"".join(data for at, data in self.coming if at <= self.now)
             self.coming = [each for each in self.coming if each[0] > self.now]
-            said += self.call(BytesReceived(self.now, data_in))
+            readings += self.call(BytesReceived(self.now, data_in))
             if raw := self.watch.take_request():
                 self.asked.append((raw[0], raw[3]))
                 self.data.append(raw[4:-1])
@@ -269,7 +271,7 @@ class SlowBus(Bus):
                 if answer := self.answer(raw[0], raw[3], raw[4:-1]):
                     answer = _with_crc(answer) if self.crc else answer
                     self.coming.append((self.now + self.delay.get(raw[0], 0.01), answer))
-        return said
+        return readings
 
 
 class TestSlow:
@@ -294,9 +296,9 @@ class TestSlow:
     @pytest.mark.parametrize("delay", [0.25, 0.5, 0.9])
     def test_with_a_longer_limit_its_coins_are_accepted(self, delay: float) -> None:
         bus = SlowBus({2: delay}, answer=delay + 0.05)
-        said = bus.run(60.0)
-        assert [name for name, _ in reports(said)].count("coins") == 1
-        assert "health" not in dict(reports(said))
+        readings = bus.run(60.0)
+        assert [name for name, _ in reports(readings)].count("coins") == 1
+        assert "health" not in dict(reports(readings))
         bus.note((6, 1))
         assert coins(bus.run(10.0)) == [(1, 200, False)]
 
@@ -326,14 +328,14 @@ class TestWrongLength:
     def test_events_of_another_length_are_reported_once(self, size: int) -> None:
         bus = Bus(coins=[[6, 200]])
         bus.says[frames.READ_CREDITS] = bytes(size)
-        said = bus.turns(60)
-        assert [value for name, value in reports(said) if name == "answer_wrong"] == [
+        readings = bus.turns(60)
+        assert [value for name, value in reports(readings) if name == "answer_wrong"] == [
             f"box 1: read credits: {size} bytes, not 11"
         ]
         assert (2, frames.MODIFY_INHIBITS) not in bus.asked
         del bus.says[frames.READ_CREDITS]
-        said = bus.ready()
-        assert ("coins", "box 1: 6: 200") in reports(said)
+        readings = bus.ready()
+        assert ("coins", "box 1: 6: 200") in reports(readings)
         bus.says[frames.READ_CREDITS] = bytes(size)
         assert "answer_wrong" in dict(reports(bus.turns(60)))
 
@@ -344,11 +346,11 @@ class TestWrongLength:
             return  # a text of any length
         bus = Bus(coins=[[6, 200]])
         bus.says[header] = bytes(wanted + 2)
-        said: list[AnyReading] = []
+        readings: list[AnyReading] = []
         begin = bus.now
         while bus.now < begin + 5 * INHIBIT_CHECK_SECONDS:
-            said += bus.turn()
-        assert dict(reports(said))["answer_wrong"].endswith(f"{wanted + 2} bytes, not {wanted}")
+            readings += bus.turn()
+        assert dict(reports(readings))["answer_wrong"].endswith(f"{wanted + 2} bytes, not {wanted}")
 
     def test_a_damaged_answer_is_requested_again(self) -> None:
         bus = ready(coins=[[6, 200]])
@@ -369,10 +371,10 @@ class TestCoins:
     def test_coins_before_the_first_look_are_not_ours(self) -> None:
         bus = Bus()
         bus.note(*[(6, 1)] * 7)
-        said = bus.ready()
-        assert coins(said) == []
+        readings = bus.ready()
+        assert coins(readings) == []
         begun = "box 1: begins at 7; coins before are not known here"
-        assert ("counter", begun) in reports(said)
+        assert ("counter", begun) in reports(readings)
 
     def test_each_box_has_its_own(self) -> None:
         bus = ready(boxes=[[2, 3], [7, 1]])
@@ -395,9 +397,9 @@ class TestCoins:
         bus = ready()
         bus.note(*[(6, 1)] * 9)
         assert bus.turn() == []
-        said = bus.turn()
-        assert reports(said) == [("coins_missed", "box 1: up to 4")]
-        assert coins(said) == [(1, 200, False)] * 5
+        readings = bus.turn()
+        assert reports(readings) == [("coins_missed", "box 1: up to 4")]
+        assert coins(readings) == [(1, 200, False)] * 5
 
     def test_a_jump_that_was_only_read_wrong_is_nothing(self) -> None:
         bus = ready()
@@ -413,17 +415,17 @@ class TestCoins:
         bus.note(*[(6, 1)] * 6)
         bus.look(2)
         bus.counter[2], bus.events[2] = 8, [(6, 1), (6, 1), (5, 1), (5, 1), (5, 1)]
-        said = bus.look(2)
-        assert coins(said) == []
-        assert reports(said) == [("coins_missed", "box 1: unknown")]
+        readings = bus.look(2)
+        assert coins(readings) == []
+        assert reports(readings) == [("coins_missed", "box 1: unknown")]
 
     def test_after_a_reset_it_is_set_up_again(self) -> None:
         bus = ready(coins=[[6, 200]])
         bus.note((6, 1))
         bus.look()
         bus.counter, bus.events = {}, {}
-        said = bus.look(2)
-        assert reports(said) == [
+        readings = bus.look(2)
+        assert reports(readings) == [
             ("reset", "box 1: the acceptor counts from 0 again"),
             ("coins_missed", "box 1: unknown"),
         ]
@@ -435,9 +437,9 @@ class TestCoins:
     def test_a_coin_of_unknown_amount_is_reported_and_not_guessed(self) -> None:
         bus = ready(coins=[[6, 200]])
         bus.note((5, 1), (12, 1))
-        said = bus.look()
-        assert coins(said) == []
-        assert reports(said) == [
+        readings = bus.look()
+        assert coins(readings) == []
+        assert reports(readings) == [
             ("coin_unknown", "box 1: position 5"),
             ("coin_unknown", "box 1: position 12"),
         ]
@@ -473,11 +475,11 @@ class TestLate:
             bus.turn()
         bus.dead.clear()
         bus.note((6, 1))
-        said = bus.ready()
-        assert coins(said) == [(1, 200, True)]
+        readings = bus.ready()
+        assert coins(readings) == [(1, 200, True)]
         bus.note((6, 1))
         assert coins(after := bus.look()) == [(1, 200, False)]
-        assert len(of(LinkLate, said + after)) == 1
+        assert len(of(LinkLate, readings + after)) == 1
 
     def test_what_comes_after_an_echo_that_was_missing_may_be_old(self) -> None:
         bus = ready()
@@ -516,9 +518,9 @@ class TestAnotherAcceptor:
         bus.turns(SILENT_AFTER_REQUESTS + 1)
         bus.dead.clear()
         bus.counter[2], bus.events[2] = 37, [(5, 1)] * 5
-        said = bus.ready()
-        assert coins(said) == []
-        assert ("coins_missed", "box 1: unknown") in reports(said)
+        readings = bus.ready()
+        assert coins(readings) == []
+        assert ("coins_missed", "box 1: unknown") in reports(readings)
         bus.note((6, 1))
         assert coins(bus.look()) == [(1, 200, False)]
 
@@ -528,9 +530,9 @@ class TestAnotherAcceptor:
         bus.now += 1.0
         bus.call(LinkOpened(bus.now))
         bus.counter[2], bus.events[2] = 2, [(5, 1)] * 2
-        said = bus.ready()
-        assert coins(said) == []
-        assert ("coins_missed", "box 1: unknown") in reports(said)
+        readings = bus.ready()
+        assert coins(readings) == []
+        assert ("coins_missed", "box 1: unknown") in reports(readings)
 
 
 class TestLine:
@@ -539,8 +541,8 @@ class TestLine:
         bus.note((6, 1))
         bus.request()
         assert bus.hear(bus.answer(2, 229, b"")) == []
-        said, _ = bus.request()
-        assert reports(said) == [("echo", "missing")]
+        readings, _ = bus.request()
+        assert reports(readings) == [("echo", "missing")]
         assert bus.codec.counters.unknown == 1
 
     def test_after_a_damaged_echo_the_request_is_repeated_and_its_answer_ignored(self) -> None:
@@ -554,18 +556,18 @@ class TestLine:
     def test_an_echo_that_is_missing_is_reported_and_when_it_is_whole_again(self) -> None:
         bus = ready()
         bus.request()
-        said, _ = bus.request()
-        assert reports(said) == [("echo", "missing")]
-        said = bus.turns(80)
-        assert reports(said) == [("echo", "whole")]
+        readings, _ = bus.request()
+        assert reports(readings) == [("echo", "missing")]
+        readings = bus.turns(80)
+        assert reports(readings) == [("echo", "whole")]
 
     def test_junk_between_the_frames_does_no_harm(self) -> None:
         bus = ready()
         bus.note((6, 1))
         _, raw = bus.request()
-        said = bus.hear(b"\xff" + raw + b"\xfe\x00" + bus.answer(2, 229, b""))
+        readings = bus.hear(b"\xff" + raw + b"\xfe\x00" + bus.answer(2, 229, b""))
         assert coins(bus.turn()) == [(1, 200, False)]
-        assert [(one.frame, one.bytes) for one in of(LinkGarbage, said)] == [(r"\xff", 3)]
+        assert [(one.frame, one.bytes) for one in of(LinkGarbage, readings)] == [(r"\xff", 3)]
 
     def test_an_answer_of_another_box_is_not_accepted(self) -> None:
         bus = ready(boxes=[[2, 1], [3, 2]])
@@ -582,12 +584,12 @@ class TestLine:
     def test_our_own_echo_is_no_sign_of_the_device(self) -> None:
         bus = ready()
         bus.dead.add(2)
-        said: list[AnyReading] = []
+        readings: list[AnyReading] = []
         for _ in range(40):
-            said += bus.turn()
-        assert len(of(LinkStale, said)) == 1
+            readings += bus.turn()
+        assert len(of(LinkStale, readings)) == 1
         assert bus.watch.state == "stale"
-        assert reports(said) == [("health", "box 1: silent")]
+        assert reports(readings) == [("health", "box 1: silent")]
 
     def test_a_dead_acceptor_does_not_hold_the_others(self) -> None:
         bus = ready(boxes=[[address, address - 1] for address in range(2, 8)])
@@ -607,8 +609,8 @@ class TestLine:
     def test_one_that_answers_again_is_set_up_again(self) -> None:
         bus = ready(boxes=[[2, 1], [3, 2]], coins=[[6, 200]])
         bus.dead.add(3)
-        said = bus.turns(4 * SILENT_AFTER_REQUESTS)
-        assert reports(said) == [("health", "box 2: silent")]
+        readings = bus.turns(4 * SILENT_AFTER_REQUESTS)
+        assert reports(readings) == [("health", "box 2: silent")]
         bus.dead.clear()
         assert ("health", "box 2: ok") in reports(bus.turns(40))
         assert bus.asked.count((3, 231)) == 2

@@ -318,6 +318,6 @@ def test_two_lines_are_decoded_as_each_line_by_itself(
             assert bared(heard_twice) == bared(once.line(line, after))
 
 
-def bared(told: list[AnyReading]) -> list[AnyReading]:
+def bared(readings: list[AnyReading]) -> list[AnyReading]:
     """Without their lines, and the number of late ones."""
-    return [replace(each, frame=None) for each in told if not isinstance(each, LinkLate)]
+    return [replace(each, frame=None) for each in readings if not isinstance(each, LinkLate)]

@@ -81,11 +81,11 @@ def test_numbers_are_reported_once_and_live() -> None:
 
 def test_without_fields_there_is_neither_phase_nor_number_and_that_is_reported() -> None:
     host = Host(Options())
-    said = host.run(80)
-    assert [(each.report, each.value) for each in said if isinstance(each, DeviceReport)] == [
+    readings = host.run(80)
+    assert [(each.report, each.value) for each in readings if isinstance(each, DeviceReport)] == [
         ("fields", "none: link and errors alone are reported")
     ]
-    assert not [each for each in said if isinstance(each, WheelPhase | WheelNumber)]
+    assert not [each for each in readings if isinstance(each, WheelPhase | WheelNumber)]
     assert host.codec.counters.frames > 100
 
 
@@ -130,16 +130,16 @@ def test_one_answer_alone_is_no_number() -> None:
 
 def test_an_invalid_pocket() -> None:
     codec = Saturn("wheel", Options(fields=KNOWN))
-    said: list[AnyReading] = []
+    readings: list[AnyReading] = []
     for index, text in enumerate(("N 4001", "S??002", "S??002", "O??002", "S 5003", "S 5003")):
-        said += codec.feed(frames.frame("02", f"{text:<44}0"), index * PERIOD)
+        readings += codec.feed(frames.frame("02", f"{text:<44}0"), index * PERIOD)
     assert [
-        (each.fault, each.active, each.detail) for each in said if isinstance(each, WheelFault)
+        (each.fault, each.active, each.detail) for each in readings if isinstance(each, WheelFault)
     ] == [
         ("number_unknown", True, "??"),
         ("number_unknown", False, None),
     ]
-    assert [reading.number for reading in said if isinstance(reading, WheelNumber)] == [5]
+    assert [reading.number for reading in readings if isinstance(reading, WheelNumber)] == [5]
 
 
 def test_the_wheel_is_not_fired_again_too_soon() -> None:
@@ -174,9 +174,9 @@ def test_requests_that_are_echoed_are_no_answers() -> None:
 
 def test_an_answer_without_end_is_not_waited_for() -> None:
     codec = Saturn("wheel", Options(fields=KNOWN))
-    said = codec.feed(frames.SOH + b"02" + b"x" * (3 * MAX_ANSWER_BYTES), 1.0)
-    assert all(isinstance(each, LinkGarbage) for each in said)
-    assert len(said) == 3
+    readings = codec.feed(frames.SOH + b"02" + b"x" * (3 * MAX_ANSWER_BYTES), 1.0)
+    assert all(isinstance(each, LinkGarbage) for each in readings)
+    assert len(readings) == 3
 
 
 def test_a_wrong_check_is_damage_unless_the_site_configures_no_check() -> None:

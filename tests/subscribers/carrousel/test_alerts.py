@@ -23,8 +23,8 @@ def shown(floor: Floor, what: str, *, seen: bool) -> Alert:
     """Wait until the alert is open, acknowledged or not, and return it."""
 
     def found() -> Any:
-        told = floor.subscriber.latest(TOPIC)
-        return told if told is not None and ("acknowledged_by" in told) == seen else None
+        body = floor.subscriber.latest(TOPIC)
+        return body if body is not None and ("acknowledged_by" in body) == seen else None
 
     return msgspec.convert(until(what, found, floor.controller.log), Alert)
 

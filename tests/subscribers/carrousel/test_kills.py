@@ -221,8 +221,8 @@ def test_an_untrue_clock_of_a_node_puts_its_tables_out_of_play(floor: Floor) -> 
     for _ in range(2):
         floor.subscriber.publish(topic, {"boot": "b1", "time": format_utc(time.time() + 5)})
     floor.until("its clock", lambda state: state["tables"]["poker-1"]["why"] == "clock")
-    told = json.dumps(floor.alert("poker-1-clock"))
-    assert "s" in told
+    body = json.dumps(floor.alert("poker-1-clock"))
+    assert "s" in body
     now = format_utc(time.time())
     assert parse_utc(now) > 0
     floor.subscriber.publish(topic, {"boot": "b1", "time": now})

@@ -337,8 +337,8 @@ def test_a_table_without_an_authorisation_is_reported_and_never_accepted(floor: 
         def refused(event: str) -> bool:
             stranger.coin("poker-8", round=2)
             stranger.happens("poker-8", event, amount=STAKE, award="jackpot")
-            told = floor.subscriber.latest("jackpot/linked/alert/poker-8-refused")
-            return told is not None and event in told["detail"]
+            body = floor.subscriber.latest("jackpot/linked/alert/poker-8-refused")
+            return body is not None and event in body["detail"]
 
         for event in ("award.qualified", "jackpot.staked"):  # raised until it is handled
             until(f"{event} is refused", partial(refused, event), floor.controller.log)

@@ -236,9 +236,9 @@ def test_nothing_can_be_done_at_an_unreachable_table() -> None:
 def test_a_refusal_is_shown_in_the_persons_language_and_an_unknown_one_in_english() -> None:
     table = seen(known(roulette()))
     said = Refusal("signed_before_start", {"seconds": 7})
-    told = touch_outcome(table, touch(how="refused", refusal=said, error="english"))
-    assert told.why == said.message("es") != "english"
-    assert told.wait == 7
+    outcome = touch_outcome(table, touch(how="refused", refusal=said, error="english"))
+    assert outcome.why == said.message("es") != "english"
+    assert outcome.wait == 7
     strange = touch_outcome(
         table, touch(how="refused", refusal=Refusal("of_next_year"), error="english")
     )

@@ -229,6 +229,8 @@ class Ear:
 
 @for_each("name", OF_CARDS)
 def test_no_card_is_drawn_that_no_event_published(name: str) -> None:
-    told, ear = scripts.read(name), Ear()
-    for play in steps(Play(told.game, told.decree, told.settings, others=(ear,)), told.inputs):
+    script, ear = scripts.read(name), Ear()
+    for play in steps(
+        Play(script.game, script.decree, script.settings, others=(ear,)), script.inputs
+    ):
         assert face_up(play) <= ear.cards

@@ -218,8 +218,8 @@ def test_no_sequence_of_messages_makes_an_outdated_value_current(
         if isinstance(message, ConnectionChange):
             up, online = message.up, set()
         elif message.table is None:
-            told = json.loads(message.body)
-            online = {told["boot"]} if told["status"] == "online" else set()
+            body = json.loads(message.body)
+            online = {body["boot"]} if body["status"] == "online" else set()
         else:
             known = floor.known["ruleta-1"]
             unread = {*known.unreadable}

@@ -91,22 +91,22 @@ HIDING = [
 @settings(deadline=None, max_examples=cases(12, 30), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(HIDING), st.data())
 def test_nor_in_any_script(name: str, data: st.DataObject) -> None:
-    told = scripts.read(name)
+    script = scripts.read(name)
     drawn = [
         (index, each)
-        for index, each in enumerate(told.inputs)
+        for index, each in enumerate(script.inputs)
         if isinstance(each, CardDrawn) and each.card is not None
     ]
     index, card = data.draw(st.sampled_from(drawn))
-    named = {found.decode() for each in told.inputs for found in CARD_NAME.findall(write(each))}
-    free = [each for each in MANNERS.get(told.game, Manners()).pack if each not in named]
+    named = {found.decode() for each in script.inputs for found in CARD_NAME.findall(write(each))}
+    free = [each for each in MANNERS.get(script.game, Manners()).pack if each not in named]
     if not free:
         return
     instead = twin(card, data.draw(st.sampled_from(free)))
-    one, other = (ScreenWorld(told.game, told.decree, told.settings) for _ in range(2))
-    for each in told.inputs[:index]:
+    one, other = (ScreenWorld(script.game, script.decree, script.settings) for _ in range(2))
+    for each in script.inputs[:index]:
         assert one.take(each) == other.take(each)
     before = msgspec.json.encode(one.table.snapshot())
-    hidden = World(told.game, told.decree, told.settings, before).table
+    hidden = World(script.game, script.decree, script.settings, before).table
     if hidden.handle(card, "now", 0).confidential and hidden.handle(instead, "now", 0).confidential:
-        compare(one, other, card, instead, list(told.inputs[index + 1 :]))
+        compare(one, other, card, instead, list(script.inputs[index + 1 :]))

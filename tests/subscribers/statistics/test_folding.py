@@ -234,11 +234,11 @@ def test_the_command_prints_tables_and_json(
     archive: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert program.main(["--archive", str(archive)]) == 0
-    told = capsys.readouterr().out
-    assert "R1 at madrid-1" in told
-    assert "R2 at madrid-1" in told
-    assert "60 spins" in told
-    assert "times what is fair" in told
+    output = capsys.readouterr().out
+    assert "R1 at madrid-1" in output
+    assert "R2 at madrid-1" in output
+    assert "60 spins" in output
+    assert "times what is fair" in output
     assert program.main(["R2", "--archive", str(archive), "--json"]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert msgspec.json.decode(line, type=WheelReport).spins == 30
@@ -261,13 +261,13 @@ def test_the_command_reports_errors(
 @pytest.mark.usefixtures("programs")
 def test_novamas_wheel_starts_it(archive: Path) -> None:
     program_of = Path(sys.executable).with_name("novamas")
-    told = subprocess.run(
+    completed = subprocess.run(
         [program_of, "wheel", "R2", "--archive", archive, "--json"],
         capture_output=True,
         check=True,
         text=True,
     )
-    assert msgspec.json.decode(told.stdout, type=WheelReport).spins == 30
+    assert msgspec.json.decode(completed.stdout, type=WheelReport).spins == 30
 
 
 OTHER = [*range(36, -1, -1)]

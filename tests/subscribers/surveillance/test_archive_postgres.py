@@ -231,11 +231,11 @@ def test_no_password_is_logged(where: str) -> None:
 
 @pytest.mark.usefixtures("programs")
 def test_without_psycopg() -> None:
-    said = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", UNINSTALLED],
         capture_output=True,
         text=True,
         check=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    assert "psycopg; install it with `pip install novamas[archive]`" in said.stdout
+    assert "psycopg; install it with `pip install novamas[archive]`" in completed.stdout

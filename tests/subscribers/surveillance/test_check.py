@@ -38,8 +38,8 @@ def checked(
     file = folder / "novamas.toml"
     file.write_text(BEFORE + archive + "\n")
     status = main(["check", str(file)])
-    told = capsys.readouterr()
-    return status, told.out, told.err.replace(f"{file}: ", "").splitlines()
+    output = capsys.readouterr()
+    return status, output.out, output.err.replace(f"{file}: ", "").splitlines()
 
 
 @for_each(

@@ -150,13 +150,14 @@ def test_the_command(
     path = str(tmp_path / "r.jsonl")
     words = ("--form", "jsonl", "--table", "R1", "--to", format_utc(1_790_000_006))
     assert ran(place, path, *words) == 0
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     digest = sha256(Path(path).read_bytes()).hexdigest()
-    assert f"3 records in {path}, SHA-256 {digest}" in said
+    assert f"3 records in {path}, SHA-256 {digest}" in output
     assert (
-        "of table R1 at madrid-1, boot boot-1, the events 2 to 2 are missing in the archive" in said
+        "of table R1 at madrid-1, boot boot-1, the events 2 to 2 are missing in the archive"
+        in output
     )
-    assert "table R2" not in said
+    assert "table R2" not in output
     assert ran(place, path, *words) == 1
     assert "the file exists" in capsys.readouterr().err
     assert ran(place, path, "--form", "csv", "--from", "yesterday", "--replace") == 2

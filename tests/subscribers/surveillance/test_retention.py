@@ -212,10 +212,10 @@ def test_prune_prints_what_it_would_do(place: str, capsys: pytest.CaptureFixture
     policy = {"keep_days": {"event": 40, "sealed": 60}}
     words = ["--settings", json.dumps({**settings, **policy}), "prune"]
     assert program.main([*words, "--dry-run"]) == 0
-    said = capsys.readouterr().out
-    assert "Recorded for 50 days" in said
-    assert f"event: 2 would be removed, kept until {format_utc(NOON)}" in said
-    assert "sealed: nothing is 60 days old" in said
+    output = capsys.readouterr().out
+    assert "Recorded for 50 days" in output
+    assert f"event: 2 would be removed, kept until {format_utc(NOON)}" in output
+    assert "sealed: nothing is 60 days old" in output
     assert seqs(archive) == [1, 2, 3]
     assert program.main(words) == 0
     assert "event: 2 removed" in capsys.readouterr().out

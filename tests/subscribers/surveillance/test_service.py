@@ -359,12 +359,12 @@ def test_a_statistical_finding_is_an_alert_until_a_person_settles_it(room: Room)
     until("no alert", lambda: room.alert("wheel-bias") is None, recorder.log)
     assert recorder.stop() == 0
     found("r2")
-    told = len(subscriber.messages)
+    count = len(subscriber.messages)
     recorder.start()
     until("the other alert", lambda: room.alert("wheel-bias"), recorder.log)
     topics = {
         message.topic
-        for message in subscriber.messages[told:]
+        for message in subscriber.messages[count:]
         if "/alert/wheel-bias" in message.topic
     }
     assert len(topics) == 1

@@ -193,10 +193,10 @@ def test_each_round_has_one_bead_in_order(events: list[dict[str, Any]]) -> None:
 
 def test_a_split_hand_begins_with_the_card_that_it_was_given() -> None:
     """No turn is published: the hands are those of the state at every step."""
-    told, cards, split = scripts.read("blackjack/evening"), Cards(), 0
-    game = make_game(told.game, told.decree, told.settings)
+    script, cards, split = scripts.read("blackjack/evening"), Cards(), 0
+    game = make_game(script.game, script.decree, script.settings)
     state = game.begin()
-    for each in told.inputs:
+    for each in script.inputs:
         try:
             state, events = game.step(state, each)
         except RejectedError:

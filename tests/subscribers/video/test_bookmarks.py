@@ -25,15 +25,15 @@ from tests.support.games import scripts
 SUITS = {"♣": "c", "♦": "d", "♥": "h", "♠": "s"}
 
 
-def of(told: bytes, **changes: object) -> ArchiveRecord:
-    fields = msgspec.json.decode(told)
+def of(encoded: bytes, **changes: object) -> ArchiveRecord:
+    fields = msgspec.json.decode(encoded)
     given = {
         "site": fields.get("site") or "palma",
         "kind": "event",
         "key": str(fields.get("seq", 1)),
         "time": fields.get("time") or format_utc(1_790_000_000),
         "heard": format_utc(1_790_000_001),
-        "body": told,
+        "body": encoded,
         "table": fields.get("table") or "t1",
         "boot": fields.get("boot") or "b1",
         "seq": fields.get("seq") or 1,
@@ -112,16 +112,16 @@ def test_a_void_round_has_its_reason_and_the_article() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "expected",
     [
         b'{"type":"round.result","outcome":{"family":"a game to come"}}',
         b'{"type":"round.void","reason":7}',
     ],
 )
-def test_events_of_a_newer_daemon_are_named_and_not_left_out(told: bytes) -> None:
-    mark = bookmark(of(told, round=4), "en")
+def test_events_of_a_newer_daemon_are_named_and_not_left_out(expected: bytes) -> None:
+    mark = bookmark(of(expected, round=4), "en")
     assert mark is not None
-    assert mark.text == f"round 4: {msgspec.json.decode(told)['type']}"
+    assert mark.text == f"round 4: {msgspec.json.decode(expected)['type']}"
 
 
 def test_a_body_that_is_no_json_is_named_too() -> None:

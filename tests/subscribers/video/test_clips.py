@@ -96,13 +96,13 @@ def played(archive: RecordArchive, number: int, at: float, length: float, sessio
 
 def frames(path: Path) -> list[bytes]:
     """Return the digest of each decoded picture."""
-    told = subprocess.run(
+    completed = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", str(path), "-f", "framemd5", "-"],
         check=True,
         capture_output=True,
         stdin=subprocess.DEVNULL,
     ).stdout
-    return [line.split(b",")[-1].strip() for line in told.splitlines() if line[:1] != b"#"]
+    return [line.split(b",")[-1].strip() for line in completed.splitlines() if line[:1] != b"#"]
 
 
 def test_a_clip_is_the_pictures_of_its_round_across_recordings(

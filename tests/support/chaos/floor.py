@@ -81,8 +81,8 @@ class Wheel:
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
-        with self.process.stdout as told:
-            for line in told:
+        with self.process.stdout as stdout:
+            for line in stdout:
                 if match := _STATUS.match(json.loads(line).get("line", "")):
                     self._note(int(match["state"]), int(match["spin"]), match["number"])
 

@@ -183,8 +183,8 @@ class Daemon:
 
     def logged(self, event: str) -> list[dict[str, Any]]:
         """The log lines with that fixed text."""
-        told = json.dumps(event, ensure_ascii=False)
-        lines = (json.loads(line) for line in list(self._lines) if told in line and line[0] == "{")
+        body = json.dumps(event, ensure_ascii=False)
+        lines = (json.loads(line) for line in list(self._lines) if body in line and line[0] == "{")
         return [line for line in lines if line.get("event") == event]
 
     def until_logged(self, event: str, count: int = 1) -> dict[str, Any]:

@@ -42,24 +42,24 @@ def record(
     boot: str = "b1",
 ) -> ArchiveRecord:
     """An event in its envelope, that number of seconds after the first."""
-    told: dict[str, Any] = msgspec.json.decode(
+    body: dict[str, Any] = msgspec.json.decode(
         event if isinstance(event, bytes) else msgspec.json.encode(event)
     )
-    told |= {"site": "madrid-1", "table": table, "boot": boot, "seq": seq}
-    told |= {"time": format_utc(BEGIN + seconds), "mono_ns": int(seconds * 1e9)}
+    body |= {"site": "madrid-1", "table": table, "boot": boot, "seq": seq}
+    body |= {"time": format_utc(BEGIN + seconds), "mono_ns": int(seconds * 1e9)}
     return ArchiveRecord(
         site="madrid-1",
         kind="event",
         key=f"{table}:{boot}:{seq}",
-        time=told["time"],
-        heard=told["time"],
-        body=msgspec.json.encode(told),
+        time=body["time"],
+        heard=body["time"],
+        body=msgspec.json.encode(body),
         table=table,
         boot=boot,
         seq=seq,
-        type=told["type"],
-        session=told.get("session", 0),
-        round=told.get("round", 0),
+        type=body["type"],
+        session=body.get("session", 0),
+        round=body.get("round", 0),
     )
 
 

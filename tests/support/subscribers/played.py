@@ -126,8 +126,8 @@ class Play:
 
 def script(name: str) -> Iterator[Play]:
     """A script, step by step."""
-    told = scripts.read(name)
-    yield from steps(Play(told.game, told.decree, told.settings), told.inputs)
+    script = scripts.read(name)
+    yield from steps(Play(script.game, script.decree, script.settings), script.inputs)
 
 
 def steps(play: Play, inputs: Iterable[Input]) -> Iterator[Play]:

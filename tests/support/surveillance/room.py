@@ -120,11 +120,11 @@ class Room:
         until("it can be asked", self._listens, self.recorder.log)
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health") as answer:
-                told: dict[str, Any] = json.load(answer)
+                body: dict[str, Any] = json.load(answer)
         except urllib.error.HTTPError as refused:
             with refused:
                 return {**json.load(refused), "status": refused.code}
-        return told
+        return body
 
     def _listens(self) -> bool:
         with socket.socket() as tried:

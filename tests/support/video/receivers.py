@@ -146,8 +146,8 @@ class Statistics:
     def __init__(self, *expressions: str) -> None:
         self.expressions, self.count = expressions, 0
 
-    def __call__(self, told: bytes) -> bytes:
+    def __call__(self, body: bytes) -> bytes:
         self.count += 1
-        names = [each for each in self.expressions if each.encode() in told]
-        said = [str(self.count), str(len(told)), str(len(names)), *names]
+        names = [each for each in self.expressions if each.encode() in body]
+        said = [str(self.count), str(len(body)), str(len(names)), *names]
         return ",".join(said).encode() + b"\r\n"

@@ -137,8 +137,8 @@ class Client:
 
     def touch(self) -> str | None:
         """What says that a touch is now; None where the server does not know this host."""
-        told = self.ask("GET", "/beat")[1]
-        return f"{told[0]} 0" if isinstance(told, list) else None
+        reply = self.ask("GET", "/beat")[1]
+        return f"{reply[0]} 0" if isinstance(reply, list) else None
 
     def sign_in(self, who: str, pin: str) -> tuple[int, Any]:
         status, body, headers = self.ask(
