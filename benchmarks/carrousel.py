@@ -229,8 +229,10 @@ def burst(
     spent = [cpu(pid) - was for pid, was in zip(pids, before, strict=True)]
     yield f"\nA burst of {coins:,} coins in {elapsed:.1f} s, {coins / elapsed:,.0f} a second\n"
     yield row("", "CPU s", "µs/coin", "coins/CPU s", width=12)
-    for name, each in zip(("counting", "novamas"), reversed(spent), strict=True):
-        yield row(name, each, each / coins * 1e6, round(coins / each), width=12)
+    for name, program_spent in zip(("counting", "novamas"), reversed(spent), strict=True):
+        yield row(
+            name, program_spent, program_spent / coins * 1e6, round(coins / program_spent), width=12
+        )
     yield row("ratio", spent[0] / spent[1], width=12)
 
 

@@ -55,8 +55,8 @@ class Wheel:
 
     def turn(self, now: float) -> bool:
         """Send pending lines. Return True if a result was among them."""
-        if heard := self.port.read():
-            self._device.receive(heard, now + self._ahead)
+        if received := self.port.read():
+            self._device.receive(received, now + self._ahead)
         shows = False
         for _, line in self._device.advance(now + self._ahead):
             if line.startswith(b"*"):

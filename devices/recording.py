@@ -168,7 +168,7 @@ class RecordingReader:
         self._framed = False  # the header names the framing
         self._checked = False  # the lines have checks, according to the header
         self._chain: Chain | None = None
-        self._begun = False  # a chunk was read
+        self._has_chunk = False  # a chunk was read
         self._latest = 0.0
         self.gap = ""
 
@@ -259,7 +259,9 @@ class RecordingReader:
 
     def _refusal(self, changed: list[RecordingProblem]) -> RecordingError:
         line, reason = changed[0].line, changed[0].what
-        usable = f", or the lines above this one alone: `head -n {line - 1}`" if self._begun else ""
+        usable = (
+            f", or the lines above this one alone: `head -n {line - 1}`" if self._has_chunk else ""
+        )
         return RecordingError(
             self.path, line, f"{reason}; use the file as it was recorded{usable}", self.problems
         )
@@ -275,7 +277,7 @@ class RecordingReader:
             self.stepped += step or 0.0
             return
         match = _HEADER.fullmatch(text)
-        if not self._begun:
+        if not self._has_chunk:
             if match is None:
                 note = self.header.get("note")
                 self.header["note"] = f"{note} {text}" if note else text
@@ -335,8 +337,8 @@ class RecordingReader:
         first = len(data) - sum(piece.size for piece in later)
         if first < 0 or (later and (self.framing != "raw" or type(data) is not bytes)):
             raise ValueError("the bytes of the line are not those of the chunks that it names")
-        if not self._begun:
-            self._begun, self.start = True, at if absolute else 0.0
+        if not self._has_chunk:
+            self._has_chunk, self.start = True, at if absolute else 0.0
             self.stepped, self.gap = 0.0, ""
         chunks = [self._chunk(at, data[:first] if later else data, sent)]
         passed = 0

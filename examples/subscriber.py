@@ -39,7 +39,7 @@ class Table:
         if self.last is None:
             self.last = min([seq, *(waiting - 1 for waiting in self.waiting)])
 
-    def take(self, event: dict[str, Any]) -> None:
+    def on_event(self, event: dict[str, Any]) -> None:
         """Keep an event until it is its turn."""
         if self.last is None or event["seq"] > self.last:
             self.waiting[event["seq"]] = event
@@ -113,7 +113,7 @@ def main() -> None:
             return
         # an answer to a recall has events too
         for event in [body] if message.topic.endswith("/event") else body.get("events", []):
-            tables.setdefault((name, event["boot"]), Table()).take(event)
+            tables.setdefault((name, event["boot"]), Table()).on_event(event)
             go_on(client, name, event["boot"])
 
     client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=CLIENT, protocol=mqtt.MQTTv5)

@@ -29,7 +29,7 @@ class MqttPort:
         self._received: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._woken, False)
-        self._begun = b""
+        self._partial_line = b""
         self._client: paho.Client | None = None
         self.plug()
 
@@ -74,7 +74,7 @@ class MqttPort:
 
     def write(self, data: bytes) -> None:
         """Publish each complete line."""
-        *lines, self._begun = (self._begun + data).split(b"\n")
+        *lines, self._partial_line = (self._partial_line + data).split(b"\n")
         for line in lines:
             topic, _, payload = line.decode("latin-1").partition(" ")
             if self._client is not None:

@@ -164,7 +164,7 @@ class BlockFraming:
                 and self._is_valid(frame)
             ):
                 yield from self._flush_dropped()
-                self._take(size)
+                self._consume(size)
                 yield FrameCandidate(frame)
             else:
                 yield from self._drop(1)
@@ -182,12 +182,12 @@ class BlockFraming:
         )
 
     def _drop(self, count: int) -> Iterator[DroppedBytes]:
-        for byte in self._take(count).translate(None, self._ignore):
+        for byte in self._consume(count).translate(None, self._ignore):
             self._dropped += bytes((byte,))
             if len(self._dropped) == self._framing.longest:
                 yield from self._flush_dropped()
 
-    def _take(self, count: int) -> bytes:
+    def _consume(self, count: int) -> bytes:
         """Remove and return ``count`` bytes from the buffer."""
         removed, self._pending = self._pending[:count], self._pending[count:]
         self._spoiled = [at - count for at in self._spoiled if at >= count]

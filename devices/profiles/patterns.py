@@ -67,14 +67,14 @@ class _WayCounter:
                 found, ways, before = found + ways, 1, 1
                 continue
             is_group = self._pattern[self._at] == "("
-            among = self._repeated(self._one())
+            among = self._repeated(self._element())
             before, ways = ways, min(ways * among, MAX_WAYS + 1)
             if is_group:
                 before = ways
         self.but_last = min(found + before, MAX_WAYS + 1)
         return min(found + ways, MAX_WAYS + 1)
 
-    def _one(self) -> int:
+    def _element(self) -> int:
         """The ways of one character, class or group."""
         rest = self._pattern[self._at :]
         if rest.startswith("("):

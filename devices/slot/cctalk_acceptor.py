@@ -104,7 +104,7 @@ class CcTalkCodec:
         self._pending = b""
         self._junk = b""
         # the pending request, when it was sent, and when its answer is overdue
-        self._asked: tuple[BoxAcceptor, Request] | None = None
+        self._request: tuple[BoxAcceptor, Request] | None = None
         self._asked_at = -inf
         self._answer_by = inf
         # acceptors that did not answer in time, and when they were asked: they may still answer
@@ -122,14 +122,14 @@ class CcTalkCodec:
     @property
     def deadline(self) -> float | None:
         """When to send the next request, or when an answer is overdue."""
-        if self._asked is not None:
+        if self._request is not None:
             return self._answer_by
         return max(self._next, min(acceptor.due for acceptor in self._acceptors.values()))
 
     def reconnected(self, now: float) -> None:
         """Drop partial frames. Acceptors may have been replaced; old answers may still come."""
         self._pending = self._junk = b""
-        self._asked, self._echo = None, None
+        self._request, self._echo = None, None
         self._overdue.clear()
         self._next, self._echo_missing = now, True
         for acceptor in self._acceptors.values():
@@ -156,7 +156,7 @@ class CcTalkCodec:
 
     def ask(self, now: float) -> bytes:
         """Return a request to the acceptor that has waited longest, unless one is pending."""
-        if self._asked is not None or now < self._next:
+        if self._request is not None or now < self._next:
             return b""
         acceptor = min(
             self._acceptors.values(), key=lambda candidate: (candidate.due, candidate.address)
@@ -164,7 +164,7 @@ class CcTalkCodec:
         if now < acceptor.due:
             return b""
         header, data = acceptor.request(now)
-        self._asked, self._asked_at, self._answer_by = (
+        self._request, self._asked_at, self._answer_by = (
             (acceptor, (header, data)),
             now,
             now + self._limit,
@@ -225,7 +225,7 @@ class CcTalkCodec:
             self._on_unrequested(frame, now, evidence, out)
             return
         acceptor, request = echo
-        self._asked, self._answer_by, self._next = None, inf, now + REQUEST_GAP_SECONDS
+        self._request, self._answer_by, self._next = None, inf, now + REQUEST_GAP_SECONDS
         self._report_echo("whole", now, out)
         if (size := self._wrong_size(frame, request[0])) is not None:
             self.counters.unknown += 1
@@ -287,10 +287,10 @@ class CcTalkCodec:
         self._junk += self._pending
         self._pending = b""
         self._drop_junk(now, out)
-        if self._asked is None:
+        if self._request is None:
             return
-        acceptor, (header, _) = self._echo or self._asked
-        self._asked, self._echo, self._answer_by, self._next = (
+        acceptor, (header, _) = self._echo or self._request
+        self._request, self._echo, self._answer_by, self._next = (
             None,
             None,
             inf,

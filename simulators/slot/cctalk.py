@@ -41,7 +41,7 @@ class SimulatedAcceptor:
         self.address, self.names = address, names
         self.taken: list[int] = []
         self.dead_until = self.held_until = -1.0
-        self._asked = -POLL_WATCHDOG_SECONDS
+        self._last_request_at = -POLL_WATCHDOG_SECONDS
         self.reset()
 
     def reset(self) -> None:
@@ -61,7 +61,7 @@ class SimulatedAcceptor:
         if (
             now < self.dead_until
             or now < self.held_until
-            or now - self._asked > POLL_WATCHDOG_SECONDS
+            or now - self._last_request_at > POLL_WATCHDOG_SECONDS
         ):
             return
         allowed = int.from_bytes(self.inhibits, "little") >> position - 1 & 1
@@ -76,7 +76,7 @@ class SimulatedAcceptor:
         if now < self.dead_until:
             return None
         if header == frames.READ_CREDITS:
-            self._asked = now
+            self._last_request_at = now
             return bytes((self.counter, *(part for event in self.events for part in event)))
         if header == frames.MODIFY_INHIBITS:
             self.inhibits = data

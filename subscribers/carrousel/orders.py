@@ -59,7 +59,7 @@ class OrderPeople:
     """
 
     def __init__(self, path: str | None, key: str | None, site: str, ledger: Path) -> None:
-        self._of = None if path is None or key is None else (path, key, site)
+        self._source = None if path is None or key is None else (path, key, site)
         self._memory = ledger.with_name(f"{ledger.name}.people")
         self._file: RememberedPeopleFile | None = None
         self.people: People | None = None
@@ -68,12 +68,12 @@ class OrderPeople:
 
     def refresh(self) -> None:
         """Read the file again if it was replaced."""
-        if self._of is None:
+        if self._source is None:
             self.trouble = "orders need [people] with `file` and `key`"
             return
         try:
             if self._file is None:
-                self._file = RememberedPeopleFile(*self._of, self._memory)
+                self._file = RememberedPeopleFile(*self._source, self._memory)
             self.people, self.trouble = self._file.refresh(), self._file.trouble
         except (PeopleError, OSError, ValueError) as error:
             self.trouble = str(error)

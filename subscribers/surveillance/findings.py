@@ -101,9 +101,9 @@ def stalled_alert(reason: str, raised: str) -> Alert:
     )
 
 
-def alert_id(what: str, key: str) -> str:
+def alert_id(type_: str, key: str) -> str:
     """Return the id of a finding's alert."""
-    return f"{what.replace('_', '-')}-{blake2b(key.encode(), digest_size=5).hexdigest()}"
+    return f"{type_.replace('_', '-')}-{blake2b(key.encode(), digest_size=5).hexdigest()}"
 
 
 def body_text(body: bytes) -> str:

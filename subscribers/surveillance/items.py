@@ -96,7 +96,7 @@ def item(row: ArchiveRow, language: str) -> ArchiveItem:
     """Return a record as an item. An unreadable body gives an item without details."""
     record = row.record
     fields = fields_of(record.body)
-    what = _what(record, fields)
+    subject = _subject(record, fields)
     detail = _text(fields, "detail") or _text(fields, "note")
     readings = _converted(fields.get("readings"), tuple[int, ...])
     return ArchiveItem(
@@ -108,14 +108,14 @@ def item(row: ArchiveRow, language: str) -> ArchiveItem:
         else KIND_MARKS.get(record.kind, "other"),
         type=record.type,
         time=record.time,
-        title=_title(record, fields, what, language),
+        title=_title(record, fields, subject, language),
         table=record.table,
         node=record.node,
         boot=record.boot,
         seq=record.seq,
         session=record.session,
         round=record.round,
-        what=what,
+        what=subject,
         detail=detail if len(detail) <= MAX_DETAIL_LENGTH else f"{detail[:MAX_DETAIL_LENGTH]} …",
         law=_text(fields, "law"),
         article=_text(fields, "article"),
@@ -136,7 +136,7 @@ def fields_of(body: bytes) -> Fields:
     return decoded if isinstance(decoded, dict) else {}
 
 
-def _what(record: ArchiveRecord, fields: Fields) -> str:
+def _subject(record: ArchiveRecord, fields: Fields) -> str:
     if record.kind == "access":
         return ""
     for name in ("what", "reason", "why"):
@@ -145,34 +145,34 @@ def _what(record: ArchiveRecord, fields: Fields) -> str:
     return record.type if record.kind in ("alert", "finding") else ""
 
 
-def _title(record: ArchiveRecord, fields: Fields, what: str, language: str) -> str:
+def _title(record: ArchiveRecord, fields: Fields, subject: str, language: str) -> str:
     match record.kind:
         case "event":
-            return _event(record.type, fields, what, language)
+            return _event(record.type, fields, subject, language)
         case "alert":
-            alert_text = word("alert", what, language)
+            alert_text = word("alert", subject, language)
             return (
                 alert_text if record.body else room_text("kind.cleared", language, alert=alert_text)
             )
         case "finding":
-            return word("alert", f"surveillance.{what}", language)
+            return word("alert", f"surveillance.{subject}", language)
         case "reply":
             return _reply(fields, language)
         case _:
             return room_text(f"kind.{record.kind}", language, **_strings(fields))
 
 
-def _event(type_: str, fields: Fields, what: str, language: str) -> str:
+def _event(type_: str, fields: Fields, subject: str, language: str) -> str:
     result = _result(fields, language)
     match type_:
         case "irregularity":
-            return word("irregularity", what, language)
+            return word("irregularity", subject, language)
         case "alert.raised":
-            return word("alert", what, language)
+            return word("alert", subject, language)
         case "round.void":
-            return text("note.void", language, reason=word("void_reason", what, language))
+            return text("note.void", language, reason=word("void_reason", subject, language))
         case "round.unresolved":
-            return text("note.unresolved", language, why=word("unresolved", what, language))
+            return text("note.unresolved", language, why=word("unresolved", subject, language))
         case _:
             return room_text(f"event.{type_}", language, **_worded(fields, language), result=result)
 

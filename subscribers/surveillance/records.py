@@ -39,7 +39,7 @@ class BadMessageError(ValueError):
 class TopicPlace(NamedTuple):
     """Where a message was published: ``owner`` is the id of a table, a node or a jackpot."""
 
-    of: str
+    kind: str
     owner: str
     leaf: str
 
@@ -208,7 +208,7 @@ def _sealed_record(site: str, place: TopicPlace, body: bytes, received: str) -> 
 
 def _info_record(site: str, place: TopicPlace, body: bytes, received: str) -> ArchiveRecord:
     fields = _info.decode(body)
-    if place.of != "table" or fields.table != place.owner:
+    if place.kind != "table" or fields.table != place.owner:
         raise BadMessageError(f"it names table {fields.table}, but its topic is of {place.owner}")
     key = f"{place.owner}:{fields.boot}:{_digest(body)}"
     words = _words(fields.game, fields.decree, *fields.about.devices)
@@ -227,7 +227,7 @@ def _info_record(site: str, place: TopicPlace, body: bytes, received: str) -> Ar
 
 
 def _checkpoint_record(site: str, place: TopicPlace, body: bytes, received: str) -> ArchiveRecord:
-    if place.of != "node":
+    if place.kind != "node":
         raise BadMessageError("a checkpoint belongs to a node")
     fields = _checkpoint.decode(body)
     key = f"{place.owner}:{fields.journal}:{fields.position}:{fields.hash}"
@@ -249,7 +249,7 @@ def _alert_record(
     site: str, place: TopicPlace, body: bytes, received: str, open_alert: str
 ) -> ArchiveRecord:
     if not body:
-        key = f"{place.of}:{place.owner}:{place.leaf}:{open_alert or received}:cleared"
+        key = f"{place.kind}:{place.owner}:{place.leaf}:{open_alert or received}:cleared"
         name = place.leaf.removeprefix("alert/")
         return _record(
             site, "alert", key, place, received, received, body, type=name, words=_words("cleared")
@@ -270,7 +270,7 @@ def _alert_record(
 
 def alert_key(place: TopicPlace, body: bytes) -> str:
     """Return the key of a raised alert."""
-    return f"{place.of}:{place.owner}:{place.leaf}:{_digest(body)}"
+    return f"{place.kind}:{place.owner}:{place.leaf}:{_digest(body)}"
 
 
 def _reply_records(site: str, place: TopicPlace, body: bytes, received: str) -> list[ArchiveRecord]:
@@ -278,7 +278,7 @@ def _reply_records(site: str, place: TopicPlace, body: bytes, received: str) -> 
     if fields.events is not None:
         return [event_record(site, bytes(event), received, place.owner) for event in fields.events]
     unnamed = f":{received}" if fields.id is None else ""
-    key = f"{place.of}:{place.owner}:{place.leaf}:{_digest(body)}{unnamed}"
+    key = f"{place.kind}:{place.owner}:{place.leaf}:{_digest(body)}{unnamed}"
     why = fields.refusal.get("key") if isinstance(fields.refusal, dict) else None
     return [
         _record(
@@ -305,9 +305,9 @@ def _record(
     body: bytes,
     **optional: Any,
 ) -> ArchiveRecord:
-    if place.of in ("node", "table"):
-        optional[place.of] = place.owner
-    elif place.of == "jackpot":
+    if place.kind in ("node", "table"):
+        optional[place.kind] = place.owner
+    elif place.kind == "jackpot":
         optional["words"] = (*optional.get("words", ()), place.owner)
     return ArchiveRecord(
         site=site, kind=kind, key=key, time=time, heard=received, body=body, **optional

@@ -16,7 +16,8 @@ EVENT_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in EVENTS)
 """The types of events."""
 RECORD_KINDS: frozenset[str] = frozenset(get_args(Kind))
 TYPES_BY_MARK: dict[Mark, tuple[str, ...]] = {
-    mark: tuple(kind for kind, of in EVENT_MARKS.items() if of == mark) for mark in get_args(Mark)
+    mark: tuple(kind for kind, kind_mark in EVENT_MARKS.items() if kind_mark == mark)
+    for mark in get_args(Mark)
 }
 DEFAULT_KINDS: tuple[Kind, ...] = ("event", "alert", "reply", "finding", "access")
 """Kinds searched if the request names none. Sealed cards and checkpoints are not readable by
@@ -68,10 +69,12 @@ def queries(request: SearchRequest) -> tuple[Query, ...]:
     )
     if not request.what:
         return (msgspec.structs.replace(base, kinds=DEFAULT_KINDS),)
-    return tuple(query for term in dict.fromkeys(request.what) for query in _of(term, base))
+    return tuple(
+        query for term in dict.fromkeys(request.what) for query in _term_queries(term, base)
+    )
 
 
-def _of(term: str, base: Query) -> Iterable[Query]:
+def _term_queries(term: str, base: Query) -> Iterable[Query]:
     """Return the queries of one search term."""
     replace = msgspec.structs.replace
     if term == NOTABLE:

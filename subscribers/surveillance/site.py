@@ -236,13 +236,13 @@ class RecordedSite:
         place, now = parse_topic(path), format_utc(clock.wall())
         if place is None:
             raise BadMessageError("its topic has no table, node or jackpot")
-        if place.of == "node" and place.owner == self.node:
+        if place.kind == "node" and place.owner == self.node:
             self._on_own_message(f"{root}/{path}", place, body, retained)
             return
-        if place.leaf == "state" and place.of == "table":
+        if place.leaf == "state" and place.kind == "table":
             self._on_state(self._table(root, place.owner), body)
             return
-        if place.of == "table" and place.leaf == f"reply/{self._client}":
+        if place.kind == "table" and place.leaf == f"reply/{self._client}":
             self._on_reply(message, self._table(root, place.owner), body, now)
             return
         alert_key_ = ""

@@ -143,7 +143,7 @@ def test_every_coin_is_waited_for_in_the_meter_and_at_the_counter(
 def test_every_archive_and_form_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     archive.main(records=150)
     output = capsys.readouterr().out
-    assert "150 events kept" in output
+    assert "150 events stored" in output
     assert "150 events written" in output
     assert {"sqlite", "postgres", "parquet", "csv", "jsonl"} <= set(output.split())
     assert "nan" not in output
