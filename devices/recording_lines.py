@@ -155,7 +155,7 @@ def step_of(remark: str) -> float | None:
 def format_time(at: float) -> str:
     """Format seconds since 1970 as UTC with microseconds.
 
-    >>> moment(1758612328.384)
+    >>> format_time(1758612328.384)
     '2025-09-23T07:25:28.384000Z'
     """
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
