@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from tests.world.broker.broker import NEVER
 from tests.world.broker.packets import (
     V5,
     Acknowledgement,
@@ -20,11 +23,11 @@ from tests.world.broker.packets import (
     parse,
     split,
 )
-from tests.world.broker.wires import Wire
-from tests.world.loop import WorldLoop
-from tests.world.network import BrokerPort
+from tests.world.broker.sockets import Sockets
 
 RECONNECT_SECONDS = 1.0
+RECEIVE_BYTES = 65_536
+MAX_PACKET_BYTES = 1 << 20
 
 
 class Client:
@@ -34,17 +37,16 @@ class Client:
 
     def __init__(
         self,
-        loop: WorldLoop,
-        port: BrokerPort,
+        sockets: Sockets,
         name: str,
         topics: tuple[str, ...],
         on_message: Callable[[Publish], None],
     ) -> None:
         self.name = name
         self.online = False
-        self._loop, self._port = loop, port
+        self._sockets, self._loop = sockets, sockets.loop
         self._topics, self._on_message = topics, on_message
-        self._wire: Wire | None = None
+        self._socket: socket.socket | None = None
         self._received = bytearray()
         self._packet_id = 0
         self._connect()
@@ -56,15 +58,27 @@ class Client:
     def _connect(self) -> None:
         self._received.clear()
         try:
-            self._wire = self._port.open(self.name, self._on_bytes, self._on_end)
+            self._socket = self._sockets.dial(self.name)
         except ConnectionRefusedError:
             self._loop.call_later(RECONNECT_SECONDS, self._connect)
             return
-        self._send(Connect(self.name, clean_start=False, properties={"session_expiry": 0xFFFFFFFF}))
+        self._socket.setblocking(False)
+        self._loop.add_reader(self._socket.fileno(), self._read)
+        self._send(Connect(self.name, clean_start=False, properties={"session_expiry": NEVER}))
 
-    def _on_bytes(self, data: bytes) -> None:
+    def _read(self) -> None:
+        assert self._socket is not None
+        data = b""
+        with suppress(OSError):
+            data = self._socket.recv(RECEIVE_BYTES)
+        if not data:
+            self._loop.remove_reader(self._socket.fileno())
+            self._socket.close()
+            self._socket, self.online = None, False
+            self._loop.call_later(RECONNECT_SECONDS, self._connect)
+            return
         self._received += data
-        for first, body in split(self._received, 1 << 20):
+        for first, body in split(self._received, MAX_PACKET_BYTES):
             self._on_packet(parse(first, body, V5))
 
     def _on_packet(self, packet: Packet) -> None:
@@ -79,13 +93,10 @@ class Client:
                 self._send(Acknowledgement(Kind.PUBACK, packet.packet_id))
             self._on_message(packet)
 
-    def _on_end(self) -> None:
-        self._wire, self.online = None, False
-        self._loop.call_later(RECONNECT_SECONDS, self._connect)
-
     def _send(self, packet: Packet) -> None:
-        if self._wire is not None:
-            self._port.send(self._wire, encode(packet, V5))
+        if self._socket is not None:
+            with suppress(OSError):  # the reader finds out that the connection has ended
+                self._socket.sendall(encode(packet, V5))
 
     def _next_id(self) -> int:
         self._packet_id = self._packet_id % 0xFFFF + 1

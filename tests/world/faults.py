@@ -103,14 +103,14 @@ def _wheel(name: str, *values: float) -> Callable[[World, Random], End]:
 def _broker(make: Callable[[Random], broker.Fault]) -> Callable[[World, Random], End]:
     def begin(world: World, random: Random) -> End:
         fault = make(random)
-        world.port.begin(fault)
-        return lambda: world.port.end(fault)
+        world.sockets.begin(fault)
+        return lambda: world.sockets.end(fault)
 
     return begin
 
 
-DAEMON = "north"
-"""The peer by which the broker knows the daemon."""
+DAEMON = "novamas-palma-pit-1"
+"""The client id of the daemon."""
 
 FAULTS: dict[str, Callable[[World, Random], End]] = {
     "daemon killed": _kill,

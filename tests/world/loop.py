@@ -12,9 +12,12 @@ frozen waits until it thaws, and one of a process that was killed is never run.
 from __future__ import annotations
 
 import asyncio
+import os
 import selectors
+import socket
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import Context, copy_context
 from heapq import heappush
 from typing import Any
@@ -178,6 +181,7 @@ class WorldLoop(asyncio.SelectorEventLoop):
         for key in list(self._selector.get_map().values()):
             if _owner(key) is process:
                 self._selector.unregister(key.fd)
+                _shut_down(key.fd)
         process.release()
 
     def freeze(self, process: Process, seconds: float) -> None:
@@ -206,6 +210,14 @@ class WorldLoop(asyncio.SelectorEventLoop):
         """Run the world until that time."""
         self.call_at(end, self.stop, context=Context())
         self.run_forever()
+
+
+def _shut_down(fd: int) -> None:
+    """End a connection as the operating system does for a program that was killed. The number stays
+    taken, since objects of the program still hold it.
+    """
+    with socket.socket(fileno=os.dup(fd)) as end, suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
 
 
 def _resume(machine: Machine, seconds: float) -> None:

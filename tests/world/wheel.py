@@ -78,7 +78,6 @@ class Wheel:
         self._disconnect()
         self._host, self._holder = ours, process
         Context().run(self._loop.add_reader, ours.fileno(), self._on_host)
-        process.on_kill(theirs.close)
         return theirs
 
     def unplug(self, seconds: float) -> None:

@@ -12,6 +12,9 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
+
+import paho.mqtt.client
 
 from controller.journal.schema import Entry
 from devices import blocking, clock, randomness
@@ -19,6 +22,7 @@ from tests.world import wheel as wheels
 from tests.world.broker.broker import Broker, Connection
 from tests.world.broker.faults import ActiveFaults
 from tests.world.broker.packets import Publish
+from tests.world.broker.sockets import Sockets, connect_in_memory
 from tests.world.broker.wires import Wires
 from tests.world.checkers import Checker, InOrder, StoredFirst, Truth
 from tests.world.client import Client
@@ -26,7 +30,6 @@ from tests.world.daemon import DaemonProgram
 from tests.world.disk import Disk
 from tests.world.errors import PropertyViolatedError
 from tests.world.loop import WorldLoop
-from tests.world.network import BrokerPort, Network
 from tests.world.process import PROCESS, Machine
 from tests.world.wheel import Wheel
 
@@ -35,7 +38,7 @@ BEGINS = 1_800_000_000.0
 ROOT = "novamas/v1/palma"
 LOOK_SECONDS = 30.0
 """How often the head of the tables looks whether one is closed."""
-BROKER_HOST = "broker.world"
+BROKER = "broker.world", 1883
 
 CONFIGURATION = """[site]
 id = "palma"
@@ -81,9 +84,7 @@ class World:
         self.commands = 0
         self.loop.set_exception_handler(self._on_error)
         self.broker = _ObservedBroker(self._on_published)
-        self.port = BrokerPort(self.loop, Wires(self.broker))
-        self.network = Network()
-        self.network.hosts[BROKER_HOST] = self.port
+        self.sockets = Sockets(Wires(self.broker), self.loop)
         self.wheels = {
             f"r{number}": Wheel(self.loop, f"r{number}", self.random.getrandbits(32), pace)
             for number in range(1, tables + 1)
@@ -100,7 +101,7 @@ class World:
             encoding="utf-8",
         )
         self.daemon = DaemonProgram(self.loop, "north", self.machine, self.disk, file)
-        self.subscriber = Client(self.loop, self.port, "observer", ("#",), self._on_received)
+        self.subscriber = Client(self.sockets, "observer", ("#",), self._on_received)
         self.held = InOrder()
         self.checkers += [StoredFirst(), self.held, Truth(self.wheels, self.disk)]
 
@@ -225,7 +226,8 @@ def world(
         )
         stack.enter_context(randomness.use(made.random.randbytes))
         stack.enter_context(blocking.use(start))
-        stack.enter_context(made.network.in_use())
+        stack.enter_context(connect_in_memory({BROKER: made.sockets}))
+        stack.enter_context(mock.patch.object(paho.mqtt.client, "time_func", clock.monotonic))
         stack.callback(wheels.register())
         gc.disable()
         stack.callback(gc.enable)

@@ -17,6 +17,7 @@ import math
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import Context
 from typing import Any
 from unittest import mock
 
@@ -37,11 +38,11 @@ class _ClientEnd(socket.socket):
 
 
 class Sockets:
-    """Passes bytes between sockets and wires. Create and use it in the thread of the event loop."""
+    """Passes bytes between sockets and wires. Use it in the thread of the event loop."""
 
-    def __init__(self, wires: Wires) -> None:
+    def __init__(self, wires: Wires, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self.wires = wires
-        self.loop = asyncio.get_running_loop()
+        self.loop = loop or asyncio.get_running_loop()
         self._sockets: dict[Wire, socket.socket] = {}
         self._unsent: dict[Wire, bytearray] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -67,7 +68,8 @@ class Sockets:
         if not self.wires.is_up:
             raise ConnectionRefusedError(errno.ECONNREFUSED, "the broker is down")
         ours, theirs = socket.socketpair()
-        self.loop.call_soon_threadsafe(self.attach, ours, peer)
+        # in a context of its own: what serves a client is no part of the client
+        self.loop.call_soon_threadsafe(self.attach, ours, peer, context=Context())
         return _ClientEnd(fileno=theirs.detach())
 
     def begin(self, fault: Fault) -> None:
