@@ -307,8 +307,8 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         if deal.insurance:  # it is offered again when the hand has its two cards
             self.change_current(insurance=None)
             self.emit(Insurance(round=deal.round, offered=False))
-        asked = len(seat.cards) > 2 and not seat.doubled
-        self.seat(replace(seat, asked=asked, even_money=False))
+        requested = len(seat.cards) > 2 and not seat.doubled
+        self.seat(replace(seat, asked=requested, even_money=False))
         return latest.card
 
     # Its outcome: a result, void, or unresolved

@@ -86,7 +86,7 @@ def _by_word(
 
 def _require_player(who: str, hand: CircleRound | None) -> None:
     """Reject a winner who was not in the round, if it is remembered."""
-    known = who.startswith("seat:") if hand is None else hand.seat(who) is not None
-    if who != TIE and not known:
+    in_round = who.startswith("seat:") if hand is None else hand.seat(who) is not None
+    if who != TIE and not in_round:
         seats = ("seat:1",) if hand is None else tuple(seat.who for seat in hand.seats)
         raise RejectedError("winner_one_of", winners=(*seats, TIE))

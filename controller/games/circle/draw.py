@@ -119,9 +119,9 @@ def set_seats(turn: DrawTurn, command: BoxesSet) -> None:
     """As in the base game; if the number of players calls for another deck, that deck counts as
     unchecked.
     """
-    was = pack(turn.book, len(turn.state.seated))
+    before = pack(turn.book, len(turn.state.seated))
     commands.set_seats(turn, command)
-    if pack(turn.book, len(turn.state.seated)) != was:
+    if pack(turn.book, len(turn.state.seated)) != before:
         turn.change(deck=None, unchecked=None)
 
 

@@ -190,27 +190,29 @@ def _seat(turn: CircleTurn, error: CircleDealError) -> None:
     """A card went to an absent player or an empty seat: no misdeal. The seat is dealt in, and its
     cards are collected.
     """
-    was, number = in_round(turn), _number(error.who)
+    hand, number = in_round(turn), _number(error.who)
     turn.irregular(error.what, detail=error.who)
-    if was.seat(error.who) is not None:
+    if hand.seat(error.who) is not None:
         return  # he has his cards; where he is not back in his turn, his hand is given up
-    if was.street != 0 or not was.due:
+    if hand.street != 0 or not hand.due:
         raise RejectedError("seat_too_late")
-    order = [seat.number for seat in was.seats]
+    order = [seat.number for seat in hand.seats]
     order = list(around(turn.book, turn.settings, {*order, number}, order[0]))
-    known = {seat.number: seat for seat in was.seats}
-    seats = tuple(known.get(number, CircleSeat(number=number, status="away")) for number in order)
+    seats_by_number = {seat.number: seat for seat in hand.seats}
+    seats = tuple(
+        seats_by_number.get(number, CircleSeat(number=number, status="away")) for number in order
+    )
     street = places(streets(turn.book, turn.settings)[0], seats)
-    others = tuple(card for card in was.cards if card.gone or card.to == EARLY_PLACE)
-    turn.change_current(seats=seats, cards=others, due=street[len(was.lying) :])
+    others = tuple(card for card in hand.cards if card.gone or card.to == EARLY_PLACE)
+    turn.change_current(seats=seats, cards=others, due=street[len(hand.lying) :])
     before: Counter[str] = Counter()
-    for card, place in zip(was.lying, street, strict=False):
+    for card, place in zip(hand.lying, street, strict=False):
         before[card.to] += 1
         index = turn.current.next_index(place.to)
         turn.add(replace(card, to=place.to))
         if (place.to, index) != (card.to, before[card.to]):
             turn.emit(
-                CardDealt(round=was.round, to=place.to, index=index, card=card.face, was=card.to)
+                CardDealt(round=hand.round, to=place.to, index=index, card=card.face, was=card.to)
             )
     turn.dealt()
 

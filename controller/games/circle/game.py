@@ -150,11 +150,11 @@ class CircleGame(DealtGame[Circle, CircleSettings, CircleState, CircleTurn]):
 
     def choices(self) -> Choices:
         """The errors of which the decree says what follows, and who may have won."""
-        known = tuple(error for error in ERRORS if error in self.book.errors)
+        reportable = tuple(error for error in ERRORS if error in self.book.errors)
         winners = (*(f"seat:{number}" for number in range(1, (self.book.most or SEATS) + 1)), TIE)
         return {
             **super().choices(),
-            person.DealError: {"error": known},
+            person.DealError: {"error": reportable},
             person.RoundConfirm: {"winner": winners},
             person.ResultCorrect: {"winner": winners},
         }

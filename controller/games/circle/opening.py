@@ -54,18 +54,18 @@ def proved(book: Circle, hand: CircleRound, rank: str) -> bool | None:
     pile = hand.cards_of(DISCARD_PILE)
     own = cards_of(hand, seat.who)
     if seat.drawn:
-        kept = list(combinations(own, max(len(own) - len(pile), 0)))
+        candidates = list(combinations(own, max(len(own) - len(pile), 0)))
     else:
-        kept = [
+        candidates = [
             tuple(
                 card.face
                 for index, card in hand.by_index(seat.who).items()
                 if index <= FIRST_DEAL_CARDS and card.face is not None
             )
         ]
-    if all(opens(cards, rank, name) for cards in kept):
+    if all(opens(cards, rank, name) for cards in candidates):
         return True
     shown = cards_of(hand, DISCARD_PILE)
     if len(shown) < len(pile):
         return None
-    return any(opens((*cards, *shown), rank, name) for cards in kept)
+    return any(opens((*cards, *shown), rank, name) for cards in candidates)

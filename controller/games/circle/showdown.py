@@ -113,8 +113,8 @@ def remembered(hand: CircleRound, hands: tuple[Hand, ...]) -> CircleRound:
     rest = (
         replace(card, card=card.face, reading=None) for card in hand.lying if card.face not in shown
     )
-    kept = tuple(card for card in rest if card.card is not None or card.to.startswith("board"))
-    return replace(hand, cards=kept, due=())
+    remaining = tuple(card for card in rest if card.card is not None or card.to.startswith("board"))
+    return replace(hand, cards=remaining, due=())
 
 
 def laid_open(hand: CircleRound, lie: Mapping[str, tuple[str, ...]]) -> CircleRound:

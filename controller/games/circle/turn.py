@@ -274,9 +274,9 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
             why = "premature" if hand.spoken else "extra_common"
             law = self.book.laws[f"deal_{why}"]
             self.irregular(f"deal_{why}")
-            told = self.believed(held.given.card)
+            early_card = self.believed(held.given.card)
             self.leave_out(held)
-            self.emit_removed(why, law, following.to, told)
+            self.emit_removed(why, law, following.to, early_card)
             return
         believed, count = self.believed(held.given.card), held.packet or 1
         self.count_used(count)
@@ -330,11 +330,11 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
 
     def move_button(self, by: str | None = None) -> None:
         """Move the button to the next taken seat."""
-        was = self.state.button
-        assert was is not None
-        order = around(self.book, self.settings, {*self.state.seated, was}, was)
+        previous = self.state.button
+        assert previous is not None
+        order = around(self.book, self.settings, {*self.state.seated, previous}, previous)
         self.set_button(
-            next(number for number in (*order[1:], was) if number in self.state.seated), by
+            next(number for number in (*order[1:], previous) if number in self.state.seated), by
         )
 
     def set_button(self, seat: int, by: str | None = None) -> None:

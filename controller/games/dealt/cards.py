@@ -226,8 +226,8 @@ def show_one(
     own = dealt(table, who)
     if not 0 < index <= len(own) or own[index - 1].gone:
         raise RejectedError("no_card_at_index", who=who, index=index)
-    was = own[index - 1]
-    if was.card not in (None, card) and not trust:
+    dealt_card = own[index - 1]
+    if dealt_card.card not in (None, card) and not trust:
         return "shown_differs"
     return _changed(
         table,

@@ -293,8 +293,10 @@ def correct(turn: HousePokerTurn, command: ResultCorrect) -> None:
     )
     if command.decisions and not judged and any(seat.decision == "go" for seat in after.seats):
         raise RejectedError("hands_also_required", hands=(DEALER,))
-    was = outcome(
+    published_outcome = outcome(
         turn.rules, hand, {hand.who: hand.cards for hand in entry.hands}, judged=bool(entry.marks)
     )
-    replace_result(turn, entry, was, outcome(turn.rules, after, right, judged=judged), command)
+    replace_result(
+        turn, entry, published_outcome, outcome(turn.rules, after, right, judged=judged), command
+    )
     turn.change(played=tuple(after if result is hand else result for result in turn.state.played))

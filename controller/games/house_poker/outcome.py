@@ -26,11 +26,11 @@ def outcome(
     """
     bank = value(lie[DEALER], rules.ranking) if judged else None
     plays = pays.qualifies(bank, rules.ranking, rules.book.qualifies) if bank else None
-    made = {
+    values = {
         seat.who: value(lie[seat.who], rules.ranking) for seat in hand.seats if lie.get(seat.who)
     }
     boxes = tuple(
-        _box(rules, hand, seat, lie, made.get(seat.who), bank, plays) for seat in hand.seats
+        _box(rules, hand, seat, lie, values.get(seat.who), bank, plays) for seat in hand.seats
     )
     dealer = Hand(
         who=DEALER,
@@ -39,7 +39,7 @@ def outcome(
         best=bank.cards if bank else (),
     )
     marks = () if plays is None else ("dealer_qualifies",) if plays else ("dealer_not_qualified",)
-    return PokerOutcome(hands=(*boxes, dealer), marks=marks, awards=_awards(rules, hand, made))
+    return PokerOutcome(hands=(*boxes, dealer), marks=marks, awards=_awards(rules, hand, values))
 
 
 def _box(
@@ -97,7 +97,7 @@ def _shares(rules: HousePokerRules, seat: HousePokerSeat) -> Mapping[str, tuple[
 
 
 def _awards(
-    rules: HousePokerRules, hand: HousePokerRound, made: Mapping[str, Value]
+    rules: HousePokerRules, hand: HousePokerRound, values: Mapping[str, Value]
 ) -> tuple[AwardQualified, ...]:
     jackpot = rules.book.jackpot
     if jackpot is None:
@@ -105,12 +105,12 @@ def _awards(
     seats = [
         seat
         for seat in hand.seats
-        if seat.who in made and "jackpot" in course.side_bets(rules, hand, seat)
+        if seat.who in values and "jackpot" in course.side_bets(rules, hand, seat)
     ]
     won = {
-        seat.who: made[seat.who]
+        seat.who: values[seat.who]
         for seat in seats
-        if made[seat.who].category in _shares(rules, seat)
+        if values[seat.who].category in _shares(rules, seat)
     }
     discarded = [seat.who for seat in seats if seat.dropped and not seat.bought]
     return tuple(

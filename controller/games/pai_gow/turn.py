@@ -287,12 +287,12 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         cases.
         """
         players = self._players(deal)
-        made = {who: judged(self.book, lie[who], deal.low[who]) for who in players}
+        values = {who: judged(self.book, lie[who], deal.low[who]) for who in players}
         bank = DEALER if self.settings.compared == "dealer" else who_at(self.book, deal.bank)
-        shown = {who: _set_hand(who, lie[who], deal.low[who], made[who]) for who in players}
+        shown = {who: _set_hand(who, lie[who], deal.low[who], values[who]) for who in players}
         return PokerOutcome(
             hands=tuple(
-                shown[who] if who == bank else self._against(shown[who], made[who], made[bank])
+                shown[who] if who == bank else self._against(shown[who], values[who], values[bank])
                 for who in players
             )
         )

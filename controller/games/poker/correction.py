@@ -75,20 +75,20 @@ def right_cards(
     """
     if command.number is not None or command.dice is not None or command.winner is not None:
         raise RejectedError("result_from_cards")
-    told = {hand.who: hand.cards for hand in entry.hands if hand.cards}
+    shown = {hand.who: hand.cards for hand in entry.hands if hand.cards}
     if not command.hands and command.decisions:
-        return told
+        return shown
     if not command.hands:
         raise RejectedError("hands_required")
-    if not told:
+    if not shown:
         raise RejectedError("hands_not_remembered", round=entry.round, rounds=HISTORY_ROUNDS)
     for who, cards in command.hands.items():
-        if who not in told:
-            raise RejectedError("hand_not_up", who=who, round=entry.round, hands=tuple(told))
-        if len(cards) != len(told[who]):
-            raise RejectedError("hand_size", who=who, cards=len(told[who]), count=len(cards))
-    right = told | {
-        who: cards for who, cards in command.hands.items() if set(cards) != set(told[who])
+        if who not in shown:
+            raise RejectedError("hand_not_up", who=who, round=entry.round, hands=tuple(shown))
+        if len(cards) != len(shown[who]):
+            raise RejectedError("hand_size", who=who, cards=len(shown[who]), count=len(cards))
+    right = shown | {
+        who: cards for who, cards in command.hands.items() if set(cards) != set(shown[who])
     }
     all_cards = [card for cards in right.values() for card in cards]
     if foreign := set(all_cards) - set(deck):

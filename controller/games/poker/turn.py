@@ -26,11 +26,13 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
         """The outcome of a round that has a result: each hand for itself, against the bank."""
         return HousePokerOutcome(hands=entry.hands, marks=entry.marks)
 
-    def result(self, made: PokerOutcome, by: str | None = None) -> None:
+    def result(self, outcome: PokerOutcome, by: str | None = None) -> None:
         """Publish the result hand by hand, and end the round. ``by``: who confirmed it."""
         deal = self.state.current
         assert deal is not None
-        entry = DealtEntry(round=deal.round, kind="result", hands=made.hands, marks=made.marks)
+        entry = DealtEntry(
+            round=deal.round, kind="result", hands=outcome.hands, marks=outcome.marks
+        )
         self.emit(
             RoundResult(
                 round=deal.round,
@@ -40,14 +42,14 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
                 confirmed_by=by or deal.confirmed_by,
             )
         )
-        self.emit_payments(made)
-        shown = [card for hand in made.hands for card in hand.cards]
-        kept = replace(self.behind(), cards=seen(deal.cards, shown), gap=False, confirmed_by=None)
-        self.change(played=(*self.state.played, kept))
+        self.emit_payments(outcome)
+        shown = [card for hand in outcome.hands for card in hand.cards]
+        stored = replace(self.behind(), cards=seen(deal.cards, shown), gap=False, confirmed_by=None)
+        self.change(played=(*self.state.played, stored))
         self.record(entry)
         count_down(self, deal.round)
 
-    def emit_payments(self, made: PokerOutcome) -> None:
+    def emit_payments(self, outcome: PokerOutcome) -> None:
         """Report the other payments of a round with this result."""
 
     def behind(self) -> DealtRound:

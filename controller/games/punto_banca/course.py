@@ -277,8 +277,10 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
 
     def noted(self, entry: PuntoBancaEntry) -> PuntoBancaEntry:
         """The result, with whether the verdict was compared."""
-        was = self.state.current
-        compared = was is not None and was.round == entry.round and was.verdict is not None
+        current = self.state.current
+        compared = (
+            current is not None and current.round == entry.round and current.verdict is not None
+        )
         return replace(entry, compared=compared)
 
     def outcome_of(self, entry: PuntoBancaEntry) -> BaccaratOutcome:
@@ -376,26 +378,26 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         """Keep the card as the first of the next round. If cards are being burned, the burn ended
         before it.
         """
-        now, was = self.state.shoe, held.given
+        now, drawn = self.state.shoe, held.given
         if now is not None and (now.over or now.cut_at is not None):
             raise RejectedError("next_round_none")
         commands.of_the_game(held)
         self.change(held=self.state.held[1:])
         if self.state.burn is not None:
             burn.finish(self, anyway=True)
-        kept = Held(
+        first_card = Held(
             given=CardDrawn(
-                at=was.at,
-                device=was.device,
-                frame=was.frame,
-                reading=was.reading,
-                card=was.card,
+                at=drawn.at,
+                device=drawn.device,
+                frame=drawn.frame,
+                reading=drawn.reading,
+                card=drawn.card,
             ),
         )
         if self.state.current is None and self.by_shoe:
-            follow(self, kept)
+            follow(self, first_card)
         else:
-            self.change(carried=(*self.state.carried, kept))
+            self.change(carried=(*self.state.carried, first_card))
         commands.record_confirmer(self, command)
 
     # The shoe

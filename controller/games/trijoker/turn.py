@@ -45,12 +45,14 @@ class TrijokerState(BankedState, frozen=True, kw_only=True, omit_defaults=True):
     played: tuple[TrijokerRound, ...] = ()
 
 
-def pays(book: Trijoker, made: Value) -> tuple[int, int] | None:
+def pays(book: Trijoker, hand_value: Value) -> tuple[int, int] | None:
     """The odds of a hand to 1; None if it loses. Pairs pay from the lowest winning rank."""
     ranks = RANKINGS[book.ranking].ranks
-    if made.category == "pair" and ranks.index(made.cards[0][0]) < ranks.index(book.pair_from):
+    if hand_value.category == "pair" and ranks.index(hand_value.cards[0][0]) < ranks.index(
+        book.pair_from
+    ):
         return None
-    return book.pays.get(made.category)
+    return book.pays.get(hand_value.category)
 
 
 def voids(book: Trijoker, card: str) -> bool:
