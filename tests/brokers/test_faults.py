@@ -59,7 +59,7 @@ class Trial:
                 self._last = found[-1].position
         return self._counted
 
-    def heard(self) -> int:
+    def received(self) -> int:
         assert self.floor.archive is not None
         return self.floor.archive.take()
 
@@ -74,22 +74,22 @@ class Trial:
 
     def suffer(self, strike: Strike) -> None:
         """One fault, from its beginning until the cluster has recovered completely."""
-        cluster, wanted = self.engine.cluster, self.heard() + strike.events
-        until("events", lambda: self.heard() >= wanted, self.told, LONGEST)
+        cluster, wanted = self.engine.cluster, self.received() + strike.events
+        until("events", lambda: self.received() >= wanted, self.diagnosis, LONGEST)
         time.sleep(strike.offset)
         number = self.node(strike)
         known, begun = self.stored(), time.monotonic()
         getattr(cluster, strike.fault)(number)
-        until("a later event", lambda: self.stored() > known, self.told, LONGEST)
-        until("it is heard", lambda: self.heard() > known, self.told, LONGEST)
+        until("a later event", lambda: self.stored() > known, self.diagnosis, LONGEST)
+        until("it is heard", lambda: self.received() > known, self.diagnosis, LONGEST)
         self.silences[strike.fault].append(time.monotonic() - begun)
-        until("more", lambda: self.stored() >= known + strike.lasts, self.told, LONGEST)
+        until("more", lambda: self.stored() >= known + strike.lasts, self.diagnosis, LONGEST)
         getattr(cluster, UNDO[strike.fault])(number)
         cluster.until_whole()
         known = self.stored()
-        until("all of it", lambda: self.heard() >= known, self.told, LONGEST)
+        until("all of it", lambda: self.received() >= known, self.diagnosis, LONGEST)
 
-    def told(self) -> str:
+    def diagnosis(self) -> str:
         return f"{self.floor.daemon.log()[-6000:]}\n{self.engine.log()[-6000:]}"
 
 

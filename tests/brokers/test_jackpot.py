@@ -20,7 +20,7 @@ import pytest
 from tests.support.brokers.engines import FOR_OUR_OWN, Engine
 from tests.support.chaos.linked_daemon import Play
 from tests.support.chaos.linked_floor import LinkedFloor, Persons, Pit
-from tests.support.chaos.linked_proof import goes_on, prove, rest, tables_of
+from tests.support.chaos.linked_proof import keeps_playing, prove, rest, tables_of
 from tests.support.waiting import until
 
 KINDS = FOR_OUR_OWN
@@ -37,7 +37,7 @@ def floor(
     play = Play(seed=seed, hits=0.5, coins={DECREE: 12}, pause=0.2)
     made = LinkedFloor(tmp_path, seed, {DECREE: 1}, play, pits=2, engine=engine)
     yield made
-    request.node.add_report_section("teardown", "linked floor", made.told())
+    request.node.add_report_section("teardown", "linked floor", made.diagnosis())
     made.close()
 
 
@@ -49,13 +49,13 @@ def test_a_jackpot_through_the_loss_of_its_controller_and_of_a_node(
     floor.controller.kill()
     until_staked(floor)
     floor.controller.start()
-    until("it goes on", partial(goes_on, floor, time.time()), floor.told, LONGEST)
+    until("it goes on", partial(keeps_playing, floor, time.time()), floor.diagnosis, LONGEST)
     engine.lose()
     until_staked(floor)
     if len(engine.nodes) > 1:
-        until("others serve", partial(goes_on, floor, time.time()), floor.told, LONGEST)
+        until("others serve", partial(keeps_playing, floor, time.time()), floor.diagnosis, LONGEST)
     engine.regain()
-    until("it goes on", partial(goes_on, floor, time.time()), floor.told, LONGEST)
+    until("it goes on", partial(keeps_playing, floor, time.time()), floor.diagnosis, LONGEST)
     until_paid(floor)
     rest(floor)
     prove(floor, floor.play, Counter({"controller": 1, "node": 1}))
@@ -67,14 +67,14 @@ def until_paid(floor: LinkedFloor) -> None:
     assert floor.persons is not None
     receipts = floor.persons.receipts
     known = len(receipts)
-    until("a payment", lambda: len(receipts) > known, floor.told, LONGEST)
+    until("a payment", lambda: len(receipts) > known, floor.diagnosis, LONGEST)
 
 
 def until_staked(floor: LinkedFloor) -> None:
     """Wait until more coins have fallen at each table, by the tables' own journals."""
     for pit in floor.pits:
         known = fallen(pit)
-        until(f"coins at {pit.name}", partial(_beyond, pit, known), floor.told, LONGEST)
+        until(f"coins at {pit.name}", partial(_beyond, pit, known), floor.diagnosis, LONGEST)
 
 
 def _beyond(pit: Pit, known: int) -> bool:

@@ -31,7 +31,9 @@ def floor(
 
         def make(name: str = "floor", **settings: Any) -> Floor:
             made = Floor(tmp_path / name, **{"seed": seed, **settings})
-            stack.callback(lambda: request.node.add_report_section("teardown", name, made.told()))
+            stack.callback(
+                lambda: request.node.add_report_section("teardown", name, made.diagnosis())
+            )
             stack.callback(made.close)
             return made
 

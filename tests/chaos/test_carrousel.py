@@ -19,7 +19,7 @@ import pytest
 
 from tests.support.chaos.linked_daemon import Play
 from tests.support.chaos.linked_floor import LinkedFloor, Pit
-from tests.support.chaos.linked_proof import goes_on, prove, rest
+from tests.support.chaos.linked_proof import keeps_playing, prove, rest
 from tests.support.chaos.report import tell
 from tests.support.waiting import until
 
@@ -59,7 +59,7 @@ def linked(
 
     yield make
     for each in made:
-        request.node.add_report_section("teardown", "linked floor", each.told())
+        request.node.add_report_section("teardown", "linked floor", each.diagnosis())
         each.close()
 
 
@@ -88,12 +88,14 @@ def test_a_clock_beyond_the_bound_puts_its_tables_out_of_play(
     floor.start()
     calm, pit = msgspec.structs.replace(play, calm=True), floor.pits[0]
     for wrong in (4.0, -4.0):
-        until("hits", partial(_more_awards, floor, _awards(floor) + 4), floor.told, 240.0)
+        until("hits", partial(_more_awards, floor, _awards(floor) + 4), floor.diagnosis, 240.0)
         floor.plays(calm)
-        until("no award is open", lambda: floor.persons and floor.persons.idle, floor.told, 240.0)
+        until(
+            "no award is open", lambda: floor.persons and floor.persons.idle, floor.diagnosis, 240.0
+        )
         time.sleep(6.0)  # what happens at the wrong time is after every hit
         floor.plays(calm, {pit.name: wrong})
-        until("its clock is noticed", partial(_out_of_play, floor, pit), floor.told, 240.0)
+        until("its clock is noticed", partial(_out_of_play, floor, pit), floor.diagnosis, 240.0)
         floor.plays(calm)
         floor.until_in_play()
         time.sleep(6.0)
@@ -141,7 +143,7 @@ def _trouble(floor: LinkedFloor, chance: Random, length: Length) -> Counter[str]
             time.sleep(chance.choice((0.0, chance.uniform(0.0, 3.0))))
             pit.start()
         if chance.random() < 0.6:
-            until("it goes on", partial(goes_on, floor, time.time()), floor.told, 600.0)
+            until("it goes on", partial(keeps_playing, floor, time.time()), floor.diagnosis, 600.0)
         if kills.total() % 10 == 0:
             tell(f"{time.monotonic() - begun:6.0f} s {dict(kills)} {_standing(floor)}")
     return kills

@@ -42,7 +42,7 @@ def test_a_disk_that_refuses_writes(
     made.until_results(1)
     room.fail(made.daemon)
     until("the alert", lambda: archive.latest("r1/alert/journal"), made.daemon.log)
-    until("the table is in fault", lambda: made.stands("r1", "fault"), made.daemon.log)
+    until("the table is in fault", lambda: made.has_status("r1", "fault"), made.daemon.log)
     played = made.wheels["r1"].played
     spins = len(played)
     until(
@@ -61,7 +61,7 @@ def test_a_disk_that_refuses_writes(
     playing = ("open", "waiting")
     until(
         "the table plays again",
-        lambda: made.stands("r1", *playing),
+        lambda: made.has_status("r1", *playing),
         lambda: f"{archive.latest('r1/state')}\n{made.daemon.log()}",
     )
     until("the alert is gone", lambda: archive.latest("r1/alert/journal") is None)

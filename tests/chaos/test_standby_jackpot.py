@@ -23,7 +23,13 @@ from tests.support.brokers.mosquitto import Subscriber, once
 from tests.support.carrousel.floor import TOPICS
 from tests.support.chaos.linked_daemon import STAKE, Play
 from tests.support.chaos.linked_floor import SEEDS, LinkedFloor, Pit
-from tests.support.chaos.linked_proof import happened, staked, staked_at, tables_of, told_staked
+from tests.support.chaos.linked_proof import (
+    happened,
+    staked,
+    staked_at,
+    tables_of,
+    published_stakes,
+)
 from tests.support.chaos.poker_script import script
 from tests.support.chaos.report import tell
 from tests.support.daemon.pair import NAMES, Nats
@@ -94,14 +100,16 @@ class PairOfPits(LinkedFloor):
                 return None
             return self.pits[NAMES.index(health["standby"]["instance"])], boot
 
-        found: tuple[Pit, str] = until("a daemon serves", there, self.told, LONGEST)
+        found: tuple[Pit, str] = until("a daemon serves", there, self.diagnosis, LONGEST)
         return found
 
     def until_staked(self, pit: Pit, more: int = SOME) -> None:
         """Wait until that number of further coins was staked at each table of a daemon."""
         for table in TABLES:
             wanted = staked_at(tables_of(pit.journal)[table]) + more
-            until(f"coins at {table}", partial(_reached, pit, table, wanted), self.told, LONGEST)
+            until(
+                f"coins at {table}", partial(_reached, pit, table, wanted), self.diagnosis, LONGEST
+            )
 
     def until_gaps(self) -> dict[str, tuple[str, int]]:
         """Wait until each table is out of play for what is missing. Gives the last event that was
@@ -111,14 +119,14 @@ class PairOfPits(LinkedFloor):
 
         for table in TABLES:
             gap = partial(lambda table: self._why(table) == "gap", table)
-            until(f"{table} has a gap", gap, self.told, LONGEST)
+            until(f"{table} has a gap", gap, self.diagnosis, LONGEST)
         assert "gap.settle" in self.state(DECREE)["asks"]
         found = {}
         for table in TABLES:
             alert = until(
                 "its alert",
                 partial(self.subscriber.latest, f"alert/{table}-gap"),
-                self.told,
+                self.diagnosis,
                 LONGEST,
             )
             said = re.search(r"(?:last event accepted,|after) (\w+) (\d+)", alert["detail"])
@@ -137,7 +145,7 @@ class PairOfPits(LinkedFloor):
                 self.persons.give(DECREE.lower(), [order])
             return self._why(table) != "gap"
 
-        until(f"{table} has no gap", settled, self.told)
+        until(f"{table} has no gap", settled, self.diagnosis)
 
     def _why(self, table: str) -> str | None:
         """Why it is out of play."""
@@ -205,7 +213,9 @@ def floor(
         play = Play(seed=without_void(seed), hits=0.0, coins={DECREE: COINS}, pause=0.1)
         made = PairOfPits(tmp_path / "pair", seed, play, store)
         stack.callback(made.close)
-        stack.callback(lambda: request.node.add_report_section("teardown", "pair", made.told()))
+        stack.callback(
+            lambda: request.node.add_report_section("teardown", "pair", made.diagnosis())
+        )
         yield made
 
 
@@ -238,7 +248,7 @@ def test_takeovers_of_linked_tables(floor: PairOfPits) -> None:
     assert second.stop() == 0
     _, again = floor.serving(other)
     late = partial(_all_heard, floor, first, run)
-    until("the unpublished events arrive after all", late, floor.told, LONGEST)
+    until("the unpublished events arrive after all", late, floor.diagnosis, LONGEST)
     for table, last in floor.until_gaps().items():
         assert last[0] == other
         floor.settle(table, untold(second, table, last))
@@ -274,9 +284,12 @@ def _all_heard(floor: PairOfPits, pit: Pit, run: str) -> bool:
 def at_rest(floor: PairOfPits, serving: Pit) -> None:
     """Play stops; everything is published."""
     floor.plays(msgspec.structs.replace(floor.play, on=False))
-    until("all rounds are ended", lambda: not _plays(serving), floor.told, LONGEST)
+    until("all rounds are ended", lambda: not _plays(serving), floor.diagnosis, LONGEST)
     until(
-        "all coins are published", lambda: staked(floor) == told_staked(floor), floor.told, LONGEST
+        "all coins are published",
+        lambda: staked(floor) == published_stakes(floor),
+        floor.diagnosis,
+        LONGEST,
     )
     assert floor.controller.stop() == 0
     assert serving.stop() == 0

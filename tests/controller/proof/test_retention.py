@@ -77,7 +77,7 @@ async def live(run: Premises, world: World, days: float) -> None:
     """Some play each day."""
     while days > 0:
         step = min(days, 1.0)
-        world.goes_on(step * DAY_SECONDS)
+        world.keeps_playing(step * DAY_SECONDS)
         run.hear(b"*X;6;001;  ;0;000;0")
         await minute(run)
         await minute(run)
@@ -117,14 +117,14 @@ async def test_a_start_in_1970_and_then_the_right_time_removes_nothing(
         await minute(run)
         assert "it says 1970-01-01" in str(clock_alert(run))
         raised = run.alerts["journal-clock"]
-        world.goes_on(DAY_SECONDS)
+        world.keeps_playing(DAY_SECONDS)
         await minute(run)
         await minute(run)
         assert run.alerts["journal-clock"] == raised  # reported once
         assert segments(path) == []  # a day is over, by a clock that is not trusted
         world.off = 0.0
         for _ in range(10):
-            world.goes_on(60)
+            world.keeps_playing(60)
             await minute(run)
         assert clock_alert(run) is None
         assert removals(path) == []
@@ -155,7 +155,7 @@ async def test_45_days_forward_or_back_remove_nothing(
         world.off = days * DAY_SECONDS
     async with running(path) as run:
         for _ in range(3):
-            world.goes_on(60)
+            world.keeps_playing(60)
             await minute(run)
         doubted = clock_alert(run)
         assert (doubted is None) == (
@@ -275,7 +275,7 @@ async def test_nothing_is_removed_without_a_record(
 
         with monkeypatch.context() as patched:
             patched.setattr(journal_upkeep, "boot", refuse)
-            world.goes_on(2 * DAY_SECONDS)
+            world.keeps_playing(2 * DAY_SECONDS)
             run.upkeep._timekeeper.update()
             for _ in range(3):
                 await run.upkeep._seal(run.journal.head())

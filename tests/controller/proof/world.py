@@ -34,7 +34,7 @@ class World:
     def read(self) -> ClockReading:
         return ClockReading(self.wall, self.ran, self.ran, self.synchronised)
 
-    def goes_on(self, seconds: float) -> None:
+    def keeps_playing(self, seconds: float) -> None:
         self.truth += seconds
         self.ran += seconds
 

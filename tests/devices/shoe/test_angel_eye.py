@@ -36,7 +36,7 @@ def told(readings: list[AnyReading]) -> list[tuple[str, str]]:
 class TestCards:
     def test_the_example_of_the_protocol(self) -> None:
         feed = shoe()
-        (drawn,) = feed.say(1, b"D\x81\xb8")
+        (drawn,) = feed.send(1, b"D\x81\xb8")
         assert drawn == CardDrawn(
             at=feed.now,
             device="shoe",
@@ -50,7 +50,7 @@ class TestCards:
     @for_each("suit", "cdhs")
     @for_each("rank", "A23456789TJQK")
     def test_every_card(self, rank: str, suit: str) -> None:
-        assert cards(shoe().say(1, card(rank + suit))) == [rank + suit]
+        assert cards(shoe().send(1, card(rank + suit))) == [rank + suit]
 
     @pytest.mark.parametrize(
         ("body", "to", "index"),
@@ -63,7 +63,7 @@ class TestCards:
         ],
     )
     def test_where_it_goes(self, body: bytes, to: str, index: int | None) -> None:
-        (drawn,) = of(CardDrawn, shoe().say(1, body))
+        (drawn,) = of(CardDrawn, shoe().send(1, body))
         assert (drawn.to, drawn.index, drawn.unsure) == (to, index, False)
 
     @for_each(
@@ -94,26 +94,26 @@ class TestCards:
     def test_what_makes_no_sense_is_dropped_and_leaves_a_gap(self, body: bytes) -> None:
         feed = shoe()
         frame = report(3, body)
-        feed.say(2, b"P")
-        assert feed.say(3, body) == [
+        feed.send(2, b"P")
+        assert feed.send(3, body) == [
             LinkGarbage(at=feed.now, device="shoe", bytes=len(frame)),
             LinkGap(at=feed.now, device="shoe", lost=1),
         ]
-        assert cards(feed.say(4, card("7h"))) == ["7h"]
+        assert cards(feed.send(4, card("7h"))) == ["7h"]
         assert of(LinkGap, feed.readings[-1:]) == []
 
     def test_a_burned_card_may_be_unread(self) -> None:
-        assert cards(shoe().say(1, b"D\xa0\x80")) == [None]
+        assert cards(shoe().send(1, b"D\xa0\x80")) == [None]
 
     def test_an_overdrawn_card_is_for_a_person(self) -> None:
-        (drawn,) = of(CardDrawn, shoe().say(1, card("7h", code=b"R")))
+        (drawn,) = of(CardDrawn, shoe().send(1, card("7h", code=b"R")))
         assert (drawn.card, drawn.to, drawn.index, drawn.unsure) == ("7h", "player", 1, True)
 
     @pytest.mark.parametrize(
         ("first", "mode"), [(0x80, "lock"), (0x92, "error 2"), (0xA0, "setting")]
     )
     def test_a_card_outside_the_game(self, first: int, mode: str) -> None:
-        readings = shoe().say(1, b"d%c\xb8" % first)
+        readings = shoe().send(1, b"d%c\xb8" % first)
         assert told(readings) == [("drawn_outside", mode)]
         (drawn,) = of(CardDrawn, readings)
         assert (drawn.card, drawn.to, drawn.unsure) == ("8s", None, True)
@@ -133,7 +133,7 @@ class TestOtherReports:
     def test_results(
         self, byte: int, winner: str | None, pairs: tuple[str, ...], forced: bool
     ) -> None:
-        (result,) = of(ShoeResult, shoe().say(1, b"G%c" % byte))
+        (result,) = of(ShoeResult, shoe().send(1, b"G%c" % byte))
         assert (result.winner, result.pairs, result.forced, result.device) == (
             winner,
             pairs,
@@ -145,9 +145,9 @@ class TestOtherReports:
     @for_each(("code", "fault"), [*FAULTS.items(), (9, "alarm")])
     def test_errors_begin_and_end(self, code: int, fault: str) -> None:
         feed = shoe()
-        feed.say(1, b"E%c" % (0x80 | code))
-        feed.say(2, b"E%c" % (0xC0 | code))
-        feed.say(3, b"e%c" % (0x80 | code))
+        feed.send(1, b"E%c" % (0x80 | code))
+        feed.send(2, b"E%c" % (0xC0 | code))
+        feed.send(3, b"e%c" % (0x80 | code))
         found = [(r.fault, r.active, r.detail) for r in of(ShoeFault, feed.readings)]
         assert found == [
             (fault, True, str(code)),
@@ -157,11 +157,11 @@ class TestOtherReports:
 
     def test_the_rest(self) -> None:
         feed = shoe()
-        assert [type(r) for r in feed.say(1, b"S") + feed.say(1, b"C")] == [ShoeReset, CardCut]
-        feed.say(2, b"P")
-        feed.say(3, b"L\x81")
-        feed.say(4, b"L\x80")
-        feed.say(5, b"M030012")
+        assert [type(r) for r in feed.send(1, b"S") + feed.send(1, b"C")] == [ShoeReset, CardCut]
+        feed.send(2, b"P")
+        feed.send(3, b"L\x81")
+        feed.send(4, b"L\x80")
+        feed.send(5, b"M030012")
         assert told(feed.readings) == [
             ("state", "stand-by"),
             ("lock", "locked"),
@@ -171,13 +171,13 @@ class TestOtherReports:
 
     def test_an_unknown_report_is_counted(self) -> None:
         feed = shoe()
-        assert feed.say(1, b"X\x81") == []
+        assert feed.send(1, b"X\x81") == []
         assert (
             feed.codec.counters.unknown,
             feed.codec.counters.frames,
             feed.codec.counters.damaged,
         ) == (1, 3, 0)
-        assert of(LinkGap, feed.say(2, b"P")) == []
+        assert of(LinkGap, feed.send(2, b"P")) == []
 
 
 class TestLine:
@@ -196,7 +196,7 @@ class TestLine:
     def test_among_garbage_they_are_garbage(self) -> None:
         feed = shoe()
         assert feed.raw(b"\xff\x06\x15\x21\xff") == []
-        assert [r.bytes for r in of(LinkGarbage, feed.say(1, b"P"))] == [5]
+        assert [r.bytes for r in of(LinkGarbage, feed.send(1, b"P"))] == [5]
 
     @for_each(("code", "reason"), REFUSALS.items())
     def test_every_refusal(self, code: int, reason: str) -> None:
@@ -238,7 +238,7 @@ class TestLine:
         feed = shoe()
         feed.raw(b"\x051" + b"\xaa" * 1000)
         assert sum(r.bytes for r in of(LinkGarbage, feed.readings)) >= 800
-        assert told(feed.say(1, b"P")) == [("state", "stand-by")]
+        assert told(feed.send(1, b"P")) == [("state", "stand-by")]
 
     @pytest.mark.parametrize(
         "bad",
@@ -252,7 +252,7 @@ class TestLine:
         readings = feed.raw(report(1, card("7h"), wrong=1) + report(1, card("7h")) * 2)
         assert told(readings) == [("check", "wrong, and taken all the same")]
         assert cards(readings) == ["7h"]
-        assert told(feed.say(2, card("8h"))) == []
+        assert told(feed.send(2, card("8h"))) == []
 
     def test_even_a_lenient_shoe_waits_for_a_copy_that_makes_sense(self) -> None:
         feed = shoe(strict_bcc=False)
@@ -263,9 +263,9 @@ class TestLine:
 class TestLate:
     def test_what_no_hand_can_draw_is_late(self) -> None:
         feed = shoe()
-        feed.say(1, card("7h"), after=30.0)
+        feed.send(1, card("7h"), after=30.0)
         readings = feed.raw(report(2, card("8h", "banker")) * 3 + report(3, b"G\x90") * 3)
-        readings += feed.say(4, card("9h"), after=0.1)
+        readings += feed.send(4, card("9h"), after=0.1)
         feed.now += 0.25
         readings += feed.raw(b"")
         assert [r.late for r in readings if isinstance(r, CardDrawn | ShoeResult)] == [
@@ -277,14 +277,14 @@ class TestLate:
             LinkLate(at=feed.now, device="shoe", frames=3, silence=0.0)
         ]
         assert feed.codec.counters.late == 3
-        (drawn,) = of(CardDrawn, feed.say(5, card("Th")))
+        (drawn,) = of(CardDrawn, feed.send(5, card("Th")))
         assert not drawn.late
 
     def test_the_silence_before_a_burst(self) -> None:
         feed = shoe()
-        feed.say(1, card("7h"))
+        feed.send(1, card("7h"))
         feed.raw(report(2, card("8h")) + report(3, card("9h")), after=40.0)
-        (late,) = of(LinkLate, feed.say(4, card("Th")))
+        (late,) = of(LinkLate, feed.send(4, card("Th")))
         assert (late.frames, late.silence) == (1, 40.0)
 
     def test_the_verdict_right_behind_a_live_card_is_live(self) -> None:
@@ -332,10 +332,10 @@ class TestTowardsTheShoe:
 def test_only_a_drawn_card_shows_a_card() -> None:
     feed = shoe()
     secret = card("7h", "banker", 2)
-    feed.say(1, secret)
+    feed.send(1, secret)
     feed.raw(report(2, secret, wrong=1) + report(2, secret)[:-1])
-    feed.say(3, b"d\x80" + secret[2:])
-    feed.say(4, b"D\x80" + secret[2:])
+    feed.send(3, b"d\x80" + secret[2:])
+    feed.send(4, b"D\x80" + secret[2:])
     feed.now += 10
     feed.raw(b"")
     for reading in feed.readings:

@@ -35,9 +35,9 @@ class TestCopies:
 
     def test_copies_may_come_later_and_over_another_connection(self) -> None:
         feed = shoe()
-        feed.say(1, card("7h"), copies=1)
+        feed.send(1, card("7h"), copies=1)
         feed.codec.reconnected(feed.now)
-        assert feed.say(1, card("7h"), after=60.0, copies=2) == []
+        assert feed.send(1, card("7h"), after=60.0, copies=2) == []
 
     def test_copies_of_several_reports_may_be_mixed(self) -> None:
         feed = shoe()
@@ -49,9 +49,9 @@ class TestCopies:
         the last.
         """
         feed = shoe()
-        feed.say(1, card("7h"))
-        feed.say(2, card("8h"))
-        gap, drawn = feed.say(1, card("7h"), after=8.0)
+        feed.send(1, card("7h"))
+        feed.send(2, card("8h"))
+        gap, drawn = feed.send(1, card("7h"), after=8.0)
         assert isinstance(gap, LinkGap)
         assert isinstance(drawn, CardDrawn)
         assert (gap.lost, drawn.card) == (7, "7h")
@@ -73,21 +73,21 @@ class TestCopies:
     def test_a_second_reset_with_the_same_number(self) -> None:
         feed = shoe()
         for _ in range(2):
-            feed.say(0, b"S")
-            feed.say(1, card("7h"))
+            feed.send(0, b"S")
+            feed.send(1, card("7h"))
         assert [type(r) for r in feed.readings] == [ShoeReset, CardDrawn] * 2
 
     def test_the_same_card_again_is_another_card(self) -> None:
         feed = shoe()
-        feed.say(1, card("7h"))
-        assert cards(feed.say(2, card("7h"))) == ["7h"]
+        feed.send(1, card("7h"))
+        assert cards(feed.send(2, card("7h"))) == ["7h"]
 
     def test_the_first_report_after_a_reset_has_its_number(self) -> None:
         feed = shoe()
-        feed.say(1, b"S")
-        assert feed.say(1, card("7h")) == of(CardDrawn, feed.readings)
-        feed.say(2, b"S")
-        assert cards(feed.say(2, card("7h"))) == ["7h"]
+        feed.send(1, b"S")
+        assert feed.send(1, card("7h")) == of(CardDrawn, feed.readings)
+        feed.send(2, b"S")
+        assert cards(feed.send(2, card("7h"))) == ["7h"]
 
     @for_each(
         ("numbers", "lost"),
@@ -106,13 +106,13 @@ class TestCopies:
     def test_a_number_that_is_missing(self, numbers: tuple[int, ...], lost: list[int]) -> None:
         feed = shoe()
         for number, drawn in zip(numbers, ("7h", "8h", "9h", "Th"), strict=False):
-            assert cards(feed.say(number, card(drawn))) == [drawn]
+            assert cards(feed.send(number, card(drawn))) == [drawn]
         assert [gap.lost for gap in of(LinkGap, feed.readings)] == lost
 
     def test_the_same_number_with_another_content_is_a_whole_turn(self) -> None:
         feed = shoe()
-        feed.say(4, card("7h"))
-        gap, drawn = feed.say(4, card("8h"))
+        feed.send(4, card("7h"))
+        gap, drawn = feed.send(4, card("8h"))
         assert isinstance(gap, LinkGap)
         assert gap.lost == 8
         assert isinstance(drawn, CardDrawn)
@@ -120,13 +120,13 @@ class TestCopies:
     @pytest.mark.parametrize(("number", "lost"), [(5, []), (6, []), (0, []), (1, []), (3, [6])])
     def test_after_a_reset_the_numbers_may_restart(self, number: int, lost: list[int]) -> None:
         feed = shoe()
-        feed.say(7, b"P")
-        feed.say(5, b"S")
-        feed.say(number, b"C")
+        feed.send(7, b"P")
+        feed.send(5, b"S")
+        feed.send(number, b"C")
         assert [gap.lost for gap in of(LinkGap, feed.readings)] == lost
 
     def test_what_was_missed_while_the_link_was_closed(self) -> None:
         feed = shoe()
-        feed.say(4, card("7h"))
+        feed.send(4, card("7h"))
         feed.codec.reconnected(feed.now)
-        assert [type(r) for r in feed.say(7, card("8h"))] == [LinkGap, CardDrawn]
+        assert [type(r) for r in feed.send(7, card("8h"))] == [LinkGap, CardDrawn]

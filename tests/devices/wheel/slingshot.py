@@ -22,7 +22,7 @@ def status(
 
 
 class WheelFeed:
-    """A codec and the time. Every ``say`` gives the readings of that chunk; ``readings`` stores
+    """A codec and the time. Every ``send`` gives the readings of that chunk; ``readings`` stores
     them all.
 
     Without ``options`` each line is believed by itself, so that a test says what matters once;
@@ -44,7 +44,7 @@ class WheelFeed:
     def line(self, line: bytes, after: float = 0.0) -> list[AnyReading]:
         return self.raw(line + b"\r\n", after)
 
-    def say(
+    def send(
         self,
         state: int,
         spin: int = 1,
@@ -60,10 +60,10 @@ class WheelFeed:
         """One spin, from open bets to the number."""
         begin = len(self.readings)
         for state in (2, 3, 4):
-            self.say(state, spin, before)
+            self.send(state, spin, before)
         if bare:
             self.line(number.encode(), after=0.1)
-        self.say(5, spin, number, after=PERIOD - 0.1 * bare)
+        self.send(5, spin, number, after=PERIOD - 0.1 * bare)
         return self.readings[begin:]
 
 

@@ -90,7 +90,7 @@ class TestPhases:
     )
     def test_every_state(self, state: int, phase: Phase) -> None:
         wheel = WheelFeed()
-        (reading, *_) = wheel.say(state, 12, "17", speed=166, direction=1)
+        (reading, *_) = wheel.send(state, 12, "17", speed=166, direction=1)
         assert reading == WheelPhase(
             at=wheel.now,
             device="wheel",
@@ -103,35 +103,35 @@ class TestPhases:
 
     def test_a_steady_wheel_is_quiet(self) -> None:
         wheel = WheelFeed()
-        wheel.say(2, speed=166)
-        assert [wheel.say(2, speed=speed) for speed in (165, 167, 90, 1)] == [[]] * 4
+        wheel.send(2, speed=166)
+        assert [wheel.send(2, speed=speed) for speed in (165, 167, 90, 1)] == [[]] * 4
 
     def test_the_phase_is_repeated_when_the_rotor_stops_or_reverses(self) -> None:
         wheel = WheelFeed()
-        wheel.say(2, speed=166)
-        assert phases(wheel.say(2, speed=0)) == ["bets_open"]
-        assert wheel.say(2, speed=0) == []
-        assert phases(wheel.say(2, speed=0, direction=1)) == ["bets_open"]
-        assert phases(wheel.say(2, speed=70, direction=1)) == ["bets_open"]
+        wheel.send(2, speed=166)
+        assert phases(wheel.send(2, speed=0)) == ["bets_open"]
+        assert wheel.send(2, speed=0) == []
+        assert phases(wheel.send(2, speed=0, direction=1)) == ["bets_open"]
+        assert phases(wheel.send(2, speed=70, direction=1)) == ["bets_open"]
 
     def test_state_7_is_a_fault_and_leaves_the_phase(self) -> None:
         wheel = WheelFeed()
-        wheel.say(3)
-        assert faults(wheel.say(7)) == [("ball_not_in_track", True)]
-        assert wheel.say(7) == []
-        assert phases(wheel.say(7, direction=1)) == ["ball_in_rim"]
-        assert faults(wheel.say(6)) == [("ball_not_in_track", False)]
+        wheel.send(3)
+        assert faults(wheel.send(7)) == [("ball_not_in_track", True)]
+        assert wheel.send(7) == []
+        assert phases(wheel.send(7, direction=1)) == ["ball_in_rim"]
+        assert faults(wheel.send(6)) == [("ball_not_in_track", False)]
 
     def test_a_wheel_met_in_state_7_has_no_phase_yet(self) -> None:
-        assert faults(WheelFeed().say(7)) == [("ball_not_in_track", True)]
+        assert faults(WheelFeed().send(7)) == [("ball_not_in_track", True)]
 
 
 class TestResult:
     def test_it_comes_once_right_after_the_phase_with_both_witnesses(self) -> None:
         wheel = WheelFeed()
-        wheel.say(4, 4, "24")
+        wheel.send(4, 4, "24")
         assert wheel.line(b"35", after=0.4) == []
-        assert wheel.say(5, 4, "35", after=0.1) == [
+        assert wheel.send(5, 4, "35", after=0.1) == [
             WheelPhase(
                 at=wheel.now,
                 device="wheel",
@@ -150,7 +150,7 @@ class TestResult:
                 witness="both",
             ),
         ]
-        assert wheel.say(5, 4, "35") == []
+        assert wheel.send(5, 4, "35") == []
 
     def test_without_the_bare_number_the_status_is_enough(self) -> None:
         wheel = WheelFeed()
@@ -160,9 +160,9 @@ class TestResult:
 
     def test_two_witnesses_that_differ(self) -> None:
         wheel = WheelFeed()
-        wheel.say(4, 4, "24")
+        wheel.send(4, 4, "24")
         wheel.line(b" 3")
-        (number,) = numbers(wheel.say(5, 4, "30"))
+        (number,) = numbers(wheel.send(5, 4, "30"))
         assert (number.number, number.witness, number.conflict) == (30, "status", 3)
         assert number.frame is not None
         assert unescape(number.frame) == b" 3\r\n" + status(5, 4, "30")
@@ -186,40 +186,40 @@ class TestResult:
     def test_the_number_shown_in_play_is_the_one_before_and_no_result(self) -> None:
         wheel = WheelFeed()
         for state in (1, 2, 3, 4, 6):
-            wheel.say(state, 7, "24")
+            wheel.send(state, 7, "24")
         assert numbers(wheel.readings) == []
 
     def test_joining_when_the_ball_lies_gives_a_candidate_only(self) -> None:
         wheel = WheelFeed()
-        (number,) = numbers(wheel.say(5, 7, "24"))
+        (number,) = numbers(wheel.send(5, 7, "24"))
         assert number.late
-        assert wheel.say(5, 7, "24") == []
-        assert numbers(wheel.say(2, 8, "24")) == []
+        assert wheel.send(5, 7, "24") == []
+        assert numbers(wheel.send(2, 8, "24")) == []
 
     def test_a_power_cycle_is_a_new_count(self) -> None:
         wheel = WheelFeed()
         wheel.play(40, "24", "17")
-        wheel.say(2, 41, "17")
-        wheel.say(6, 1)
+        wheel.send(2, 41, "17")
+        wheel.send(6, 1)
         assert [(n.spin, n.late) for n in numbers(wheel.play(1, "  ", "17"))] == [(1, False)]
         assert faults(wheel.readings) == []
 
     def test_a_power_cycle_within_the_first_spin(self) -> None:
         wheel = WheelFeed()
         wheel.play(1, "  ", "17")
-        wheel.say(6, 1)
+        wheel.send(6, 1)
         assert [(n.spin, n.number) for n in numbers(wheel.play(1, "  ", "18"))] == [(1, 18)]
         assert faults(wheel.readings) == []
 
     def test_a_power_cycle_is_not_a_wrap(self) -> None:
         wheel = WheelFeed()
-        wheel.say(4, 256, "17")
-        assert numbers(wheel.say(6, 1)) == []
+        wheel.send(4, 256, "17")
+        assert numbers(wheel.send(6, 1)) == []
 
     def test_a_number_that_changes_afterwards(self) -> None:
         wheel = WheelFeed()
         wheel.play(9, "24", "17")
-        changed = wheel.say(5, 9, "18")
+        changed = wheel.send(5, 9, "18")
         assert changed == [
             WheelFault(
                 at=wheel.now,
@@ -231,16 +231,16 @@ class TestResult:
                 detail="18",
             )
         ]
-        assert wheel.say(5, 9, "18") == []
-        assert faults(wheel.say(5, 9, "17")) == [("number_changed", False)]
-        assert faults(wheel.say(2, 10, "16")) == [("number_changed", True)]
+        assert wheel.send(5, 9, "18") == []
+        assert faults(wheel.send(5, 9, "17")) == [("number_changed", False)]
+        assert faults(wheel.send(2, 10, "16")) == [("number_changed", True)]
         assert faults(wheel.play(10, "16", " 2")) == [("number_changed", False)]
         assert [n.number for n in numbers(wheel.readings)] == [17, 2]
 
     def test_another_launch_under_the_same_count_is_another_result(self) -> None:
         wheel = WheelFeed()
         wheel.play(9, "24", "17")
-        wheel.say(6, 9, "17")
+        wheel.send(6, 9, "17")
         assert [(n.spin, n.number, n.late) for n in numbers(wheel.play(9, "17", "17"))] == [
             (9, 17, False)
         ]
@@ -277,19 +277,19 @@ class TestBareNumber:
     @pytest.mark.parametrize("state", [1, 2, 3, 6])
     def test_in_other_states_it_is_a_tail(self, state: int) -> None:
         wheel = WheelFeed()
-        wheel.say(state, 4, "24")
+        wheel.send(state, 4, "24")
         assert [type(reading) for reading in wheel.line(b"35")] == [LinkGarbage]
 
     @for_each("tail", [b"5", b"350", b"40", b"5 ", b";0", b"05"])
     def test_only_two_characters_that_are_a_pocket(self, tail: bytes) -> None:
         wheel = WheelFeed()
-        wheel.say(4, 4, "24")
+        wheel.send(4, 4, "24")
         assert [type(reading) for reading in wheel.line(tail)] == [LinkGarbage]
 
     def test_the_first_line_after_opening_may_be_a_tail(self) -> None:
         wheel = WheelFeed()
         assert [type(reading) for reading in wheel.line(b"35")] == [LinkGarbage]
-        wheel.say(4, 4, "24")
+        wheel.send(4, 4, "24")
         wheel.codec.reconnected(wheel.now)
         assert [type(reading) for reading in wheel.line(b"35")] == [LinkGarbage]
         assert [type(reading) for reading in wheel.line(b"35")] == [LinkGarbage]
@@ -311,18 +311,18 @@ class TestWarnings:
     @for_each("state", range(1, 8))
     def test_a_sensor_fault_in_any_state(self, state: int) -> None:
         wheel = WheelFeed()
-        wheel.say(state, 3, "14")
-        assert ("sensor", True) in faults(wheel.say(state, 3, "14", warnings=4))
-        assert wheel.say(state, 3, "14", warnings=4) == []
-        assert ("sensor", False) in faults(wheel.say(state, 3, "14"))
+        wheel.send(state, 3, "14")
+        assert ("sensor", True) in faults(wheel.send(state, 3, "14", warnings=4))
+        assert wheel.send(state, 3, "14", warnings=4) == []
+        assert ("sensor", False) in faults(wheel.send(state, 3, "14"))
 
     def test_a_closed_wheel_without_warnings_is_no_fault(self) -> None:
-        assert faults(WheelFeed().say(6)) == []
+        assert faults(WheelFeed().send(6)) == []
 
     def test_a_failed_launch_with_open_bets_is_reported_at_once(self) -> None:
         wheel = WheelFeed()
-        wheel.say(2)
-        (fault,) = wheel.say(2, warnings=8)
+        wheel.send(2)
+        (fault,) = wheel.send(2, warnings=8)
         assert isinstance(fault, WheelFault)
         assert (fault.fault, fault.active, fault.frame, fault.spin) == (
             "failed_launch",
@@ -330,41 +330,41 @@ class TestWarnings:
             "*X;2;001;  ;8;166;0",
             1,
         )
-        assert faults(wheel.say(3, warnings=8)) == []  # still the same one
-        assert faults(wheel.say(3)) == [("failed_launch", False)]
+        assert faults(wheel.send(3, warnings=8)) == []  # still the same one
+        assert faults(wheel.send(3)) == [("failed_launch", False)]
 
     def test_in_the_first_three_seconds_of_the_rim_it_is_ignored(self) -> None:
         wheel = WheelFeed()
-        wheel.say(2)
-        told = [faults(wheel.say(3, warnings=8)) for _ in range(8)]
+        wheel.send(2)
+        told = [faults(wheel.send(3, warnings=8)) for _ in range(8)]
         assert told == [[]] * 6 + [[("failed_launch", True)]] + [[]]
 
     def test_the_ball_runs_with_the_rotor(self) -> None:
         wheel = WheelFeed()
-        assert faults(wheel.say(2, warnings=2)) == []
-        assert faults(wheel.say(3, warnings=2)) == [("ball_with_rotor", True)]
-        assert faults(wheel.say(2, warnings=2)) == [("ball_with_rotor", False)]
+        assert faults(wheel.send(2, warnings=2)) == []
+        assert faults(wheel.send(3, warnings=2)) == [("ball_with_rotor", True)]
+        assert faults(wheel.send(2, warnings=2)) == [("ball_with_rotor", False)]
 
     def test_the_ball_is_gone_after_five_seconds_without_it(self) -> None:
         wheel = WheelFeed()
-        wheel.say(3, warnings=1)
-        wheel.say(4)
-        told = [faults(wheel.say(4, warnings=1)) for _ in range(12)]
+        wheel.send(3, warnings=1)
+        wheel.send(4)
+        told = [faults(wheel.send(4, warnings=1)) for _ in range(12)]
         assert told == [[]] * 10 + [[("ball_removed", True)]] + [[]]
-        assert faults(wheel.say(4)) == [("ball_removed", False)]
+        assert faults(wheel.send(4)) == [("ball_removed", False)]
 
     def test_the_ball_that_comes_back_restarts_the_five_seconds(self) -> None:
         wheel = WheelFeed()
-        wheel.say(3)
+        wheel.send(3)
         for _ in range(3):
             for _ in range(9):
-                assert faults(wheel.say(4, warnings=1)) == []
-            wheel.say(4)
+                assert faults(wheel.send(4, warnings=1)) == []
+            wheel.send(4)
 
     def test_two_at_once(self) -> None:
         wheel = WheelFeed()
-        wheel.say(2)
-        assert set(faults(wheel.say(3, warnings=6))) == {
+        wheel.send(2)
+        assert set(faults(wheel.send(3, warnings=6))) == {
             ("ball_with_rotor", True),
             ("sensor", True),
         }

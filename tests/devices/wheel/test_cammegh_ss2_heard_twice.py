@@ -203,16 +203,16 @@ class Twice(WheelFeed):
     def closed(self, spin: int, before: str) -> None:
         """Until no more bets."""
         for state in (2, 2, 3, 3, 4, 4):
-            self.say(state, spin, before)
+            self.send(state, spin, before)
 
 
 def test_the_number_of_the_spin_before_is_not_reported_of_a_state_misread() -> None:
     wheel = Twice()
     wheel.closed(3, "14")
-    assert wheel.say(5, 3, "14") == []
-    assert wheel.say(4, 3, "14") == []
+    assert wheel.send(5, 3, "14") == []
+    assert wheel.send(4, 3, "14") == []
     wheel.line(b"35", after=0.4)
-    (number,) = numbers(wheel.say(5, 3, "35", after=0.1))
+    (number,) = numbers(wheel.send(5, 3, "35", after=0.1))
     assert (number.number, number.witness, number.late) == (35, "both", False)
 
 
@@ -220,15 +220,15 @@ def test_the_bare_number_and_one_status_are_two_lines() -> None:
     wheel = Twice()
     wheel.closed(3, "14")
     wheel.line(b"35", after=0.4)
-    (number,) = numbers(wheel.say(5, 3, "35", after=0.1))
+    (number,) = numbers(wheel.send(5, 3, "35", after=0.1))
     assert number.frame == r"35\r\n*X;5;003;35;0;166;0"
 
 
 def test_without_the_bare_number_the_second_status_gives_it() -> None:
     wheel = Twice()
     wheel.closed(3, "14")
-    assert wheel.say(5, 3, "35") == []
-    (number,) = numbers(wheel.say(5, 3, "35", speed=167))
+    assert wheel.send(5, 3, "35") == []
+    (number,) = numbers(wheel.send(5, 3, "35", speed=167))
     assert (number.number, number.witness) == (35, "status")
     assert number.frame == r"*X;5;003;35;0;166;0\r\n*X;5;003;35;0;167;0"
 
@@ -237,50 +237,50 @@ def test_a_number_misread_in_one_status_is_passed_over() -> None:
     wheel = Twice()
     wheel.closed(3, "14")
     wheel.line(b"35", after=0.4)
-    assert wheel.say(5, 3, "34", after=0.1) == []
-    (number,) = numbers(wheel.say(5, 3, "35"))
+    assert wheel.send(5, 3, "34", after=0.1) == []
+    (number,) = numbers(wheel.send(5, 3, "35"))
     assert (number.number, number.witness, number.conflict) == (35, "both", None)
 
 
 def test_where_the_second_line_never_comes_the_number_is_a_candidate_of_the_next_spin() -> None:
     wheel = Twice()
     wheel.closed(3, "14")
-    assert wheel.say(5, 3, "35") == []
-    assert wheel.say(2, 4, "35") == []
-    (number,) = numbers(wheel.say(2, 4, "35"))
+    assert wheel.send(5, 3, "35") == []
+    assert wheel.send(2, 4, "35") == []
+    (number,) = numbers(wheel.send(2, 4, "35"))
     assert (number.spin, number.number, number.late) == (3, 35, True)
 
 
 def test_a_count_misread_gives_the_spin_no_number() -> None:
     wheel = Twice()
     wheel.closed(3, "14")
-    assert wheel.say(4, 4, "14") == []
-    assert wheel.say(4, 3, "14") == []
+    assert wheel.send(4, 4, "14") == []
+    assert wheel.send(4, 3, "14") == []
     wheel.line(b"35", after=0.4)
-    assert of_spin(numbers(wheel.say(5, 3, "35", after=0.1))) == {3: 35}
+    assert of_spin(numbers(wheel.send(5, 3, "35", after=0.1))) == {3: 35}
 
 
 def test_no_more_bets_waits_for_nothing() -> None:
     wheel = Twice()
     for state in (2, 2, 3, 3):
-        wheel.say(state, 3, "14")
-    assert phases(wheel.say(4, 3, "14")) == ["no_more_bets"]
+        wheel.send(state, 3, "14")
+    assert phases(wheel.send(4, 3, "14")) == ["no_more_bets"]
 
 
 def test_a_direction_or_a_warning_misread_is_passed_over() -> None:
     wheel = Twice()
     for state in (2, 2, 3):
-        wheel.say(state, 3, "14")
-    assert phases(wheel.say(3, 3, "14")) == ["ball_in_rim"]
-    assert wheel.say(3, 3, "14", direction=1) == []
-    assert wheel.say(3, 3, "14", warnings=4) == []
-    assert wheel.say(3, 3, "14") == []
+        wheel.send(state, 3, "14")
+    assert phases(wheel.send(3, 3, "14")) == ["ball_in_rim"]
+    assert wheel.send(3, 3, "14", direction=1) == []
+    assert wheel.send(3, 3, "14", warnings=4) == []
+    assert wheel.send(3, 3, "14") == []
 
 
 def test_a_warning_counts_from_the_first_of_its_lines() -> None:
     wheel = Twice()
     wheel.closed(3, "14")
-    told = [faults(wheel.say(4, 3, "14", warnings=1)) for _ in range(12)]
+    told = [faults(wheel.send(4, 3, "14", warnings=1)) for _ in range(12)]
     assert told == [[]] * 10 + [[("ball_removed", True)]] + [[]]
 
 

@@ -156,9 +156,9 @@ class TestTowardsTheWheel:
 
     def test_a_polled_wheel_keeps_the_pace_of_the_polls(self) -> None:
         wheel = WheelFeed(Options(poll=2.0, heard_twice=False))
-        wheel.say(2)
-        assert wheel.say(2, after=2.1) == []
-        assert wheel.say(3, after=2.1) == [
+        wheel.send(2)
+        assert wheel.send(2, after=2.1) == []
+        assert wheel.send(3, after=2.1) == [
             WheelPhase(
                 at=wheel.now,
                 device="wheel",
@@ -172,7 +172,7 @@ class TestTowardsTheWheel:
 
     def test_it_needs_no_waking(self) -> None:
         wheel = WheelFeed()
-        wheel.say(4, warnings=1, after=PERIOD)
+        wheel.send(4, warnings=1, after=PERIOD)
         assert wheel.codec.deadline is None
 
     @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_an_endless_line_is_dropped_and_counted() -> None:
 
 def test_the_tail_of_an_endless_line_is_no_bare_number() -> None:
     wheel = WheelFeed()
-    wheel.say(4, 4, "24")
+    wheel.send(4, 4, "24")
     assert {type(r) for r in wheel.line(b"U" * (MAX_LINE_BYTES + 1) + b"35")} == {LinkGarbage}
 
 
@@ -152,7 +152,7 @@ def test_a_splice_is_cut_at_the_last_star() -> None:
 
 def test_a_splice_before_a_bare_number_is_not_completed() -> None:
     wheel = WheelFeed()
-    wheel.say(4, 4, "24")
+    wheel.send(4, 4, "24")
     assert [type(r) for r in wheel.line(b"*X;4;0035")] == [LinkGarbage]
     assert wheel.codec.counters.damaged == 1
 

@@ -252,7 +252,7 @@ stale_after = {self.stale_after}
         """Wait for each wheel to be up, and open its table."""
         assert self.archive is not None
         for table in tables or self.tables:
-            until(f"{table} is up", partial(self.stands, table, "closed"), self.daemon.log)
+            until(f"{table} is up", partial(self.has_status, table, "closed"), self.daemon.log)
             reply = self.archive.command(table, "session.open")
             # One that is refused has been followed all the same: handed over twice by a broker that
             # had thrown the daemon out,
@@ -269,7 +269,7 @@ stale_after = {self.stale_after}
         state = self.archive.latest(f"{table}/state")
         return None if state is None else str(state["status"])
 
-    def stands(self, table: str, *statuses: str) -> bool:
+    def has_status(self, table: str, *statuses: str) -> bool:
         """Whether the retained topic has one of these words for a table."""
         return self.status(table) in statuses
 
@@ -441,7 +441,7 @@ stale_after = {self.stale_after}
         )
         return str(json.loads(line)["boot"])
 
-    def told(self) -> str:
+    def diagnosis(self) -> str:
         """The end of the daemon's log, and what each wheel has played last: for a person who
         wonders why a test failed.
         """

@@ -437,9 +437,9 @@ class LinkedFloor:
                 for decree, tables in self.decrees.items()
             )
 
-        until("all tables are in play", there, self.told, timeout)
+        until("all tables are in play", there, self.diagnosis, timeout)
 
-    def told(self) -> str:
+    def diagnosis(self) -> str:
         """For a person who wonders why a test failed."""
         states = {
             decree: {

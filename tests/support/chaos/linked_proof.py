@@ -36,7 +36,7 @@ from tests.support.chaos.report import tell
 from tests.support.waiting import until
 
 
-def goes_on(floor: LinkedFloor, since: float) -> bool:
+def keeps_playing(floor: LinkedFloor, since: float) -> bool:
     """Whether the controller has published since, and most tables are in play."""
     states = [floor.state(decree) for decree in floor.decrees]
     tables = [table["in_play"] for state in states for table in state.get("tables", {}).values()]
@@ -47,10 +47,15 @@ def goes_on(floor: LinkedFloor, since: float) -> bool:
 def rest(floor: LinkedFloor) -> None:
     """Play stops; everything is published, paid, and at rest."""
     floor.plays(msgspec.structs.replace(floor.play, on=False))
-    until("all rounds are ended", lambda: not _rounds_open(floor), floor.told, 600.0)
-    until("all coins are published", lambda: staked(floor) == told_staked(floor), floor.told, 600.0)
+    until("all rounds are ended", lambda: not _rounds_open(floor), floor.diagnosis, 600.0)
+    until(
+        "all coins are published",
+        lambda: staked(floor) == published_stakes(floor),
+        floor.diagnosis,
+        600.0,
+    )
     assert floor.persons is not None
-    until("all is paid", lambda: floor.persons and floor.persons.idle, floor.told, 600.0)
+    until("all is paid", lambda: floor.persons and floor.persons.idle, floor.diagnosis, 600.0)
     assert floor.controller.stop() == 0
     for pit in floor.pits:
         assert pit.stop() == 0
@@ -76,7 +81,7 @@ def staked_at(table: TableOfJournal) -> int:
     return sum(sum(each.amounts.values()) for each in standing)
 
 
-def told_staked(floor: LinkedFloor) -> dict[str, int]:
+def published_stakes(floor: LinkedFloor) -> dict[str, int]:
     """The stakes of a table in the ledger."""
     with closing(sqlite3.connect(f"file:{floor.controller.ledger}?mode=ro", uri=True)) as ledger:
         rows = ledger.execute(

@@ -31,7 +31,7 @@ def card(name: str, to: str = "player", index: int = 1, code: bytes = b"D") -> b
 
 
 class ShoeFeed:
-    """A codec and the time. Every ``say`` gives the readings of that chunk; ``readings`` stores
+    """A codec and the time. Every ``send`` gives the readings of that chunk; ``readings`` stores
     them all.
     """
 
@@ -46,7 +46,7 @@ class ShoeFeed:
         self.readings += readings
         return readings
 
-    def say(self, seq: int, body: bytes, after: float = 1.0, copies: int = 3) -> list[AnyReading]:
+    def send(self, seq: int, body: bytes, after: float = 1.0, copies: int = 3) -> list[AnyReading]:
         """A report of an Angel Eye, with its copies."""
         return self.raw(report(seq, body) * copies, after)
 
