@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("programs")
 UNDO: dict[Fault, str] = {"kill": "launch", "freeze": "thaw", "partition": "heal"}
 KEEPALIVE = 4
 """Seconds after which a daemon gives a node up. An election of NATS takes four to nine."""
-LONGEST = 180.0
+HEAL_TIMEOUT_SECONDS = 180.0
 """Upper bound in seconds for a cluster to heal and all clients to catch up."""
 
 
@@ -75,19 +75,24 @@ class Trial:
     def suffer(self, strike: Strike) -> None:
         """One fault, from its beginning until the cluster has recovered completely."""
         cluster, wanted = self.engine.cluster, self.received() + strike.events
-        until("events", lambda: self.received() >= wanted, self.diagnosis, LONGEST)
+        until("events", lambda: self.received() >= wanted, self.diagnosis, HEAL_TIMEOUT_SECONDS)
         time.sleep(strike.offset)
         number = self.node(strike)
         known, begun = self.stored(), time.monotonic()
         getattr(cluster, strike.fault)(number)
-        until("a later event", lambda: self.stored() > known, self.diagnosis, LONGEST)
-        until("it is heard", lambda: self.received() > known, self.diagnosis, LONGEST)
+        until("a later event", lambda: self.stored() > known, self.diagnosis, HEAL_TIMEOUT_SECONDS)
+        until("it is heard", lambda: self.received() > known, self.diagnosis, HEAL_TIMEOUT_SECONDS)
         self.silences[strike.fault].append(time.monotonic() - begun)
-        until("more", lambda: self.stored() >= known + strike.lasts, self.diagnosis, LONGEST)
+        until(
+            "more",
+            lambda: self.stored() >= known + strike.lasts,
+            self.diagnosis,
+            HEAL_TIMEOUT_SECONDS,
+        )
         getattr(cluster, UNDO[strike.fault])(number)
         cluster.until_whole()
         known = self.stored()
-        until("all of it", lambda: self.received() >= known, self.diagnosis, LONGEST)
+        until("all of it", lambda: self.received() >= known, self.diagnosis, HEAL_TIMEOUT_SECONDS)
 
     def diagnosis(self) -> str:
         return f"{self.floor.daemon.log()[-6000:]}\n{self.engine.log()[-6000:]}"

@@ -25,7 +25,7 @@ from tests.support.waiting import until
 
 KINDS = FOR_OUR_OWN
 DECREE = "BAL05"
-LONGEST = 180.0
+HEAL_TIMEOUT_SECONDS = 180.0
 """Upper bound in seconds for a cluster to heal and the controller to catch up with every table."""
 
 
@@ -49,13 +49,28 @@ def test_a_jackpot_through_the_loss_of_its_controller_and_of_a_node(
     floor.controller.kill()
     until_staked(floor)
     floor.controller.start()
-    until("it goes on", partial(keeps_playing, floor, time.time()), floor.diagnosis, LONGEST)
+    until(
+        "it goes on",
+        partial(keeps_playing, floor, time.time()),
+        floor.diagnosis,
+        HEAL_TIMEOUT_SECONDS,
+    )
     engine.lose()
     until_staked(floor)
     if len(engine.nodes) > 1:
-        until("others serve", partial(keeps_playing, floor, time.time()), floor.diagnosis, LONGEST)
+        until(
+            "others serve",
+            partial(keeps_playing, floor, time.time()),
+            floor.diagnosis,
+            HEAL_TIMEOUT_SECONDS,
+        )
     engine.regain()
-    until("it goes on", partial(keeps_playing, floor, time.time()), floor.diagnosis, LONGEST)
+    until(
+        "it goes on",
+        partial(keeps_playing, floor, time.time()),
+        floor.diagnosis,
+        HEAL_TIMEOUT_SECONDS,
+    )
     until_paid(floor)
     rest(floor)
     prove(floor, floor.play, Counter({"controller": 1, "node": 1}))
@@ -67,14 +82,19 @@ def until_paid(floor: LinkedFloor) -> None:
     assert floor.persons is not None
     receipts = floor.persons.receipts
     known = len(receipts)
-    until("a payment", lambda: len(receipts) > known, floor.diagnosis, LONGEST)
+    until("a payment", lambda: len(receipts) > known, floor.diagnosis, HEAL_TIMEOUT_SECONDS)
 
 
 def until_staked(floor: LinkedFloor) -> None:
     """Wait until more coins have fallen at each table, by the tables' own journals."""
     for pit in floor.pits:
         known = fallen(pit)
-        until(f"coins at {pit.name}", partial(_beyond, pit, known), floor.diagnosis, LONGEST)
+        until(
+            f"coins at {pit.name}",
+            partial(_beyond, pit, known),
+            floor.diagnosis,
+            HEAL_TIMEOUT_SECONDS,
+        )
 
 
 def _beyond(pit: Pit, known: int) -> bool:

@@ -12,7 +12,7 @@ from subscribers.console.work import hand_text
 from tests.support.waiting import until
 from tests.support.web.pit import confirm
 
-SOON = 3000
+TOUCH_TIMEOUT_MILLISECONDS = 3000
 """Milliseconds in which the page must have a button that a picture brought."""
 TRIES = 2
 
@@ -85,14 +85,14 @@ def touch(button: Locator, done: Callable[[], bool]) -> None:
 
 def fill(field: Locator, value: Any) -> None:
     """Fill in one field of any type."""
-    field.first.wait_for(state="attached", timeout=SOON)
+    field.first.wait_for(state="attached", timeout=TOUCH_TIMEOUT_MILLISECONDS)
     if field.evaluate("each => each.tagName === 'DETAILS' && !each.open"):
-        field.locator("summary").first.click(timeout=SOON)
+        field.locator("summary").first.click(timeout=TOUCH_TIMEOUT_MILLISECONDS)
     if isinstance(value, dict):
         for who, each in value.items():
             name = field.page.get_by_text(hand_text(who, "en"), exact=True)
             row = field.locator(".by-hand > details").filter(has=name)
-            row.locator("summary").click(timeout=SOON)
+            row.locator("summary").click(timeout=TOUCH_TIMEOUT_MILLISECONDS)
             fill(row, each)
     elif field.locator(".cards").count():
         _cards(field, [value] if isinstance(value, str) else value)
@@ -103,13 +103,13 @@ def fill(field: Locator, value: Any) -> None:
         _keys(field, value)
     elif field.locator("input").count():
         text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-        field.locator("input").fill(text, timeout=SOON)
+        field.locator("input").fill(text, timeout=TOUCH_TIMEOUT_MILLISECONDS)
     elif isinstance(value, list):
         for button in field.locator("[data-value]").all():
             number = str(button.get_attribute("data-value"))
             if (button.get_attribute("aria-pressed") == "true") != (number in map(str, value)):
                 # its row is redrawn at each touch
-                field.locator(f"[data-value='{number}']").click(timeout=SOON)
+                field.locator(f"[data-value='{number}']").click(timeout=TOUCH_TIMEOUT_MILLISECONDS)
     else:
         _press(field, value)
 
@@ -117,23 +117,23 @@ def fill(field: Locator, value: Any) -> None:
 def _press(field: Locator, value: Any) -> None:
     word = str(value).lower() if isinstance(value, bool) else str(value)
     button = field.locator(f"[data-value='{word}']")
-    button.wait_for(timeout=SOON)
+    button.wait_for(timeout=TOUCH_TIMEOUT_MILLISECONDS)
     if button.get_attribute("aria-pressed") != "true":
-        button.click(timeout=SOON)
+        button.click(timeout=TOUCH_TIMEOUT_MILLISECONDS)
 
 
 def _keys(field: Locator, value: Any) -> None:
     is_amount = field.locator("[inputmode=decimal]").count() > 0
-    field.locator("[data-key=clear]").click(timeout=SOON)
+    field.locator("[data-key=clear]").click(timeout=TOUCH_TIMEOUT_MILLISECONDS)
     for key in f"{value / 100:g}" if is_amount else str(value):
-        field.locator(f"[data-key='{key}']").click(timeout=SOON)
+        field.locator(f"[data-key='{key}']").click(timeout=TOUCH_TIMEOUT_MILLISECONDS)
 
 
 def _cards(field: Locator, cards: list[str]) -> None:
-    field.locator(".given button").click(timeout=SOON)
+    field.locator(".given button").click(timeout=TOUCH_TIMEOUT_MILLISECONDS)
     for card in cards:
         if card == "X":
-            field.locator("[data-suit=X]").click(timeout=SOON)
+            field.locator("[data-suit=X]").click(timeout=TOUCH_TIMEOUT_MILLISECONDS)
             continue
-        field.locator(f"[data-rank='{card[0]}']").click(timeout=SOON)
-        field.locator(f"[data-suit='{card[1]}']").click(timeout=SOON)
+        field.locator(f"[data-rank='{card[0]}']").click(timeout=TOUCH_TIMEOUT_MILLISECONDS)
+        field.locator(f"[data-suit='{card[1]}']").click(timeout=TOUCH_TIMEOUT_MILLISECONDS)

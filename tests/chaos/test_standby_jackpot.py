@@ -25,10 +25,10 @@ from tests.support.chaos.linked_daemon import STAKE, Play
 from tests.support.chaos.linked_floor import SEEDS, LinkedFloor, Pit
 from tests.support.chaos.linked_proof import (
     happened,
+    published_stakes,
     staked,
     staked_at,
     tables_of,
-    published_stakes,
 )
 from tests.support.chaos.poker_script import script
 from tests.support.chaos.report import tell
@@ -40,12 +40,11 @@ RISE = (9, 10)
 """The meter's share of each coin."""
 COINS = 40
 """Maximum coins of a box in a round."""
-SOME = 20 * STAKE
+STAKED_BEFORE_FAULT_CENTS = 20 * STAKE
 """Coins staked at each table before a fault."""
 KEEPALIVE = 20.0
-"""Seconds. Coins per table while the broker is frozen: a statement is valid for three of them.
-"""
-LONGEST = 180.0
+"""Seconds. A statement is valid for three: coins fall that long while the broker is frozen."""
+TAKEOVER_TIMEOUT_SECONDS = 180.0
 """Seconds that a takeover may take on a busy machine."""
 
 
@@ -100,15 +99,20 @@ class PairOfPits(LinkedFloor):
                 return None
             return self.pits[NAMES.index(health["standby"]["instance"])], boot
 
-        found: tuple[Pit, str] = until("a daemon serves", there, self.diagnosis, LONGEST)
+        found: tuple[Pit, str] = until(
+            "a daemon serves", there, self.diagnosis, TAKEOVER_TIMEOUT_SECONDS
+        )
         return found
 
-    def until_staked(self, pit: Pit, more: int = SOME) -> None:
+    def until_staked(self, pit: Pit, more: int = STAKED_BEFORE_FAULT_CENTS) -> None:
         """Wait until that number of further coins was staked at each table of a daemon."""
         for table in TABLES:
             wanted = staked_at(tables_of(pit.journal)[table]) + more
             until(
-                f"coins at {table}", partial(_reached, pit, table, wanted), self.diagnosis, LONGEST
+                f"coins at {table}",
+                partial(_reached, pit, table, wanted),
+                self.diagnosis,
+                TAKEOVER_TIMEOUT_SECONDS,
             )
 
     def until_gaps(self) -> dict[str, tuple[str, int]]:
@@ -119,7 +123,7 @@ class PairOfPits(LinkedFloor):
 
         for table in TABLES:
             gap = partial(lambda table: self._why(table) == "gap", table)
-            until(f"{table} has a gap", gap, self.diagnosis, LONGEST)
+            until(f"{table} has a gap", gap, self.diagnosis, TAKEOVER_TIMEOUT_SECONDS)
         assert "gap.settle" in self.state(DECREE)["asks"]
         found = {}
         for table in TABLES:
@@ -127,7 +131,7 @@ class PairOfPits(LinkedFloor):
                 "its alert",
                 partial(self.subscriber.latest, f"alert/{table}-gap"),
                 self.diagnosis,
-                LONGEST,
+                TAKEOVER_TIMEOUT_SECONDS,
             )
             said = re.search(r"(?:last event accepted,|after) (\w+) (\d+)", alert["detail"])
             assert said is not None, alert
@@ -227,7 +231,7 @@ def test_takeovers_of_linked_tables(floor: PairOfPits) -> None:
 
     # killed, with coins that no client received
     floor.broker.signal(signal.SIGSTOP)
-    floor.until_staked(first, 2 * SOME)
+    floor.until_staked(first, 2 * STAKED_BEFORE_FAULT_CENTS)
     first.kill()
     floor.broker.signal(signal.SIGCONT)
     _, other = floor.serving(run)
@@ -240,7 +244,7 @@ def test_takeovers_of_linked_tables(floor: PairOfPits) -> None:
         floor.settle(table, missing)
         settled += missing
     assert settled > 0
-    floor.until_in_play(LONGEST)
+    floor.until_in_play(TAKEOVER_TIMEOUT_SECONDS)
     floor.until_staked(second)
 
     # handed back, with the events that the first one had not published
@@ -248,11 +252,13 @@ def test_takeovers_of_linked_tables(floor: PairOfPits) -> None:
     assert second.stop() == 0
     _, again = floor.serving(other)
     late = partial(_all_heard, floor, first, run)
-    until("the unpublished events arrive after all", late, floor.diagnosis, LONGEST)
+    until(
+        "the unpublished events arrive after all", late, floor.diagnosis, TAKEOVER_TIMEOUT_SECONDS
+    )
     for table, last in floor.until_gaps().items():
         assert last[0] == other
         floor.settle(table, untold(second, table, last))
-    floor.until_in_play(LONGEST)
+    floor.until_in_play(TAKEOVER_TIMEOUT_SECONDS)
     floor.until_staked(first)
 
     # there and back while the controller was away
@@ -267,7 +273,7 @@ def test_takeovers_of_linked_tables(floor: PairOfPits) -> None:
     for table, last in floor.until_gaps().items():
         assert last[0] == again, "nothing of the second daemon is missing"
         floor.settle(table, untold(second, table, (away, 0)))
-    floor.until_in_play(LONGEST)
+    floor.until_in_play(TAKEOVER_TIMEOUT_SECONDS)
     floor.until_staked(first)
 
     at_rest(floor, first)
@@ -284,12 +290,17 @@ def _all_heard(floor: PairOfPits, pit: Pit, run: str) -> bool:
 def at_rest(floor: PairOfPits, serving: Pit) -> None:
     """Play stops; everything is published."""
     floor.plays(msgspec.structs.replace(floor.play, on=False))
-    until("all rounds are ended", lambda: not _plays(serving), floor.diagnosis, LONGEST)
+    until(
+        "all rounds are ended",
+        lambda: not _plays(serving),
+        floor.diagnosis,
+        TAKEOVER_TIMEOUT_SECONDS,
+    )
     until(
         "all coins are published",
         lambda: staked(floor) == published_stakes(floor),
         floor.diagnosis,
-        LONGEST,
+        TAKEOVER_TIMEOUT_SECONDS,
     )
     assert floor.controller.stop() == 0
     assert serving.stop() == 0

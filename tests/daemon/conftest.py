@@ -16,7 +16,7 @@ from tests.support.daemon.process import Daemon, Wheel, configuration, table
 Tell = Callable[[str, Callable[[], str]], None]
 
 
-HEARD = ("+/+", "+/reply/#", "+/alert/+", "node/#")
+SUBSCRIBED_TOPICS = ("+/+", "+/reply/#", "+/alert/+", "node/#")
 """All topics but the commands: the subscriber's own library may not survive hostile ones."""
 
 
@@ -41,7 +41,9 @@ def shared_daemon(programs: None, tmp_path_factory: pytest.TempPathFactory) -> I
         stack.callback(running.kill)
         running.start()
         running.until_logged("broker connected")
-        subscriber = Subscriber(broker.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD))
+        subscriber = Subscriber(
+            broker.port, *(f"novamas/v1/palma/{topic}" for topic in SUBSCRIBED_TOPICS)
+        )
         stack.callback(subscriber.close)
         until_up(subscriber, running)
         yield Shared(subscriber, running)

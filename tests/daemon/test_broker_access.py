@@ -36,7 +36,9 @@ PASSWORD = "of this test alone"
 SALT = b"twelve bytes"
 
 OUTCOMES = {f"{TABLE}/{leaf}" for leaf in ("event", "info", "state", "result")}
-TOLD = OUTCOMES | {f"{TABLE}/{leaf}" for leaf in ("history", "shoe", "alert/wheel-link")}
+PUBLISHED_TOPICS = OUTCOMES | {
+    f"{TABLE}/{leaf}" for leaf in ("history", "shoe", "alert/wheel-link")
+}
 SEALED = {f"{TABLE}/sealed"}
 COMMANDS = {f"{TABLE}/command/round-void", f"{TABLE}/command/device-command"}
 RECALL = {f"{TABLE}/command/recall"}
@@ -81,7 +83,7 @@ def reply(*kinds: str) -> set[str]:
 
 
 READS = {
-    "daemon": TOLD  # all that it publishes, to see whether it arrives
+    "daemon": PUBLISHED_TOPICS  # all that it publishes, to see whether it arrives
     | SEALED
     | TRIAL
     | reply(*USERS)
@@ -91,7 +93,7 @@ READS = {
     | TRIAL_COMMAND
     | CLAIMS
     | TRIAL_POOL,
-    "display": TOLD
+    "display": PUBLISHED_TOPICS
     | SHOWN
     | FOREIGN_TABLE
     | FOREIGN_NODE
@@ -99,7 +101,7 @@ READS = {
     | SEEN_POOLS
     | POOL_NODE
     | RECORDER_STATUS,
-    "console": TOLD
+    "console": PUBLISHED_TOPICS
     | SHOWN
     | FOREIGN_TABLE
     | FOREIGN_NODE
@@ -109,7 +111,7 @@ READS = {
     | POOL_NODE
     | POOL_REPLY
     | RECORDER,
-    "surveillance": TOLD
+    "surveillance": PUBLISHED_TOPICS
     | SEEN_POOLS
     | POOL_NODE
     | SEALED
@@ -132,7 +134,7 @@ READS = {
     | {f"{SITE}/node/carrousel/status"}
     | RECORDER_STATUS
     | POOL_COMMAND,
-    "integrator": TOLD
+    "integrator": PUBLISHED_TOPICS
     | NODE
     | FOREIGN_TABLE
     | FOREIGN_NODE
@@ -144,7 +146,7 @@ READS = {
     | RECORDER,
 }
 WRITES = {
-    "daemon": TOLD | SEALED | reply(*USERS) | NODE | TRIAL | ANSWERS | TRIAL_CLAIM,
+    "daemon": PUBLISHED_TOPICS | SEALED | reply(*USERS) | NODE | TRIAL | ANSWERS | TRIAL_CLAIM,
     "display": set(),
     "console": COMMANDS | RECALL | TRIAL_COMMAND | POOL_COMMAND,
     "surveillance": RECALL | RECORDER,
@@ -152,7 +154,7 @@ WRITES = {
     "integrator": RECALL,
 }
 TOPICS = sorted(
-    TOLD
+    PUBLISHED_TOPICS
     | SEALED
     | COMMANDS
     | RECALL

@@ -13,7 +13,7 @@ import pytest
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-from tests.daemon.conftest import HEARD, Shared
+from tests.daemon.conftest import SUBSCRIBED_TOPICS, Shared
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import HEAD, TABLE, command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
@@ -64,7 +64,9 @@ def connected(
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
     made.until_logged("broker connected")
-    listening = subscribe(mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD))
+    listening = subscribe(
+        mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in SUBSCRIBED_TOPICS)
+    )
     until_up(listening, made)
     return listening, made
 
@@ -182,7 +184,7 @@ def test_a_site_may_allow_other_topics_for_answers(
     running = daemon(configuration(mosquitto.port, table("r1", wheel), broker=allowed))
     running.start()
     subscriber = subscribe(
-        mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#"
+        mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in SUBSCRIBED_TOPICS), "consoles/#"
     )
     until_up(subscriber, running)
     say(subscriber, "session-close", b"{}", "consoles/answers")
@@ -206,7 +208,7 @@ def test_a_packet_of_many_bytes_costs_neither_memory_nor_the_connection(
     running = daemon(text)
     running.start()
     subscriber = subscribe(
-        mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#"
+        mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in SUBSCRIBED_TOPICS), "consoles/#"
     )
     until_up(subscriber, running)
     assert command(subscriber, "session.open")["ok"]
@@ -273,7 +275,7 @@ def test_the_flood_of_one_client_keeps_back_no_other(
     running = daemon(configuration(mosquitto.port, table("r1", wheel), table("r2", second)))
     running.start()
     subscriber = subscribe(
-        mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#"
+        mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in SUBSCRIBED_TOPICS), "consoles/#"
     )
     until_up(subscriber, running)
     other = TABLE.replace("r1", "r2")
@@ -306,7 +308,9 @@ def test_large_commands_without_end_delay_neither_results_nor_others(
     text = configuration(broker.port, table("r1", wheel))
     running = daemon(text)  # the machine may be busy
     running.start()
-    subscriber = subscribe(broker.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD))
+    subscriber = subscribe(
+        broker.port, *(f"novamas/v1/palma/{topic}" for topic in SUBSCRIBED_TOPICS)
+    )
     until_up(subscriber, running)
     assert command(subscriber, "session.open")["ok"]
     flooder = subscribe(broker.port, f"{TABLE}/reply/flood")

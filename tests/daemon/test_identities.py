@@ -22,7 +22,7 @@ from tests.support.devices.described import FOLDER
 from tests.support.people.signing import LASA, RIERA, SIGNED, enrol, give
 from tests.support.waiting import until
 
-TELLS_SERIAL = """
+SERIAL_PROFILE = """
 [[message]]
 name = "serial number"
 length = 7
@@ -88,7 +88,7 @@ def test_a_wheel_that_was_replaced_without_a_word(
         '\n[[message]]\nname = "whatever else has a right check"\n'
     )
     assert mark
-    (tmp_path / "rota.toml").write_text(before + TELLS_SERIAL + after)
+    (tmp_path / "rota.toml").write_text(before + SERIAL_PROFILE + after)
     subscriber = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, the_wheel(rota, "A117"), people=SIGNED))
     enrol(made.folder)

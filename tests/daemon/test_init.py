@@ -35,7 +35,7 @@ ADAPTER = SerialPort(
 SECOND = SerialPort(
     name="/dev/serial/by-id/usb-FTDI-if00-port1", node="/dev/ttyUSB1", usb="0403:6001"
 )
-OF_THE_MACHINE = SerialPort(name="/dev/ttyS0", node="/dev/ttyS0")
+BUILT_IN_PORT = SerialPort(name="/dev/ttyS0", node="/dev/ttyS0")
 CARD = SerialPort(
     name="/dev/serial/by-id/usb-modem", node="/dev/ttyACM0", usb="1199:9071", refused="wwan0"
 )
@@ -105,7 +105,7 @@ def test_each_adapter_is_a_table(
     tmp_path: Path, plugged: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "novamas.toml"
-    plugged([ADAPTER, SECOND, OF_THE_MACHINE, CARD], [READER])
+    plugged([ADAPTER, SECOND, BUILT_IN_PORT, CARD], [READER])
     assert main(["init", str(file)]) == 0
     assert capsys.readouterr().out.startswith(
         f"{file}: written, with 2 tables: each device that was found is taken for a cammegh-ss2\n"

@@ -32,7 +32,7 @@ KEY = PrivateKey.generate()
 Standing = tuple[bool | None, str | None]
 """Whether a table has its jackpot in play, and why not."""
 IN_PLAY: Standing = (True, None)
-UNHEARD: Standing = (False, "unheard")
+NO_STATEMENT: Standing = (False, "unheard")
 CHECKING: Standing = (False, "not_verified")
 LATE: Standing = (False, "clock")
 """The statement reached the daemon after the end of its validity."""
@@ -94,13 +94,13 @@ class Table:
             if self._until_one_of(IN_PLAY, LATE) == IN_PLAY:
                 return
             self.state(b"")
-            self.until_standing(UNHEARD)
+            self.until_standing(NO_STATEMENT)
 
     def until_ended(self, seconds: float) -> None:
         """State that it is in play for that time, and wait for its end. Likewise."""
         while True:
             self.state(statement(seconds))
-            if self._until_one_of(UNHEARD, LATE) == UNHEARD:
+            if self._until_one_of(NO_STATEMENT, LATE) == NO_STATEMENT:
                 return
             self.state(statement())
             self.until_standing(IN_PLAY)
@@ -215,19 +215,19 @@ options = {{ late_after = 1000.0 }}
 
 def test_bets_are_accepted_while_the_controller_states_so(table: Callable[..., Table]) -> None:
     play = table()
-    assert play.standings() == [UNHEARD]
+    assert play.standings() == [NO_STATEMENT]
     refused = play.bet(1)
     assert (refused["ok"], refused["refusal"]["key"]) == (False, "jackpot_not_in_play")
     assert refused["refusal"]["fields"] == {"why": "unheard"}
     coin = play.coin(1)
     assert (coin["what"], coin["law"]) == ("jackpot_not_in_play", "ARA02-140")
     play.state(statement())
-    play.until_standing(UNHEARD, IN_PLAY)
+    play.until_standing(NO_STATEMENT, IN_PLAY)
     assert play.bet(1)["ok"]
     assert play.coin(2)["amount"] == 100
     until("it is shown", lambda: play.shown() == {"jackpot": "carrousel-1", "in_play": True})
     play.until_ended(5.0)  # no statement: it has expired
-    play.until_standing(IN_PLAY, UNHEARD)
+    play.until_standing(IN_PLAY, NO_STATEMENT)
     assert play.coin(3)["what"] == "jackpot_not_in_play"
     assert play.subscriber.latest(f"{TABLE}/info")["about"]["jackpot"] == "carrousel-1"
     play.prove()
@@ -308,10 +308,10 @@ def test_without_the_broker_it_ends_when_its_time_is_over(
     mosquitto.start()
     assert play.subscriber.subscribed.wait(TIMEOUT_SECONDS)
     play.run.signal(signal.SIGCONT)
-    play.until_standing(IN_PLAY, UNHEARD)
+    play.until_standing(IN_PLAY, NO_STATEMENT)
     assert play.bet(1)["refusal"]["fields"] == {"why": "unheard"}
     play.state(statement())
-    play.until_standing(IN_PLAY, UNHEARD, IN_PLAY)
+    play.until_standing(IN_PLAY, NO_STATEMENT, IN_PLAY)
     play.prove()
 
 
@@ -320,13 +320,15 @@ def test_a_restart_reads_the_statement_again_and_a_table_may_be_unlinked(
 ) -> None:
     play = table()
     play.state(statement(600.0))
-    play.until_standing(UNHEARD, IN_PLAY)
+    play.until_standing(NO_STATEMENT, IN_PLAY)
     assert play.bet(1)["ok"]
     play.run.kill()
     play.run.start()
-    play.until_standing(IN_PLAY, UNHEARD, IN_PLAY)  # the broker held it, and its time is to come
+    play.until_standing(
+        IN_PLAY, NO_STATEMENT, IN_PLAY
+    )  # the broker held it, and its time is to come
     play.until_ended(5.0)
-    play.until_standing(IN_PLAY, UNHEARD)
+    play.until_standing(IN_PLAY, NO_STATEMENT)
     play.run.kill()
     play.run.start()
     until_open(play.subscriber, play.run, "b1", "slot")
@@ -338,7 +340,7 @@ def test_a_restart_reads_the_statement_again_and_a_table_may_be_unlinked(
     assert 'jackpot = "carrousel-1"' in file.read_text()
     file.write_text(configuration(mosquitto.port, setup(tmp_path / "slots", "")))
     play.run.start()
-    play.until_standing(UNHEARD, (None, None))
+    play.until_standing(NO_STATEMENT, (None, None))
     until_open(play.subscriber, play.run, "b1", "slot")
     assert play.bet(2)["ok"]
     assert play.shown() is None
@@ -374,12 +376,12 @@ def test_a_controller_that_is_killed_ends_it(
     controller.start()
     play.until_standing(IN_PLAY)  # after it has checked itself, which it may say meanwhile
     first, *between, _ = play.standings()
-    assert first == UNHEARD
-    assert {*between} <= {UNHEARD, CHECKING}
+    assert first == NO_STATEMENT
+    assert {*between} <= {NO_STATEMENT, CHECKING}
     assert play.coin(1)["amount"] == 100
     until("the meter", lambda: play.subscriber.latest(TOPIC)["value"] == 100, controller.log)
     controller.kill()
-    play.until_standing(IN_PLAY, UNHEARD)
+    play.until_standing(IN_PLAY, NO_STATEMENT)
     assert play.coin(2)["what"] == "jackpot_not_in_play"
     controller.start()
     play.until_standing(IN_PLAY)  # after it has checked itself, which it says meanwhile

@@ -35,7 +35,7 @@ SETTINGS = {
     "third_card": "face_up",
     "turn": "when_complete",
 }
-OF_PLAY = (
+PLAY_EVENTS = (
     "shoe.started",
     "cards.burned",
     "round.",
@@ -44,7 +44,7 @@ OF_PLAY = (
     "hand.decided",
     "irregularity",
 )
-OF_A_RUN = (
+RUN_FIELDS = (
     "site",
     "table",
     "boot",
@@ -60,11 +60,11 @@ OF_A_RUN = (
 
 def told(event: dict[str, Any]) -> dict[str, Any]:
     """An event without what differs from run to run."""
-    return {name: field for name, field in event.items() if name not in OF_A_RUN}
+    return {name: field for name, field in event.items() if name not in RUN_FIELDS}
 
 
 def of_play(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [told(event) for event in events if event["type"].startswith(OF_PLAY)]
+    return [told(event) for event in events if event["type"].startswith(PLAY_EVENTS)]
 
 
 def golden(name: str) -> list[dict[str, Any]]:

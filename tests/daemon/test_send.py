@@ -17,7 +17,7 @@ from tests.support.daemon.play import until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.waiting import until
 
-WHO = ("--by", "M. Lasa", "--role", "table_head")
+SENDER = ("--by", "M. Lasa", "--role", "table_head")
 
 
 def send(capsys: pytest.CaptureFixture[str], daemon: Daemon, *words: str) -> tuple[int, Any, str]:
@@ -38,7 +38,7 @@ def test_a_table_is_opened_and_its_void_refused(
     subscriber = subscribe(mosquitto.port)
     until_up(subscriber, running)
     fields = ("minimum=5.00", "currency=EUR")
-    status, reply, told = send(capsys, running, "r1", "session.open", *fields, *WHO)
+    status, reply, told = send(capsys, running, "r1", "session.open", *fields, *SENDER)
     assert (status, reply["ok"]) == (0, True)
     assert told == "novamas: session.open: minimum 5.00 EUR\n"
     opened = until_more(subscriber, "session.opened", 0)[0]
@@ -48,7 +48,7 @@ def test_a_table_is_opened_and_its_void_refused(
         500,
         "EUR",
     ]
-    status, reply, told = send(capsys, running, "r1", "round-void", "reason=ball_out", *WHO)
+    status, reply, told = send(capsys, running, "r1", "round-void", "reason=ball_out", *SENDER)
     assert (status, reply["ok"]) == (3, False)
     assert told == f"novamas: refused: {reply['error']}\n"
     croupier = ("--by", "A. Riera", "--role", "croupier")
@@ -72,21 +72,23 @@ def test_amounts_have_the_decimals_of_the_sessions_currency(
     subscriber = subscribe(mosquitto.port)
     until_up(subscriber, running)
     for wrong in ("5", "5.0", "1.000", "5e2", "null", '"5.00"'):
-        words = ("session.open", f"minimum={wrong}", *WHO)
+        words = ("session.open", f"minimum={wrong}", *SENDER)
         status, reply, told = send(capsys, running, "r1", *words)
         assert (status, reply) == (2, None)
         assert told.startswith(f"novamas: minimum: {wrong} may mean") == (wrong == "5")
         assert "5.00" in told
-    assert send(capsys, running, "r1", "session-open", "minimum=500", "currency=JPY", *WHO)[0] == 0
+    assert (
+        send(capsys, running, "r1", "session-open", "minimum=500", "currency=JPY", *SENDER)[0] == 0
+    )
     assert until_more(subscriber, "session.opened", 0)[0]["minimum"] == 500
-    status, reply, told = send(capsys, running, "r1", "limit.announce", "minimum=5.00", *WHO)
+    status, reply, told = send(capsys, running, "r1", "limit.announce", "minimum=5.00", *SENDER)
     assert (status, reply) == (2, None)
     assert "an amount in JPY has no decimals" in told
-    status, reply, told = send(capsys, running, "r1", "limit.announce", "minimum=500", *WHO)
+    status, reply, told = send(capsys, running, "r1", "limit.announce", "minimum=500", *SENDER)
     assert (status, reply["refusal"]["fields"]) == (3, {"minimum": 500})
     assert "500 JPY" in told
-    assert send(capsys, running, "r1", "session.close", *WHO)[0] == 0
-    status, reply, told = send(capsys, running, "r1", "session.open", "minimum=5,00", *WHO)
+    assert send(capsys, running, "r1", "session.close", *SENDER)[0] == 0
+    status, reply, told = send(capsys, running, "r1", "session.open", "minimum=5,00", *SENDER)
     assert (status, told) == (0, "novamas: session.open: minimum 5.00 EUR\n")
     opened = until_more(subscriber, "session.opened", 1)[-1]
     assert (opened["minimum"], opened["currency"]) == (500, "EUR")
@@ -124,18 +126,18 @@ def test_a_broker_with_the_rules_that_we_write(
     running.start()
     running.until_logged("broker connected")
     console = ("--username", "console-1", "--password-file", str(secret))
-    assert send(capsys, running, "r1", "session.open", *WHO, *console)[0] == 0
+    assert send(capsys, running, "r1", "session.open", *SENDER, *console)[0] == 0
     display = ("--username", "display-4", "--password-file", str(secret), "--timeout", "1")
 
     def unanswered() -> str:
         """A starved machine may not even connect within the second."""
-        status, reply, told = send(capsys, running, "r1", "session.close", *WHO, *display)
+        status, reply, told = send(capsys, running, "r1", "session.close", *SENDER, *display)
         assert (status, reply) == (1, None)
         return told if "does not let user 'display-4'" in told else ""
 
     assert "is not running" in until("the broker's rules are named", unanswered)
     secret.write_text("a guess\n")
-    status, reply, told = send(capsys, running, "r1", "session.close", *WHO, *console)
+    status, reply, told = send(capsys, running, "r1", "session.close", *SENDER, *console)
     assert (status, reply) == (1, None)
     assert "does not accept user 'console-1'" in told
 
@@ -143,10 +145,10 @@ def test_a_broker_with_the_rules_that_we_write(
 @pytest.mark.parametrize(
     ("words", "status", "expected"),
     [
-        (("r2", "session.open", *WHO), 2, "r1"),
+        (("r2", "session.open", *SENDER), 2, "r1"),
         (("r1", "session.open"), 2, "--by NAME and --role ROLE"),
-        (("r1", "session.open", *WHO, "--password-file", "x"), 2, "--username"),
-        (("r1", "session.open", *WHO), 1, "nothing was sent"),
+        (("r1", "session.open", *SENDER, "--password-file", "x"), 2, "--username"),
+        (("r1", "session.open", *SENDER), 1, "nothing was sent"),
     ],
 )
 def test_mistakes_are_reported(
@@ -168,13 +170,13 @@ def test_a_missing_broker_is_reported(
     wheel: Wheel, daemon: Callable[[str], Daemon], capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = daemon(configuration(free_port(), table("r1", wheel)))
-    status, reply, told = send(capsys, made, "r1", "session.open", *WHO, "--timeout", "2")
+    status, reply, told = send(capsys, made, "r1", "session.open", *SENDER, "--timeout", "2")
     assert (status, reply) == (1, None)
     assert "mqtt://127.0.0.1" in told
 
 
 def test_a_field_without_a_value_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["send", "r1", "round.void", "reason", *WHO])
+        main(["send", "r1", "round.void", "reason", *SENDER])
     assert ended.value.code == 2
     assert "write FIELD=VALUE" in capsys.readouterr().err

@@ -17,7 +17,7 @@ from devices.captures import NO_TIMES, CaptureError, Form, read_capture
 from devices.recording_lines import parse_time
 from tests.support.for_each import for_each
 
-SOME = bytes(range(256)) + b"\r\nABC" * 7 + bytes(100)
+SAMPLE_BYTES = bytes(range(256)) + b"\r\nABC" * 7 + bytes(100)
 
 
 def rows(data: bytes, width: int = 16) -> list[tuple[int, bytes]]:
@@ -72,7 +72,7 @@ def bytes_of(text: str | bytes, form: Form = "hex") -> bytes:
 
 
 @pytest.mark.parametrize("dump", DUMPS)
-@given(data=st.binary(min_size=1, max_size=200) | st.just(SOME))
+@given(data=st.binary(min_size=1, max_size=200) | st.just(SAMPLE_BYTES))
 def test_a_dump_gives_the_bytes_that_it_was_made_of(
     dump: Callable[[bytes], str], data: bytes
 ) -> None:
@@ -84,8 +84,10 @@ def test_a_dump_gives_the_bytes_that_it_was_made_of(
 @pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize("options", [["-t", "x1"], ["-t", "x1z"], ["-v", "-t", "x1"]])
 def test_a_dump_of_od_is_read(options: list[str]) -> None:
-    found = subprocess.run(["od", "-A", "x", *options], input=SOME, capture_output=True, check=True)
-    assert bytes_of(found.stdout) == SOME
+    found = subprocess.run(
+        ["od", "-A", "x", *options], input=SAMPLE_BYTES, capture_output=True, check=True
+    )
+    assert bytes_of(found.stdout) == SAMPLE_BYTES
 
 
 @pytest.mark.usefixtures("programs")
@@ -93,7 +95,7 @@ def test_a_dump_of_od_is_read(options: list[str]) -> None:
     "options", [["-A", "x", "-x"], ["-x"], ["-t", "x1"], ["-c"], ["-A", "x", "-t", "x2"]]
 )
 def test_a_dump_whose_order_of_bytes_is_unknown_is_refused(options: list[str]) -> None:
-    found = subprocess.run(["od", *options], input=SOME, capture_output=True, check=True)
+    found = subprocess.run(["od", *options], input=SAMPLE_BYTES, capture_output=True, check=True)
     with pytest.raises(CaptureError, match="line"):
         bytes_of(found.stdout)
 

@@ -65,7 +65,7 @@ HEADERS = (
     *("127.0.0.1:x", "[::1", "[::1]:80", "evil.example", "bytes=0-", "bytes=9-1,-,5-"),
     *("", " ", ",", ";", '"', "=", "\xff", "-1", "9" * 5000, "x" * 5000, "application/json"),
 )
-OF_EVERY_ROUTE = (
+COMMON_HEADERS = (
     *("host", "cookie", "origin", "content-type", "x-novamas-token"),
     *("range", "if-none-match", "if-modified-since", "accept-encoding"),
 )
@@ -105,7 +105,7 @@ class Route:
     def __init__(self, server: InProcess, looks: Looks, named: Named) -> None:
         self.path, self.methods, self._server = named.path, named.methods, server
         self.names = [*IN_PATH.findall(named.path), *sorted(looks.query[named.path])]
-        self.headers = sorted({*looks.headers[named.path], *OF_EVERY_ROUTE})
+        self.headers = sorted({*looks.headers[named.path], *COMMON_HEADERS})
         self.bodies = sorted(looks.bodies[named.path], key=str)
 
     def usual(self, who: str | None, method: str | None = None) -> Asked:
@@ -133,10 +133,10 @@ class Route:
 
     def one_odd(self) -> Iterator[Asked]:
         """Requests in which each part in turn is all that it should not be."""
-        for who in (*WHO, None):
+        for who in (*SIGNED_IN_NAMES, None):
             for method in (*self.methods, "GET", "POST", "HEAD", "OPTIONS"):
                 yield self.usual(who, method)
-        for who in WHO:
+        for who in SIGNED_IN_NAMES:
             for name in self.names:
                 for value in VALUES:
                     asked = self.usual(who)
@@ -149,12 +149,12 @@ class Route:
                     yield asked
         for name in self.headers:
             for value in HEADERS:
-                asked = self.usual(WHO[0])
+                asked = self.usual(SIGNED_IN_NAMES[0])
                 asked.headers[name] = value
                 yield asked
 
 
-WHO = ("t-vidal", "s-mora")
+SIGNED_IN_NAMES = ("t-vidal", "s-mora")
 """Persons who together may do everything."""
 often = st.integers(0, 4).map(bool)
 texts = st.one_of(st.sampled_from(VALUES), st.text(max_size=12))

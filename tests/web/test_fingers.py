@@ -16,7 +16,7 @@ from tests.web.conftest import House
 from tests.web.test_web import LEAF, state
 
 TABLES = ("ruleta-1", "ruleta-2")
-HEARD = """(round) => {
+ROUND_IS_DRAWN = """(round) => {
   const own = new EventSource("/pit/stream");
   return new Promise((done) => own.addEventListener("picture", ({ data }) => {
     if (JSON.parse(data).round === round) setTimeout(() => done(own.close()), 300);
@@ -79,7 +79,7 @@ def test_a_message_during_a_touch_is_shown_and_the_touch_counts(
         tablet.mouse.down()
     for table in TABLES:
         tell(house, table, 4)
-    tablet.evaluate(HEARD, 4)
+    tablet.evaluate(ROUND_IS_DRAWN, 4)
     for table in TABLES:  # also while the finger is there
         expect(tablet.locator(f".tile[data-table={table}]")).to_contain_text("round 4")
     if by == "finger":

@@ -45,7 +45,7 @@ STREAMS = {
 SOME = [path for path in SCRIPTS if path in ("/floor", "/pit") or cases(0, 1)]
 """Pages with a script: a display and a console, in the long form all of them."""
 HOWS: Sequence[How] = ("cut", "part", "refused")
-UNHEARD = re.compile("no display server|The server does not answer")
+OUTAGE_NOTICE = re.compile("no display server|The server does not answer")
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def lives(page: Page, path: str) -> None:
     expect(page.locator(what)).to_have_count(count)
     expect(page.locator(what).first).to_be_visible()
     until_it_looks(page)
-    expect(page.get_by_text(UNHEARD).filter(visible=True)).to_have_count(0)
+    expect(page.get_by_text(OUTAGE_NOTICE).filter(visible=True)).to_have_count(0)
 
 
 def requests(proxy: Proxy, page: Page, path: str) -> list[str]:
@@ -128,10 +128,10 @@ def test_a_server_that_goes_away_meanwhile(proxy: Proxy, person: Page, path: str
     proxy.asked.clear()
     proxy.fail("away", (SCRIPTS if of == "script" else STREAMS)[path])
     go(person, f"{proxy.address}{path}?lang=en")
-    expect(person.get_by_text(UNHEARD).filter(visible=True).first).to_be_visible()
+    expect(person.get_by_text(OUTAGE_NOTICE).filter(visible=True).first).to_be_visible()
     again = path if of == "script" else STREAMS[path]
     until("it asks again", lambda: proxy.asked.count(again) > 2)
-    expect(person.get_by_text(UNHEARD).filter(visible=True).first).to_be_visible()
+    expect(person.get_by_text(OUTAGE_NOTICE).filter(visible=True).first).to_be_visible()
     proxy.back()
     lives(person, path)
 

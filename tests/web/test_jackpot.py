@@ -30,7 +30,7 @@ from tests.web.test_displays import SIZES, retain, scripted
 
 LONG = 3600.0
 JACKPOTS = [{"id": "gran"}, {"id": "menor"}]
-TWENTY = tuple(f"poker-{number}" for number in range(1, 21))
+TWENTY_TABLES = tuple(f"poker-{number}" for number in range(1, 21))
 OVER = """() => [
   ...[...document.querySelectorAll(".jackpot, .amount, .won, .award, .authorised")]
     .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.className),
@@ -55,7 +55,7 @@ WATCH = """what => {
   look();
 }"""
 """Keeps each text that it has from now on, in order."""
-ALL_TOLD = """address => new Promise(done => {
+STREAM_IS_CURRENT = """address => new Promise(done => {
   const stream = new EventSource(address);
   stream.addEventListener("beat", () => done(stream.close()));
 })"""
@@ -76,9 +76,9 @@ SITUATIONS: dict[str, dict[str, Any]] = {
     },
     "all at once": {
         "value": 123_456_789_012,
-        "authorisation": msgspec.structs.replace(AUTHORISED, tables=TWENTY),
+        "authorisation": msgspec.structs.replace(AUTHORISED, tables=TWENTY_TABLES),
         "tables": {
-            **{name: table() for name in TWENTY[1:18]},
+            **{name: table() for name in TWENTY_TABLES[1:18]},
             "poker-1": table(False, "unheard"),
         },
         "won": award(7, value=987_654_321_00),
@@ -252,7 +252,7 @@ def test_the_meter_is_on_the_floor_on_the_wall_and_at_its_tables(
     expect(page.locator(".meter-line.before")).to_contain_text("sin noticias del controlador")
     go(page, f"{server.address}/table/ruleta-1?lang=es")
     expect(page.locator(".number")).to_be_visible()
-    page.evaluate(ALL_TOLD, "/stream?table=ruleta-1&jackpot=gran&jackpot=menor")
+    page.evaluate(STREAM_IS_CURRENT, "/stream?table=ruleta-1&jackpot=gran&jackpot=menor")
     expect(line).to_have_count(0)
     go(page, f"{server.address}/floor?lang=es")
     expect(page.locator(".meter-bar.before[data-jackpot=gran]")).to_be_visible()

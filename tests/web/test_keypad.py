@@ -19,7 +19,7 @@ from tests.support.web.going import go
 from tests.support.web.pit import BADGES, PINS, Client, touch_pin
 from tests.web.raw import read_all, stream
 
-WHO = "a-riera"
+CROUPIER = "a-riera"
 BY_HAND = 'settings.phases = "person"\n'
 """The croupier opens and closes the bets, the wheel reports only the number."""
 SLOW = 5.0
@@ -32,7 +32,7 @@ import subscribers.keypad.pad
 subscribers.keypad.pad.SETTLED = {SLOW}
 runpy.run_module("subscribers.web", run_name="__main__")
 """
-AGAIN = """() => {
+PRESS_ENTER_TWICE = """() => {
   window.told = [];
   const look = () => {
     const said = document.querySelector(".told").textContent.trim();
@@ -52,8 +52,8 @@ It waits a few seconds for an answer; a browser that gets no processor may come 
 def unlock(page: Page, floor: Floor, language: str = "es") -> None:
     """The croupier signs in at the keypad, and unlocks it."""
     go(page, f"{floor.web.address}/keypad/r1?lang={language}")
-    page.locator("#who").fill(BADGES[WHO])
-    touch_pin(page, PINS[WHO])
+    page.locator("#who").fill(BADGES[CROUPIER])
+    touch_pin(page, PINS[CROUPIER])
     page.locator("button.main").click()
     expect(page.locator(".keys.locked")).to_be_visible()
     page.locator("[data-key=lock]").click()
@@ -62,7 +62,7 @@ def unlock(page: Page, floor: Floor, language: str = "es") -> None:
 
 def bets_open(floor: Floor) -> None:
     floor.open()
-    answer = give(floor.subscriber, WHO, "bets.open", "croupier")
+    answer = give(floor.subscriber, CROUPIER, "bets.open", "croupier")
     assert answer["ok"], answer
     until_said(floor.subscriber, "round.opened", 1)
 
@@ -83,7 +83,7 @@ def test_a_key_sends_no_more_bets_and_its_answer_is_seen(
     expect(enter).to_be_disabled()  # so the keys are those of the state that followed
     [closed] = until_said(floor.subscriber, "bets.closed", 1)
     assert closed["by"] == "A. Riera"
-    assert [each["id"] for each in closed["signed_by"]] == [WHO]
+    assert [each["id"] for each in closed["signed_by"]] == [CROUPIER]
     divide = page.locator("[data-key=divide]")
     expect(divide).to_contain_text("incorporarse a la mesa")
     page.wait_for_timeout(800)
@@ -112,7 +112,7 @@ def test_a_key_without_an_answer_is_reported_and_never_sent_again(
     expect(page.locator("[data-key=enter]")).to_contain_text("close the bets")
     page.wait_for_timeout(800)
     floor.daemon.signal(signal.SIGSTOP)
-    page.evaluate(AGAIN)
+    page.evaluate(PRESS_ENTER_TWICE)
     page.locator("[data-key=enter]").click()
     expect(page.locator(".told.unknown")).to_contain_text("no answer")
     said = page.evaluate("window.told")
@@ -167,7 +167,7 @@ def test_only_its_holder_presses_and_a_key_that_comes_twice_is_one(
     with closing(stream(floor.web, "?table=r1")) as shown:  # so the keys have their meaning
         assert read_all([shown], lambda told: b'"phase":{"id":"bets_open"' in told) == 0
     croupier, head = Client(floor.web.address), Client(floor.web.address)
-    for client, who in ((croupier, WHO), (head, "m-lasa")):
+    for client, who in ((croupier, CROUPIER), (head, "m-lasa")):
         assert client.sign_in(who, PINS[who])[0] == 200
 
     def ask(client: Client, path: str, body: object, token: str | None = None) -> int:

@@ -58,7 +58,7 @@ LOOKS = {
 """Newer features of style sheets without which a page looks a little different, and works."""
 EDITIONS = {"start.js": "2017", "no-modules.js": "5"}
 """The edition of the language of scripts that must be older than the others."""
-OURS = {
+SCRIPT_FUNCTIONS = {
     name
     for path in SCRIPTS
     for name in re.findall(r"(?:function |^ +)(\w+)\([^)]*\) \{$", path.read_text(), re.MULTILINE)
@@ -84,7 +84,11 @@ def test_the_scripts_are_in_the_language_of_2021() -> None:
 def test_no_script_needs_what_came_since(path: Path) -> None:
     paths, names = newer()
     script = STRINGS.sub("", path.read_text(encoding="utf-8"))
-    used = {name for name in re.findall(r"\.([A-Za-z]\w*)\??\.?\(", script) if name in names - OURS}
+    used = {
+        name
+        for name in re.findall(r"\.([A-Za-z]\w*)\??\.?\(", script)
+        if name in names - SCRIPT_FUNCTIONS
+    }
     dotted = re.findall(r"\b([A-Z]\w*\.\w+)", script)
     used |= {each for each in dotted if {each, f"{each}_static"} & paths}
     used |= {each for each in re.findall(r"(?<![.\w])([A-Za-z]\w*)", script) if each in paths}

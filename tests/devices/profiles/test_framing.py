@@ -12,7 +12,7 @@ from devices.codec import Codec
 from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage
 from tests.support.devices.described import codec, proof
 
-SAID = """
+PROFILE_HEAD = """
 [[message]]
 name = "any"
 fields = { said = { at = %d } }
@@ -23,21 +23,22 @@ with = { report = "said", value = "{said}" }
 
 LINE = (
     '[framing]\nlongest = 16\n[[message]]\nname = "ok"\nmatch = "ok(?P<said>.*)"\n'
-    + SAID.split("\n", 4)[4]
+    + PROFILE_HEAD.split("\n", 4)[4]
 )
 MARKS = (
-    '[framing]\nform = "marks"\nlongest = 16\nstart = "<"\nend = ">"\nbody = [1, -1]\n' + SAID % 0
+    '[framing]\nform = "marks"\nlongest = 16\nstart = "<"\nend = ">"\nbody = [1, -1]\n'
+    + PROFILE_HEAD % 0
 )
 ESCAPED = MARKS.replace('end = ">"', 'end = ">"\nescape = "\\\\"\nescape_xor = 32')
 SUM = '[checksum]\nkind = "sum"\nat = -1\nencoding = "big"\n'
 LENGTH = (
     '[framing]\nform = "length"\nlongest = 16\nstart = "\\u00aa"\nat = 1\nadds = 3\nbody = [2, -1]\n'
     + SUM
-    + SAID % 0
+    + PROFILE_HEAD % 0
 )
 FIXED = (
     '[framing]\nform = "fixed"\nstart = "\\u0002"\nlength = 4\n[checksum]\nkind = "xor"\nat = -1\nencoding = "big"\n'
-    + SAID % 1
+    + PROFILE_HEAD % 1
 )
 FORMS = {"line": LINE, "marks": MARKS, "escaped": ESCAPED, "length": LENGTH, "fixed": FIXED}
 

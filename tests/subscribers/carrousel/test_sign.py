@@ -43,7 +43,7 @@ from tests.support.jackpot import award, statement
 from tests.support.programs import running
 from tests.support.waiting import TIMEOUT_SECONDS
 
-SAID = 1_774_000_000.0
+STATEMENT_TIME = 1_774_000_000.0
 HEAD = bytes(5) + b"\x01Z00\x02"
 
 
@@ -60,12 +60,12 @@ def test_the_bytes_of_each_packet() -> None:
 
 
 def told(**fields: object) -> Meter:
-    state = statement(now=SAID, **fields)  # type: ignore[arg-type]
-    return on_state(Meter(jackpot="gran"), msgspec.json.encode(state), format_utc(SAID))
+    state = statement(now=STATEMENT_TIME, **fields)  # type: ignore[arg-type]
+    return on_state(Meter(jackpot="gran"), msgspec.json.encode(state), format_utc(STATEMENT_TIME))
 
 
 def test_what_a_sign_shows() -> None:
-    now = format_utc(SAID + 1)
+    now = format_utc(STATEMENT_TIME + 1)
     assert sign_content(told(), None, now, "es") == SignContent(
         "Gran Carrusel de Póquer", "12.345,67\u00a0EUR"
     )
@@ -74,7 +74,7 @@ def test_what_a_sign_shows() -> None:
     assert sign_content(won, None, now, "es").hit == hit
     for no_broker, at, meter in (
         (now, now, won),
-        (None, format_utc(SAID + 15), won),
+        (None, format_utc(STATEMENT_TIME + 15), won),
         (None, now, told(in_play=False, why="suspended", won=award())),
         (None, now, Meter(jackpot="gran")),
         (None, now, on_state(won, b"[", now)),
@@ -104,13 +104,13 @@ def test_a_sign_shows_the_value_exactly_while_it_holds_and_nothing_else(
     before = None
     for named, value, won, language, after in course:
         meter = told(value=value, title={language: named}, won=award() if won else None)
-        what = sign_content(meter, None, format_utc(SAID + after), language)
+        what = sign_content(meter, None, format_utc(STATEMENT_TIME + after), language)
         blinks = there.blinks
         for each in update_packets(before, what):
             there.hear(each)
         if before is not None and (before.title, before.hit) == (what.title, what.hit):
             assert there.blinks == blinks, "a value alone makes no sign blink"
-        holds = SAID + after < SAID + 15
+        holds = STATEMENT_TIME + after < STATEMENT_TIME + 15
         assert (what.value == BLANK_VALUE) == (not holds)
         assert there.strings["b"] == what.value.replace("\u00a0", " ")
         assert ("0" in there.texts) == (won and holds)

@@ -22,12 +22,12 @@ from tests.support.people.staff import LASA
 from tests.support.subscribers.real import RealTable
 
 KINDS = {tag_of(kind): kind for kind in COMMANDS}
-WHO: dict[str, Any] = {"by": "M. Lasa", "role": "table_head"}
+SENDER: dict[str, Any] = {"by": "M. Lasa", "role": "table_head"}
 
 
 def given(answer: AnswerButton, at: float) -> Command:
     """The command that a button sends."""
-    fields = {**answer.fields, **WHO, "at": at}
+    fields = {**answer.fields, **SENDER, "at": at}
     return msgspec.convert(fields, KINDS[answer.command], strict=False)
 
 

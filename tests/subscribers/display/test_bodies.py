@@ -14,7 +14,7 @@ from tests.controller.games.test_every_input import DEALT
 from tests.support.games import scripts
 from tests.support.subscribers.played import Play, every_language, script, wild
 
-OF_CARDS = [
+CARD_GAMES = [
     name
     for name in sorted(scripts.scripts())
     if name.split("/")[0] not in ("roulette", "boule", "craps", "fortune-wheel")
@@ -92,7 +92,7 @@ def shape(body: Any) -> Any:
     return type(body).__name__
 
 
-@pytest.mark.parametrize("name", OF_CARDS)
+@pytest.mark.parametrize("name", CARD_GAMES)
 def test_every_step_of_every_script_has_a_picture(name: str) -> None:
     drawn = 0
     for play in script(name):

@@ -16,7 +16,7 @@ from controller.contract.shown import BlackjackHand
 from devices.readings import LinkLost
 from subscribers.display.boxes import blackjack_points
 from tests.controller.confidential.test_confidential import published_by
-from tests.subscribers.display.test_bodies import OF_CARDS, face_up
+from tests.subscribers.display.test_bodies import CARD_GAMES, face_up
 from tests.support.for_each import for_each
 from tests.support.games import scripts
 from tests.support.subscribers.played import BY, Play, Screen, coups, script, steps
@@ -227,7 +227,7 @@ class Ear:
         pass
 
 
-@for_each("name", OF_CARDS)
+@for_each("name", CARD_GAMES)
 def test_no_card_is_drawn_that_no_event_published(name: str) -> None:
     script, ear = scripts.read(name), Ear()
     for play in steps(

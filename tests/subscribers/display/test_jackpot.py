@@ -19,11 +19,11 @@ from subscribers.meter import Meter, on_alert, on_state, remaining_seconds
 from subscribers.money import day, money
 from tests.support.jackpot import BEGAN, TITLE, award, statement, table
 
-SAID = 1_774_000_000.0
+STATEMENT_TIME = 1_774_000_000.0
 """Time of the statements in these tests."""
 
 
-def told(state: JackpotState, at: float = SAID) -> Meter:
+def told(state: JackpotState, at: float = STATEMENT_TIME) -> Meter:
     """The meter after this statement."""
     return on_state(Meter(jackpot="gran"), msgspec.json.encode(state), format_utc(at))
 
@@ -32,8 +32,8 @@ def drawn(
     state: JackpotState, after: float = 0.0, language: str | None = "es", broker: bool = True
 ) -> JackpotPicture:
     """The meter's picture that number of seconds after the statement was made and received."""
-    no_broker = None if broker else format_utc(SAID - 1)
-    return jackpot_picture(told(state), no_broker, format_utc(SAID + after), language)
+    no_broker = None if broker else format_utc(STATEMENT_TIME - 1)
+    return jackpot_picture(told(state), no_broker, format_utc(STATEMENT_TIME + after), language)
 
 
 def test_each_language_writes_an_amount_in_its_way() -> None:
@@ -91,11 +91,11 @@ def test_it_is_greyed_if_and_only_if_its_statement_expired_or_is_unconfirmed(
     machine's.
     """
     why = None if in_play else "suspended"
-    state = statement(value, seconds, SAID, in_play=in_play, why=why)
-    meter = told(state, SAID + heard)
-    now = format_utc(SAID + after)
+    state = statement(value, seconds, STATEMENT_TIME, in_play=in_play, why=why)
+    meter = told(state, STATEMENT_TIME + heard)
+    now = format_utc(STATEMENT_TIME + after)
     shown = jackpot_picture(meter, None if broker else now, now, language)
-    ended = SAID + after >= SAID + seconds or after - heard >= seconds
+    ended = STATEMENT_TIME + after >= STATEMENT_TIME + seconds or after - heard >= seconds
     near = min(abs(after - seconds), abs(after - heard - seconds)) < 1e-3
     if not near:
         assert shown.current == (broker and not ended)
@@ -107,16 +107,16 @@ def test_it_is_greyed_if_and_only_if_its_statement_expired_or_is_unconfirmed(
 
 
 def test_a_clock_ahead_of_ours_keeps_no_old_value() -> None:
-    state = statement(seconds=15.0, now=SAID + 3600)
+    state = statement(seconds=15.0, now=STATEMENT_TIME + 3600)
     assert (
-        remaining_seconds(told(state), format_utc(SAID + 14.9))
+        remaining_seconds(told(state), format_utc(STATEMENT_TIME + 14.9))
         > 0
-        >= remaining_seconds(told(state), format_utc(SAID + 15.1))
+        >= remaining_seconds(told(state), format_utc(STATEMENT_TIME + 15.1))
     )
 
 
 def test_a_missing_or_unreadable_statement_has_no_value() -> None:
-    nothing = jackpot_picture(Meter(jackpot="gran"), None, format_utc(SAID), "es")
+    nothing = jackpot_picture(Meter(jackpot="gran"), None, format_utc(STATEMENT_TIME), "es")
     assert (nothing.amount, nothing.title, nothing.current) == (None, "gran", False)
     assert nothing.trouble is not None
     assert nothing.trouble.why == "unsaid"
@@ -125,15 +125,20 @@ def test_a_missing_or_unreadable_statement_has_no_value() -> None:
         b"{}",
         msgspec.json.encode({**msgspec.to_builtins(statement()), "until": "x"}),
     ):
-        meter = on_state(told(statement(now=SAID)), bad, format_utc(SAID + 1))
-        shown = jackpot_picture(meter, None, format_utc(SAID + 2), "es")
+        meter = on_state(told(statement(now=STATEMENT_TIME)), bad, format_utc(STATEMENT_TIME + 1))
+        shown = jackpot_picture(meter, None, format_utc(STATEMENT_TIME + 2), "es")
         assert shown.trouble is not None
         assert shown.trouble.why == "unreadable"
-        assert shown.trouble.since == format_utc(SAID + 1)
-    again = on_state(meter, msgspec.json.encode(statement(now=SAID)), format_utc(SAID + 2))
-    assert jackpot_picture(again, None, format_utc(SAID + 2), "es").current
+        assert shown.trouble.since == format_utc(STATEMENT_TIME + 1)
+    again = on_state(
+        meter, msgspec.json.encode(statement(now=STATEMENT_TIME)), format_utc(STATEMENT_TIME + 2)
+    )
+    assert jackpot_picture(again, None, format_utc(STATEMENT_TIME + 2), "es").current
     cleared = jackpot_picture(
-        on_state(again, b"", format_utc(SAID + 3)), None, format_utc(SAID + 3), "es"
+        on_state(again, b"", format_utc(STATEMENT_TIME + 3)),
+        None,
+        format_utc(STATEMENT_TIME + 3),
+        "es",
     )
     assert (cleared.amount, cleared.current) == (None, False)
 
@@ -145,8 +150,13 @@ def test_every_word_of_the_contract_is_translated(language: str) -> None:
         for each in get_args(words):
             assert f"jackpot.{group}.{each}" in own
     for why in get_args(OutOfPlay):
-        out = {"poker-1": table(False, why), "poker-2": table(False, why, format_utc(SAID))}
-        shown = drawn(statement(now=SAID, in_play=False, why=why, tables=out), language=language)
+        out = {
+            "poker-1": table(False, why),
+            "poker-2": table(False, why, format_utc(STATEMENT_TIME)),
+        }
+        shown = drawn(
+            statement(now=STATEMENT_TIME, in_play=False, why=why, tables=out), language=language
+        )
         assert shown.out is not None
         assert shown.out.text == own[f"jackpot.out_of_play.{why}"]
         assert shown.out.since == BEGAN
@@ -161,7 +171,7 @@ def test_an_award_shows_its_winner_and_why_it_waits(language: str) -> None:
         for number, why in enumerate(get_args(Pending), 1)
     ]
     paid = award(9, status="payable", paid=250_000)
-    state = statement(now=SAID, awards=(*waiting, paid), won=paid)
+    state = statement(now=STATEMENT_TIME, awards=(*waiting, paid), won=paid)
     shown = drawn(state, language=language)
     for each, why in zip(shown.awards, get_args(Pending), strict=False):
         assert each.amount is None
@@ -178,7 +188,9 @@ def test_an_award_shows_its_winner_and_why_it_waits(language: str) -> None:
 
 
 def test_a_table_that_is_authorised_and_not_linked_is_named() -> None:
-    state = statement(now=SAID, tables={"poker-2": table(), "poker-9": table(False, "foreign")})
+    state = statement(
+        now=STATEMENT_TIME, tables={"poker-2": table(), "poker-9": table(False, "foreign")}
+    )
     shown = {each.table: each for each in drawn(state).tables}
     assert [*shown] == ["poker-1", "poker-2", "poker-3", "poker-9"]
     assert [picture.in_play for picture in shown.values()] == [False, True, False, False]
@@ -186,14 +198,16 @@ def test_a_table_that_is_authorised_and_not_linked_is_named() -> None:
 
 
 def test_without_a_language_it_is_in_the_first_one_that_its_site_named_it_in() -> None:
-    state = statement(now=SAID, title={"fr": "Grand", "eu": "Handia", "es": "Gran"})
+    state = statement(now=STATEMENT_TIME, title={"fr": "Grand", "eu": "Handia", "es": "Gran"})
     shown = drawn(state, language=None)
     assert (shown.language, shown.title) == ("eu", "Handia")
     assert drawn(state, language="gl").title == "Grand"
 
 
 def test_a_picture_is_json() -> None:
-    state = statement(now=SAID, awards=(award(),), last=tuple(award(each) for each in range(1, 26)))
+    state = statement(
+        now=STATEMENT_TIME, awards=(award(),), last=tuple(award(each) for each in range(1, 26))
+    )
     shown = json.loads(msgspec.json.encode(drawn(state)))
     assert shown["amount"] == "12.345,67\u00a0€"
     assert len(shown["last"]) == 6
@@ -201,22 +215,29 @@ def test_a_picture_is_json() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_alert_is_shown_in_each_language_with_its_table(language: str) -> None:
-    own, meter = catalogue(language), told(statement(now=SAID))
+    own, meter = catalogue(language), told(statement(now=STATEMENT_TIME))
     for what in get_args(JackpotAlert):
         for name in (kind := what.replace("_", "-"), f"poker-1-{kind}"):
             alert = Alert(alert=name, what=f"jackpot.{what}", severity="warning", raised=BEGAN)
             one = on_alert(meter, name, msgspec.json.encode(alert))
-            [shown] = jackpot_picture(one, None, format_utc(SAID), language).alerts
+            [shown] = jackpot_picture(one, None, format_utc(STATEMENT_TIME), language).alerts
             said = own[f"alert.jackpot.{what}"]
             table = own["jackpot.table"].format(table="poker-1")
             assert shown.text == (said if name == kind else f"{table}: {said}")
-            assert jackpot_picture(one, format_utc(SAID), format_utc(SAID), language).alerts == ()
             assert (
-                jackpot_picture(on_alert(one, name, b""), None, format_utc(SAID), language).alerts
+                jackpot_picture(
+                    one, format_utc(STATEMENT_TIME), format_utc(STATEMENT_TIME), language
+                ).alerts
+                == ()
+            )
+            assert (
+                jackpot_picture(
+                    on_alert(one, name, b""), None, format_utc(STATEMENT_TIME), language
+                ).alerts
                 == ()
             )
 
 
 def test_an_alert_that_cannot_be_read_is_not_shown() -> None:
-    meter = on_alert(told(statement(now=SAID)), "x", b"no alert")
-    assert jackpot_picture(meter, None, format_utc(SAID), "es").alerts == ()
+    meter = on_alert(told(statement(now=STATEMENT_TIME)), "x", b"no alert")
+    assert jackpot_picture(meter, None, format_utc(STATEMENT_TIME), "es").alerts == ()

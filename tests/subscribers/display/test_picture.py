@@ -191,7 +191,7 @@ NODES = st.builds(
     st.sampled_from(["online", "offline"]),
     st.sampled_from(["b1", "b2"]),
 )
-OF_TABLE = st.one_of(
+TABLE_MESSAGES = st.one_of(
     st.builds(lambda body: FeedMessage("state", body, "ruleta-1"), states()),
     st.builds(
         lambda leaf, body: FeedMessage(leaf, body, "ruleta-1"),
@@ -205,7 +205,7 @@ OF_TABLE = st.one_of(
 
 
 @settings(max_examples=300 if LONG in os.environ else 100)
-@given(st.lists(st.one_of(LINKS, NODES, OF_TABLE), max_size=25))
+@given(st.lists(st.one_of(LINKS, NODES, TABLE_MESSAGES), max_size=25))
 def test_no_sequence_of_messages_makes_an_outdated_value_current(
     store: RoundStore, messages: list[FeedMessage | ConnectionChange]
 ) -> None:

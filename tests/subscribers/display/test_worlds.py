@@ -24,7 +24,7 @@ from tests.controller.confidential.test_two_worlds import (
     compare,
     twin,
 )
-from tests.subscribers.display.test_bodies import OF_CARDS
+from tests.subscribers.display.test_bodies import CARD_GAMES
 from tests.support.games import scripts
 from tests.support.games.monkey import MANNERS, Manners
 from tests.support.subscribers.played import Screen
@@ -82,7 +82,7 @@ def test_a_browser_cannot_distinguish_two_worlds(
 
 HIDING = [
     name
-    for name in OF_CARDS
+    for name in CARD_GAMES
     if make_game((told := scripts.read(name)).game, told.decree, told.settings).face_down
     and any(isinstance(each, CardDrawn) for each in told.inputs)
 ]

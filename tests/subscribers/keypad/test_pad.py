@@ -18,7 +18,7 @@ from subscribers.keypad.pad import (
     unlock,
 )
 
-MEANS = current_meanings(
+MEANINGS = current_meanings(
     "blackjack",
     ["bets.close", "hand.draw", "hand.stand", "hand.surrender"],
     ["bets.close", "hand.draw", "hand.stand", "hand.surrender"],
@@ -28,31 +28,31 @@ READY = unlock(Pad())
 
 
 def test_a_key_orders_once_and_waits_for_its_answer() -> None:
-    pad, order = press(READY, "enter", MEANS, MIN_STABLE_SECONDS)
+    pad, order = press(READY, "enter", MEANINGS, MIN_STABLE_SECONDS)
     assert order == Order(1, "bets.close", {})
-    again, none = press(pad, "enter", MEANS, MIN_STABLE_SECONDS)
+    again, none = press(pad, "enter", MEANINGS, MIN_STABLE_SECONDS)
     assert none is None
     assert again.feedback.text == "keypad.waits"
     done = on_reply(again, 1, None)
     assert (done.pending, done.feedback.sound) == (None, "done")
-    assert press(done, "plus", MEANS, MIN_STABLE_SECONDS)[1] == Order(2, "hand.draw", {})
+    assert press(done, "plus", MEANINGS, MIN_STABLE_SECONDS)[1] == Order(2, "hand.draw", {})
 
 
 def test_without_an_answer_nothing_continues_until_the_person_has_seen_it() -> None:
-    pad, _ = press(READY, "enter", MEANS, MIN_STABLE_SECONDS)
+    pad, _ = press(READY, "enter", MEANINGS, MIN_STABLE_SECONDS)
     lost = on_timeout(pad, 1)
     assert (lost.feedback.text, lost.feedback.sound) == ("keypad.unknown", "unknown")
-    held, none = press(lost, "plus", MEANS, MIN_STABLE_SECONDS)
+    held, none = press(lost, "plus", MEANINGS, MIN_STABLE_SECONDS)
     assert none is None
     assert held.feedback.text == "keypad.look_first"
-    seen, none = press(held, "clear", MEANS, MIN_STABLE_SECONDS)
+    seen, none = press(held, "clear", MEANINGS, MIN_STABLE_SECONDS)
     assert none is None
     assert seen.unknown is None
-    assert press(seen, "plus", MEANS, MIN_STABLE_SECONDS)[1] == Order(2, "hand.draw", {})
+    assert press(seen, "plus", MEANINGS, MIN_STABLE_SECONDS)[1] == Order(2, "hand.draw", {})
 
 
 def test_an_answer_that_comes_late_settles_what_was_unknown() -> None:
-    pad, _ = press(READY, "enter", MEANS, MIN_STABLE_SECONDS)
+    pad, _ = press(READY, "enter", MEANINGS, MIN_STABLE_SECONDS)
     settled = on_reply(on_timeout(pad, 1), 1, "no session")
     assert (settled.unknown, settled.feedback.detail) == (None, "no session")
     assert on_reply(settled, 1, None) == settled
@@ -70,18 +70,18 @@ def test_a_box_is_typed_before_its_key() -> None:
 
 
 def test_a_meaning_that_has_just_changed_and_a_late_key_are_not_acted_on() -> None:
-    changed, none = press(READY, "enter", MEANS, MIN_STABLE_SECONDS / 2)
+    changed, none = press(READY, "enter", MEANINGS, MIN_STABLE_SECONDS / 2)
     assert (none, changed.feedback.text) == (None, "keypad.just_changed")
-    late, none = press(READY, "enter", MEANS, MIN_STABLE_SECONDS, MAX_KEY_AGE_SECONDS * 2)
+    late, none = press(READY, "enter", MEANINGS, MIN_STABLE_SECONDS, MAX_KEY_AGE_SECONDS * 2)
     assert (none, late.feedback.text) == (None, "keypad.late")
 
 
 def test_a_locked_keypad_orders_nothing() -> None:
     for key in (*DIGITS, *SLOTS):
-        pad, order = press(Pad(), key, MEANS, MIN_STABLE_SECONDS)
+        pad, order = press(Pad(), key, MEANINGS, MIN_STABLE_SECONDS)
         assert order is None
         assert pad.locked
-    locked, _ = press(READY, "lock", MEANS, MIN_STABLE_SECONDS)
+    locked, _ = press(READY, "lock", MEANINGS, MIN_STABLE_SECONDS)
     assert locked.locked
 
 

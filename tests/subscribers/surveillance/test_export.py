@@ -25,7 +25,7 @@ from tests.subscribers.surveillance.said import event, finding
 from tests.support.journal.premises import entries, evening
 
 BOX = b'{"sealed":"c2VjcmV0","key":"00","signature":"11"}'
-SAID = [
+EVENTS = [
     event(1, words=("ARA02-014", "Ángel"), session=2, round=5, body=b'{"seq":1,"n":"\xc3\xb1"}'),
     event(2, table="R2", type="=cmd|' /C calc'!A0", words=("@SUM(A1)", "b"), body=b"=1+1"),
     finding(3, words=("+34",), body=b'{"a":\n1}'),
@@ -41,11 +41,11 @@ def rows(records: list[ArchiveRecord]) -> list[ArchiveRow]:
 
 def test_csv_is_a_row_a_record_and_no_formula(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
-    assert export(rows(SAID), "csv", path)[0] == len(SAID)
+    assert export(rows(EVENTS), "csv", path)[0] == len(EVENTS)
     with path.open(newline="", encoding="utf-8") as file:
         head, *told = csv.reader(file)
     assert tuple(head) == COLUMNS
-    assert len(told) == len(SAID)
+    assert len(told) == len(EVENTS)
     assert not [cell for line in told for cell in line if cell[:1] in set("=+-@\t\r")]
     first = dict(zip(head, told[0], strict=True))
     assert (first["words"], first["body"]) == ("ARA02-014; Ángel", '{"seq":1,"n":"ñ"}')
@@ -56,11 +56,11 @@ def test_csv_is_a_row_a_record_and_no_formula(tmp_path: Path) -> None:
 
 def test_lines_have_every_body_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    export(rows(SAID), "jsonl", path)
+    export(rows(EVENTS), "jsonl", path)
     lines = path.read_bytes().splitlines()
     told = [json.loads(line) for line in lines]
     assert [each["number"] for each in told] == [1, 2, 3, 4, 5, 6]
-    assert SAID[0].body in lines[0]
+    assert EVENTS[0].body in lines[0]
     assert BOX in lines[3]
     assert told[2]["body"] == '{"a":\n1}'
     assert (told[4]["body"], told[5]["body"]) == ("\\xff\x00", "")
@@ -70,15 +70,15 @@ def test_lines_have_every_body_as_it_was(tmp_path: Path) -> None:
 def test_parquet_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export_parquet, "MAX_GROUP_ROWS", 4)
     path = tmp_path / "r.parquet"
-    count, digest = export(rows(SAID), "parquet", path)
+    count, digest = export(rows(EVENTS), "parquet", path)
     assert (count, digest) == (6, sha256(path.read_bytes()).hexdigest())
     file = pq.ParquetFile(path)
     assert [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)] == [4, 2]
     told: list[dict[str, Any]] = file.read().to_pylist()
-    assert [each["body"] for each in told] == [each.body for each in SAID]
-    assert [event["type"] for event in told] == [each.type for each in SAID]
-    assert tuple(told[0]["words"]) == SAID[0].words
-    assert format_utc(told[0]["time"].timestamp()) == SAID[0].time
+    assert [each["body"] for each in told] == [each.body for each in EVENTS]
+    assert [event["type"] for event in told] == [each.type for each in EVENTS]
+    assert tuple(told[0]["words"]) == EVENTS[0].words
+    assert format_utc(told[0]["time"].timestamp()) == EVENTS[0].time
     assert told[4]["time"] is None
 
 
@@ -95,7 +95,7 @@ def test_a_group_of_rows_ends_with_many_bytes(
 @pytest.mark.parametrize("form", program.WRITERS)
 def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, form: str) -> None:
     def broken() -> Any:
-        yield from rows(SAID)
+        yield from rows(EVENTS)
         raise ArchiveError("the archive is gone")
 
     path = tmp_path / "r"
@@ -104,14 +104,14 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, form: str) -> None:
     with pytest.raises(ExportError, match="nothing in the archive matches"):
         export([], form, path)
     assert list(tmp_path.iterdir()) == []
-    export(rows(SAID), form, path)
+    export(rows(EVENTS), form, path)
     before = path.read_bytes()
     with pytest.raises(ExportError, match="the file exists; name another file, or give --r"):
-        export(rows(SAID[:1]), form, path)
+        export(rows(EVENTS[:1]), form, path)
     with pytest.raises(ArchiveError):
         export(broken(), form, path, replace=True)
     assert path.read_bytes() == before
-    export(rows(SAID[:1]), form, path, replace=True)
+    export(rows(EVENTS[:1]), form, path, replace=True)
     assert path.read_bytes() != before
     assert list(tmp_path.iterdir()) == [path]
 
@@ -120,7 +120,7 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
 
     def slow() -> Any:
-        yield rows(SAID)[0]
+        yield rows(EVENTS)[0]
         path.write_text("somebody else's")
 
     with pytest.raises(ExportError, match="the file exists"):
@@ -135,7 +135,7 @@ def test_a_disk_without_hard_links_will_do(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(os, "link", refused)
     path = tmp_path / "r.csv"
-    export(rows(SAID), "csv", path)
+    export(rows(EVENTS), "csv", path)
     assert list(tmp_path.iterdir()) == [path]
 
 

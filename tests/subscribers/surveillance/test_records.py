@@ -21,21 +21,23 @@ from subscribers.surveillance.records import (
 )
 from tests.support.for_each import for_each
 
-SITE, HEARD, SAID = "madrid-1", format_utc(1_790_000_009), format_utc(1_790_000_001)
+SITE, RECEIVED, PUBLISHED = "madrid-1", format_utc(1_790_000_009), format_utc(1_790_000_001)
 EVENT: dict[str, Any] = {
     "type": "round.result",
     "boot": "b1",
     "seq": 7,
     "table": "R1",
-    "time": SAID,
+    "time": PUBLISHED,
     "session": 2,
     "round": 17,
 }
-CHECKPOINT = Checkpoint(journal="j1", boot="b1", time=SAID, position=40, hash="ab" * 32)
-ALERT = Alert(alert="w-lost", what="device.lost", severity="fault", raised=SAID, device="wheel")
+CHECKPOINT = Checkpoint(journal="j1", boot="b1", time=PUBLISHED, position=40, hash="ab" * 32)
+ALERT = Alert(
+    alert="w-lost", what="device.lost", severity="fault", raised=PUBLISHED, device="wheel"
+)
 
 
-def one(rest: str, body: Any, heard: str = HEARD, standing: str = "") -> ArchiveRecord:
+def one(rest: str, body: Any, heard: str = RECEIVED, standing: str = "") -> ArchiveRecord:
     given = body if isinstance(body, bytes) else msgspec.json.encode(body)
     [record] = records(SITE, rest, given, heard, standing)
     assert (record.site, record.heard, record.body) == (SITE, heard, given)
@@ -77,7 +79,7 @@ def test_an_event_is_found_by_everything_that_it_names() -> None:
     )
     assert (record.kind, record.key, record.type) == ("event", "R1:b1:7", "round.result")
     assert (record.table, record.boot, record.seq) == ("R1", "b1", 7)
-    assert (record.time, record.session, record.round) == (SAID, 2, 17)
+    assert (record.time, record.session, record.round) == (PUBLISHED, 2, 17)
     assert record.words == (
         *("ARA02-014", "art. 14, art. 15", "art. 14", "art. 15", "M. Gil", "m-gil"),
         *("table_head", "wheel"),
@@ -91,18 +93,18 @@ def test_words_are_accepted_by_any_database() -> None:
 
 @pytest.mark.parametrize("said", ["", "2026-11-22", "2026-11-22T20:30:00Z", "soon"])
 def test_without_a_valid_time_it_happened_when_it_was_received(said: str) -> None:
-    assert one("R1/event", EVENT | {"time": said}).time == HEARD
+    assert one("R1/event", EVENT | {"time": said}).time == RECEIVED
 
 
 def test_an_alert_and_its_end() -> None:
     raised = one("R1/alert/w-lost", ALERT)
-    assert (raised.kind, raised.type, raised.time) == ("alert", "device.lost", SAID)
+    assert (raised.kind, raised.type, raised.time) == ("alert", "device.lost", PUBLISHED)
     assert (raised.table, raised.node) == ("R1", "")
     assert raised.words == ("w-lost", "wheel", "fault")
     again = one("R1/alert/w-lost", ALERT, heard=format_utc(1_790_000_060))
     assert again.key == raised.key
     over = one("R1/alert/w-lost", b"", standing=raised.key)
-    assert (over.type, over.words, over.time) == ("w-lost", ("cleared",), HEARD)
+    assert (over.type, over.words, over.time) == ("w-lost", ("cleared",), RECEIVED)
     assert over.key.endswith(f"{raised.key}:cleared")
     assert one("node/pit-1/alert/x", ALERT).node == "pit-1"
     of_jackpot = one("jackpot/gold/alert/x", ALERT)
@@ -127,7 +129,12 @@ def test_a_tables_info_is_stored_once_in_each_run() -> None:
 def test_a_checkpoint_is_once_by_its_position_and_hash() -> None:
     record = one("node/pit-1/checkpoint", CHECKPOINT)
     assert record.key == f"pit-1:j1:40:{'ab' * 32}"
-    assert (record.node, record.boot, record.words, record.time) == ("pit-1", "b1", ("j1",), SAID)
+    assert (record.node, record.boot, record.words, record.time) == (
+        "pit-1",
+        "b1",
+        ("j1",),
+        PUBLISHED,
+    )
 
 
 def test_a_box_is_once_by_its_digest() -> None:
@@ -142,14 +149,14 @@ def test_a_box_is_once_by_its_digest() -> None:
 def test_of_an_answer_to_a_recall_the_events_are_kept() -> None:
     later = EVENT | {"seq": 8, "historical": True}
     body = msgspec.json.encode({"id": 1, "ok": True, "events": [EVENT, later]})
-    assert [record.key for record in records(SITE, "R1/reply/c1", body, HEARD)] == [
+    assert [record.key for record in records(SITE, "R1/reply/c1", body, RECEIVED)] == [
         "R1:b1:7",
         "R1:b1:8",
     ]
-    assert records(SITE, "R1/reply/c1", b'{"ok":true,"events":[]}', HEARD) == []
+    assert records(SITE, "R1/reply/c1", b'{"ok":true,"events":[]}', RECEIVED) == []
     other = msgspec.json.encode({"ok": True, "events": [EVENT | {"table": "R2"}]})
     with pytest.raises(BadMessageError, match="it names table R2, but its topic is of R1"):
-        records(SITE, "R1/reply/c1", other, HEARD)
+        records(SITE, "R1/reply/c1", other, RECEIVED)
 
 
 def test_any_other_answer_is_kept_itself() -> None:
@@ -188,4 +195,4 @@ def test_any_other_answer_is_kept_itself() -> None:
 )
 def test_an_unreadable_message_has_a_reason(rest: str, body: bytes, why: str) -> None:
     with pytest.raises(BadMessageError, match=rf"(?i){why}"):
-        records(SITE, rest, body, HEARD)
+        records(SITE, rest, body, RECEIVED)
