@@ -23,7 +23,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from controller.tables.table import is_counted
 from devices.readings import LinkLost, LinkUp, Reading
-from tests.chaos import fingers, said_readings
+from tests.chaos import device_profile, fingers
 from tests.conftest import LONG
 from tests.support.chaos.archive import events_of
 from tests.support.chaos.report import tell
@@ -116,8 +116,8 @@ class Table:
         for each in self.script.inputs:
             if isinstance(each, Reading) and not isinstance(each, LinkLost | LinkUp):
                 told = self._says.setdefault(each.device, [])
-                if said_readings.content(each) not in told:
-                    told.append(said_readings.content(each))
+                if device_profile.content(each) not in told:
+                    told.append(device_profile.content(each))
         if not self._says:  # all input comes from people; a table still needs a device
             self._says["silent"] = []
         self.ports: dict[str, Pty] = {}
@@ -138,14 +138,14 @@ class Table:
         for device, said in self._says.items():
             file = self._folder / device / "profile.toml"
             usual = DEVICES_BY_GAME.get(self.script.game, CARD_DEVICES)[0]
-            file.write_text(said_readings.profile(said, usual))
+            file.write_text(device_profile.profile(said, usual))
             text += f'\n[[table.device]]\nid = "{device}"\ndriver = "profile"\n'
             text += f'link = "{self.ports[device].url}"\noptions = {{ file = "{file}" }}\n'
         return text
 
     def say(self, given: Reading) -> None:
         """A device says it."""
-        self.ports[given.device].say(said_readings.line(self._says[given.device], given).encode())
+        self.ports[given.device].say(device_profile.line(self._says[given.device], given).encode())
 
 
 class Play:
@@ -172,7 +172,7 @@ class Play:
     def play(self, table: Table) -> None:
         """Every input of its script."""
         for port in table.ports.values():
-            port.say(said_readings.HELLO)
+            port.say(device_profile.HELLO)
         wanted: Counter[str] = Counter()
         for step in steps(table.script):
             wanted += step.says
@@ -225,7 +225,7 @@ class Play:
             return table.said["device.state"] > known
 
         until("the port is open", opened, self.floor.daemon.log)
-        port.say(said_readings.HELLO)
+        port.say(device_profile.HELLO)
 
     def _stored(self, table: Table) -> int:
         """Readings and commands of the table in the journal."""

@@ -26,7 +26,7 @@ from tests.support.people.staff import KEY_OF, secret
 from tests.support.waiting import until
 from tests.support.web.pit import PINS, console
 from tests.support.web.server import WebServer
-from tests.web.heard import kept
+from tests.web.archived import archive_records
 
 SITE = "palma"
 HIDDEN = ("Ah", "2c", "Th", "3c", "9h", "4c", "8h", "5c", "7h")
@@ -122,7 +122,7 @@ class Room:
         """Store all messages so far in the archive."""
         until("a checkpoint", lambda: self.subscriber.on("/checkpoint"), self.daemon.log)
         with closing(open_archive(str(self.archive))) as archive:
-            archive.store(kept(self.subscriber.messages))
+            archive.store(archive_records(self.subscriber.messages))
 
     def pin(self, who: str) -> None:
         """A file with the PIN of a person, for a script."""

@@ -11,7 +11,7 @@ from subscribers.surveillance.records import BadMessageError, records
 from tests.support.brokers.mosquitto import ReceivedMessage
 
 
-def kept(messages: Iterable[ReceivedMessage]) -> list[ArchiveRecord]:
+def archive_records(messages: Iterable[ReceivedMessage]) -> list[ArchiveRecord]:
     now, found = format_utc(time.time()), list[ArchiveRecord]()
     for message in messages:
         _, _, site, rest = message.topic.split("/", 3)
