@@ -170,7 +170,7 @@ def test_a_credential_of_systemd_is_named_as_left_out(
 async def test_a_backup_is_of_one_moment_while_the_daemon_writes(house: House) -> None:
     """And the daemon's next commit does not wait."""
     running = Premises(house.journal, at=900.0)
-    running.hear(*[b"*X;6;004; 0;0;000;0"] * 4)
+    running.receive(*[b"*X;6;004; 0;0;000;0"] * 4)
     await running.runner.drain()
     before = running.journal.head()
     seen: list[int] = []
@@ -196,7 +196,7 @@ async def test_a_backup_is_of_one_moment_while_the_daemon_writes(house: House) -
 async def test_the_journal_continues_under_another_id_at_the_next_position(house: House) -> None:
     backup = house.back_up()
     lost = Premises(house.journal, at=900.0)  # played after the backup
-    lost.hear(*[b"*X;6;004; 0;0;000;0"] * 4)
+    lost.receive(*[b"*X;6;004; 0;0;000;0"] * 4)
     lost.spin(5, 9, 0)
     await lost.end()
     house.journal.with_name("journal.sqlite3.lock").unlink()
@@ -205,7 +205,7 @@ async def test_the_journal_continues_under_another_id_at_the_next_position(house
     assert {path.stat().st_mode & 0o077 for path in (done.journal, done.copy)} == {0}
     assert {path.name.partition("Z")[2] for path in done.aside} >= {"", ".checkpoint"}
     running = Premises(house.journal, at=2000.0)
-    running.hear(*[b"*X;6;003;32;0;000;0"] * 4)
+    running.receive(*[b"*X;6;003;32;0;000;0"] * 4)
     await running.open()
     running.spin(4, 0, 32)
     last = await running.end()

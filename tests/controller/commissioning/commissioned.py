@@ -62,13 +62,13 @@ class Person:
                 self._read += at + len(question)
                 return question
             assert time.monotonic() < until, f"nobody asks {questions}:\n{self.drawn}"
-            self._hear()
+            self._read_output()
 
     def answer(self, question: str, message: str) -> None:
         self.asked(question)
-        self.say(message)
+        self.type(message)
 
-    def say(self, message: str) -> None:
+    def type(self, message: str) -> None:
         os.write(self._terminal, f"{message}\n".encode())
 
     def ended(self) -> int:
@@ -102,12 +102,12 @@ class Person:
         """Listen for this many seconds, or until the program prints ``wanted`` or has ended."""
         until = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < until:
-            self._hear()
+            self._read_output()
             if wanted is not None and wanted in self.drawn:
                 return
-        self._hear()
+        self._read_output()
 
-    def _hear(self) -> None:
+    def _read_output(self) -> None:
         if select.select([self._terminal], [], [], 0.05)[0]:
             try:
                 self.drawn += os.read(self._terminal, 65536).decode(errors="replace")

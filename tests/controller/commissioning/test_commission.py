@@ -105,7 +105,7 @@ def spins(at: Person, wheel: Wheel, numbers: range, reads: dict[int, int]) -> No
     for number in numbers:
         at.asked("number: ")
         spin(wheel, number + 1, reads.get(number, number))
-        at.say(str(number))
+        at.type(str(number))
         if reads.get(number, number) != number:
             at.answer("enter it again: ", str(number))
 
@@ -144,7 +144,7 @@ def test_a_correct_wheel_and_a_person_who_leaves(
     wheel.show(3, 41, "36", warning="2")
     at.asked("The device: wheel.fault ball_with_rotor.")
     wheel.show(3, 41, "36")
-    at.say("")
+    at.type("")
     at.answer("Cover a sensor of the ball. Press Enter when it is done: ", "")
     wheel.show(3, 41, "36", warning="4")
     at.asked("The device: wheel.fault sensor.")
@@ -176,12 +176,12 @@ def test_a_wheel_that_misreads_one_pocket(wheel: Wheel, person: Start, tmp_path:
     spins(at, wheel, range(20), {})
     at.asked("number: ")
     spin(wheel, 21, 14)
-    at.say("20")
+    at.type("20")
     at.answer("enter it again: ", "20")
     at.asked("NOT THE SAME. You: 20; the device: 14.")
     at.asked("number: ")
     spin(wheel, 22, 21)
-    at.say("22")  # the person was wrong
+    at.type("22")  # the person was wrong
     at.answer("enter it again: ", "21")
     at.asked("The device: 21. The same.")
     at.answer("number: ", "39")
@@ -226,7 +226,7 @@ def test_a_shoe_that_swaps_two_codes(person: Start, tmp_path: Path, ending: Exit
         at.asked("card: ")
         read = swapped.get(card, card)
         shoe.say(f" [Game]<Card:{read[0]}{read[1].upper()}> \r\n".encode())
-        at.say(card.replace("T", "10").upper())
+        at.type(card.replace("T", "10").upper())
         if card in swapped:
             at.answer("enter it again: ", card)
     for _ in range(3):

@@ -86,7 +86,7 @@ class AtTable:
             )
         )
 
-    def hear(self, *given: AnyReading | AnyCommand) -> AtTable:
+    def receive(self, *given: AnyReading | AnyCommand) -> AtTable:
         """Devices send, or the person does; nobody answers yet."""
         for each in given:
             self._state, events = self._game.step(self._state, each)
@@ -102,7 +102,7 @@ class AtTable:
         while (word := self.word()) is not None:
             name, more = word
             body = {"type": name, "at": 0.0, "by": "demo", "role": "table_head", **more}
-            self.hear(msgspec.convert(body, AnyCommand))
+            self.receive(msgspec.convert(body, AnyCommand))
             said.append(name)
             assert len(said) < 100, said
         return said
@@ -187,9 +187,9 @@ def test_a_ball_between_two_holes_is_null() -> None:
     table = AtTable("boule", "EUS96", wheel, {"phases": "device"})
     assert table.answer() == ["session.open"]
     phases = [WheelPhase(at=0.0, phase=phase, spin=1) for phase in ("launched", "settling")]
-    table.hear(WheelPhase(at=0.0, phase="idle"), *phases)
+    table.receive(WheelPhase(at=0.0, phase="idle"), *phases)
     assert table.answer() == []
-    table.hear(WheelFault(at=0.0, fault="between", active=True))
+    table.receive(WheelFault(at=0.0, fault="between", active=True))
     assert table.answer() == ["round.void"]
     assert (table.last("round.void")["round"], table.last("round.void")["reason"]) == (
         1,
@@ -213,10 +213,10 @@ def test_a_round_that_a_silence_hid_is_null() -> None:
     table = AtTable("fortune-wheel", "EUS96", wheel, {"phases": "device"})
     table.answer()
     phases = [WheelPhase(at=0.0, phase=phase, spin=1) for phase in ("launched", "settling")]
-    table.hear(
+    table.receive(
         WheelPhase(at=0.0, phase="idle"), *phases, LinkLost(at=0.0, reason="gone"), LinkUp(at=0.0)
     )
-    table.hear(WheelPhase(at=0.0, phase="launched", spin=2))
+    table.receive(WheelPhase(at=0.0, phase="launched", spin=2))
     assert table.last("round.unresolved")["round"] == 1
     assert table.answer() == ["round.void"]
     assert table.shown["unresolved"] == []
@@ -280,7 +280,7 @@ OPENING = [
 
 def thrown(table: AtTable, throw: int, *values: int) -> AtTable:
     states = [DiceState(at=0.0, state=state, throw=throw) for state in ("moving", "settled")]
-    return table.hear(
+    return table.receive(
         *states,
         DiceRead(at=0.0, values=values, throw=throw),
         DiceState(at=0.0, state="idle", throw=throw),
@@ -305,7 +305,7 @@ def test_dice_seats_a_shooter_and_his_bet() -> None:
 def test_a_cocked_die_is_null() -> None:
     table = craps()
     table.answer()
-    table.hear(
+    table.receive(
         DiceState(at=0.0, state="moving", throw=1), DiceFault(at=0.0, fault="cocked", active=True)
     )
     assert table.answer() == ["round.void"]
@@ -316,7 +316,7 @@ def test_a_die_that_fell_to_the_floor_in_a_series() -> None:
     table = craps()
     table.answer()
     thrown(table, 1, 5, 3)
-    table.hear(
+    table.receive(
         DiceState(at=0.0, state="moving", throw=2), DiceFault(at=0.0, fault="missing", active=True)
     )
     assert table.answer() == ["die.report", "round.void", "dice.choose"]
@@ -339,9 +339,9 @@ def test_rounds_of_packets(game: str, decree: str, size: int) -> None:
     table = AtTable(game, decree, croupier, PACKETS)
     assert table.answer()[:3] == ["session.open", "bets.open", "boxes.set"]
     for number in range(1, 21):
-        table.hear(RIGHT)
+        table.receive(RIGHT)
         assert table.answer() == ["bets.close"]
-        table.hear(*packets(size))
+        table.receive(*packets(size))
         assert "hand.act" in table.answer()
         assert (table.types().count("round.result"), table.shown["round"]) == (number, number + 1)
     assert "irregularity" not in table.types()
@@ -356,7 +356,7 @@ def test_rounds_dealt_by_hand(game: str, decree: str) -> None:
     table = AtTable(game, decree, croupier, BY_HAND)
     table.answer()
     for number in range(1, 4):
-        table.hear(RIGHT)
+        table.receive(RIGHT)
         assert "cards.deal" in table.answer()
         assert table.types().count("round.result") == number
     assert "irregularity" not in table.types()
@@ -366,9 +366,9 @@ def test_a_misread_card_is_corrected() -> None:
     table = AtTable("poker-no-draw", "EUS96", croupier, PACKETS, slips=1)
     table.answer()
     while "irregularity" not in table.types():
-        table.hear(RIGHT)
+        table.receive(RIGHT)
         table.answer()
-        table.hear(*packets(5))
+        table.receive(*packets(5))
         table.answer()
     assert table.last("irregularity")["what"] == "card_duplicate"
     assert table.types()[-1] == "bet.placed"
@@ -382,10 +382,10 @@ def test_a_stacked_deck_hits_the_jackpot_of_a_participant() -> None:
     table.answer()
     for number in range(1, 16):
         if number not in (2, 3):  # nobody takes part
-            table.hear(SlotCoin(at=0.0, device="slots", box=2, amount=500))
-        table.hear(RIGHT)
+            table.receive(SlotCoin(at=0.0, device="slots", box=2, amount=500))
+        table.receive(RIGHT)
         table.answer()
-        table.hear(*packets(5))
+        table.receive(*packets(5))
         table.answer()
     awards = [event for event in table.events if event["type"] == "award.qualified"]
     found = [(award["round"], award["box"], award["hand"]) for award in awards]
@@ -396,12 +396,12 @@ def test_a_stacked_deck_hits_the_jackpot_of_a_participant() -> None:
 def test_a_jam_delays_the_deal_until_the_shuffler_is_ready() -> None:
     table = AtTable("three-card-poker", "EUS96", croupier, PACKETS)
     table.answer()
-    table.hear(RIGHT)
+    table.receive(RIGHT)
     table.answer()
     first, *others = packets(3)
-    table.hear(first, ShufflerState(at=0.0, state="jam", detail="feed"))
+    table.receive(first, ShufflerState(at=0.0, state="jam", detail="feed"))
     assert table.answer() == []
-    table.hear(ShufflerState(at=0.0, state="dealing"), *others)
+    table.receive(ShufflerState(at=0.0, state="dealing"), *others)
     assert table.answer()[0] == "card.decide"
     assert table.types().count("round.result") == 1
 
@@ -409,12 +409,12 @@ def test_a_jam_delays_the_deal_until_the_shuffler_is_ready() -> None:
 def test_a_wrong_deck_is_waited_out() -> None:
     table = AtTable("poker-no-draw", "EUS96", croupier, PACKETS)
     table.answer()
-    table.hear(
+    table.receive(
         msgspec.structs.replace(RIGHT, count=51, set_right=False),
         ShufflerState(at=0.0, state="count_wrong"),
     )
     assert table.answer() == []
-    table.hear(ShufflerState(at=0.0, state="shuffling"), RIGHT)
+    table.receive(ShufflerState(at=0.0, state="shuffling"), RIGHT)
     assert table.answer() == ["bets.close"]
 
 
@@ -430,9 +430,9 @@ def test_a_wrong_deck_is_waited_out() -> None:
 def test_a_deal_that_went_wrong_is_null(wrong: list[AnyReading], reason: str) -> None:
     table = AtTable("three-card-poker", "EUS96", croupier, PACKETS)
     table.answer()
-    table.hear(RIGHT)
+    table.receive(RIGHT)
     table.answer()
-    table.hear(*wrong)
+    table.receive(*wrong)
     assert table.answer()[:2] == ["round.void", "bets.open"]
     assert table.last("round.void")["reason"] == reason
 
@@ -440,11 +440,11 @@ def test_a_deal_that_went_wrong_is_null(wrong: list[AnyReading], reason: str) ->
 def test_packets_that_come_before_bets_are_closed() -> None:
     table = AtTable("three-card-poker", "EUS96", croupier, PACKETS)
     table.answer()
-    table.hear(*packets(3))
+    table.receive(*packets(3))
     assert table.answer()[:2] == ["round.void", "bets.open"]  # of a deal that nobody saw begin
-    table.hear(RIGHT, packets(3)[0])
+    table.receive(RIGHT, packets(3)[0])
     assert table.answer() == ["bets.close"]
-    table.hear(*packets(3)[1:])
+    table.receive(*packets(3)[1:])
     table.answer()
     assert table.types().count("round.result") == 1
 
@@ -452,9 +452,9 @@ def test_packets_that_come_before_bets_are_closed() -> None:
 def test_the_round_of_an_earlier_demo_is_null() -> None:
     table = AtTable("poker-no-draw", "EUS96", croupier, PACKETS)
     table.answer()
-    table.hear(RIGHT)
+    table.receive(RIGHT)
     table.answer()
-    table.hear(*packets(5)[:2])
+    table.receive(*packets(5)[:2])
     assert table.leaves().answer()[:2] == ["round.void", "bets.open"]
 
 
@@ -482,16 +482,16 @@ def test_the_croupier_can_answer_anything_that_a_shuffler_reports(game: str, siz
         random = Random(seed)
         table = AtTable(game, "EUS96", croupier, PACKETS, slips=2)
         for _ in range(60):
-            table.hear(*random.choices(noise(size), k=random.randint(1, 4)))
+            table.receive(*random.choices(noise(size), k=random.randint(1, 4)))
             table.answer()
-        table.hear(LinkUp(at=0.0), ShufflerState(at=0.0, state="shuffling"), RIGHT)
+        table.receive(LinkUp(at=0.0), ShufflerState(at=0.0, state="shuffling"), RIGHT)
         for _ in range(4):
             table.answer()
-            table.hear(RIGHT)
+            table.receive(RIGHT)
         results = table.types().count("round.result")
         for _ in range(2):
-            table.hear(RIGHT)
+            table.receive(RIGHT)
             table.answer()
-            table.hear(*packets(size))
+            table.receive(*packets(size))
             table.answer()
         assert table.types().count("round.result") > results

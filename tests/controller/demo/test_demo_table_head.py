@@ -94,7 +94,7 @@ class TablePublisher:
         error = None
         try:
             self._before(self._at, name)
-            self._at.hear(given)
+            self._at.receive(given)
         except RejectedError as no:
             error = str(no)
             self.refused.append(error)
@@ -196,7 +196,7 @@ async def test_events_before_his_arrival_are_not_waited_for_forever(
 async def test_a_table_that_has_moved_on_is_looked_at_again(port: int) -> None:
     def another_opens(at: AtTable, name: str) -> None:
         if name == "session-open":
-            at.hear(OPEN)
+            at.receive(OPEN)
 
     async with presided(port, "poker-no-draw", "EUS96", PACKETS, before=another_opens) as (
         publisher,
@@ -234,7 +234,7 @@ async def test_the_same_command_about_another_irregularity_is_not_delayed(
             fourth.set()
 
     async with presided(port, "punto-banca", "EUS96", settings, before=count) as (publisher, at):
-        at.hear(*(CardDrawn(at=0.0, card=None, to="player", index=1) for _ in range(4)))
+        at.receive(*(CardDrawn(at=0.0, card=None, to="player", index=1) for _ in range(4)))
         await publisher.publish_state()
         await publisher.publish_events()
         async with asyncio.timeout(TIMEOUT_SECONDS):

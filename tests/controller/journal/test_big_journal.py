@@ -72,7 +72,7 @@ async def test_damage_in_the_middle_of_a_big_journal_is_found_soon_after_the_sta
 ) -> None:
     path = tmp_path / "journal.sqlite3"
     first = Premises(path)
-    first.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    first.receive(*[b"*X;6;001;  ;0;000;0"] * 4)
     await first.open()
     for number in range(2, 120):
         first.spin(number, number % 37, (number - 1) % 37 if number > 2 else None)

@@ -162,17 +162,17 @@ async def test_unpublished_events_are_taken_over_from_a_damaged_file(
 async def test_a_table_continues_in_the_new_file_and_after_the_next_start(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
-    run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    run.receive(*[b"*X;6;001;  ;0;000;0"] * 4)
     await run.open()
     run.spin(2, 17)
-    run.hear(b"*X;2;003;17;0;165;1", b"*X;3;003;17;0;165;1")
+    run.receive(b"*X;2;003;17;0;165;1", b"*X;3;003;17;0;165;1")
     await run.runner.drain()
     path.unlink()
-    run.hear(b"*X;4;003;17;0;165;1")
+    run.receive(b"*X;4;003;17;0;165;1")
     await run.end()
     again = Premises(path, at=1.0)
     assert again.journal.set_aside is None
-    again.hear(*[b"*X;5;003;32;0;165;1"] * 4)
+    again.receive(*[b"*X;5;003;32;0;165;1"] * 4)
     await again.runner.drain()
     events = [bytes(entry.body) for entry in again.journal.events_after(0, 100)]
     assert any(

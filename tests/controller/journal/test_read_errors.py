@@ -313,10 +313,10 @@ async def test_a_table_that_cannot_be_restored_is_restored_later(
         raise error(sqlite3.SQLITE_IOERR, "disk I/O error")
 
     monkeypatch.setattr(JournalReader, "saved_state", refuse)
-    run.hear(b"*X;6;001;  ;0;000;0")
+    run.receive(b"*X;6;001;  ;0;000;0")
     assert runner._behind
     monkeypatch.setattr(JournalReader, "saved_state", saved_state)
-    run.hear(b"*X;6;001;  ;0;000;0")
+    run.receive(b"*X;6;001;  ;0;000;0")
     assert not runner._behind
     await run.end()
     assert failures == []

@@ -67,7 +67,7 @@ class Wheel:
             [WheelNumber(at=1.0, device="wheel", number=number, spin=self._spin)]
         )
 
-    async def say(self, who: str, command: str, **fields: Any) -> str | None:
+    async def send(self, who: str, command: str, **fields: Any) -> str | None:
         """Send a signed command. Return the key of its refusal; None: it was followed."""
         given = claims(who, command, ROLES[who], **fields)
         name = level(command)
@@ -80,8 +80,8 @@ class Wheel:
 
     async def both(self, command: str, **fields: Any) -> None:
         """Two persons send it, and it is followed."""
-        assert await self.say(LASA, command, **fields) == "second_person_wanted"
-        assert await self.say(VIDAL, command, **fields) is None
+        assert await self.send(LASA, command, **fields) == "second_person_wanted"
+        assert await self.send(VIDAL, command, **fields) is None
 
     def over(self) -> list[str]:
         """The notices sent so far about first signatures that no longer wait."""
@@ -107,18 +107,18 @@ async def at(tmp_path: Path) -> AsyncIterator[Wheel]:
 
 async def session_ends(at: Wheel) -> None:
     """Another session has a round with the same number."""
-    assert await at.say(VIDAL, "session.close") is None
+    assert await at.send(VIDAL, "session.close") is None
     await at.open()
 
 
 async def round_is_void(at: Wheel) -> None:
     """One person decides it alone."""
-    assert await at.say(LASA, "round.void", reason="ball_out") is None
+    assert await at.send(LASA, "round.void", reason="ball_out") is None
 
 
 async def round_has_result(at: Wheel) -> None:
     """One person confirms the wheel's number."""
-    assert await at.say(VIDAL, "round.confirm") is None
+    assert await at.send(VIDAL, "round.confirm") is None
 
 
 async def result_changes(at: Wheel) -> None:
@@ -164,14 +164,14 @@ async def test_a_first_signature_is_void_once_its_subject_has_changed(
     """
     (command, fields), sure = given, given is CORRECT
     at.spin(20, sure=sure)
-    assert await at.say(LASA, command, **fields) == "second_person_wanted"
+    assert await at.send(LASA, command, **fields) == "second_person_wanted"
     await meanwhile(at)
     at.spin(21, sure=sure)
     if looked:
         assert at.over() == ["second_person_over"]
     await at.runner.drain()
     before = at.results()
-    assert await at.say(VIDAL, command, **fields) is not None
+    assert await at.send(VIDAL, command, **fields) is not None
     await at.runner.drain()
     assert at.results() == before
     if not looked:
@@ -184,7 +184,7 @@ async def test_what_happens_elsewhere_does_not_matter(
 ) -> None:
     (command, fields), sure = given, given is CORRECT
     at.spin(20, sure=sure)
-    assert await at.say(LASA, command, **fields) == "second_person_wanted"
+    assert await at.send(LASA, command, **fields) == "second_person_wanted"
     at.runner.on_readings(
         [LinkLost(at=1.0, device="wheel", reason="x"), LinkUp(at=1.0, device="wheel")]
     )
@@ -192,4 +192,4 @@ async def test_what_happens_elsewhere_does_not_matter(
         at.spin(21)
         await at.both("result.correct", round=2, number=22)
     assert at.over() == []
-    assert await at.say(VIDAL, command, **fields) is None
+    assert await at.send(VIDAL, command, **fields) is None

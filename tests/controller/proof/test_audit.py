@@ -129,7 +129,7 @@ async def test_after_a_file_was_set_aside_events_are_proved_and_readings_reporte
 ) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
-    run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    run.receive(*[b"*X;6;001;  ;0;000;0"] * 4)
     await run.open()
     run.spin(2, 17)
     await run.runner.drain()
@@ -144,7 +144,7 @@ async def test_after_a_file_was_set_aside_events_are_proved_and_readings_reporte
         {"the beginning of its run is not stored": made.readings},
     )
     again = Premises(path, at=1.0)
-    again.hear(*[b"*X;6;003;32;0;000;0"] * 4)
+    again.receive(*[b"*X;6;003;32;0;000;0"] * 4)
     await again.end()
     assert audit(path).proves
 
@@ -152,7 +152,7 @@ async def test_after_a_file_was_set_aside_events_are_proved_and_readings_reporte
 async def test_lost_inputs_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
-    run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    run.receive(*[b"*X;6;001;  ;0;000;0"] * 4)
     await run.open()
     await run.runner.drain()
     broken = True
@@ -224,7 +224,7 @@ def packed_minute(path: Path) -> None:
 
     async def play() -> None:
         run = Premises(path)
-        run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+        run.receive(*[b"*X;6;001;  ;0;000;0"] * 4)
         await run.open()
         for state in (2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5):
             shown = b"17" if state == 5 else b"  "
@@ -232,7 +232,7 @@ def packed_minute(path: Path) -> None:
             run.now = round(run.now + 0.48, 4)
             for byte in line:
                 run.now = round(run.now + 0.001, 4)
-                run.tell(BytesReceived(run.now, bytes([byte])))
+                run.handle(BytesReceived(run.now, bytes([byte])))
         await run.end()
 
     asyncio.run(play())

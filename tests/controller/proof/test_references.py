@@ -62,7 +62,7 @@ def draw(run: Premises, cards: str) -> None:
     """Cards pass the scanner, each as the letter of its suit and the place of its rank."""
     for card in cards.split():
         run.now += 2.0
-        run.hear(f"{card[1].upper()}{RANKS.index(card[0]) + 1}".encode())
+        run.receive(f"{card[1].upper()}{RANKS.index(card[0]) + 1}".encode())
 
 
 async def bets(run: Premises) -> None:

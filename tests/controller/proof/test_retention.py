@@ -78,7 +78,7 @@ async def live(run: Premises, world: World, days: float) -> None:
     while days > 0:
         step = min(days, 1.0)
         world.keeps_playing(step * DAY_SECONDS)
-        run.hear(b"*X;6;001;  ;0;000;0")
+        run.receive(b"*X;6;001;  ;0;000;0")
         await minute(run)
         await minute(run)
         days -= step

@@ -35,7 +35,7 @@ def babble(made: Premises, seconds: int, times: int = 1) -> None:
     """Ten times a second."""
     for _ in range(seconds * 10):
         made.now += 0.1
-        made.tell(BytesReceived(made.now, NOISE * times))
+        made.handle(BytesReceived(made.now, NOISE * times))
 
 
 async def test_babble_is_proved_and_takes_little_space(tmp_path: Path) -> None:

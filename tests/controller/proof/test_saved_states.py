@@ -85,7 +85,7 @@ async def test_the_position_of_a_saved_state_is_compared_with_the_chain(
 async def test_a_saved_state_is_the_one_that_a_table_continued_with(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
-    run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    run.receive(*[b"*X;6;001;  ;0;000;0"] * 4)
     await run.open()
     await run.runner.drain()
     run.runner.new_day()

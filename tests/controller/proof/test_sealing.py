@@ -258,7 +258,7 @@ async def test_a_sealed_journal_is_audited_and_exported(
 ) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
-    run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    run.receive(*[b"*X;6;001;  ;0;000;0"] * 4)
     await run.open()
     run.spin(2, 17)
     run.spin(3, 32, 17)

@@ -78,7 +78,7 @@ async def test_an_unchanged_journal_verifies(tmp_path: Path) -> None:
 async def test_a_journal_in_use_can_be_verified(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     run = Premises(path)
-    run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    run.receive(*[b"*X;6;001;  ;0;000;0"] * 4)
     await run.open()
     assert verify(path).holds
     await run.end()

@@ -149,7 +149,7 @@ class Member:
             self.begin()  # the fence
         if self.asked is not None:
             if self.answer is not None and now >= self.answer.at:
-                self.hear(self.asked, self.answer, clock)
+                self.on_reply(self.asked, self.answer, clock)
             elif clock >= self.asked.sent + LEASE_SECONDS / 6:
                 self.asked = self.answer = None
                 self.look_again()
@@ -182,7 +182,7 @@ class Member:
         else:
             self.held = again
 
-    def hear(self, asked: Request, answer: Answer, clock: float) -> None:
+    def on_reply(self, asked: Request, answer: Answer, clock: float) -> None:
         self.asked = self.answer = None
         if asked.record is None:
             assert answer.revision is not None

@@ -43,7 +43,7 @@ class Floor(NamedTuple):
     pty: Pty
     path: Path
 
-    async def say(self, argument: str, role: Role = "table_head", command: str = "say") -> None:
+    async def send(self, argument: str, role: Role = "table_head", command: str = "say") -> None:
         order = DeviceOrder(
             command=command,
             device="wheel",
@@ -109,7 +109,7 @@ async def floor(folder: Path, *, commands: bool = True) -> AsyncIterator[Floor]:
 
 async def test_a_device_command_is_an_input_with_its_event_and_is_sent(tmp_path: Path) -> None:
     async with floor(tmp_path) as at:
-        await at.say("hello")
+        await at.send("hello")
         assert await asyncio.to_thread(at.pty.hear, 6) == b"hello\n"
         given, told = await at.stored()
         said = {
@@ -127,11 +127,11 @@ async def test_a_device_command_is_an_input_with_its_event_and_is_sent(tmp_path:
 async def test_nothing_is_sent_before_it_is_stored(tmp_path: Path) -> None:
     async with floor(tmp_path) as at:
         with at.occupied():
-            saying = asyncio.create_task(at.say("hello"))
+            sending = asyncio.create_task(at.send("hello"))
             await until_async(lambda: at.runner.oldest_pending_seconds > 0)
             assert not at.pty.hears()
-            assert not saying.done()
-        await saying
+            assert not sending.done()
+        await sending
         assert await asyncio.to_thread(at.pty.hear, 6) == b"hello\n"
 
 
@@ -141,7 +141,7 @@ async def test_a_command_stored_too_late_is_not_sent_and_that_is_recorded(
     monkeypatch.setattr(runner_module, "STORE_TIMEOUT_SECONDS", 0.1)
     async with floor(tmp_path) as at:
         with at.occupied(), pytest.raises(RejectedError, match="taken, but not stored yet"):
-            await at.say("hello")
+            await at.send("hello")
         assert [entry.get("unsent") for entry in await at.stored()] == [
             None,
             None,
@@ -154,12 +154,12 @@ async def test_a_command_stored_too_late_is_not_sent_and_that_is_recorded(
 async def test_a_device_that_disconnects_before_the_command_is_sent(tmp_path: Path) -> None:
     async with floor(tmp_path) as at:
         with at.occupied():
-            saying = asyncio.create_task(at.say("hello"))
+            sending = asyncio.create_task(at.send("hello"))
             await until_async(lambda: at.runner.oldest_pending_seconds > 0)
             at.pty.unplug()
             await until_async(lambda: at.device.health().state == "lost")
         with pytest.raises(RejectedError, match="wheel is not connected"):
-            await saying
+            await sending
         told = [each for each in await at.stored() if each["type"] == "device.commanded"]
         assert ["not connected" in each.get("unsent", "") for each in told] == [False, True]
 
@@ -186,7 +186,7 @@ async def test_a_refused_command_leaves_nothing(
 ) -> None:
     async with floor(tmp_path, commands=enabled) as at:
         with pytest.raises(RejectedError, match=why):
-            await at.say("hello", role, command)
+            await at.send("hello", role, command)
         assert await at.stored() == []
         assert not at.pty.hears()
 

@@ -57,7 +57,7 @@ class Premises:
         self.runner = TableRunner(self._table, self.journal, lambda: self.now, lambda: None, cipher)
         found = find_driver(driver)
         self.watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
-        self.tell(LinkOpened(self.now))
+        self.handle(LinkOpened(self.now))
 
     def _table(self) -> LiveTable:
         return LiveTable(
@@ -71,24 +71,24 @@ class Premises:
             about=About(devices={"wheel": self.driver}, software="other"),
         )
 
-    def tell(self, call: AnyCall) -> None:
+    def handle(self, call: AnyCall) -> None:
         """Step an input as the supervisor of a device does it."""
         if changes_watch(self.watch, call):
             self.runner.on_bytes("wheel", call)
             self.runner.on_readings(apply_call(self.watch, call))
 
-    def hear(self, *lines: bytes) -> None:
+    def receive(self, *lines: bytes) -> None:
         """Lines of the wheel, half a second apart."""
         for line in lines:
             self.now += 0.5
-            self.tell(BytesReceived(self.now, line + b"\r\n"))
+            self.handle(BytesReceived(self.now, line + b"\r\n"))
 
     def silence(self, seconds: float) -> None:
         self.now += seconds
-        self.tell(BytesReceived(self.now, b""))
+        self.handle(BytesReceived(self.now, b""))
 
     def lose(self, reason: str) -> None:
-        self.tell(LinkClosed(self.now, reason))
+        self.handle(LinkClosed(self.now, reason))
 
     async def open(self) -> None:
         await self.runner.execute(SessionOpen(at=self.now, by="M. Lasa", role="table_head"))
@@ -96,10 +96,10 @@ class Premises:
     def spin(self, count: int, number: int, before: int | None = None) -> None:
         shown = "  " if before is None else f"{before:2d}"
         turn = count % 2
-        self.hear(
+        self.receive(
             *(f"*X;{state};{count:03d};{shown};0;165;{turn}".encode() for state in (2, 2, 3, 3, 4))
         )
-        self.hear(*(f"*X;5;{count:03d};{number:2d};0;165;{turn}".encode() for _ in range(3)))
+        self.receive(*(f"*X;5;{count:03d};{number:2d};0;165;{turn}".encode() for _ in range(3)))
 
     async def end(self) -> Checkpoint:
         """A clean stop. Returns the last checkpoint."""
@@ -112,14 +112,14 @@ class Premises:
 async def evening(path: Path) -> Checkpoint:
     """Two runs with three results, a silence and a lost link."""
     first = Premises(path)
-    first.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    first.receive(*[b"*X;6;001;  ;0;000;0"] * 4)
     await first.open()
     first.spin(2, 17)
     first.spin(3, 32, 17)
     first.silence(7.0)
     await first.end()
     second = Premises(path, at=5.0)
-    second.hear(*[b"*X;6;003;32;0;000;0"] * 4)
+    second.receive(*[b"*X;6;003;32;0;000;0"] * 4)
     second.spin(4, 0, 32)
     second.lose("unplugged")
     return await second.end()
