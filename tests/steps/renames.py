@@ -17,7 +17,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {}
 EVENTS: Mapping[str, Mapping[str, str]] = {}
 """By type of event: its field now, and then."""
 
-IRREGULARITIES: Mapping[str, str] = {"dice_reread": "dice_changed"}
+IRREGULARITIES: Mapping[str, str] = {}
 """The names of irregularities: now, and then."""
 
 SHOWN: Mapping[str, str] = {}

@@ -15,6 +15,7 @@ from controller.contract.notation import Input
 from controller.contract.refusals import Refusal, RejectedError
 from controller.games.machine import Machine
 from controller.tables.table import InputResult, Table
+from tests.steps import renames
 from tests.steps.__main__ import main
 from tests.steps.recording import Recorded, difference, lines, record, write
 from tests.steps.renames import output_then
@@ -119,7 +120,10 @@ def test_every_pair_is_played() -> None:
     assert [run.source for run in islice(random, 2)] == ["random 0", "random 0"]
 
 
-def test_a_renamed_irregularity_is_compared_by_its_former_name() -> None:
+def test_a_renamed_irregularity_is_compared_by_its_former_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(renames, "IRREGULARITIES", {"dice_reread": "dice_changed"})
     told = {"type": "irregularity", "what": "dice_reread", "law": "ARA02-124"}
     retained: dict[str, object] = {"state": {"shown": {}}}
     [event] = output_then({"events": [told], "retained": retained})["events"]
