@@ -454,7 +454,10 @@ def test_foreign_entries_in_the_store_enter_no_journal(
         silent = len(serving.logged("the store of the lease does not answer"))
         serving.start()
         line = serving.until_logged("the store of the lease does not answer", silent + 1)
-        assert "no lease of this release, or no daemon that is believed signed it" in line["reason"]
+        assert (
+            "is not a lease of this release, or was not signed by a daemon of this pair"
+            in line["reason"]
+        )
         asyncio.run(deleted(floor.store.url, bucket))
         until(
             "one of them serves",
