@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from http import HTTPStatus
 from typing import NamedTuple
 
@@ -54,11 +54,10 @@ def _handler(
     pages: Pages,
 ) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):
+        with closing(writer), suppress(OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):
             async with asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
                 writer.write(await response(await reader.readuntil(b"\r\n\r\n"), pages))
                 await writer.drain()
-        writer.close()
 
     return handle
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 
 from subscribers.feed import BrokerLogin
 
@@ -40,7 +40,7 @@ class Broker:
             await self._more.wait()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
+        with closing(writer), suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 kind = (await reader.readexactly(1))[0] & 0xF0
                 body = await reader.readexactly(await _length(reader))
@@ -71,7 +71,6 @@ class Broker:
                     self.acknowledged.add(int.from_bytes(body, "big"))
                     if len(self.acknowledged) == self._count:
                         self.has_all.set()
-        writer.close()
 
 
 async def _length(reader: asyncio.StreamReader) -> int:

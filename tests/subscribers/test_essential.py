@@ -79,7 +79,7 @@ def sign(*tasks: tuple[str, str]) -> list[Essential]:
 TASKS = [
     *web(
         ("subscribers.web.__main__", "_listen"),
-        ("subscribers.web.__main__", "_look"),
+        ("subscribers.web.__main__", "_check_jackpots"),
         ("subscribers.web.pit:Pit", "run"),
         ("subscribers.web.keypads:Keypads", "run"),
         ("subscribers.web.keypads:Keypads", "_listen"),

@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -45,10 +46,10 @@ class Full:
 
     in_use = True
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, size: int = DISK_BYTES) -> None:
         self.folder = folder
         folder.mkdir()
-        _run("mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(folder))
+        _run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder))
 
     def fail(self, _daemon: Daemon) -> None:
         with suppress(OSError), (self.folder / "filler").open("wb", buffering=0) as filler:
@@ -190,7 +191,7 @@ class Limited:
         """Nothing is to be released."""
 
 
-def disk(kind: type[Full] | type[ReadOnly], folder: Path) -> Disk:
+def disk(kind: Callable[[Path], Disk], folder: Path) -> Disk:
     """A disk of that kind, or the next best that this machine allows."""
     try:
         return kind(folder)

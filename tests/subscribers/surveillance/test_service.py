@@ -27,7 +27,13 @@ from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
 from tests.support.daemon.play import TABLE, command, spin, until_up
-from tests.support.surveillance.room import RECORDER_TIMEOUT_SECONDS, Room, edit, signed
+from tests.support.surveillance.room import (
+    RECORDER_TIMEOUT_SECONDS,
+    Room,
+    edit,
+    has_last_checkpoint,
+    signed,
+)
 from tests.support.surveillance.room import room as room
 from tests.support.surveillance.room import rooms as rooms
 from tests.support.waiting import until
@@ -198,7 +204,7 @@ def test_an_older_copy_in_place_of_a_stopped_journal_is_found(room: Room, tmp_pa
     spin(room.wheel, subscriber, "17", 2)
     room.until_kept()
     assert daemon.stop() == 0
-    until("the last checkpoint", lambda: signed(recorder) == subscriber.latest("/checkpoint"))
+    until("the last checkpoint", lambda: has_last_checkpoint(recorder, subscriber))
     assert recorder.findings() == []
     shutil.copy(older, room.journal)
     checkpoint_path(room.journal).unlink()
@@ -231,7 +237,7 @@ def test_a_journal_with_every_hash_recomputed_is_found(room: Room) -> None:
     spin(room.wheel, subscriber, "32", 3, before="17")
     room.until_kept()
     assert daemon.stop() == 0
-    until("the last checkpoint", lambda: signed(recorder) == subscriber.latest("/checkpoint"))
+    until("the last checkpoint", lambda: has_last_checkpoint(recorder, subscriber))
     assert recorder.findings() == []
     position, run, seq = of_result(room.journal, 17)
     forge(room.journal, position, '"number":17', '"number":18')
@@ -263,7 +269,7 @@ def test_a_journal_with_every_hash_recomputed_is_found(room: Room) -> None:
 
     kept = recorder.findings()
     assert daemon.stop() == 0
-    until("the last checkpoint", lambda: signed(recorder) == subscriber.latest("/checkpoint"))
+    until("the last checkpoint", lambda: has_last_checkpoint(recorder, subscriber))
     position, run, seq = of_result(room.journal, 32)
     edit(room.journal, f"DELETE FROM entry WHERE position >= {position}")
     checkpoint_path(room.journal).unlink()

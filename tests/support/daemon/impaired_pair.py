@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -30,6 +31,8 @@ from tests.support.daemon.process import Daemon, Wheel, table
 from tests.support.disk import Disk, Full, disk
 from tests.support.waiting import until
 
+DISK_BYTES = 64_000_000
+"""Bytes of each machine's disk: room for the journal of hours, and filled in a moment."""
 STEP = 0.2
 """Seconds that the wheel shows each of its states."""
 WRAPS = 250
@@ -169,7 +172,7 @@ class ImpairedPair:
             person.start()
 
     def _machine(self, folder: Path, name: str, stack: ExitStack) -> Machine:
-        place = disk(Full, folder)
+        place = disk(partial(Full, size=DISK_BYTES), folder)
         stack.callback(place.close)
         gates = Gate(self.broker.port), Gate(urlsplit(self.wheel.url).port or 0)
         for gate in gates:

@@ -71,6 +71,16 @@ def signed(recorder: Recorder) -> dict[str, Any] | None:
     return json.loads(found[0].body) if found else None
 
 
+def has_last_checkpoint(recorder: Recorder, subscriber: Subscriber) -> bool:
+    """Whether the archive has a checkpoint of what the last one signs. A checkpoint of the same
+    position and hash as the one before is not stored again.
+    """
+    kept, last = signed(recorder), subscriber.latest("/checkpoint")
+    return kept is not None and all(
+        kept[name] == last[name] for name in ("journal", "position", "hash")
+    )
+
+
 def surveilled(recorder: Recorder, action: str, *options: str) -> subprocess.CompletedProcess[str]:
     """``novamas surveillance ACTION`` with a recorder's configuration."""
     return subprocess.run(
