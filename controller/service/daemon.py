@@ -140,23 +140,24 @@ async def serve(configuration: Configuration, deadline: Deadline, file: Path | N
         if configuration.standby is None:
             await Daemon(configuration, deadline, file, reload_requested).run(stop)
         else:
-            await _serve_in_pair(configuration, deadline, file, reload_requested, stop)
+            await serve_in_pair(configuration, deadline, file, reload_requested, stop)
     finally:
         for number, handler in previous_handlers.items():
             signal.signal(number, handler)
 
 
-async def _serve_in_pair(
+async def serve_in_pair(
     configuration: Configuration,
     deadline: Deadline,
     file: Path | None,
     reload_requested: asyncio.Event,
     stop: asyncio.Event,
+    open_journal: Callable[[Path], Journal] = Journal,
 ) -> None:
     """Wait until this daemon has the lease of the tables, then serve them until ``stop``."""
     from controller.service.pair import Pair  # imported late: few daemons are in a pair
 
-    pair = Pair(configuration, file)
+    pair = Pair(configuration, file, open_journal)
     try:
         if await pair.wait(stop, reload_requested):
             try:

@@ -114,11 +114,16 @@ class Pair:
     configuration from ``file`` on request. Raises ``JournalUnusableError``.
     """
 
-    def __init__(self, configuration: Configuration, file: Path | None = None) -> None:
+    def __init__(
+        self,
+        configuration: Configuration,
+        file: Path | None = None,
+        open_journal: Callable[[Path], Journal] = Journal,
+    ) -> None:
         settings = configuration.standby
         assert settings is not None
         self.boot = new_boot()
-        self.journal = Journal(Path(configuration.journal.path))
+        self.journal = open_journal(Path(configuration.journal.path))
         self._settings = settings
         self.reloaded: ReloadHealth | None = None
         """Outcome of the last reload while waiting."""

@@ -28,6 +28,7 @@ def main() -> int:
     parser.add_argument("--tables", type=int, default=2)
     parser.add_argument("--faults", type=int, default=20)
     parser.add_argument("--pace", type=float, default=1.0, help="see Plan.pace")
+    parser.add_argument("--pair", action="store_true", help="two daemons with one lease")
     parser.add_argument("--jobs", type=int, default=2)
     chosen = parser.parse_args()
     _be_quiet()
@@ -37,7 +38,7 @@ def main() -> int:
 
 
 def _plan(chosen: argparse.Namespace, seed: int) -> Plan:
-    return plan(seed, chosen.hours, chosen.tables, chosen.faults, chosen.pace)
+    return plan(seed, chosen.hours, chosen.tables, chosen.faults, chosen.pace, pair=chosen.pair)
 
 
 def _replay(of: Plan) -> int:

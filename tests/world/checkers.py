@@ -28,8 +28,8 @@ Key = tuple[str, str, int]
 class Checker:
     """Told what happens; the default is to ignore it."""
 
-    def on_stored(self, entries: list[Entry]) -> None:
-        """Entries to publish are on the disk of the daemon."""
+    def on_stored(self, entries: list[Entry], owner: str) -> None:
+        """Entries to publish are on the disk of the daemon ``owner``."""
 
     def on_published(self, message: Publish) -> None:
         """The broker has received a message of the daemon."""
@@ -59,13 +59,18 @@ class StoredFirst(Checker):
         self._stored: dict[Key, dict[str, Any]] = {}
         self._latest: dict[tuple[str, str], int] = {}
         self._published: set[Key] = set()
+        self._owners: dict[str, str] = {}
+        """By boot, the daemon."""
+        self._serving: dict[str, str] = {}
+        """By table, the boot that has last published its state."""
 
-    def on_stored(self, entries: list[Entry]) -> None:
+    def on_stored(self, entries: list[Entry], owner: str) -> None:
         """See :class:`Checker`."""
         for entry in entries:
             if entry.kind == "event":
                 self._stored[entry.table, entry.boot, entry.seq] = json.loads(entry.body)
                 self._latest[entry.table, entry.boot] = entry.seq
+                self._owners[entry.boot] = owner
 
     def on_published(self, message: Publish) -> None:
         """See :class:`Checker`."""
@@ -87,12 +92,39 @@ class StoredFirst(Checker):
         elif leaf in {"state", "result"} and message.payload not in {b"", b"null"}:
             body = json.loads(message.payload)
             latest = self._latest.get((body["table"], body["boot"]), 0)
+            self._serving[body["table"]] = body["boot"]
             require(body["seq"] <= latest, f"{leaf} is ahead of the disk", body["seq"], latest)
 
     def on_end(self) -> None:
         """See :class:`Checker`."""
-        lost = sorted(set(self._stored) - self._published)
+        serving = {self._owners.get(boot) for boot in self._serving.values()}
+        lost = sorted(
+            key
+            for key in set(self._stored) - self._published
+            if self._owners[key[1]] in serving  # the others publish it when they serve again
+        )
         require(not lost, "stored and never published", lost[:3], len(lost))
+
+
+class OneWriter(Checker):
+    """A boot of a daemon whose table another boot has taken over publishes nothing of now."""
+
+    def __init__(self) -> None:
+        self._boots: dict[str, list[str]] = defaultdict(list)
+        """By table, the boots that have published, in order."""
+
+    def on_published(self, message: Publish) -> None:
+        """See :class:`Checker`."""
+        leaf = message.topic.rpartition("/")[2]
+        if leaf not in {"event", "state"} or not message.payload:
+            return
+        body = json.loads(message.payload)
+        if body.get("historical"):
+            return
+        boots = self._boots[body["table"]]
+        if body["boot"] not in boots:
+            boots.append(body["boot"])
+        require(boots[-1] == body["boot"], "two writers", boots, body)
 
 
 class InOrder(Checker):
@@ -129,13 +161,13 @@ class Truth(Checker):
     too long before it was read; and no round without an outcome.
     """
 
-    def __init__(self, wheels: dict[str, Wheel], disk: Disk) -> None:
-        self._wheels, self._disk = wheels, disk
+    def __init__(self, wheels: dict[str, Wheel], disks: list[Disk]) -> None:
+        self._wheels, self._disks = wheels, disks
         self._events: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self._at: dict[str, int] = defaultdict(int)
         """By table, the place of the last number of an event among those that the wheel showed."""
 
-    def on_stored(self, entries: list[Entry]) -> None:
+    def on_stored(self, entries: list[Entry], _owner: str) -> None:
         """See :class:`Checker`."""
         for entry in entries:
             if entry.kind != "event":
@@ -152,15 +184,18 @@ class Truth(Checker):
         played = [(each.spin.spin, each.spin.number) for each in self._wheels[table].played]
         require(spin in played[self._at[table] :], "not shown by the wheel", body, played[-3:])
         self._at[table] = at = played.index(spin, self._at[table])
-        if body["type"] == "round.result" and self._disk.loop.now > self._disk.trouble_until:
+        now = self._disks[0].loop.now
+        if body["type"] == "round.result" and now > max(d.trouble_until for d in self._disks):
             wheel = self._wheels[table]
             is_last = at == len(played) - 1
             shown = wheel.shown_at if is_last else wheel.played[at].at
-            age = self._disk.loop.now - shown
+            age = now - shown
             require(age <= MAX_AGE_SECONDS, "old number as a result", age, body)
 
     def on_end(self) -> None:
         """See :class:`Checker`."""
+        if len(self._disks) > 1:  # the round of a daemon that was taken over has none
+            return
         for table, events in self._events.items():
             left = open_rounds(events)
             require(not left, "rounds without an outcome", table, left)

@@ -37,6 +37,10 @@ class Disk:
         self.latency = 0.002
         self._random = random
 
+    def recover(self, seconds: float) -> None:
+        """A fault has ended; what waited is stored within that time."""
+        self.trouble_until = self.loop.now + seconds
+
     def delay(self) -> float:
         """Draw the time that the next commit takes."""
         return self._random.uniform(0.5, 1.5) * self.latency

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tests.world.broker import faults as broker
 from tests.world.broker.packets import Reason
+from tests.world.lease_store import USUAL_STORE_SECONDS
 
 if TYPE_CHECKING:
     from tests.world.world import World
@@ -35,53 +36,73 @@ class Happening(NamedTuple):
 
 
 def _kill(world: World, random: Random) -> End:
-    world.daemon.kill(world.lasts(random.choice((0.1, 2.0, 10.0))))
+    random.choice(world.daemons).kill(world.lasts(random.choice((0.1, 2.0, 10.0))))
     return _nothing
 
 
 def _freeze(world: World, random: Random) -> End:
-    if (process := world.daemon.process) is not None and process.alive:
+    if (process := random.choice(world.daemons).process) is not None and process.alive:
         world.loop.freeze(process, world.lasts(random.choice((0.3, 3.0, 20.0))))
     return _nothing
 
 
 def _suspend(world: World, random: Random) -> End:
-    world.loop.suspend(world.machine, world.lasts(random.choice((2.0, 60.0, 600.0))))
+    machine = random.choice(world.daemons).machine
+    world.loop.suspend(machine, world.lasts(random.choice((2.0, 60.0, 600.0))))
     return _nothing
 
 
 def _wall(world: World, random: Random) -> End:
-    world.machine.wall += random.choice((-3600.0, -5.0, -0.2, 0.2, 5.0, 3600.0))
+    random.choice(world.daemons).machine.wall += random.choice(
+        (-3600.0, -5.0, -0.2, 0.2, 5.0, 3600.0)
+    )
     return _nothing
 
 
 def _broken_disk(world: World, random: Random) -> End:
-    del random
-    world.disk.broken, world.disk.trouble_until = True, inf
+    disk = random.choice(world.daemons).disk
+    disk.broken, disk.trouble_until = True, inf
 
     def end() -> None:
-        world.disk.broken = False
-        world.disk.trouble_until = world.loop.now + RECOVERY_SECONDS
+        disk.broken = False
+        disk.recover(RECOVERY_SECONDS)
 
     return end
 
 
 def _torn_commit(world: World, random: Random) -> End:
-    del random
-    world.disk.torn, world.disk.trouble_until = True, inf
+    disk = random.choice(world.daemons).disk
+    disk.torn, disk.trouble_until = True, inf
+    return lambda: disk.recover(RECOVERY_SECONDS)
+
+
+def _slow_disk(world: World, random: Random) -> End:
+    disk = random.choice(world.daemons).disk
+    usual, disk.latency, disk.trouble_until = 0.002, random.choice((0.05, 0.5, 3.0)), inf
 
     def end() -> None:
-        world.disk.trouble_until = world.loop.now + RECOVERY_SECONDS
+        disk.latency = usual
+        disk.recover(RECOVERY_SECONDS)
 
     return end
 
 
-def _slow_disk(world: World, random: Random) -> End:
-    world.disk.latency, world.disk.trouble_until = random.choice((0.05, 0.5, 3.0)), inf
+def _store_away(world: World, random: Random) -> End:
+    bucket, machine = world.bucket, random.choice(world.daemons).machine
+    if bucket is None:
+        return _nothing
+    bucket.away.add(machine)
+    return lambda: bucket.away.discard(machine)
+
+
+def _store_slow(world: World, random: Random) -> End:
+    bucket = world.bucket
+    if bucket is None:
+        return _nothing
+    bucket.delay = random.choice((0.1, 0.5, 2.0))
 
     def end() -> None:
-        world.disk.latency = 0.002
-        world.disk.trouble_until = world.loop.now + RECOVERY_SECONDS
+        bucket.delay = USUAL_STORE_SECONDS
 
     return end
 
@@ -120,6 +141,8 @@ FAULTS: dict[str, Callable[[World, Random], End]] = {
     "disk fails": _broken_disk,
     "commit stored but failed": _torn_commit,
     "disk slow": _slow_disk,
+    "store of the lease away": _store_away,
+    "store of the lease slow": _store_slow,
     "wheel unplugged": _unplug,
     "line silent": _wheel("silence", 1.0, 10.0, 60.0),
     "line held and burst": _wheel("burst", 0.5, 5.0),

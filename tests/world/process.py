@@ -43,6 +43,8 @@ class Process:
         """What must not be collected while the world runs: a coroutine that is collected runs its
         ``finally`` blocks, which a killed program does not.
         """
+        self.end: Callable[[str], None] = lambda _: None
+        """Ends it from within, for a reason."""
         self._resources: list[Callable[[], object]] = []
 
     def __repr__(self) -> str:

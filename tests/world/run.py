@@ -24,6 +24,7 @@ class Plan(msgspec.Struct, frozen=True):
     hours: float = 1.0
     tables: int = 2
     pace: float = 1.0
+    pair: bool = False
     faults: tuple[Happening, ...] = ()
 
 
@@ -37,18 +38,23 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def plan(
-    seed: int, hours: float = 1.0, tables: int = 2, faults: int = 20, pace: float = 1.0
+    seed: int,
+    hours: float = 1.0,
+    tables: int = 2,
+    faults: int = 20,
+    pace: float = 1.0,
+    pair: bool = False,
 ) -> Plan:
     """Draw the faults of a seed."""
-    return Plan(seed, hours, tables, pace, tuple(draw(Random(f"faults {seed}"), hours, faults)))
+    drawn = tuple(draw(Random(f"faults {seed}"), hours, faults))
+    return Plan(seed, hours, tables, pace, pair, drawn)
 
 
 def run(of: Plan, folder: Path | None = None) -> Outcome:
     """Run a world to its end, or to the first thing that must never be."""
-    with world(of.seed, of.tables, of.pace, folder) as made:
+    with world(of.seed, of.tables, of.pace, of.pair, folder) as made:
         _schedule(made, of.faults)
-        made.loop.call_at(1.0, made.daemon.start, context=Context())
-        made.loop.call_at(20.0, made.open_sessions, context=Context())
+        made.loop.call_at(1.0, made.start, context=Context())
         made.quiet_at = max([of.hours * 3600.0, *(fault.until for fault in of.faults)])
         while made.finding is None and made.loop.now < made.quiet_at + SETTLE_SECONDS:
             made.loop.run_until_time(made.quiet_at + SETTLE_SECONDS)

@@ -19,3 +19,10 @@ def test_what_must_hold_holds_under_the_faults_of_a_seed(seed: int) -> None:
 def test_a_seed_gives_the_same_run_again() -> None:
     first, second = (run(plan(1, hours=0.2, tables=2, faults=15)) for _ in range(2))
     assert first.trace == second.trace
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_one_of_two_daemons_plays_under_the_faults_of_a_seed(seed: int) -> None:
+    outcome = run(plan(seed, hours=0.15, tables=1, faults=10, pair=True))
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+    assert outcome.events > 20, "hardly anything happened"

@@ -17,7 +17,8 @@ from tests.support.chaos.floor import Spin
 from tests.world.loop import WorldLoop
 from tests.world.process import PROCESS, Process
 
-SCHEME = "world"
+SCHEME = "tcp"
+"""The scheme of links that leads to the devices of the world, as to a device server."""
 SHOWS_NUMBER = 5
 """The state of an SS2 in which its number is the result of the spin."""
 LATENCY_SECONDS = 0.03
@@ -132,7 +133,7 @@ LINE_FAULTS = {"silence", "burst", "wrong_baud", "split", "duplicate", "damaged"
 """Faults of the line; all others are the wheel's."""
 
 PORTS: dict[str, Wheel] = {}
-"""The devices of the world by name, for the addresses ``world://NAME``."""
+"""The devices of the world by name, for the addresses ``tcp://NAME:1``."""
 
 
 class WorldLink(DescriptorLink):
@@ -176,6 +177,8 @@ def connect(address: Address) -> Link:
 
 
 def register() -> Callable[[], object]:
-    """Make ``world://NAME`` an address of a link. Returns what undoes it."""
-    SCHEME_MODULES[SCHEME] = __name__
-    return lambda: SCHEME_MODULES.pop(SCHEME, None)
+    """Let the addresses ``tcp://NAME:1`` lead to the devices of the world. Returns what undoes
+    it.
+    """
+    usual, SCHEME_MODULES[SCHEME] = SCHEME_MODULES[SCHEME], __name__
+    return lambda: SCHEME_MODULES.update({SCHEME: usual})

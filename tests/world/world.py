@@ -8,14 +8,18 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import Context
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
+from urllib.parse import urlsplit
 
 import paho.mqtt.client
 
+import controller.service.pair
+import controller.service.readiness
 from controller.journal.schema import Entry
 from devices import blocking, clock, randomness
 from tests.world import wheel as wheels
@@ -24,11 +28,12 @@ from tests.world.broker.faults import ActiveFaults
 from tests.world.broker.packets import Publish
 from tests.world.broker.sockets import Sockets, connect_in_memory
 from tests.world.broker.wires import Wires
-from tests.world.checkers import Checker, InOrder, StoredFirst, Truth
+from tests.world.checkers import Checker, InOrder, OneWriter, StoredFirst, Truth
 from tests.world.client import Client
 from tests.world.daemon import DaemonProgram
 from tests.world.disk import Disk
 from tests.world.errors import PropertyViolatedError
+from tests.world.lease_store import Bucket, ProcessEndedError, WorldFence
 from tests.world.loop import WorldLoop
 from tests.world.process import PROCESS, Machine
 from tests.world.wheel import Wheel
@@ -65,15 +70,24 @@ decree = "ARA02"
 [[table.device]]
 id = "wheel"
 driver = "cammegh-ss2"
-link = "world://{name}"
+link = "tcp://{name}:1"
 options = {{ period = {period} }}
+"""
+
+STANDBY = """
+[standby]
+servers = ["nats://store.world:4222"]
+instance = "{name}"
+lease = 4.0
 """
 
 
 class World:
     """``seed`` decides everything that happens in it."""
 
-    def __init__(self, seed: int, folder: Path, tables: int = 1, pace: float = 1.0) -> None:
+    def __init__(
+        self, seed: int, folder: Path, tables: int = 1, pace: float = 1.0, pair: bool = False
+    ) -> None:
         self.random = Random(seed)
         self.finding: PropertyViolatedError | None = None
         self.loop = WorldLoop(lambda: self.random.uniform(0.0005, 0.005))
@@ -92,18 +106,32 @@ class World:
         wheels.PORTS.clear()
         wheels.PORTS.update(self.wheels)
         self._folder = folder
-        self.machine = Machine("north")
-        self.disk = Disk(self.loop, self.random, self._on_stored)
-        file = folder / "novamas.toml"
-        file.write_text(
-            CONFIGURATION
-            + "".join(TABLE.format(name=name, period=0.5 * pace) for name in self.wheels),
-            encoding="utf-8",
+        self.bucket = Bucket(self.random) if pair else None
+        configuration = CONFIGURATION + "".join(
+            TABLE.format(name=name, period=0.5 * pace) for name in self.wheels
         )
-        self.daemon = DaemonProgram(self.loop, "north", self.machine, self.disk, file)
+        self.daemons = [
+            self._install(name, configuration, pair) for name in ("north", "south")[: 1 + pair]
+        ]
         self.subscriber = Client(self.sockets, "observer", ("#",), self._on_received)
         self.held = InOrder()
-        self.checkers += [StoredFirst(), self.held, Truth(self.wheels, self.disk)]
+        disks = [daemon.disk for daemon in self.daemons]
+        self.checkers += [StoredFirst(), self.held, OneWriter(), Truth(self.wheels, disks)]
+
+    def _install(self, name: str, configuration: str, pair: bool) -> DaemonProgram:
+        """Give a machine its disk, its configuration and a daemon."""
+        folder = self._folder / name
+        folder.mkdir()
+        file = folder / "novamas.toml"
+        file.write_text(configuration + STANDBY.format(name=name) * pair, encoding="utf-8")
+        disk = Disk(self.loop, self.random, partial(self._on_stored, name))
+        return DaemonProgram(self.loop, name, Machine(name), disk, file, self.note)
+
+    def start(self) -> None:
+        """Start all programs."""
+        for daemon in self.daemons:
+            daemon.start()
+        self.open_sessions()
 
     def lasts(self, seconds: float) -> float:
         """Note that a fault which begins now lasts that long; returns the seconds."""
@@ -124,8 +152,9 @@ class World:
 
     def check_end(self) -> None:
         """Everything must have become right."""
-        for failure in self.daemon.failures:
-            self.finding = self.finding or PropertyViolatedError(f"the daemon ended: {failure!r}")
+        for daemon in self.daemons:
+            for failure in daemon.failures:
+                self.finding = self.finding or PropertyViolatedError(f"{daemon.name}: {failure!r}")
         for table in self.wheels:
             retained = self.broker.retained.get(f"{ROOT}/{table}/state")
             status = None if retained is None else json.loads(retained.payload)["status"]
@@ -139,6 +168,8 @@ class World:
         """An exception that nobody has caught, in the world itself or in a program."""
         del loop
         error = context.get("exception")
+        if isinstance(error, ProcessEndedError):
+            return
         self.note(f"ERROR      {context['message']}: {error!r}")
         if error is not None:
             self.note("".join(traceback.format_exception(error)))
@@ -149,11 +180,13 @@ class World:
         """Add a line to the trace."""
         self.trace.append(f"{self.loop.now:12.4f}  {text}".replace(str(self._folder), "FOLDER"))
 
-    def _on_stored(self, entries: list[Entry]) -> None:
+    def _on_stored(self, owner: str, entries: list[Entry]) -> None:
         for entry in entries:
-            self.note(f"stored     {entry.table} {entry.boot} {entry.seq} {entry.body[:160]!r}")
+            self.note(
+                f"stored     {owner} {entry.table} {entry.boot} {entry.seq} {entry.body[:160]!r}"
+            )
         for checker in self.checkers:
-            self._check(checker.on_stored, entries)
+            self._check(checker.on_stored, entries, owner)
 
     def _on_published(self, packet: Publish) -> None:
         self.note(f"published  {packet.topic} {packet.payload[:160]!r}")
@@ -189,6 +222,12 @@ class _ObservedBroker(Broker):
         return super()._publish(connection, packet)
 
 
+async def _is_reachable(link: str, *, data: bool) -> bool:
+    """Whether a device can be reached, without a real connection."""
+    del data
+    return wheels.PORTS[urlsplit(link).hostname or ""].powered
+
+
 def _machine() -> Machine | None:
     process = PROCESS.get()
     return None if process is None else process.machine
@@ -196,13 +235,17 @@ def _machine() -> Machine | None:
 
 @contextmanager
 def world(
-    seed: int, tables: int = 1, pace: float = 1.0, folder: Path | None = None
+    seed: int,
+    tables: int = 1,
+    pace: float = 1.0,
+    pair: bool = False,
+    folder: Path | None = None,
 ) -> Iterator[World]:
     """Make a world, in which the clocks, chance, threads and the network of this process are."""
     with ExitStack() as stack:
         if folder is None:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="world-")))
-        made = World(seed, folder, tables, pace)
+        made = World(seed, folder, tables, pace, pair)
         loop = made.loop
 
         def wall() -> float:
@@ -219,7 +262,7 @@ def world(
                     monotonic=loop.time,
                     monotonic_ns=lambda: round(loop.time() * 1e9),
                     boottime_ns=lambda: round(loop.now * 1e9),
-                    uptime_ns=lambda: round((loop.now - (PROCESS.get() or _NOBODY).started) * 1e9),
+                    uptime_ns=lambda: round((loop.time() - _started()) * 1e9),
                     thread_time=lambda: 0.0,
                 )
             )
@@ -228,6 +271,12 @@ def world(
         stack.enter_context(blocking.use(start))
         stack.enter_context(connect_in_memory({BROKER: made.sockets}))
         stack.enter_context(mock.patch.object(paho.mqtt.client, "time_func", clock.monotonic))
+        if made.bucket is not None:
+            stack.enter_context(made.bucket.in_use())
+            stack.enter_context(mock.patch.object(controller.service.pair, "Fence", WorldFence))
+            stack.enter_context(
+                mock.patch.object(controller.service.readiness, "_is_reachable", _is_reachable)
+            )
         stack.callback(wheels.register())
         gc.disable()
         stack.callback(gc.enable)
@@ -237,15 +286,14 @@ def world(
             _end(made)
 
 
-class _Nobody:
-    started = 0.0
-
-
-_NOBODY = _Nobody()
+def _started() -> float:
+    """Return the monotonic time at which the running process was started."""
+    process = PROCESS.get()
+    return 0.0 if process is None else process.started
 
 
 def _end(made: World) -> None:
-    process = made.daemon.process
-    if process is not None and process.alive:
-        made.loop.kill(process)
+    for daemon in made.daemons:
+        if daemon.process is not None and daemon.process.alive:
+            made.loop.kill(daemon.process)
     Context().run(made.loop.close)

@@ -1,0 +1,131 @@
+"""The store of a pair's lease in a simulated world: a bucket that can be out of reach."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from random import Random
+from typing import Any
+from unittest import mock
+
+import msgspec
+from nats.js.errors import KeyNotFoundError, KeyWrongLastSequenceError
+
+from controller.standby.store import RecordStore
+from devices import clock
+from tests.world.process import PROCESS, Machine
+
+USUAL_STORE_SECONDS = 0.005
+"""Half of the time that a request takes."""
+
+
+class Value(msgspec.Struct, frozen=True):
+    """A value of the bucket, as the library gives it."""
+
+    value: bytes
+    revision: int
+
+
+class Bucket:
+    """The values by key. ``away``: the machines that cannot reach it; ``delay``: the seconds that
+    a request takes.
+    """
+
+    def __init__(self, random: Random) -> None:
+        self.values: dict[str, Value] = {}
+        self.away: set[Machine] = set()
+        self.delay = USUAL_STORE_SECONDS
+        self._random = random
+        self._revision = 0
+
+    async def get(self, key: str) -> Value:
+        """Return a value. Raises ``KeyNotFoundError``."""
+        await self._travel()
+        value = self.values.get(key)
+        await self._travel()
+        if value is None:
+            raise KeyNotFoundError
+        return value
+
+    async def update(self, key: str, body: bytes, last: int) -> int:
+        """Replace the revision ``last``. Raises ``KeyWrongLastSequenceError``."""
+        await self._travel()
+        before = self.values.get(key)
+        if (0 if before is None else before.revision) != last:
+            await self._travel()
+            raise KeyWrongLastSequenceError
+        self._revision += 1
+        revision = self._revision
+        self.values[key] = Value(body, revision)
+        await self._travel()  # the answer may be lost: then it is written all the same
+        return revision
+
+    async def _travel(self) -> None:
+        process = PROCESS.get()
+        assert process is not None
+        if process.machine in self.away:
+            await clock.sleep(3600.0)  # its own timeout ends the wait
+        await clock.sleep(self._random.uniform(0.5, 1.5) * self.delay)
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Let every store of records lead to this bucket. The library's connection is what is
+        replaced; what is asked of it and how answers are judged is the program's.
+        """
+
+        async def connect(_: RecordStore[Any]) -> Bucket:
+            return self
+
+        with mock.patch.object(RecordStore, "_connect", connect):
+            yield
+
+
+class WorldFence:
+    """The fence as a timer of the loop: it kills its process when the lease is over."""
+
+    def __init__(self, drain: Callable[[], None]) -> None:
+        del drain
+        process = PROCESS.get()
+        assert process is not None
+        self._process = process
+        self._until: float | None = None
+        self._timer: Any = None
+
+    def extend(self, until: float) -> None:
+        """See :class:`controller.standby.fence.Fence`."""
+        self._until = until
+        self._watch()
+
+    def lift(self) -> None:
+        """See :class:`controller.standby.fence.Fence`."""
+        self._until = None
+
+    def check(self) -> None:
+        """See :class:`controller.standby.fence.Fence`."""
+        if self._until is None or clock.boottime() >= self._until:
+            self.end("the lease is over")
+
+    def end(self, why: str) -> None:
+        """See :class:`controller.standby.fence.Fence`."""
+        self._process.end(why)
+        raise ProcessEndedError(why)
+
+    def _watch(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._until is None:
+            return
+        left = self._until - clock.boottime()
+        if left <= 0:
+            self._process.end("the lease could not be renewed in time")
+            return
+        self._timer = asyncio.get_running_loop().call_later(min(left, CHECK_SECONDS), self._watch)
+
+
+CHECK_SECONDS = 0.5
+"""How often the fence looks at the clock that counts suspensions."""
+
+
+class ProcessEndedError(BaseException):
+    """Unwinds the code of a process that has just ended itself."""
