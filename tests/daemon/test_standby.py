@@ -28,6 +28,7 @@ from controller.standby.seal import StructSigner
 from tests.daemon.conftest import Tell
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once
 from tests.support.daemon.pair import (
+    CALM_PERIOD_SECONDS,
     NAMES,
     Manager,
     Nats,
@@ -85,7 +86,7 @@ def lease() -> float:
 def floor(
     tmp_path: Path, nats: Nats, mosquitto: Mosquitto, ending: ExitStack, lease: float, tell: Tell
 ) -> Floor:
-    wheel = NetworkWheel()
+    wheel = NetworkWheel(period=CALM_PERIOD_SECONDS)
     ending.callback(wheel.close)
     metrics = free_port()
     files = (
@@ -297,7 +298,7 @@ def test_the_waiting_daemon_copies_the_configuration(
     game.
     """
     north, south, _, subscriber = floor[:4]
-    second = NetworkWheel()
+    second = NetworkWheel(period=CALM_PERIOD_SECONDS)
     ending.callback(second.close)
     assert opened(subscriber) == 1
     north.kill()
@@ -521,7 +522,7 @@ def test_the_machines_are_compared_and_a_revocation_on_one_holds_on_both(
     tmp_path: Path, nats: Nats, mosquitto: Mosquitto, ending: ExitStack, tell: Tell
 ) -> None:
     """A table that one alone has is taken back when the other one takes over."""
-    wheels = [NetworkWheel(), NetworkWheel()]
+    wheels = [NetworkWheel(period=CALM_PERIOD_SECONDS) for _ in range(2)]
     for wheel in wheels:
         ending.callback(wheel.close)
     file = in_pair(

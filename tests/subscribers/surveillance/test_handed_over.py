@@ -14,7 +14,14 @@ from controller.proof.checkpoint import key_path, make_key, public
 from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import tell as tell
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
-from tests.support.daemon.pair import NAMES, Nats, NetworkWheel, daemons, in_pair
+from tests.support.daemon.pair import (
+    CALM_PERIOD_SECONDS,
+    NAMES,
+    Nats,
+    NetworkWheel,
+    daemons,
+    in_pair,
+)
 from tests.support.daemon.play import command, spin, until_more, until_up
 from tests.support.daemon.process import table
 from tests.support.surveillance.recorder import Recorder
@@ -27,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("programs")
 def test_both_journals_are_kept_and_neither_is_a_finding(
     tmp_path: Path, mosquitto: Mosquitto, ending: ExitStack
 ) -> None:
-    nats, wheel = Nats(tmp_path / "nats"), NetworkWheel()
+    nats, wheel = Nats(tmp_path / "nats"), NetworkWheel(period=CALM_PERIOD_SECONDS)
     ending.callback(nats.kill)
     ending.callback(wheel.close)
     nats.start()

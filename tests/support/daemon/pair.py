@@ -20,12 +20,19 @@ NATS = Path(sys.executable).parent / "nats-server"
 NAMES = ("north", "south")
 
 
+CALM_PERIOD_SECONDS = 0.25
+"""Time between two lines of a wheel whose lines never look kept, however busy the machine is."""
+
+
 class NetworkWheel(Wheel):
     """A wheel behind a device server, which sends to every client. ``kept``: what it stored, and
-    delivers first to the next client.
+    delivers first to the next client. ``period``: seconds between two of its lines. At the usual
+    one, which is the shortest of any device, lines that a busy machine delivers together look as if
+    something had kept them.
     """
 
-    def __init__(self, address: str = "127.0.0.1") -> None:
+    def __init__(self, address: str = "127.0.0.1", period: float = Wheel.PERIOD) -> None:
+        self.PERIOD = period
         self.kept = b""
         self._door = socket.create_server((address, 0))
         self._clients: list[socket.socket] = []
