@@ -31,6 +31,12 @@ DEADLY = [
 ]
 
 
+def test_each_task_that_is_broken_here_exists() -> None:
+    """A task that was renamed is noticed by the quick tests."""
+    for kind, name in TASKS.values():
+        assert callable(getattr(kind, name)), (kind, name)
+
+
 @pytest.fixture
 def faulty(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from collections.abc import Mapping
@@ -103,6 +104,14 @@ TASKS = [
         ("subscribers.carrousel.sign_line:LedSign", "show"),
     ),
 ]
+
+
+def test_each_task_that_is_broken_here_exists() -> None:
+    """A task that was renamed is noticed by the quick tests."""
+    for task in TASKS:
+        module, _, kind = task.where.partition(":")
+        place = importlib.import_module(module)
+        assert callable(getattr(getattr(place, kind) if kind else place, task.name)), task
 
 
 def settings(program: str, folder: Path) -> Mapping[str, Any]:
