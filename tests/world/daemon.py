@@ -44,7 +44,6 @@ class DaemonProgram:
         self.name = name
         self.machine = machine
         self.failures: list[BaseException] = []
-        self.dead: list[Process] = []
         self.daemon: Daemon | None = None
         self.process: Process | None = None
         self.disk = disk
@@ -70,7 +69,6 @@ class DaemonProgram:
         process = self.process
         if process is None or not process.alive:
             return
-        self.dead.append(process)
         process.kept.append(self.daemon)
         self._loop.kill(process)
         self.daemon = None

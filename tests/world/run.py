@@ -9,7 +9,6 @@ from random import Random
 
 import msgspec
 
-from tests.world.errors import PropertyViolatedError
 from tests.world.faults import FAULTS, Happening, draw
 from tests.world.world import World, world
 
@@ -77,6 +76,3 @@ def _begin(made: World, fault: Happening) -> None:
     made.note(f"FAULT      {fault.name}, until {fault.until:.3f}")
     end = FAULTS[fault.name](made, Random(fault.seed))
     made.loop.call_at(fault.until, end, context=Context())
-
-
-__all__ = ["Outcome", "Plan", "PropertyViolatedError", "plan", "run"]
