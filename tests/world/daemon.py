@@ -56,7 +56,7 @@ class DaemonProgram:
             self._loop.call_at(self.machine.asleep_until, self.start, context=Context())
             return
         self.process = Process(self.name, self.machine)
-        self.process.started = self._loop.now - self.machine.suspended
+        self.process.started = self.machine.monotonic(self._loop.now)
         self.process.end = self._end
         self._stop = asyncio.Event()
         task = self._loop.create_task(

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context, copy_context
-from heapq import heappush
+from heapq import heapify, heappush
 from typing import Any
 
 from tests.world.errors import WorldStuckError
@@ -35,34 +35,43 @@ class _Handle(asyncio.Handle):
 
 
 class _TimerHandle(asyncio.TimerHandle):
-    """``suspended``: for how long its machine had been suspended when the timer was set. A timer
-    does not run down while its machine is suspended.
+    """``local``: when it is due by the clock of its machine, which does not run while the machine
+    is suspended, and may run faster or slower than the world's.
     """
 
-    __slots__ = ("suspended",)
+    __slots__ = ("local",)
 
     def __init__(self, when: float, callback: Any, args: Any, loop: Any, context: Context) -> None:
-        self.suspended = _suspended(context)
-        super().__init__(when + self.suspended, callback, args, loop, context)
+        self.local = when
+        super().__init__(when, callback, args, loop, context)
+        self.place()
+
+    def place(self) -> None:
+        """Set the time of the world at which it is due."""
+        machine = machine_of(self._context)  # type: ignore[attr-defined]
+        self._when: float = self.local if machine is None else machine.reaches(self.local)
 
     def when(self) -> float:
         """Return the time of the process at which it is due."""
-        return super().when() - self.suspended
+        return self.local
 
     def _run(self) -> None:
-        context: Context = self._context  # type: ignore[attr-defined]
-        late = _suspended(context) - self.suspended
-        if late > 0:
-            self.suspended += late
-            self._when: float = self._when + late
+        before = self._when
+        self.place()
+        if self._when > before + TIMER_SECONDS:  # its machine was suspended
             self._loop._push(self)  # type: ignore[attr-defined]
         elif _may_run(self):
             super()._run()
 
 
-def _suspended(context: Context) -> float:
+TIMER_SECONDS = 1e-9
+"""Timers that are due within this time are due now: the clocks of machines are rounded."""
+
+
+def machine_of(context: Context) -> Machine | None:
+    """Return the machine on which the code of a context runs; None: the world itself."""
     process = context.get(PROCESS)
-    return 0.0 if process is None else process.machine.suspended
+    return None if process is None else process.machine
 
 
 def _may_run(handle: Any) -> bool:
@@ -123,7 +132,7 @@ class WorldLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         """Return the time that the running process sees: its machine's, without suspensions."""
         process = PROCESS.get()
-        return self.now if process is None else self.now - process.machine.suspended
+        return self.now if process is None else process.machine.monotonic(self.now)
 
     def call_at(  # type: ignore[override] # typeshed types the arguments of the callback
         self,
@@ -151,9 +160,9 @@ class WorldLoop(asyncio.SelectorEventLoop):
     ) -> asyncio.TimerHandle:
         """See :class:`asyncio.AbstractEventLoop`."""
         context = context or copy_context()
-        return self.call_at(
-            self.now - _suspended(context) + delay, callback, *args, context=context
-        )
+        machine = machine_of(context)
+        now = self.now if machine is None else machine.monotonic(self.now)
+        return self.call_at(now + delay, callback, *args, context=context)
 
     def call_soon(  # type: ignore[override] # as above
         self, callback: Callable[..., object], *args: Any, context: Context | None = None
@@ -199,7 +208,19 @@ class WorldLoop(asyncio.SelectorEventLoop):
         for process in machine.processes:
             if process.alive:
                 self.freeze(process, seconds)
-        self.call_at(self.now + seconds, _resume, machine, seconds, context=Context())
+        slept_since = machine.boottime(self.now)
+        self.call_at(self.now + seconds, self._resume, machine, slept_since, context=Context())
+
+    def _resume(self, machine: Machine, slept_since: float) -> None:
+        machine.suspended += machine.boottime(self.now) - slept_since
+
+    def drift(self, machine: Machine, rate: float) -> None:
+        """Let the clock of a machine count ``rate`` seconds in one of the world from now on."""
+        machine.set_rate(rate, self.now)
+        timers: list[_TimerHandle] = self._scheduled  # type: ignore[attr-defined]
+        for timer in timers:
+            timer.place()
+        heapify(timers)
 
     def _thaw(self, process: Process) -> None:
         if process.alive and process.frozen_until <= self.now:
@@ -218,10 +239,6 @@ def _shut_down(fd: int) -> None:
     """
     with socket.socket(fileno=os.dup(fd)) as end, suppress(OSError):
         end.shutdown(socket.SHUT_RDWR)
-
-
-def _resume(machine: Machine, seconds: float) -> None:
-    machine.suspended += seconds
 
 
 def _resolve(done: asyncio.Future[Any], func: Callable[..., Any], *args: Any) -> None:

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 
 class Machine:
-    """A computer. ``wall``: seconds by which its clock is ahead of the world's; ``suspended``: for
-    how long it was suspended in all.
+    """A computer. ``wall``: seconds by which its clock was set; ``suspended``: for how long it was
+    suspended in all, by its own clock. ``rate``: seconds that its clock counts in one of the
+    world; nothing corrects it.
     """
 
     def __init__(self, name: str) -> None:
@@ -24,6 +25,30 @@ class Machine:
         self.asleep_until = 0.0
         """Time of the world until which it is suspended."""
         self.processes: list[Process] = []
+        self.rate = 1.0
+        self._rated = 0.0, 0.0
+        """When the present rate began: the time of the world, and of its own clock."""
+
+    def boottime(self, now: float) -> float:
+        """Return what its clock shows at that time of the world."""
+        since, at = self._rated
+        return at + (now - since) * self.rate
+
+    def monotonic(self, now: float) -> float:
+        """Return the time that its programs see: without suspensions."""
+        return self.boottime(now) - self.suspended
+
+    def reaches(self, monotonic: float) -> float:
+        """Return the time of the world at which its programs will see that time, unless it is
+        suspended before.
+        """
+        since, at = self._rated
+        return since + (monotonic + self.suspended - at) / self.rate
+
+    def set_rate(self, rate: float, now: float) -> None:
+        """Let its clock run faster or slower from now on. See ``WorldLoop.drift``."""
+        self._rated = now, self.boottime(now)
+        self.rate = rate
 
 
 class Process:

@@ -248,9 +248,13 @@ def world(
         made = World(seed, folder, tables, pace, pair)
         loop = made.loop
 
+        def boottime() -> float:
+            machine = _machine()
+            return loop.now if machine is None else machine.boottime(loop.now)
+
         def wall() -> float:
             machine = _machine()
-            return BEGINS + loop.now + (0.0 if machine is None else machine.wall)
+            return BEGINS + boottime() + (0.0 if machine is None else machine.wall)
 
         def start(run: object, _name: str) -> None:
             loop.call_later(made.random.uniform(0.0005, 0.005), run)  # type: ignore[arg-type]
@@ -261,7 +265,7 @@ def world(
                     wall=wall,
                     monotonic=loop.time,
                     monotonic_ns=lambda: round(loop.time() * 1e9),
-                    boottime_ns=lambda: round(loop.now * 1e9),
+                    boottime_ns=lambda: round(boottime() * 1e9),
                     uptime_ns=lambda: round((loop.time() - _started()) * 1e9),
                     thread_time=lambda: 0.0,
                 )
