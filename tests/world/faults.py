@@ -9,8 +9,10 @@ from math import inf
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
+from simulators.faults import FAULTS as SIMULATED_FAULTS
 from tests.world.broker import faults as broker
 from tests.world.broker.packets import Reason
+from tests.world.device import PORTS
 from tests.world.lease_store import USUAL_STORE_SECONDS
 
 if TYPE_CHECKING:
@@ -108,14 +110,18 @@ def _store_slow(world: World, random: Random) -> End:
 
 
 def _unplug(world: World, random: Random) -> End:
-    wheel = random.choice(list(world.wheels.values()))
-    wheel.unplug(world.lasts(random.choice((0.5, 5.0, 60.0))))
+    random.choice(list(PORTS.values())).unplug(world.lasts(random.choice((0.5, 5.0, 60.0))))
     return _nothing
 
 
-def _wheel(name: str, *values: float) -> Callable[[World, Random], End]:
+def _device(name: str, *values: float) -> Callable[[World, Random], End]:
+    """A fault of ``simulators/``, at one of the devices that can have it."""
+    protocols = SIMULATED_FAULTS[name].protocols
+
     def begin(world: World, random: Random) -> End:
-        random.choice(list(world.wheels.values())).fault(name, world.lasts(random.choice(values)))
+        able = [each for each in PORTS.values() if not protocols or each.protocol in protocols]
+        if able:
+            random.choice(able).fault(name, world.lasts(random.choice(values)))
         return _nothing
 
     return begin
@@ -143,16 +149,16 @@ FAULTS: dict[str, Callable[[World, Random], End]] = {
     "disk slow": _slow_disk,
     "store of the lease away": _store_away,
     "store of the lease slow": _store_slow,
-    "wheel unplugged": _unplug,
-    "line silent": _wheel("silence", 1.0, 10.0, 60.0),
-    "line held and burst": _wheel("burst", 0.5, 5.0),
-    "line at a wrong speed": _wheel("wrong_baud", 1.0, 10.0),
-    "line damaged": _wheel("damaged", 0.0),
-    "line doubled": _wheel("duplicate", 0.0),
-    "line split": _wheel("split", 0.0),
-    "line spliced": _wheel("spliced", 0.0),
-    "wheel reset": _wheel("power_cycle", 0.5, 5.0),
-    "wheel sensor": _wheel("sensor", 1.0, 5.0),
+    "device unplugged": _unplug,
+    "line silent": _device("silence", 1.0, 10.0, 60.0),
+    "line held and burst": _device("burst", 0.5, 5.0),
+    "line at a wrong speed": _device("wrong_baud", 1.0, 10.0),
+    "line damaged": _device("damaged", 0.0),
+    "line doubled": _device("duplicate", 0.0),
+    "line split": _device("split", 0.0),
+    "line spliced": _device("spliced", 0.0),
+    "wheel reset": _device("power_cycle", 0.5, 5.0),
+    "wheel sensor": _device("sensor", 1.0, 5.0),
     "broker down, forgets": _broker(lambda _: broker.Outage()),
     "broker down, keeps all": _broker(lambda _: broker.Outage(True, True)),
     "broker down, keeps retained": _broker(lambda _: broker.Outage(False, True)),

@@ -22,7 +22,7 @@ import controller.service.pair
 import controller.service.readiness
 from controller.journal.schema import Entry
 from devices import blocking, clock, randomness
-from tests.world import wheel as wheels
+from tests.world import device as devices
 from tests.world.broker.broker import Broker, Connection
 from tests.world.broker.faults import ActiveFaults
 from tests.world.broker.packets import Publish
@@ -103,8 +103,8 @@ class World:
             f"r{number}": Wheel(self.loop, f"r{number}", self.random.getrandbits(32), pace)
             for number in range(1, tables + 1)
         }
-        wheels.PORTS.clear()
-        wheels.PORTS.update(self.wheels)
+        devices.PORTS.clear()
+        devices.PORTS.update(self.wheels)
         self._folder = folder
         self.bucket = Bucket(self.random) if pair else None
         configuration = CONFIGURATION + "".join(
@@ -225,7 +225,7 @@ class _ObservedBroker(Broker):
 async def _is_reachable(link: str, *, data: bool) -> bool:
     """Whether a device can be reached, without a real connection."""
     del data
-    return wheels.PORTS[urlsplit(link).hostname or ""].powered
+    return devices.PORTS[urlsplit(link).hostname or ""].powered
 
 
 def _machine() -> Machine | None:
@@ -281,7 +281,7 @@ def world(
             stack.enter_context(
                 mock.patch.object(controller.service.readiness, "_is_reachable", _is_reachable)
             )
-        stack.callback(wheels.register())
+        stack.callback(devices.register())
         gc.disable()
         stack.callback(gc.enable)
         try:

@@ -1,0 +1,176 @@
+"""A device of the world: a model of ``simulators/`` at the end of a socket pair."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextvars import Context
+from math import inf
+from typing import Any
+
+from devices.links import SCHEME_MODULES
+from devices.links.descriptor import DescriptorLink
+from devices.links.link import Address, Link, LinkFailedError
+from simulators.device import SimulatedDevice
+from simulators.line import SimulatedLine
+from tests.world.loop import WorldLoop
+from tests.world.process import PROCESS, Process
+
+SCHEME = "tcp"
+"""The scheme of links that leads to the devices of the world, as to a device server."""
+LATENCY_SECONDS = 0.03
+"""How long a serial adapter gathers bytes."""
+LINE_FAULTS = {"silence", "burst", "wrong_baud", "split", "duplicate", "damaged", "spliced"}
+"""Faults of the line; all others are the device's."""
+
+
+class Device:
+    """A model with its line, on an adapter that can be unplugged. ``protocol``: its name in
+    ``simulators/faults.py``.
+    """
+
+    def __init__(
+        self, loop: WorldLoop, name: str, protocol: str, model: SimulatedDevice, seed: int
+    ) -> None:
+        self.name = name
+        self.protocol = protocol
+        self.line = SimulatedLine(model, seed)
+        self.powered = True
+        self._model = model
+        self._loop = loop
+        self._host: socket.socket | None = None
+        self._holder: Process | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._wake()
+
+    @property
+    def now(self) -> float:
+        """The time of the world."""
+        return self._loop.now
+
+    def open(self, process: Process) -> socket.socket:
+        """Return the host's end. Raises :class:`LinkFailedError` if a program has it open."""
+        if not self.powered:
+            raise LinkFailedError(f"{self.name}: no such port")
+        if self._holder is not None and self._holder.alive and self._host is not None:
+            raise LinkFailedError(f"{self.name}: another program has the port open")
+        ours, theirs = socket.socketpair()
+        for each in (ours, theirs):
+            each.setblocking(False)
+        self._disconnect()
+        self._host, self._holder = ours, process
+        Context().run(self._loop.add_reader, ours.fileno(), self._on_host)
+        return theirs
+
+    def unplug(self, seconds: float) -> None:
+        """Take the adapter away for that long."""
+        self.powered = False
+        self._disconnect()
+        self._loop.call_at(self._loop.now + seconds, self._plug, context=Context())
+
+    def fault(self, name: str, value: float) -> None:
+        """Trigger a fault of the line or of the device."""
+        (self.line if name in LINE_FAULTS else self._model).fault(name, value, self._loop.now)
+        self.wake()
+
+    def wake(self) -> None:
+        """Let the device act: something has happened to it."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._wake()
+
+    def sent(self) -> None:
+        """Bytes of the device, if any, are on their way to the host."""
+
+    def _plug(self) -> None:
+        self.powered = True
+
+    def _disconnect(self) -> None:
+        if self._host is not None:
+            self._loop.remove_reader(self._host.fileno())
+            self._host.close()
+            self._host = None
+
+    def _wake(self) -> None:
+        """Send what is due, and come again when more is."""
+        self._timer = None
+        now = self._loop.now
+        data = b"".join(piece for _, piece in self.line.advance(now))
+        self.sent()
+        if data and self._host is not None:
+            try:
+                self._host.send(data)
+            except BlockingIOError:
+                pass  # the host does not read: what its buffer cannot hold is lost
+            except OSError:
+                self._disconnect()
+        due = self.line.deadline
+        if due < inf:
+            self._timer = self._loop.call_at(
+                max(due, now) + LATENCY_SECONDS, self._wake, context=Context()
+            )
+
+    def _on_host(self) -> None:
+        assert self._host is not None
+        try:
+            data = self._host.recv(4096)
+        except OSError:
+            data = b""
+        if data:
+            self._model.receive(data, self._loop.now)
+        else:
+            self._disconnect()
+
+
+PORTS: dict[str, Device] = {}
+"""The devices of the world by name, for the addresses ``tcp://NAME:1``."""
+
+
+class WorldLink(DescriptorLink):
+    """An open port of a device of the world."""
+
+    def __init__(self, name: str, end: socket.socket) -> None:
+        super().__init__(end.fileno())
+        self._name, self._end = name, end
+
+    def close(self) -> None:
+        """See :class:`devices.links.link.Link`."""
+        self._end.close()
+
+    def describe(self) -> dict[str, str]:
+        """See :class:`devices.links.link.Link`."""
+        return {"device": self._name}
+
+    def timed_out(self) -> LinkFailedError:
+        """See :class:`DescriptorLink`."""
+        return LinkFailedError(f"{self._name}: accepts no bytes")
+
+    def unreadable(self, error: OSError | None) -> LinkFailedError:
+        """See :class:`DescriptorLink`."""
+        return LinkFailedError(f"{self._name}: cannot be read: {error or 'it is gone'}")
+
+    def unwritable(self, error: OSError) -> LinkFailedError:
+        """See :class:`DescriptorLink`."""
+        return LinkFailedError(f"{self._name}: cannot be written: {error}")
+
+
+def check(address: Address) -> None:
+    """Accept every address (the contract of a scheme of links)."""
+
+
+def connect(address: Address) -> Link:
+    """Open the port of a device of the world. Raises :class:`LinkFailedError`."""
+    process = PROCESS.get()
+    assert process is not None
+    device = PORTS[address.host]
+    return WorldLink(device.name, device.open(process))
+
+
+def register() -> Callable[[], object]:
+    """Let the addresses ``tcp://NAME:1`` lead to the devices of the world. Returns what undoes
+    it.
+    """
+    schemes: Any = SCHEME_MODULES
+    usual, schemes[SCHEME] = schemes[SCHEME], __name__
+    return lambda: schemes.update({SCHEME: usual})
