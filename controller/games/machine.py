@@ -23,6 +23,7 @@ from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardTur
 from controller.contract.history import AnyLine
 from controller.contract.outcomes import hands
 from controller.contract.shown import AnyShown
+from controller.games.guards import Rows
 from controller.games.moves import GameState, Moves
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow, allow_role
 from controller.games.shoe import CARD_FAULTS
@@ -62,6 +63,7 @@ class Inputs(NamedTuple):
     """
 
     readings: Handlers = NO_HANDLERS
+    commands: Rows = MappingProxyType({})
     in_charge: Handlers = NO_HANDLERS
     at_the_table: Handlers = NO_HANDLERS
     of_voiders: tuple[type[Command], ...] = (RoundVoid,)
@@ -75,6 +77,7 @@ class Inputs(NamedTuple):
     def also(
         self,
         readings: Handlers = NO_HANDLERS,
+        commands: Rows = MappingProxyType({}),
         in_charge: Handlers = NO_HANDLERS,
         at_the_table: Handlers = NO_HANDLERS,
         when: Whens = MappingProxyType({}),
@@ -84,6 +87,7 @@ class Inputs(NamedTuple):
         """Add the inputs of one game; they replace those of the same type."""
         return Inputs(
             {**self.readings, **readings},
+            {**self.commands, **commands},
             {**self.in_charge, **in_charge},
             {**self.at_the_table, **at_the_table},
             self.of_voiders,
@@ -95,12 +99,18 @@ class Inputs(NamedTuple):
     @property
     def takes(self) -> Handlers:
         """The handler of each input."""
-        return {**self.readings, **self.in_charge, **self.at_the_table}
+        return {
+            **self.readings,
+            **{kind: row.apply for kind, row in self.commands.items()},
+            **self.in_charge,
+            **self.at_the_table,
+        }
 
     def roles(self, void_by: tuple[Role, ...]) -> Mapping[type[Command], tuple[Role, ...]]:
         """The roles that may give each command. ``void_by``: those that may void a round."""
         return (
-            dict.fromkeys(self.in_charge, IN_CHARGE)
+            {kind: row.roles for kind, row in self.commands.items()}
+            | dict.fromkeys(self.in_charge, IN_CHARGE)
             | dict.fromkeys(self.at_the_table, AT_THE_TABLE)
             | {kind: void_by for kind in self.of_voiders if kind in self.takes}
         )
@@ -182,6 +192,8 @@ class Machine(ABC, Generic[B, S, T, M]):
             allow(received, self.roles)
             self._allow_kind(turn, received)
         handle = self.handler(turn, received)
+        if isinstance(received, Command) and (row := self.inputs.commands.get(type(received))):
+            row.require(turn, received)
         if handle is not None:
             handle(turn, received)
             turn.after_input()
@@ -222,6 +234,8 @@ class Machine(ABC, Generic[B, S, T, M]):
 
     def is_taken(self, turn: M, kind: type[Command]) -> bool:
         """Whether the table accepts commands of this type now."""
+        if row := self.inputs.commands.get(kind):
+            return row.accepts(turn)
         when = self.inputs.when.get(kind)
         return when is None or when(turn)
 

@@ -173,6 +173,24 @@ def corrects(command: ResultCorrect, own: str) -> None:
         raise RejectedError("correct_one_field", own=own, others=tuple(others))
 
 
+def round_to_void(turn: Any, command: RoundVoid) -> Any:
+    """The round that is to be void. Raises ``RejectedError`` unless exactly one matches."""
+    return undecided(turn.state, turn.state.current, command.round)
+
+
+def result_to_correct(turn: Any, command: ResultCorrect, own: str) -> Any:
+    """The named result. ``own``: the field that corrects this game. Raises ``RejectedError`` for
+    any other round.
+    """
+    corrects(command, own)
+    entry = turn.state.entry(command.round)
+    if entry is None:
+        raise RejectedError("round_not_remembered", round=command.round)
+    if entry.kind != "result":
+        raise RejectedError("no_result_to_correct", round=command.round)
+    return entry
+
+
 def no_round(turn: Any) -> None:
     """Require no round in progress."""
     if turn.state.current is not None:

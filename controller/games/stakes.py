@@ -17,6 +17,8 @@ from controller.contract.events import BetPlaced
 from controller.contract.refusals import RejectedError
 from controller.contract.shown import Stake as Stake
 from controller.games.amounts import Money
+from controller.games.guards import FieldCheck, Row, is_open
+from controller.games.roles import AT_THE_TABLE
 from controller.games.session import session
 from controller.rulebooks.law import Law
 
@@ -117,6 +119,38 @@ def withdraw_bet(turn: StakedTable, command: BetWithdraw, kind: str | None = Non
     current = open_round(turn.state.current, turn.book.laws, command)
     turn.change_current(bets=without_bet(current.bets, command))
     turn.emit(bet_event(turn.number, command))
+
+
+def on_offer(turn: StakedTable, command: BetPlace | BetWithdraw) -> None:
+    """Reject an unknown bet."""
+    limits_of(command.bet, turn.offered())
+
+
+def in_time(turn: Any) -> RejectedError | None:
+    """Bets may be placed."""
+    return _closed(turn.state.current, turn.book.laws, "bet_too_late")
+
+
+def in_time_to_withdraw(turn: Any) -> RejectedError | None:
+    """Bets may be withdrawn. Late chips go back to their player; those placed in time stay."""
+    return _closed(turn.state.current, turn.book.laws, "bet_withdrawn_too_late")
+
+
+def _closed(current: StakedRound | None, laws: Mapping[str, Law], key: str) -> RejectedError | None:
+    if current is None or current.closed:
+        return RejectedError(key, law=cited(laws.get("bet_after_close")))
+    return None
+
+
+def is_placed(turn: StakedTable, command: BetWithdraw) -> None:
+    """Reject a bet that is not placed."""
+    without_bet(turn.state.current.bets, command)
+
+
+def any_placed(turn: StakedTable) -> bool:
+    """Some bet is placed in the round in progress."""
+    current = turn.state.current
+    return current is not None and bool(current.bets)
 
 
 def bounds(minimum: int | None, multiples: Iterable[int], highest: int | None = None) -> Bounds:
@@ -221,8 +255,9 @@ def open_round(
     current: StakedRound | None, laws: Mapping[str, Law], command: BetPlace | BetWithdraw
 ) -> StakedRound:
     """The round in which bets are open. Raises ``RejectedError`` once they are closed."""
-    if current is None or current.closed:
-        raise RejectedError(too_late(command), law=cited(laws.get("bet_after_close")))
+    if (refused := _closed(current, laws, too_late(command))) is not None:
+        raise refused
+    assert current is not None
     return current
 
 
@@ -264,6 +299,14 @@ def bet_event(number: int, command: BetPlace | BetWithdraw) -> BetPlaced:
         amount=amount,
         by=command.by,
     )
+
+
+PLACE = Row(AT_THE_TABLE, (is_open, FieldCheck(on_offer), in_time), place_bet)
+WITHDRAW = Row(
+    AT_THE_TABLE,
+    (is_open, FieldCheck(on_offer), in_time_to_withdraw, FieldCheck(is_placed, any_placed)),
+    withdraw_bet,
+)
 
 
 def shown(current: Any) -> tuple[Stake, ...]:

@@ -21,6 +21,7 @@ from controller.games.cells import game as cells
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn
+from controller.games.guards import FieldCheck
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels.state import WheelEntry
@@ -97,12 +98,6 @@ class BouleTurn(CellsTurn):
         return settled(int(number), bets, self.book)
 
 
-def open_session(turn: BouleTurn, command: SessionOpen) -> None:
-    """Open the table at an allowed minimum."""
-    _authorised(turn, command.minimum)
-    wheel_commands.open_session(turn, command)
-
-
 def close_bets(turn: BouleTurn, command: BetsClose) -> None:
     """No more bets, called by the croupier who threw the ball. Croupiers must take turns; none may
     throw always.
@@ -112,17 +107,11 @@ def close_bets(turn: BouleTurn, command: BetsClose) -> None:
     turn.change(thrower=command.by, throws=running)
 
 
-def announce_limit(turn: BouleTurn, command: LimitAnnounce) -> None:
-    """Announce a new allowed minimum, which holds after the last balls at the old one."""
-    _authorised(turn, command.minimum)
-    wheel_commands.announce_limit(turn, command)
-
-
-def _authorised(turn: BouleTurn, minimum: int | None) -> None:
+def _authorised(turn: BouleTurn, command: SessionOpen | LimitAnnounce) -> None:
     """Reject a minimum that is neither the authorised one nor one of its allowed multiples, where
     that is stated.
     """
-    authorised = turn.settings.authorised_minimum
+    authorised, minimum = turn.settings.authorised_minimum, command.minimum
     if minimum is None or authorised is None:
         return
     allowed = [authorised * factor for factor in turn.book.minimum_factors]
@@ -137,8 +126,11 @@ def _authorised(turn: BouleTurn, minimum: int | None) -> None:
 
 
 INPUTS = cells.INPUTS.also(
-    in_charge={SessionOpen: open_session, LimitAnnounce: announce_limit},
-    at_the_table={BetsClose: close_bets},
+    commands={
+        SessionOpen: wheel_commands.COMMANDS[SessionOpen].after(FieldCheck(_authorised)),
+        LimitAnnounce: wheel_commands.COMMANDS[LimitAnnounce].after(FieldCheck(_authorised)),
+        BetsClose: wheel_commands.COMMANDS[BetsClose]._replace(apply=close_bets),
+    },
 )
 
 

@@ -13,6 +13,7 @@ from controller.contract.commands import BetsOpen
 from controller.games.cells import commands, readings
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn
+from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels import game as wheels
 from controller.games.wheels.game import WheelGame
 from devices.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
@@ -24,9 +25,7 @@ INPUTS = wheels.INPUTS.also(
         WheelCell: readings.on_place,
         WheelFault: readings.on_fault,
     },
-    at_the_table={
-        BetsOpen: commands.open_bets,
-    },
+    commands={BetsOpen: wheel_commands.COMMANDS[BetsOpen]._replace(apply=commands.open_bets)},
 )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from controller.contract.commands import BetPlace, BetsClose, BetWithdraw
 from controller.games import stakes
+from controller.games.guards import FieldCheck, Row, Rows, is_open
+from controller.games.roles import AT_THE_TABLE
 from controller.games.roulette.turn import RouletteTurn
 from controller.games.wheels import commands as wheel_commands
 
@@ -24,3 +26,24 @@ def place_bet(turn: RouletteTurn, command: BetPlace) -> None:
 def withdraw_bet(turn: RouletteTurn, command: BetWithdraw) -> None:
     """Withdraw a bet while bets are open."""
     stakes.withdraw_bet(turn, command, command.bet.partition(":")[0])
+
+
+def on_offer(turn: RouletteTurn, command: BetPlace | BetWithdraw) -> None:
+    """Reject an unknown kind of bet."""
+    stakes.limits_of(command.bet.partition(":")[0], turn.offered())
+
+
+COMMANDS: Rows = {
+    BetsClose: wheel_commands.COMMANDS[BetsClose]._replace(apply=close_bets),
+    BetPlace: Row(AT_THE_TABLE, (is_open, FieldCheck(on_offer), stakes.in_time), place_bet),
+    BetWithdraw: Row(
+        AT_THE_TABLE,
+        (
+            is_open,
+            FieldCheck(on_offer),
+            stakes.in_time_to_withdraw,
+            FieldCheck(stakes.is_placed, stakes.any_placed),
+        ),
+        withdraw_bet,
+    ),
+}

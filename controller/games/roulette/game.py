@@ -8,7 +8,6 @@ chances (``roulette.chances``), zero (``games.zero``).
 
 from __future__ import annotations
 
-from controller.contract.commands import BetPlace, BetsClose, BetWithdraw
 from controller.contract.events import Colour
 from controller.contract.shown import RouletteShown
 from controller.games import stakes
@@ -30,11 +29,7 @@ INPUTS = wheels.INPUTS.also(
         WheelNumber: readings.on_number,
         WheelCell: readings.on_cell,
     },
-    at_the_table={
-        BetsClose: commands.close_bets,
-        BetPlace: commands.place_bet,
-        BetWithdraw: commands.withdraw_bet,
-    },
+    commands=commands.COMMANDS,
 )
 
 

@@ -1,12 +1,14 @@
-"""Handlers of commands at every table with a wheel. A refused command raises ``RejectedError``."""
+"""The commands of every table with a wheel: their moves, their guards, and the table of both."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
 from controller.contract.commands import (
+    BetPlace,
     BetsClose,
     BetsOpen,
+    BetWithdraw,
     Command,
     LastRoundsAnnounce,
     LimitAnnounce,
@@ -18,15 +20,20 @@ from controller.contract.commands import (
 )
 from controller.contract.events import AnyOutcome, LastRounds, ResultCorrected, SessionClosed
 from controller.contract.refusals import RejectedError
-from controller.games.roles import allow_minimum
-from controller.games.session import (
-    another_round,
-    confirmer,
-    corrects,
-    no_round,
-    session,
-    undecided,
+from controller.games import stakes
+from controller.games.guards import (
+    FieldCheck,
+    Row,
+    Rows,
+    bets_open,
+    between_rounds,
+    has_result,
+    is_closed,
+    is_open,
+    to_void,
 )
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
+from controller.games.session import confirmer, result_to_correct, round_to_void, undecided
 from controller.games.wheels.readings import FINISHED_PHASES
 from controller.games.wheels.state import Purpose, WheelCountdown, WheelEntry, WheelRound
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
@@ -59,7 +66,6 @@ def open_session(turn: WheelTurn, command: SessionOpen) -> None:
 
 def close_session(turn: WheelTurn, command: SessionClose) -> None:
     """Close the table. A ball launched without a result leaves its round unresolved."""
-    session(turn)
     turn.change(open=False)
     current = turn.state.current
     if current and (current.launched or current.closed):
@@ -76,18 +82,11 @@ def close_session(turn: WheelTurn, command: SessionClose) -> None:
 
 def open_bets(turn: WheelTurn, command: BetsOpen) -> None:
     """Open bets for a new round."""
-    another_round(turn, turn.state.left("close"))
-    _person(turn)
-    no_round(turn)
     turn.open_bets(None, by=command.by)
 
 
 def close_bets(turn: WheelTurn, command: BetsClose) -> None:
     """Close the bets: the ball was launched and is about to fall."""
-    session(turn)
-    _person(turn)
-    if turn.state.current is None or turn.state.current.closed:
-        raise RejectedError("bets_not_open")
     turn.close_bets(by=command.by)
 
 
@@ -96,7 +95,7 @@ def close_bets(turn: WheelTurn, command: BetsClose) -> None:
 
 def void(turn: WheelTurn, command: RoundVoid) -> None:
     """Void the spin, for a reason of the decree or by decision of the person in charge."""
-    round_ = _undecided(turn, command.round, voids=True)
+    round_ = round_to_void(turn, command)
     if command.role in turn.book.void_alone and not command.alone:
         others = tuple(role for role in turn.book.void_by if role not in turn.book.void_alone)
         raise RejectedError("void_by_others", role=command.role, others=others)
@@ -112,20 +111,19 @@ def void(turn: WheelTurn, command: RoundVoid) -> None:
 
 def confirm(turn: WheelTurn, command: RoundConfirm) -> None:
     """Confirm the result of a round, or let the round in progress continue."""
-    round_ = _undecided(turn, command.round)
+    round_ = round_to_confirm(turn, command)
     who = confirmer(command)
     seen = round_.landed if isinstance(round_, WheelRound) else round_.candidate
     number = seen if command.number is None else command.number
-    if isinstance(round_, WheelRound):
-        if not round_.asks:
-            raise RejectedError("nothing_to_confirm", round=round_.round)
-        if round_.landed is None and not (
-            command.number is not None and turn.may_be_stated(round_)
-        ):
-            if command.number is not None:
-                raise RejectedError("ball_not_fallen", round=round_.round)
-            turn.change_current(asks=(), confirmed_by=who)
-            return
+    if (
+        isinstance(round_, WheelRound)
+        and round_.landed is None
+        and not (command.number is not None and turn.may_be_stated(round_))
+    ):
+        if command.number is not None:
+            raise RejectedError("ball_not_fallen", round=round_.round)
+        turn.change_current(asks=(), confirmed_by=who)
+        return
     if number is None:
         raise RejectedError("number_unknown", round=round_.round)
     before = _published_outcomes(turn)
@@ -137,12 +135,8 @@ def confirm(turn: WheelTurn, command: RoundConfirm) -> None:
 
 def correct(turn: WheelTurn, command: ResultCorrect) -> None:
     """Correct a published result. It is replaced, never erased."""
-    corrects(command, "number")
-    entry = turn.state.entry(command.round)
-    if entry is None:
-        raise RejectedError("round_not_remembered", round=command.round)
-    if entry.number is None:
-        raise RejectedError("no_result_to_correct", round=command.round)
+    entry = result(turn, command)
+    assert entry.number is not None
     if command.number is None:
         raise RejectedError("number_missing")
     number = turn.pocket(command.number)
@@ -200,24 +194,11 @@ def _correct_later(
 
 def announce_limit(turn: WheelTurn, command: LimitAnnounce) -> None:
     """Announce a new minimum, which holds after the last balls at the old one."""
-    session(turn)
-    allowed, minimum = turn.book.limit_change, turn.state.minimum
-    if allowed == "none":
-        raise RejectedError("minimum_fixed", law=_limit_law(turn))
-    allow_minimum(command.minimum)
-    turn.require_highest(command.minimum)
-    if minimum == command.minimum:
-        raise RejectedError("minimum_already", minimum=minimum)
-    if allowed == "upward" and minimum is None:
-        raise RejectedError("minimum_not_given", law=_limit_law(turn))
-    if allowed == "upward" and minimum is not None and command.minimum < minimum:
-        raise RejectedError("minimum_may_only_rise", minimum=minimum, law=_limit_law(turn))
     _announce(turn, "limit", command, command.minimum)
 
 
 def announce_last_rounds(turn: WheelTurn, command: LastRoundsAnnounce) -> None:
     """Announce the last balls before closing."""
-    session(turn)
     _announce(turn, "close", command)
 
 
@@ -225,8 +206,6 @@ def _announce(
     turn: WheelTurn, purpose: Purpose, command: Command, minimum: int | None = None
 ) -> None:
     state, left = turn.state, turn.book.last_rounds
-    if state.left(purpose) is not None:
-        raise RejectedError("last_rounds_already_announced")
     since = state.current.round if state.current else state.round + 1
     turn.change(
         countdowns=(
@@ -244,12 +223,61 @@ def _announce(
     )
 
 
-# Preconditions of commands
+# Guards
 
 
-def _person(turn: WheelTurn) -> None:
-    if turn.settings.phases == "device":
-        raise RejectedError("bets_by_wheel")
+def by_person(turn: WheelTurn) -> RejectedError | None:
+    """A person opens and closes the bets."""
+    return RejectedError("bets_by_wheel") if turn.settings.phases == "device" else None
+
+
+def rounds_left(turn: WheelTurn) -> RejectedError | None:
+    """The last balls are not announced, or not all played."""
+    return RejectedError("last_rounds_played") if turn.state.left("close") == 0 else None
+
+
+def close_unannounced(turn: WheelTurn) -> RejectedError | None:
+    """The last balls before closing are not announced."""
+    return _announced(turn, "close")
+
+
+def limit_unannounced(turn: WheelTurn) -> RejectedError | None:
+    """No new minimum is announced."""
+    return _announced(turn, "limit")
+
+
+def _announced(turn: WheelTurn, purpose: Purpose) -> RejectedError | None:
+    announced = turn.state.left(purpose) is not None
+    return RejectedError("last_rounds_already_announced") if announced else None
+
+
+def limit_may_change(turn: WheelTurn) -> RejectedError | None:
+    """The decree allows another minimum."""
+    if turn.book.limit_change == "none":
+        return RejectedError("minimum_fixed", law=_limit_law(turn))
+    return None
+
+
+def allowed_minimum(turn: WheelTurn, command: LimitAnnounce) -> None:
+    """Reject a minimum that the decree does not allow, and the present one."""
+    allow_minimum(command.minimum)
+    turn.require_highest(command.minimum)
+    if turn.state.minimum == command.minimum:
+        raise RejectedError("minimum_already", minimum=command.minimum)
+
+
+def limit_known(turn: WheelTurn) -> RejectedError | None:
+    """The present minimum is known, where it may only rise."""
+    if turn.book.limit_change == "upward" and turn.state.minimum is None:
+        return RejectedError("minimum_not_given", law=_limit_law(turn))
+    return None
+
+
+def rises(turn: WheelTurn, command: LimitAnnounce) -> None:
+    """Reject a lower minimum, where it may only rise."""
+    minimum = turn.state.minimum
+    if turn.book.limit_change == "upward" and minimum is not None and command.minimum < minimum:
+        raise RejectedError("minimum_may_only_rise", minimum=minimum, law=_limit_law(turn))
 
 
 def _limit_law(turn: WheelTurn) -> str:
@@ -257,14 +285,50 @@ def _limit_law(turn: WheelTurn) -> str:
     return law.cited
 
 
-def _undecided(
-    turn: WheelTurn, number: int | None, *, voids: bool = False
-) -> WheelRound | WheelEntry:
+def round_to_confirm(turn: WheelTurn, command: RoundConfirm) -> WheelRound | WheelEntry:
+    """The round that waits for a person. Raises ``RejectedError`` unless exactly one matches."""
     current = turn.state.current
-    first = current is not None and (voids or bool(current.asks))
-    return undecided(
-        turn.state,
-        current,
-        number,
-        first=first,
-    )
+    first = current is not None and bool(current.asks)
+    round_ = undecided(turn.state, current, command.round, first=first)
+    if isinstance(round_, WheelRound) and not round_.asks:
+        raise RejectedError("nothing_to_confirm", round=round_.round)
+    return round_
+
+
+def unconfirmed(turn: WheelTurn) -> bool:
+    """A round waits for a person, or is unresolved."""
+    current = turn.state.current
+    return (current is not None and bool(current.asks)) or bool(turn.state.unresolved())
+
+
+def result(turn: WheelTurn, command: ResultCorrect) -> WheelEntry:
+    """The result that is to be corrected."""
+    entry: WheelEntry = result_to_correct(turn, command, "number")
+    return entry
+
+
+COMMANDS: Rows = {
+    SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
+    SessionClose: Row(IN_CHARGE, (is_open,), close_session),
+    RoundVoid: Row(IN_CHARGE, (FieldCheck(round_to_void, to_void),), void),
+    RoundConfirm: Row(IN_CHARGE, (FieldCheck(round_to_confirm, unconfirmed),), confirm),
+    ResultCorrect: Row(IN_CHARGE, (FieldCheck(result, has_result),), correct),
+    LimitAnnounce: Row(
+        IN_CHARGE,
+        (
+            is_open,
+            limit_may_change,
+            FieldCheck(allowed_minimum),
+            limit_known,
+            FieldCheck(rises),
+            limit_unannounced,
+        ),
+        announce_limit,
+    ),
+    BetsOpen: Row(AT_THE_TABLE, (is_open, rounds_left, by_person, between_rounds), open_bets),
+    BetsClose: Row(AT_THE_TABLE, (is_open, by_person, bets_open), close_bets),
+    BetPlace: stakes.PLACE,
+    BetWithdraw: stakes.WITHDRAW,
+    LastRoundsAnnounce: Row(AT_THE_TABLE, (is_open, close_unannounced), announce_last_rounds),
+}
+"""The commands of every table with a wheel. Each game adds its own."""

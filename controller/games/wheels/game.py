@@ -26,7 +26,6 @@ from controller.games.rounds import line
 from controller.games.wheels import commands, readings
 from controller.games.wheels.state import HISTORY_ROUNDS, WheelState
 from controller.games.wheels.turn import WheelTurn
-from controller.games.wheels.when import WHEN
 from devices.readings import AnyReading, WheelFault
 
 INPUTS = Inputs(
@@ -34,27 +33,12 @@ INPUTS = Inputs(
         WheelFault: readings.on_fault,
         **dict.fromkeys(SILENCES, readings.on_silence),
     },
-    in_charge={
-        person.SessionOpen: commands.open_session,
-        person.SessionClose: commands.close_session,
-        person.RoundVoid: commands.void,
-        person.RoundConfirm: commands.confirm,
-        person.ResultCorrect: commands.correct,
-        person.LimitAnnounce: commands.announce_limit,
-    },
-    at_the_table={
-        person.BetsOpen: commands.open_bets,
-        person.BetsClose: commands.close_bets,
-        person.BetPlace: stakes.place_bet,
-        person.BetWithdraw: stakes.withdraw_bet,
-        person.LastRoundsAnnounce: commands.announce_last_rounds,
-    },
+    commands=commands.COMMANDS,
     leaves_out={
         person.RoundConfirm: ("winner", "dice"),
         person.ResultCorrect: ("winner", "dice", "hands", "decisions"),
         person.BetsClose: ("banco",),
     },
-    when=WHEN,
 )
 """Who may give which input at every such table. Each game adds its own phases and numbers."""
 

@@ -1,0 +1,121 @@
+"""Guards of commands: the one place where a table says which commands it accepts now, and why not.
+
+A game has one table of its commands (``Inputs.commands``). A row has the roles that may give the
+command, its guards, and the moves that it makes. ``takes`` in the retained ``state`` and the
+refusal of a command come from the same guards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from controller.contract.commands import Command, Role
+from controller.contract.refusals import RejectedError
+
+Guard = Callable[[Any], RejectedError | None]
+"""Looks at the table alone: returns why it refuses the command now, whatever its fields; or
+None.
+"""
+
+
+def always(turn: Any) -> bool:  # noqa: ARG001 - any table
+    """Some command passes at any time."""
+    return True
+
+
+class FieldCheck(NamedTuple):
+    """A check of a command's fields against the table."""
+
+    check: Callable[[Any, Any], object]
+    """Raises ``RejectedError``."""
+    possible: Callable[[Any], bool] = always
+    """Whether some command passes now, whatever this one's fields."""
+
+
+class Row(NamedTuple):
+    """A command of a game."""
+
+    roles: tuple[Role, ...]
+    guards: tuple[Guard | FieldCheck, ...]
+    """In the order in which they refuse."""
+    apply: Callable[[Any, Any], None]
+    """Makes the moves. Raises ``RejectedError`` for fields that no guard checks."""
+
+    def after(self, *guards: Guard | FieldCheck) -> Row:
+        """The row with these guards before its own."""
+        return self._replace(guards=(*guards, *self.guards))
+
+    def accepts(self, turn: Any) -> bool:
+        """Whether no guard refuses such a command now, whatever its fields."""
+        return all(
+            guard.possible(turn) if isinstance(guard, FieldCheck) else guard(turn) is None
+            for guard in self.guards
+        )
+
+    def require(self, turn: Any, command: Command) -> None:
+        """Raise the refusal of the first guard that refuses the command."""
+        for guard in self.guards:
+            if isinstance(guard, FieldCheck):
+                guard.check(turn, command)
+            elif (refused := guard(turn)) is not None:
+                raise refused
+
+
+Rows = Mapping[type[Command], Row]
+
+
+def is_open(turn: Any) -> RejectedError | None:
+    """A session is open."""
+    return None if turn.state.open else RejectedError("no_session")
+
+
+def is_closed(turn: Any) -> RejectedError | None:
+    """No session is open."""
+    return (
+        RejectedError("session_already_open", session=turn.state.session)
+        if turn.state.open
+        else None
+    )
+
+
+def between_rounds(turn: Any) -> RejectedError | None:
+    """No round is in progress."""
+    current = turn.state.current
+    return None if current is None else RejectedError("round_in_progress", round=current.round)
+
+
+def bets_open(turn: Any) -> RejectedError | None:
+    """A round is in progress, and its bets are open."""
+    current = turn.state.current
+    return RejectedError("bets_not_open") if current is None or current.closed else None
+
+
+def rounds_left(turn: Any) -> RejectedError | None:
+    """The last rounds are not announced, or not all played."""
+    return RejectedError("last_rounds_played") if turn.state.last == 0 else None
+
+
+def has_last_rounds(turn: Any) -> RejectedError | None:
+    """The decree has last rounds."""
+    return RejectedError("no_last_rounds") if turn.book.last_rounds is None else None
+
+
+def last_rounds_unannounced(turn: Any) -> RejectedError | None:
+    """The last rounds are not announced."""
+    return RejectedError("last_rounds_already_announced") if turn.state.last is not None else None
+
+
+def to_void(turn: Any) -> bool:
+    """A round is in progress or unresolved."""
+    return turn.state.current is not None or bool(turn.state.unresolved())
+
+
+def voidable(turn: Any) -> bool:
+    """A round is in progress or unresolved, and the decree knows void rounds."""
+    return bool(turn.book.void) and to_void(turn)
+
+
+def has_result(turn: Any) -> bool:
+    """A result is remembered."""
+    return any(entry.kind == "result" for entry in turn.state.entries)
