@@ -1,30 +1,60 @@
-"""Handlers of commands at a table of coups. ``dealt.phases`` refuses those that a phase does not
-accept.
-"""
+"""The commands of a table of coups: their moves, their guards, and the table of both."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
 from controller.contract.commands import (
+    BetPlace,
     BetsClose,
     BetsOpen,
+    BetWithdraw,
     CardDecide,
+    LastRoundsAnnounce,
     ResultCorrect,
     RoundConfirm,
     RoundVoid,
+    SessionClose,
     SessionOpen,
     ShoeEnd,
     ShoeStart,
 )
 from controller.contract.events import CardRemoved
 from controller.contract.refusals import RejectedError
-from controller.games import shoe, talla
+from controller.games import shoe, stakes, talla
 from controller.games.cards import is_card
 from controller.games.coups.turn import Turn
 from controller.games.dealt.arrivals import follow_all
+from controller.games.dealt.guards import (
+    bets_open,
+    between_rounds,
+    has_shoe,
+    is_burned,
+    nothing_to_decide,
+    shoe_lasts,
+)
 from controller.games.dealt.state import DealtEntry, DealtRound, Held
-from controller.games.session import another_round, confirmer, corrects, undecided, void_law
+from controller.games.guards import (
+    FieldCheck,
+    Row,
+    Rows,
+    has_last_rounds,
+    has_result,
+    is_closed,
+    is_open,
+    last_rounds_unannounced,
+    rounds_left,
+    voidable,
+)
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.session import (
+    announce_last_rounds,
+    confirmer,
+    result_to_correct,
+    round_to_void,
+    undecided,
+    void_law,
+)
 
 # Sessions and shoes
 
@@ -37,8 +67,6 @@ def open_session(turn: Turn, command: SessionOpen) -> None:
 
 def start_shoe(turn: Turn, command: ShoeStart) -> None:
     """Start a shoe."""
-    law = turn.book.laws["shoe_unnumbered"]
-    talla.numbered(command, f"{law.rule}, {law.article}")
     turn.clear_shoe()
     turn.new_shoe()
     talla.begin(turn, command, turn.call("shoe"))
@@ -54,7 +82,6 @@ def end_shoe(turn: Turn, command: ShoeEnd) -> None:
 
 def open_bets(turn: Turn, command: BetsOpen) -> None:
     """Open bets for a new round."""
-    another_round(turn, turn.state.last)
     turn.open_bets(command.by)
 
 
@@ -71,7 +98,7 @@ def close_bets(turn: Turn, command: BetsClose) -> None:
 
 def void(turn: Turn, command: RoundVoid) -> None:
     """Void the round by decision of the person in charge."""
-    round_ = undecided(turn.state, turn.state.current, command.round)
+    round_ = round_to_void(turn, command)
     turn.void(round_.round, command.reason, void_law(turn, command), command)
 
 
@@ -79,11 +106,8 @@ def confirm(turn: Turn, command: RoundConfirm) -> None:
     """Confirm the result of an unresolved round, by the cards that were seen or by the person's
     statement.
     """
-    before, coup = turn.state, turn.state.current
-    round_ = undecided(before, coup, command.round, first=coup is not None and coup.gap)
-    stated = turn.stated_winner(command.winner) if command.winner is not None else None
-    if isinstance(round_, DealtRound):
-        turn.require_gap(round_)
+    before, stated = turn.state, command.winner
+    round_ = round_to_confirm(turn, command)
     outcome = turn.whole(round_.cards)
     if stated is not None and (outcome is None or stated != outcome[0]):
         outcome = (stated, (), turn.stated_marks(stated))
@@ -99,13 +123,7 @@ def correct(turn: Turn, command: ResultCorrect) -> None:
     """Correct a published result to another winner. It is replaced, never erased. Its cards are not
     repeated, as they made another result.
     """
-    corrects(command, "winner")
-    before = turn.state
-    entry: DealtEntry | None = before.entry(command.round)
-    if entry is None:
-        raise RejectedError("round_not_remembered", round=command.round)
-    if entry.kind != "result":
-        raise RejectedError("no_result_to_correct", round=command.round)
+    before, entry = turn.state, result(turn, command)
     winner = turn.stated_winner(command.winner)
     if winner == entry.winner:
         raise RejectedError("winner_unchanged", round=command.round, winner=winner)
@@ -125,8 +143,6 @@ def decide(turn: Turn, command: CardDecide) -> None:
             raise RejectedError("shoe_restarted")
         turn.change(reset=False)
     elif not turn.decide_unread(command):
-        if not turn.state.held:
-            raise RejectedError("no_card_to_decide")
         turn.decide_held(command, turn.state.held[0])
         release(turn)
 
@@ -169,3 +185,71 @@ def record_confirmer(turn: Turn, command: CardDecide) -> None:
     """Record the person who decided about a card of the round."""
     if turn.state.current is not None:
         turn.change_current(confirmed_by=confirmer(command))
+
+
+# Guards
+
+
+def is_numbered(turn: Turn, command: ShoeStart) -> None:
+    """Reject a shoe without a number."""
+    talla.numbered(command, turn.book.laws["shoe_unnumbered"].cited)
+
+
+def round_to_confirm(turn: Turn, command: RoundConfirm) -> DealtRound | DealtEntry:
+    """The round whose result a person gives. Raises ``RejectedError`` unless exactly one matches,
+    and for a winner that there is not.
+    """
+    coup = turn.state.current
+    round_: DealtRound | DealtEntry = undecided(
+        turn.state, coup, command.round, first=coup is not None and coup.gap
+    )
+    if command.winner is not None:
+        turn.stated_winner(command.winner)
+    if isinstance(round_, DealtRound) and (refused := turn.confirmation_refusal(round_)):
+        raise refused
+    return round_
+
+
+def unconfirmed(turn: Turn) -> bool:
+    """A round is unresolved, or a silence may hide a card of the one in progress."""
+    coup = turn.state.current
+    return bool(turn.state.unresolved()) or (
+        coup is not None and turn.confirmation_refusal(coup) is None
+    )
+
+
+def result(turn: Turn, command: ResultCorrect) -> DealtEntry:
+    """The result that is to be corrected."""
+    entry: DealtEntry = result_to_correct(turn, command, "winner")
+    return entry
+
+
+def card_waits(turn: Turn) -> RejectedError | None:
+    """A person must decide about a card or the shoe."""
+    stop = turn.stop
+    asked = stop is not None and "card.decide" in stop.asks
+    return None if asked else RejectedError("no_card_to_decide")
+
+
+COMMANDS: Rows = {
+    SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
+    SessionClose: Row(IN_CHARGE, (is_open,), talla.close_session),
+    CardDecide: Row(IN_CHARGE, (card_waits,), decide),
+    RoundVoid: Row(IN_CHARGE, (FieldCheck(round_to_void, voidable),), void),
+    RoundConfirm: Row(IN_CHARGE, (FieldCheck(round_to_confirm, unconfirmed),), confirm),
+    ResultCorrect: Row(IN_CHARGE, (FieldCheck(result, has_result),), correct),
+    ShoeStart: Row(AT_THE_TABLE, (is_open, between_rounds, FieldCheck(is_numbered)), start_shoe),
+    ShoeEnd: Row(AT_THE_TABLE, (is_open, has_shoe, between_rounds), end_shoe),
+    BetsOpen: Row(
+        AT_THE_TABLE,
+        (is_open, has_shoe, is_burned, shoe_lasts, between_rounds, nothing_to_decide, rounds_left),
+        open_bets,
+    ),
+    BetsClose: Row(AT_THE_TABLE, (is_open, bets_open), close_bets),
+    BetPlace: stakes.PLACE,
+    BetWithdraw: stakes.WITHDRAW,
+    LastRoundsAnnounce: Row(
+        AT_THE_TABLE, (is_open, has_last_rounds, last_rounds_unannounced), announce_last_rounds
+    ),
+}
+"""The commands of every table of coups. Each game adds its own."""

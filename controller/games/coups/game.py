@@ -9,11 +9,9 @@ from controller.games import shoe, stakes, talla
 from controller.games.coups import commands, readings
 from controller.games.coups.state import CoupState
 from controller.games.coups.turn import CoupTurn
-from controller.games.coups.when import WHEN
 from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.game import B, DealtGame, S
 from controller.games.machine import SILENCES, Choices, Inputs
-from controller.games.session import announce_last_rounds
 from devices import readings as device
 
 INPUTS = Inputs(
@@ -23,23 +21,7 @@ INPUTS = Inputs(
         device.ShoeFault: talla.on_fault,
         **dict.fromkeys(SILENCES, readings.on_silence),
     },
-    in_charge={
-        person.SessionOpen: commands.open_session,
-        person.SessionClose: talla.close_session,
-        person.CardDecide: commands.decide,
-        person.RoundVoid: commands.void,
-        person.RoundConfirm: commands.confirm,
-        person.ResultCorrect: commands.correct,
-    },
-    at_the_table={
-        person.ShoeStart: commands.start_shoe,
-        person.ShoeEnd: commands.end_shoe,
-        person.BetsOpen: commands.open_bets,
-        person.BetsClose: commands.close_bets,
-        person.BetPlace: stakes.place_bet,
-        person.BetWithdraw: stakes.withdraw_bet,
-        person.LastRoundsAnnounce: announce_last_rounds,
-    },
+    commands=commands.COMMANDS,
     leaves_out={
         person.RoundConfirm: ("number", "dice"),
         person.ResultCorrect: ("number", "dice", "hands", "decisions"),
@@ -47,7 +29,6 @@ INPUTS = Inputs(
         person.RoundVoid: ("alone",),
         person.CardDecide: ("fault",),
     },
-    when=WHEN,
 )
 
 T = TypeVar("T", bound=CoupState[Any])

@@ -237,10 +237,9 @@ class CoupTurn(DealtTurn[B, S, T]):
     def decide_held(self, command: CardDecide, held: Held) -> None:
         """Decide about the first held card."""
 
-    def require_gap(self, coup: Any) -> None:
-        """Reject a confirmation of the round in progress if no silence hides a card of it."""
-        if not coup.gap:
-            raise RejectedError("nothing_to_confirm", round=coup.round)
+    def confirmation_refusal(self, coup: Any) -> RejectedError | None:
+        """Why the round in progress may not be confirmed: no silence hides a card of it."""
+        return None if coup.gap else RejectedError("nothing_to_confirm", round=coup.round)
 
     # The outcome of a round
 

@@ -30,13 +30,15 @@ class DealtGame(Machine[B, S, T, M]):
         """The handler of this input. Raises ``RejectedError`` for a command that the phase
         refuses.
         """
-        if isinstance(received, Command):
+        if isinstance(received, Command) and type(received) not in self.inputs.commands:
             turn.accept(received)
         return super().handler(turn, received)
 
     def is_taken(self, turn: M, kind: type[Command]) -> bool:
         """Whether both the phase and the game accept commands of this type now."""
-        return turn.refusal(kind) is None and super().is_taken(turn, kind)
+        return (kind in self.inputs.commands or turn.refusal(kind) is None) and super().is_taken(
+            turn, kind
+        )
 
     def common(self, state: T) -> dict[str, Any]:
         """The retained state of every dealt table."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
 from controller.contract.commands import CardDecide
@@ -11,19 +9,21 @@ from controller.contract.events import CardDealt, CardsBurned, CardTurned
 from controller.contract.refusals import RejectedError
 from controller.games import shoe, talla
 from controller.games.cards import is_card, pips
+from controller.games.coups.turn import CoupTurn
 from controller.games.dealt.state import Held
-from controller.games.punto_banca.state import PuntoBancaBurn
+from controller.games.punto_banca.settings import PuntoBancaSettings
+from controller.games.punto_banca.state import PuntoBancaBurn, PuntoBancaState
+from controller.rulebooks.punto_banca import PuntoBanca
 
-if TYPE_CHECKING:
-    from controller.games.punto_banca.course import PuntoBancaTurn
+Turn = CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]
 
 
-def begin(turn: PuntoBancaTurn) -> None:
+def begin(turn: Turn) -> None:
     """Begin to burn cards, unless the shoe shuffles continuously."""
     turn.change(burn=None if turn.settings.continuous else PuntoBancaBurn())
 
 
-def on_card(turn: PuntoBancaTurn, held: Held) -> None:
+def on_card(turn: Turn, held: Held) -> None:
     """Handle a card that came during the burn."""
     if held.given.to in ("player", "banker"):
         turn.hold(held, "card_misplaced", f"burn expected, the shoe says {held.given.to}")
@@ -31,7 +31,7 @@ def on_card(turn: PuntoBancaTurn, held: Held) -> None:
         burn_card(turn, held)
 
 
-def burn_card(turn: PuntoBancaTurn, held: Held) -> None:
+def burn_card(turn: Turn, held: Held) -> None:
     """Burn the card: the first one face up."""
     now, card = turn.state.burn, held.given.card
     assert now is not None
@@ -48,7 +48,7 @@ def burn_card(turn: PuntoBancaTurn, held: Held) -> None:
     finish(turn)
 
 
-def finish(turn: PuntoBancaTurn, *, anyway: bool = False) -> None:
+def finish(turn: Turn, *, anyway: bool = False) -> None:
     """End the burn once its number of cards has come, or by a person's decision (``anyway``)."""
     now = turn.state.burn
     assert now is not None
@@ -61,14 +61,14 @@ def finish(turn: PuntoBancaTurn, *, anyway: bool = False) -> None:
     turn.expect()
 
 
-def count(turn: PuntoBancaTurn, shown: str) -> int:
+def count(turn: Turn, shown: str) -> int:
     """The number of cards that leave the shoe before the first round: the value of the shown one,
     plus that one if it does not count.
     """
     return pips(shown) + (turn.settings.burn_card == "apart")
 
 
-def miss(turn: PuntoBancaTurn, now: PuntoBancaBurn) -> None:
+def miss(turn: Turn, now: PuntoBancaBurn) -> None:
     """Record that a silence may have hidden a burned card: a person decides when the burn is
     over.
     """
@@ -77,7 +77,7 @@ def miss(turn: PuntoBancaTurn, now: PuntoBancaBurn) -> None:
     turn.change(burn=replace(now, gap=True))
 
 
-def decide(turn: PuntoBancaTurn, command: CardDecide, now: PuntoBancaBurn) -> None:
+def decide(turn: Turn, command: CardDecide, now: PuntoBancaBurn) -> None:
     """Read the first burn card, or end the burn, by a person's decision."""
     if command.action == "read" and now.drawn and now.shown is None:
         card = talla.read_card(command)

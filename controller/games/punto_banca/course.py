@@ -22,6 +22,7 @@ from controller.games.dealt.arrivals import follow
 from controller.games.dealt.cards import Table, dealt, up
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry, DealtRound, Held
+from controller.games.guards import FieldCheck, Row, is_open
 from controller.games.moves import readings_of
 from controller.games.punto_banca import burn
 from controller.games.punto_banca.coup import (
@@ -39,6 +40,7 @@ from controller.games.punto_banca.state import (
     PuntoBancaRound,
     PuntoBancaState,
 )
+from controller.games.roles import AT_THE_TABLE
 from controller.games.session import confirmer
 from controller.games.stakes import Bounds, bounds
 from controller.games.talla import read_card
@@ -422,25 +424,50 @@ def disagree(verdict: ShoeResult, won: str, marks: tuple[str, ...]) -> bool:
     return verdict.winner not in (None, won) or (bool(verdict.pairs) and {*verdict.pairs} != pairs)
 
 
-def may_turn(turn: PuntoBancaTurn) -> bool:
-    """Whether a hand may be turned now: the first four cards lie there, and not all are face up."""
-    cards = turn.on_table
-    return turn.state.current is not None and len(cards) >= 4 and not all_up(cards)
-
-
 def turn_cards(turn: PuntoBancaTurn, command: CardsTurn) -> None:
     """Turn the cards of a hand face up."""
-    if turn.state.current is None:
-        raise RejectedError("no_round_in_progress")
-    sides = [side for side in SIDES if command.who in (None, side)]
-    if not sides:
+    turn.turn_cards(_sides(command))
+    turn.settle()
+
+
+def _sides(command: CardsTurn) -> list[Side]:
+    return [side for side in SIDES if command.who in (None, side)]
+
+
+def has_round(turn: PuntoBancaTurn) -> RejectedError | None:
+    """A round is in progress."""
+    return RejectedError("no_round_in_progress") if turn.state.current is None else None
+
+
+def of_a_hand(turn: PuntoBancaTurn, command: CardsTurn) -> None:  # noqa: ARG001 - any table
+    """Reject a hand that there is not."""
+    if not _sides(command):
         raise RejectedError("who_one_of", players=SIDES)
-    if len(turn.on_table) < 4:
-        raise RejectedError("first_four_cards", count=len(turn.on_table))
+
+
+def first_four(turn: PuntoBancaTurn) -> RejectedError | None:
+    """The first four cards lie on the table."""
+    count = len(turn.on_table)
+    return RejectedError("first_four_cards", count=count) if count < 4 else None
+
+
+def not_turned(turn: PuntoBancaTurn, command: CardsTurn) -> None:
+    """Reject a hand whose cards are all face up."""
+    sides = _sides(command)
     if all(card.up for card in turn.on_table if card.to in sides):
         raise RejectedError("turned_already")
-    turn.turn_cards(sides)
-    turn.settle()
+
+
+def any_face_down(turn: PuntoBancaTurn) -> bool:
+    """A card on the table is face down."""
+    return not all_up(turn.on_table)
+
+
+CARDS_TURN = Row(
+    AT_THE_TABLE,
+    (is_open, has_round, FieldCheck(of_a_hand), first_four, FieldCheck(not_turned, any_face_down)),
+    turn_cards,
+)
 
 
 def _filled(call: str, total: int) -> str:

@@ -39,8 +39,7 @@ class PuntoBancaGame(CoupGame[PuntoBanca, PuntoBancaSettings, PuntoBancaState, P
     turn_type = PuntoBancaTurn
     inputs = game.INPUTS.also(
         readings={device.CardCut: witness.on_cut, device.ShoeResult: witness.on_verdict},
-        at_the_table={person.CardsTurn: course.turn_cards},
-        when={person.CardsTurn: course.may_turn},
+        commands={person.CardsTurn: course.CARDS_TURN},
     )
 
     def __init__(self, book: PuntoBanca, settings: PuntoBancaSettings) -> None:

@@ -11,18 +11,17 @@ from math import ceil, floor
 from controller.contract.commands import BetPlace, BetWithdraw
 from controller.contract.refusals import RejectedError
 from controller.games import stakes
-from controller.games.session import session
 from controller.games.stakes import Stake
 from controller.games.trente.course import TrenteTurn
 
 
 def place_bet(turn: TrenteTurn, command: BetPlace) -> None:
     """Place a bet. Insurance is a fixed part of its player's placed bets."""
-    if command.bet == "insurance" and command.bet in turn.offered():
-        session(turn)
-        current = stakes.open_round(turn.state.current, turn.book.laws, command)
+    if command.bet == "insurance":
+        current = turn.state.current
+        assert current is not None
+        part, law = "{}/{}".format(*turn.book.insurance), turn.book.insurance_law
         if not _insures(turn, current.bets, command.who, command.amount):
-            part, law = "{}/{}".format(*turn.book.insurance), turn.book.insurance_law
             raise RejectedError("insurance_of_part", who=command.who, part=part, law=law.cited)
     stakes.place_bet(turn, command)
     _end_insurance(turn, command)

@@ -22,7 +22,7 @@ from controller.games.coups import commands
 from controller.games.coups.turn import CoupTurn, Made, Why, of_no_place
 from controller.games.dealt.cards import Table, dealt
 from controller.games.dealt.state import DealtRound, Held
-from controller.games.session import announce_last_rounds, confirmer, undecided, void_law
+from controller.games.session import announce_last_rounds, confirmer, round_to_void, void_law
 from controller.games.stakes import Bounds, bounds
 from controller.games.trente import refait
 from controller.games.trente.rows import ROWS, WINNERS, hands, is_coup, marks, next_row, winner
@@ -188,11 +188,10 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         else:
             self.place(sound.given, to)
 
-    def require_gap(self, coup: DealtRound) -> None:
-        """Reject a confirmation while a card waits."""
-        if self.state.held or coup.unread:
-            raise RejectedError("card_waits")
-        super().require_gap(coup)
+    def confirmation_refusal(self, coup: DealtRound) -> RejectedError | None:
+        """Why the round in progress may not be confirmed: a card waits, or no silence hides one."""
+        waits = self.state.held or coup.unread
+        return RejectedError("card_waits") if waits else super().confirmation_refusal(coup)
 
     # The cut card
 
@@ -240,7 +239,7 @@ def void(turn: TrenteTurn, command: RoundVoid) -> None:
     """Void the round by decision of the person in charge, also for a cut card that the shoe did not
     see.
     """
-    round_, now = undecided(turn.state, turn.state.current, command.round), turn.state.shoe
+    round_, now = round_to_void(turn, command), turn.state.shoe
     law = void_law(turn, command)
     if command.reason != "cut_card" or not isinstance(round_, DealtRound):
         turn.void(round_.round, command.reason, law, command)
@@ -248,11 +247,6 @@ def void(turn: TrenteTurn, command: RoundVoid) -> None:
         raise RejectedError("no_cut_card")
     else:
         turn.cut(command)
-
-
-def may_announce_last(turn: TrenteTurn) -> bool:
-    """Whether the last rounds are not announced yet."""
-    return turn.state.last is None
 
 
 def announce_last(turn: TrenteTurn, command: LastRoundsAnnounce) -> None:

@@ -14,8 +14,10 @@ from __future__ import annotations
 from controller.contract import commands as person
 from controller.contract.shown import TrenteShown
 from controller.games import stakes
-from controller.games.coups import game
+from controller.games.coups import commands, game
 from controller.games.coups.game import CoupGame
+from controller.games.guards import Row, is_open, last_rounds_unannounced
+from controller.games.roles import AT_THE_TABLE
 from controller.games.trente import bets, course, refait
 from controller.games.trente.course import TrenteTurn
 from controller.games.trente.rows import ROWS, points, rows
@@ -35,13 +37,14 @@ class TrenteGame(CoupGame[Trente, TrenteSettings, TrenteState, TrenteTurn]):
     turn_type = TrenteTurn
     inputs = game.INPUTS.also(
         readings={device.CardCut: course.on_cut},
-        in_charge={person.RoundVoid: course.void},
-        at_the_table={
-            person.LastRoundsAnnounce: course.announce_last,
-            person.BetPlace: bets.place_bet,
-            person.BetWithdraw: bets.withdraw_bet,
+        commands={
+            person.RoundVoid: commands.COMMANDS[person.RoundVoid]._replace(apply=course.void),
+            person.LastRoundsAnnounce: Row(
+                AT_THE_TABLE, (is_open, last_rounds_unannounced), course.announce_last
+            ),
+            person.BetPlace: stakes.PLACE._replace(apply=bets.place_bet),
+            person.BetWithdraw: stakes.WITHDRAW._replace(apply=bets.withdraw_bet),
         },
-        when={person.LastRoundsAnnounce: course.may_announce_last},
     )
 
     def __init__(self, book: Trente, settings: TrenteSettings) -> None:

@@ -1,0 +1,58 @@
+"""Guards of commands at every dealt table, by its phase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from controller.contract.commands import BetsOpen, tag_of
+from controller.contract.refusals import RejectedError
+from controller.games.dealt.phases import Phase
+from controller.games.dealt.turn import Turn
+from controller.games.session import sent
+
+BETWEEN_ROUNDS = (Phase.CLOSED, Phase.NO_SHOE, Phase.BURNING, Phase.WAITING, Phase.SHOE_OVER)
+
+
+def has_shoe(turn: Turn) -> RejectedError | None:
+    """A shoe is at the table."""
+    return RejectedError("no_shoe") if turn.current_stage() is Phase.NO_SHOE else None
+
+
+def is_burned(turn: Turn) -> RejectedError | None:
+    """The first cards of the shoe are burned."""
+    return RejectedError("cards_not_burned") if turn.current_stage() is Phase.BURNING else None
+
+
+def shoe_lasts(turn: Turn) -> RejectedError | None:
+    """The cut card of the shoe has not come."""
+    if turn.current_stage() is Phase.SHOE_OVER:
+        return RejectedError("cut_card_came", law=turn.book.laws["shoe_over"].cited)
+    return None
+
+
+def between_rounds(turn: Turn) -> RejectedError | None:
+    """No round is in progress."""
+    if turn.current_stage() not in BETWEEN_ROUNDS:
+        return RejectedError("round_in_progress", round=turn.number)
+    return None
+
+
+def nothing_to_decide(turn: Turn) -> RejectedError | None:
+    """Nothing stops the table that a person must decide before the next bets."""
+    stop = turn.stop
+    if stop is None or tag_of(BetsOpen) in stop.asks:
+        return None
+    asks = turn.state.stop
+    fields: Mapping[str, Any] = {}
+    if stop.refusal == "table_waits_for":
+        fields = {"commands": sent(turn.state.asks)}
+    elif stop.refusal == "decide_first" and asks is not None:
+        fields = {"what": asks.what, "commands": sent(asks.asks)}
+    return RejectedError(stop.refusal, **fields)
+
+
+def bets_open(turn: Turn) -> RejectedError | None:
+    """The bets of a round are open, or its antes are being put in."""
+    is_open = turn.current_stage() in (Phase.BETS_OPEN, Phase.ANTES)
+    return None if is_open else RejectedError("bets_not_open")
