@@ -142,7 +142,9 @@ class WorldLoop(asyncio.SelectorEventLoop):
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """See :class:`asyncio.AbstractEventLoop`."""
-        timer = _TimerHandle(when, callback, args, self, context or copy_context())
+        timer = _TimerHandle(
+            when, callback, args, self, copy_context() if context is None else context
+        )
         self._push(timer)
         return timer
 
@@ -159,7 +161,7 @@ class WorldLoop(asyncio.SelectorEventLoop):
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """See :class:`asyncio.AbstractEventLoop`."""
-        context = context or copy_context()
+        context = copy_context() if context is None else context
         machine = machine_of(context)
         now = self.now if machine is None else machine.monotonic(self.now)
         return self.call_at(now + delay, callback, *args, context=context)

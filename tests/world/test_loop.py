@@ -1,4 +1,4 @@
-"""The time of a world: each machine has a clock of its own."""
+"""The event loop of a world: each machine has a clock of its own, each callback a process."""
 
 from __future__ import annotations
 
@@ -30,3 +30,17 @@ def test_timers_follow_the_clock_of_their_machine() -> None:
     assert due == [("fast", 7.5, 10.0), ("exact", 10.0, 10.0), ("fast", 11.4, 11.8)]
     assert fast.boottime(20.0) == 35.0
     loop.close()
+
+
+def test_a_timer_in_an_empty_context_outlives_the_process_that_set_it() -> None:
+    loop, process, rung = WorldLoop(lambda: 0.001), Process("program", Machine("pit")), list[str]()
+
+    def end() -> None:
+        loop.kill(process)
+        loop.call_later(1.0, rung.append, "restart", context=Context())
+        loop.call_at(2.0, rung.append, "again", context=Context())
+
+    loop.call_soon(end, context=context_of(process))
+    loop.run_until_time(3.0)
+    loop.close()
+    assert rung == ["restart", "again"]
