@@ -48,7 +48,8 @@ class _ServiceClient(BrokerClient):
     a later message has already replaced.
 
     ``manual_ack``: messages are acknowledged only by :meth:`acknowledge`. ``failed``: set if
-    ``on_message`` raised; this is a bug, and the service must end.
+    ``on_message`` raised; this is a bug, and the service must end. Nothing is passed on before
+    :meth:`start`: the messages of a continued session arrive together with CONNACK.
     """
 
     def __init__(
@@ -59,8 +60,16 @@ class _ServiceClient(BrokerClient):
         self._manual_ack = manual_ack
         self._unacknowledged: deque[tuple[int, int]] = deque()
         self._handle = on_message
+        self._early: list[MQTTMessage] | None = []
+        """Messages that arrived before :meth:`start`; None after it."""
         self._overtaken = Overtaken()
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def start(self) -> None:
+        """Pass on the messages that have arrived, and from now on each at once."""
+        early, self._early = self._early, None
+        for message in early or ():
+            self._pass_on(message)
 
     def _on_message(
         self,
@@ -68,6 +77,12 @@ class _ServiceClient(BrokerClient):
         userdata: Any,  # noqa: ARG002
         message: MQTTMessage,
     ) -> None:
+        if self._early is None:
+            self._pass_on(message)
+        else:
+            self._early.append(message)
+
+    def _pass_on(self, message: MQTTMessage) -> None:
         if self._overtaken(message.topic, message.retain):
             if self._manual_ack:
                 self._client.ack(message.mid, message.qos)
@@ -197,6 +212,7 @@ class ServiceConnection:
                     self._outgoing = []
                     self._client, logged_reason = client, ""
                     self._on_link(True)  # before the first message
+                    client.start()
                     async with asyncio.TaskGroup() as group:
                         group.create_task(self._subscribe(client))
                         group.create_task(self._publish(client))

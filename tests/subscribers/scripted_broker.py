@@ -16,17 +16,23 @@ ScriptedMessage = tuple[bytes, bool]
 
 
 class Broker:
-    """Reply to the first SUBSCRIBE with these messages at QoS 1, in one write. Before it, refuse
-    ``refuses`` subscriptions, and accept ``misses`` of them without sending any message.
+    """Reply to the first SUBSCRIBE with these messages at QoS 1, in one write; with ``resumes`` to
+    CONNECT already, as in a session that continues. Before it, refuse ``refuses`` subscriptions,
+    and accept ``misses`` of them without sending any message.
 
     ``has_all`` is set when the client has acknowledged every message. ``received``: bodies that the
     client published, by topic.
     """
 
     def __init__(
-        self, messages: Sequence[ScriptedMessage], refuses: int = 0, misses: int = 0
+        self,
+        messages: Sequence[ScriptedMessage],
+        refuses: int = 0,
+        misses: int = 0,
+        resumes: bool = False,
     ) -> None:
         self._messages, self._refuses, self._misses = messages, refuses, misses
+        self._resumes = resumes
         self._count = len(messages)
         self.acknowledged: set[int] = set()
         self.has_all = asyncio.Event()
@@ -39,13 +45,21 @@ class Broker:
             self._more.clear()
             await self._more.wait()
 
+    def _take_messages(self) -> bytes:
+        messages, self._messages = self._messages, ()
+        return b"".join(
+            _publish(number, payload, retained)
+            for number, (payload, retained) in enumerate(messages, 1)
+        )
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with closing(writer), suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 kind = (await reader.readexactly(1))[0] & 0xF0
                 body = await reader.readexactly(await _length(reader))
                 if kind == CONNECT:
-                    writer.write(bytes((0x20, 2, 0, 0)))
+                    reply = bytes((0x20, 2, self._resumes, 0))
+                    writer.write(reply + self._take_messages() if self._resumes else reply)
                 elif kind == SUBSCRIBE:
                     count = body.count(b"novamas/")
                     if self._refuses:
@@ -57,10 +71,7 @@ class Broker:
                         self._misses -= 1
                         writer.write(reply)
                         continue
-                    for number, (payload, retained) in enumerate(self._messages, 1):
-                        reply += _publish(number, payload, retained)
-                    self._messages = ()
-                    writer.write(reply)
+                    writer.write(reply + self._take_messages())
                 elif kind == PUBLISH:
                     topic = body[2 : 2 + int.from_bytes(body[:2], "big")]
                     mid = body[2 + len(topic) :][:2]
@@ -91,9 +102,12 @@ def _publish(number: int, payload: bytes, retained: bool) -> bytes:
 
 @asynccontextmanager
 async def broker(
-    messages: Sequence[ScriptedMessage] = (), refuses: int = 0, misses: int = 0
+    messages: Sequence[ScriptedMessage] = (),
+    refuses: int = 0,
+    misses: int = 0,
+    resumes: bool = False,
 ) -> AsyncIterator[tuple[Broker, BrokerLogin]]:
-    scripted = Broker(messages, refuses, misses)
+    scripted = Broker(messages, refuses, misses, resumes)
     server = await asyncio.start_server(scripted.serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     try:

@@ -39,6 +39,29 @@ async def test_messages_read_at_once_are_handled_in_one_iteration_of_the_event_l
         await asyncio.wait([running])
 
 
+async def test_the_messages_of_a_continued_session_come_after_the_news_of_the_connection() -> None:
+    """Even if they arrive with CONNACK: a service that counts them by connection would otherwise
+    leave them unacknowledged, and the broker sends nothing more once its window is full.
+    """
+    async with broker(MESSAGES, resumes=True) as (server, login), asyncio.timeout(TIMEOUT_SECONDS):
+        happened: list[object] = []
+
+        def on_message(topic: str, body: bytes, retained: bool) -> None:
+            happened.append(body)
+            connection.acknowledge(1)
+
+        will = (TOPIC.replace("state", "status"), b"offline")
+        connection = ServiceConnection(
+            login, [TOPIC], will, on_message, happened.append, session="recorder"
+        )
+        running = asyncio.create_task(connection.run())
+        await server.has_all.wait()
+        connection.end()
+        running.cancel()
+        await asyncio.wait([running])
+        assert happened == [True, *(body for body, _ in MESSAGES)]
+
+
 async def receive_one(login: BrokerLogin) -> None:
     """Stay connected until a message is received."""
     received = asyncio.Event()
