@@ -39,8 +39,10 @@ class Row(NamedTuple):
     roles: tuple[Role, ...]
     guards: tuple[Guard | FieldCheck, ...]
     """In the order in which they refuse."""
-    apply: Callable[[Any, Any], None]
-    """Makes the moves. Raises ``RejectedError`` for fields that no guard checks."""
+    apply: Callable[[Any, Any], None] | None
+    """Makes the moves. Raises ``RejectedError`` for fields that no guard checks. None: the game
+    knows the command and always refuses it, with its last guard.
+    """
 
     def after(self, *guards: Guard | FieldCheck) -> Row:
         """The row with these guards before its own."""
@@ -85,10 +87,24 @@ def between_rounds(turn: Any) -> RejectedError | None:
     return None if current is None else RejectedError("round_in_progress", round=current.round)
 
 
+def has_round(turn: Any) -> RejectedError | None:
+    """A round is in progress."""
+    return RejectedError("no_round_in_progress") if turn.state.current is None else None
+
+
+def bets_closed(turn: Any) -> RejectedError | None:
+    """The bets of the round in progress are closed."""
+    return None if turn.state.current.closed else RejectedError("bets_still_open")
+
+
 def bets_open(turn: Any) -> RejectedError | None:
     """A round is in progress, and its bets are open."""
     current = turn.state.current
     return RejectedError("bets_not_open") if current is None or current.closed else None
+
+
+DEALING = (is_open, has_round, bets_closed)
+"""Guards: a round is in progress, and its bets are closed."""
 
 
 def rounds_left(turn: Any) -> RejectedError | None:

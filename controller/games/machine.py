@@ -43,7 +43,7 @@ from devices.readings import (
 )
 
 Choices = Mapping[type[Command], Mapping[str, tuple[str, ...]]]
-Handlers = Mapping[type[Any], Callable[[Any, Any], None]]
+Handlers = Mapping[type[Any], Callable[[Any, Any], None] | None]
 NO_HANDLERS: Handlers = MappingProxyType({})
 
 SILENCES = (LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap)

@@ -1,5 +1,5 @@
-"""Handlers of commands at a table whose boxes play one deck. A refused command raises
-``RejectedError``.
+"""The commands of a table whose boxes play one deck: their moves, their guards, and the table of
+both.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from controller.contract.commands import (
     Command,
     DealError,
     DeckCheck,
+    LastRoundsAnnounce,
     ResultCorrect,
     RoundConfirm,
     RoundVoid,
@@ -26,14 +27,29 @@ from controller.contract.refusals import RejectedError
 from controller.games.banked.readings import Turn, deal_waiting
 from controller.games.banked.state import BankedDeal
 from controller.games.dealt import cards as on_table
-from controller.games.dealt.state import Held
+from controller.games.dealt.guards import bets_open, between_rounds, nothing_to_decide
+from controller.games.dealt.state import DealtEntry, Held
+from controller.games.guards import (
+    DEALING,
+    FieldCheck,
+    Row,
+    Rows,
+    has_last_rounds,
+    has_result,
+    is_closed,
+    is_open,
+    last_rounds_unannounced,
+    rounds_left,
+    voidable,
+)
 from controller.games.poker.correction import (
     correct_settled,
     published,
     replace_result,
     right_cards,
 )
-from controller.games.session import another_round, sent, session, void_law
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.session import announce_last_rounds, sent, void_law
 
 CONTINUABLE_STOPS = (
     "card_exposed",
@@ -58,7 +74,6 @@ def open_session(turn: Turn, command: SessionOpen) -> None:
 
 def close_session(turn: Turn, command: SessionClose) -> None:
     """Close the table. A round whose bets are closed is left unresolved."""
-    session(turn)
     if turn.state.current is not None and turn.state.current.closed:
         turn.unresolved()
     turn.change(open=False, current=None, held=(), doubt=None, about=None, shown=None)
@@ -71,10 +86,7 @@ def close_session(turn: Turn, command: SessionClose) -> None:
 
 def set_boxes(turn: Turn, command: BoxesSet) -> None:
     """Set the boxes in play, from the next round on; also of a round whose bets are open."""
-    session(turn)
     deal, most = turn.state.current, turn.book.boxes
-    if deal is not None and deal.closed:
-        raise RejectedError("boxes_after_close", round=deal.round)
     if (
         not command.boxes
         or len(set(command.boxes)) < len(command.boxes)
@@ -88,13 +100,7 @@ def set_boxes(turn: Turn, command: BoxesSet) -> None:
 
 def open_bets(turn: Turn, command: BetsOpen) -> None:
     """Open bets for a new round."""
-    another_round(turn, turn.state.last)
     state = turn.state
-    if not state.boxes:
-        raise RejectedError("no_boxes")
-    if state.defective:
-        raise RejectedError("deck_not_whole", law=turn.book.laws["deck_wrong"].cited)
-    turn.require_playable()
     if not state.checked and "deck_unchecked" in turn.book.laws:
         turn.irregular("deck_unchecked")
     turn.open_bets(command.by)
@@ -102,9 +108,6 @@ def open_bets(turn: Turn, command: BetsOpen) -> None:
 
 def close_bets(turn: Turn, command: BetsClose) -> None:
     """Close the bets."""
-    if turn.state.shuffler is not None:
-        raise RejectedError("shuffler_not_ready", state=turn.state.shuffler)
-    turn.require_playable()
     turn.close_bets(command.by)
 
 
@@ -113,19 +116,7 @@ def close_bets(turn: Turn, command: BetsClose) -> None:
 
 def deal_cards(turn: Turn, command: CardsDeal) -> None:
     """Record cards that were dealt by hand, or came unseen in a silence."""
-    deal = dealing(turn)
-    held = turn.state.held
-    after_silence = (
-        deal.gap and bool(held) and held[0].trouble is None
-    )  # the waiting cards came after those of this command
-    if turn.state.doubt is not None or (held and not after_silence):
-        raise RejectedError(
-            "table_waits_for", commands=sent(("card.decide",) if held else turn.state.asks)
-        )
-    if why := turn.too_early():
-        raise RejectedError("card_too_early", law=turn.book.laws[why].cited)
-    if not deal.due:
-        raise RejectedError("no_more_cards_due")
+    deal = turn.current
     to = command.who if command.who is not None else deal.due[0]
     if command.count < 1 or command.count > deal.due.count(to):
         raise RejectedError("cards_due_to", due=deal.due.count(to), who=to, count=command.count)
@@ -143,7 +134,6 @@ def deal_cards(turn: Turn, command: CardsDeal) -> None:
 def show_cards(turn: Turn, command: CardsShow) -> None:
     """Turn a hand face up: these are its cards."""
     before = turn.state
-    _showing(turn, command.who)
     turn.show(command)
     deal_waiting(turn)
     if turn.state == before:
@@ -152,17 +142,8 @@ def show_cards(turn: Turn, command: CardsShow) -> None:
 
 def turn_cards(turn: Turn, command: CardsTurn) -> None:
     """Turn a hand face up whose cards were read."""
-    deal, before = dealing(turn), turn.state
-    if command.who is None:
-        raise RejectedError("who_required")
-    _showing(turn, command.who)
-    own = on_table.dealt(deal.cards, command.who)
-    if command.index is not None and not (
-        0 < command.index <= len(own) and own[command.index - 1].card
-    ):
-        raise RejectedError("card_unknown", who=command.who, index=command.index)
-    if command.index is None and not on_table.is_known(deal.cards, command.who):
-        raise RejectedError("hand_cards_unknown", who=command.who)
+    deal, before = turn.current, turn.state
+    assert command.who is not None
     turn.put(on_table.turn(deal.cards, command.who, command.index))
     turn.faced(command.who)
     deal_waiting(turn)
@@ -170,27 +151,10 @@ def turn_cards(turn: Turn, command: CardsTurn) -> None:
         raise RejectedError("cards_already_up", who=command.who)
 
 
-def _showing(turn: Turn, who: str) -> None:
-    deal = dealing(turn)
-    if turn.state.stop is not None and "cards.show" not in turn.state.asks:
-        raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
-    if not on_table.hand(deal.cards, who):
-        raise RejectedError("no_cards", who=who)
-    state = turn.state
-    reshown = state.doubt == "shown_differs" and on_table.is_up(
-        deal.cards, who
-    )  # the other one may be wrong
-    if state.doubt is None or (reshown and who != state.about):
-        turn.require_showable(who)
-    elif state.about not in (None, who):
-        raise RejectedError("table_waits_for_cards", who=turn.state.about)
-
-
 def check_deck(turn: Turn, command: DeckCheck) -> None:
     """Record a person's check of the deck. If it is right, it may be dealt regardless of the
     shuffler.
     """
-    session(turn)
     count_right = command.cards == turn.counted()
     number = turn.state.current.round if turn.state.current else 0
     right = command.right and count_right
@@ -216,9 +180,7 @@ def report_error(turn: Turn, command: DealError) -> None:
     """Handle an error of dealing: the rules void the round, let it continue, or leave it to a
     person.
     """
-    if not command.valid:
-        raise RejectedError("deal_error_not_withdrawn")
-    deal = dealing(turn)
+    deal = turn.current
     kind = command.who.split(":")[0] if command.who else ""
     reason = turn.book.errors.get(f"{command.error} {kind}", turn.book.errors.get(command.error))
     put_right = command.recoverable and reason == "wrong_count" and turn.correctable()
@@ -234,36 +196,17 @@ def report_error(turn: Turn, command: DealError) -> None:
 def void(turn: Turn, command: RoundVoid) -> None:
     """Void the round by decision of the person in charge."""
     law = void_law(turn, command)
-    deal, waiting = turn.state.current, turn.state.unresolved()
-    number = command.round
-    if number is None:
-        if deal is None and not waiting:
-            raise RejectedError("no_round_to_decide")
-        if deal is None and len(waiting) > 1:
-            raise RejectedError("say_round", rounds=tuple(str(entry.round) for entry in waiting))
-        number = deal.round if deal is not None else waiting[0].round
-    if (deal is None or deal.round != number) and number not in [entry.round for entry in waiting]:
-        raise RejectedError("round_not_open", round=number)
-    turn.void(number, command.reason, law, command)
+    turn.void(round_to_void(turn, command), command.reason, law, command)
 
 
 def confirm(turn: Turn, command: RoundConfirm) -> None:
     """Let a suspended round continue, or confirm that an unresolved one was settled at the
     table.
     """
-    if command.winner is not None or command.number is not None or command.dice is not None:
-        raise RejectedError("result_from_cards")
-    state, waiting = turn.state, turn.state.unresolved()
-    alone = waiting[0].round if state.current is None and len(waiting) == 1 else None
-    left = next((entry for entry in waiting if entry.round == (command.round or alone)), None)
-    if left is not None:
-        turn.confirmed(left, f"{command.by} ({command.role})")
+    round_ = round_to_confirm(turn, command)
+    if isinstance(round_, DealtEntry):
+        turn.confirmed(round_, f"{command.by} ({command.role})")
         return
-    deal = dealing(turn)
-    if command.round not in (None, deal.round):
-        raise RejectedError("round_not_in_progress", round=command.round)
-    if turn.state.doubt not in CONTINUABLE_STOPS:
-        raise RejectedError("nothing_to_confirm", round=deal.round)
     turn.continue_despite()
     turn.resolve(*CONTINUABLE_STOPS)
     record_confirmer(turn, command)
@@ -272,7 +215,7 @@ def confirm(turn: Turn, command: RoundConfirm) -> None:
 
 def correct(turn: Turn, command: ResultCorrect) -> None:
     """Correct wrong cards or decisions of a published result: every bet is settled again."""
-    entry = published(turn.state, command, decisions=turn.decides)
+    entry = result(turn, command)
     deal = turn.state.round_of(entry.round)
     if deal is None:  # a person's word settled it
         correct_settled(turn, entry, command, turn.deck)
@@ -290,31 +233,25 @@ DECISIONS = ("accept", "read", "for", "exposed", "remove")
 
 def decide(turn: Turn, command: CardDecide) -> None:
     """Decide about what waits: contradictory cards, cards hidden by a silence, a held card."""
-    session(turn)
     state = turn.state
-    if state.doubt == "shown_differs":
-        if command.action != "accept" or state.shown is None:
-            raise RejectedError(
-                "shown_cards_need_decision", commands=sent(("cards.show", "round.void"))
-            )
+    if state.doubt is not None:
+        if command.action != "accept":
+            raise _shown_cards_need_decision()
+        assert state.shown is not None
         turn.show(state.shown, trust=True)
-    elif state.doubt is not None:
-        raise RejectedError("table_waits_for", commands=sent(state.asks))
     elif state.current is not None and state.current.gap:
         if command.action != "accept":
             raise RejectedError(
                 "accept_nothing_missing", commands=sent(("cards.deal", "round.void"))
             )
         turn.change_current(gap=False)
-    elif state.held:
+    else:
         together = (
             len(state.held) if state.current is None else 1
         )  # those outside a round leave together
         turn.change(held=state.held[together:])
         for held in state.held[:together]:
             _waiting(turn, command, held)
-    else:
-        raise RejectedError("nothing_to_decide")
     record_confirmer(turn, command)
     deal_waiting(turn)
 
@@ -349,21 +286,241 @@ def _waiting(turn: Turn, command: CardDecide, held: Held) -> None:
     turn.place_card(to, card, up=up and count == 1, reading=reading, count=count)
 
 
-# Preconditions of commands
-
-
-def dealing(turn: Turn) -> BankedDeal:
-    """The round in progress, with bets closed. Raises ``RejectedError`` without one."""
-    session(turn)
-    deal: BankedDeal | None = turn.state.current
-    if deal is None:
-        raise RejectedError("no_round_in_progress")
-    if not deal.closed:
-        raise RejectedError("bets_still_open")
-    return deal
-
-
 def record_confirmer(turn: Turn, command: Command) -> None:
     """Record the person who decided."""
     if turn.state.current is not None:
         turn.change_current(confirmed_by=f"{command.by} ({command.role})")
+
+
+# Guards
+
+
+def bets_not_closed(turn: Turn) -> RejectedError | None:
+    """The bets of no round are closed."""
+    deal = turn.state.current
+    closed = deal is not None and deal.closed
+    return RejectedError("boxes_after_close", round=deal.round) if closed else None
+
+
+def has_boxes(turn: Turn) -> RejectedError | None:
+    """Boxes are in play."""
+    return None if turn.state.boxes else RejectedError("no_boxes")
+
+
+def deck_whole(turn: Turn) -> RejectedError | None:
+    """The last check of the deck found nothing wrong."""
+    if turn.state.defective:
+        return RejectedError("deck_not_whole", law=turn.book.laws["deck_wrong"].cited)
+    return None
+
+
+def playable(turn: Turn) -> RejectedError | None:
+    """A round can be played with these boxes."""
+    return turn.unplayable()
+
+
+def shuffler_ready(turn: Turn) -> RejectedError | None:
+    """The shuffler reports nothing that needs a person."""
+    state = turn.state.shuffler
+    return None if state is None else RejectedError("shuffler_not_ready", state=state)
+
+
+def dealt_by_hand(turn: Turn) -> RejectedError | None:
+    """Nothing waits for a person but what came after the cards that a silence hid."""
+    state, deal = turn.state, turn.current
+    after_silence = deal.gap and bool(state.held) and state.held[0].trouble is None
+    if state.doubt is None and (not state.held or after_silence):
+        return None
+    asks = ("card.decide",) if state.held else state.asks
+    return RejectedError("table_waits_for", commands=sent(asks))
+
+
+def not_too_early(turn: Turn) -> RejectedError | None:
+    """A card may come."""
+    why = turn.too_early()
+    return RejectedError("card_too_early", law=turn.book.laws[why].cited) if why else None
+
+
+def cards_due(turn: Turn) -> RejectedError | None:
+    """Cards are still to be dealt."""
+    return None if turn.current.due else RejectedError("no_more_cards_due")
+
+
+def shows(turn: Turn) -> RejectedError | None:
+    """Nothing stops the table, or a hand that is shown settles it."""
+    state = turn.state
+    if state.stop is not None and "cards.show" not in state.asks:
+        return RejectedError("table_waits_for", commands=sent(state.asks))
+    return None
+
+
+def _unshowable(turn: Turn, who: str) -> RejectedError | None:
+    """Why this hand may not be shown now."""
+    state, cards = turn.state, turn.current.cards
+    if not on_table.hand(cards, who):
+        return RejectedError("no_cards", who=who)
+    # the other one may be wrong
+    reshown = state.doubt == "shown_differs" and on_table.is_up(cards, who)
+    if state.doubt is None or (reshown and who != state.about):
+        return turn.unshowable(who)
+    if state.about not in (None, who):
+        return RejectedError("table_waits_for_cards", who=state.about)
+    return None
+
+
+def showing(turn: Turn) -> list[str]:
+    """The hands that may be shown now."""
+    names = dict.fromkeys(card.to for card in turn.current.cards if not card.gone)
+    return [who for who in names if _unshowable(turn, who) is None]
+
+
+def is_showable(turn: Turn, command: CardsShow) -> None:
+    """Reject a hand that may not be shown now."""
+    if refused := _unshowable(turn, command.who):
+        raise refused
+
+
+def any_to_show(turn: Turn) -> bool:
+    """Some hand may be shown."""
+    return bool(showing(turn))
+
+
+def names_hand(turn: Turn, command: CardsTurn) -> None:  # noqa: ARG001 - at any table
+    """Reject a command without a hand."""
+    if command.who is None:
+        raise RejectedError("who_required")
+
+
+def is_known(turn: Turn, command: CardsTurn) -> None:
+    """Reject a hand that may not be shown now, and cards that were not read."""
+    who, index, cards = command.who, command.index, turn.current.cards
+    assert who is not None
+    if refused := _unshowable(turn, who):
+        raise refused
+    own = on_table.dealt(cards, who)
+    if index is not None and not (0 < index <= len(own) and own[index - 1].card):
+        raise RejectedError("card_unknown", who=who, index=index)
+    if index is None and not on_table.is_known(cards, who):
+        raise RejectedError("hand_cards_unknown", who=who)
+
+
+def any_to_turn(turn: Turn) -> bool:
+    """A card that was read lies face down in a hand that may be shown."""
+    return any(
+        card.card is not None and not card.up
+        for who in showing(turn)
+        for card in on_table.hand(turn.current.cards, who)
+    )
+
+
+def not_withdrawn(turn: Turn, command: DealError) -> None:  # noqa: ARG001 - at any table
+    """Reject the withdrawal of an error."""
+    if not command.valid:
+        raise RejectedError("deal_error_not_withdrawn")
+
+
+def round_to_void(turn: Turn, command: RoundVoid) -> int:
+    """The number of the round that is to be void. Raises ``RejectedError`` for a reason that the
+    decree does not have, and unless exactly one round matches.
+    """
+    void_law(turn, command)
+    deal, waiting = turn.state.current, turn.state.unresolved()
+    number = command.round
+    if number is None:
+        if deal is None and not waiting:
+            raise RejectedError("no_round_to_decide")
+        if deal is None and len(waiting) > 1:
+            raise RejectedError("say_round", rounds=tuple(str(entry.round) for entry in waiting))
+        number = deal.round if deal is not None else waiting[0].round
+    if (deal is None or deal.round != number) and number not in [entry.round for entry in waiting]:
+        raise RejectedError("round_not_open", round=number)
+    return number
+
+
+def round_to_confirm(turn: Turn, command: RoundConfirm) -> DealtEntry | BankedDeal:
+    """The unresolved round that was settled at the table, or the suspended one. Raises
+    ``RejectedError`` if neither matches.
+    """
+    if command.winner is not None or command.number is not None or command.dice is not None:
+        raise RejectedError("result_from_cards")
+    state, waiting = turn.state, turn.state.unresolved()
+    alone = waiting[0].round if state.current is None and len(waiting) == 1 else None
+    left: DealtEntry | None = next(
+        (entry for entry in waiting if entry.round == (command.round or alone)), None
+    )
+    if left is not None:
+        return left
+    for guard in DEALING:
+        if refused := guard(turn):
+            raise refused
+    if command.round not in (None, turn.number):
+        raise RejectedError("round_not_in_progress", round=command.round)
+    if state.doubt not in CONTINUABLE_STOPS:
+        raise RejectedError("nothing_to_confirm", round=turn.number)
+    return turn.current
+
+
+def unconfirmed(turn: Turn) -> bool:
+    """A round is unresolved, or suspended by a doubt that a person may overrule."""
+    dealing = all(guard(turn) is None for guard in DEALING)
+    return bool(turn.state.unresolved()) or (dealing and turn.state.doubt in CONTINUABLE_STOPS)
+
+
+def result(turn: Turn, command: ResultCorrect) -> DealtEntry:
+    """The result that is to be corrected."""
+    return published(turn.state, command, decisions=turn.decides)
+
+
+def card_waits(turn: Turn) -> RejectedError | None:
+    """Contradictory cards wait for a person, or what a silence hid, or a card."""
+    state = turn.state
+    if state.doubt == "shown_differs":
+        return None if state.shown is not None else _shown_cards_need_decision()
+    if state.doubt is not None:
+        return RejectedError("table_waits_for", commands=sent(state.asks))
+    waits = state.held or (state.current is not None and state.current.gap)
+    return None if waits else RejectedError("nothing_to_decide")
+
+
+def _shown_cards_need_decision() -> RejectedError:
+    return RejectedError("shown_cards_need_decision", commands=sent(("cards.show", "round.void")))
+
+
+COMMANDS: Rows = {
+    SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
+    SessionClose: Row(IN_CHARGE, (is_open,), close_session),
+    DealError: Row(IN_CHARGE, (FieldCheck(not_withdrawn), *DEALING), report_error),
+    RoundVoid: Row(IN_CHARGE, (FieldCheck(round_to_void, voidable),), void),
+    RoundConfirm: Row(IN_CHARGE, (FieldCheck(round_to_confirm, unconfirmed),), confirm),
+    ResultCorrect: Row(IN_CHARGE, (FieldCheck(result, has_result),), correct),
+    CardDecide: Row(IN_CHARGE, (is_open, card_waits), decide),
+    BoxesSet: Row(AT_THE_TABLE, (is_open, bets_not_closed), set_boxes),
+    BetsOpen: Row(
+        AT_THE_TABLE,
+        (
+            is_open,
+            between_rounds,
+            nothing_to_decide,
+            rounds_left,
+            has_boxes,
+            deck_whole,
+            playable,
+        ),
+        open_bets,
+    ),
+    BetsClose: Row(AT_THE_TABLE, (is_open, bets_open, shuffler_ready, playable), close_bets),
+    CardsDeal: Row(AT_THE_TABLE, (*DEALING, dealt_by_hand, not_too_early, cards_due), deal_cards),
+    CardsShow: Row(
+        AT_THE_TABLE, (*DEALING, shows, FieldCheck(is_showable, any_to_show)), show_cards
+    ),
+    CardsTurn: Row(
+        AT_THE_TABLE,
+        (*DEALING, FieldCheck(names_hand), shows, FieldCheck(is_known, any_to_turn)),
+        turn_cards,
+    ),
+    DeckCheck: Row(AT_THE_TABLE, (is_open,), check_deck),
+    LastRoundsAnnounce: Row(
+        AT_THE_TABLE, (is_open, has_last_rounds, last_rounds_unannounced), announce_last_rounds
+    ),
+}
+"""The commands of every such table. Each game adds its own."""

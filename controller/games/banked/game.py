@@ -19,13 +19,11 @@ from controller.games import talla
 from controller.games.banked import commands, readings
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
-from controller.games.banked.when import WHEN
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.game import DealtGame
 from controller.games.machine import SILENCES, Inputs
 from controller.games.poker.machine import named
-from controller.games.session import announce_last_rounds
 from devices import readings as device
 from devices.readings import AnyReading
 
@@ -39,25 +37,7 @@ INPUTS = Inputs(
         device.ShoeReset: readings.on_reset,
         **dict.fromkeys(SILENCES, readings.on_silence),
     },
-    in_charge={
-        person.SessionOpen: commands.open_session,
-        person.SessionClose: commands.close_session,
-        person.DealError: commands.report_error,
-        person.RoundVoid: commands.void,
-        person.RoundConfirm: commands.confirm,
-        person.ResultCorrect: commands.correct,
-        person.CardDecide: commands.decide,
-    },
-    at_the_table={
-        person.BoxesSet: commands.set_boxes,
-        person.BetsOpen: commands.open_bets,
-        person.BetsClose: commands.close_bets,
-        person.CardsDeal: commands.deal_cards,
-        person.CardsShow: commands.show_cards,
-        person.CardsTurn: commands.turn_cards,
-        person.DeckCheck: commands.check_deck,
-        person.LastRoundsAnnounce: announce_last_rounds,
-    },
+    commands=commands.COMMANDS,
     of_voiders=(person.RoundVoid, person.DealError),
     leaves_out={
         person.RoundConfirm: ("number", "winner", "dice"),
@@ -67,7 +47,6 @@ INPUTS = Inputs(
         person.CardsShow: ("low",),
         person.CardDecide: ("fault",),
     },
-    when=WHEN,
 )
 
 

@@ -46,8 +46,9 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
 
     # What each game defines
 
-    def require_playable(self) -> None:
-        """Raise ``RejectedError`` if a round cannot be played with these boxes."""
+    def unplayable(self) -> RejectedError | None:
+        """Why a round cannot be played with these boxes; None if it can."""
+        return None
 
     @abstractmethod
     def begin_deal(self) -> None:
@@ -82,8 +83,8 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         """Continue the round despite the irregularity, by a person's decision."""
 
     @abstractmethod
-    def require_showable(self, who: str) -> None:
-        """Raise ``RejectedError`` if this hand may not be shown or turned now."""
+    def unshowable(self, who: str) -> RejectedError | None:
+        """Why this hand may not be shown or turned now; None if it may."""
 
     def faced(self, who: str) -> None:
         """Act on a hand that was shown, or a card of it that was turned."""

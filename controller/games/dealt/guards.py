@@ -52,6 +52,13 @@ def nothing_to_decide(turn: Turn) -> RejectedError | None:
     return RejectedError(stop.refusal, **fields)
 
 
+def unstopped(turn: Turn) -> RejectedError | None:
+    """Nothing stops the table."""
+    if turn.state.stop is None:
+        return None
+    return RejectedError("table_waits_for", commands=sent(turn.state.asks))
+
+
 def bets_open(turn: Turn) -> RejectedError | None:
     """The bets of a round are open, or its antes are being put in."""
     is_open = turn.current_stage() in (Phase.BETS_OPEN, Phase.ANTES)

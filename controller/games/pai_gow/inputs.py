@@ -16,13 +16,13 @@ from controller.contract.refusals import RejectedError
 from controller.games.banked import commands as banked_commands
 from controller.games.banked import game as banked
 from controller.games.banked import readings as banked_readings
-from controller.games.banked.commands import dealing
-from controller.games.banked.when import running
+from controller.games.dealt.guards import unstopped
+from controller.games.guards import DEALING, FieldCheck, Row, between_rounds, is_open
 from controller.games.machine import SILENCES
 from controller.games.pai_gow.table import croupier, passed, who_at
 from controller.games.pai_gow.turn import PaiGowTurn
-from controller.games.session import sent, session
-from controller.games.when import bets_closed, between_rounds, every, is_open, never
+from controller.games.roles import AT_THE_TABLE
+from controller.games.session import sent
 from devices.readings import (
     AnyReading,
     DiceFault,
@@ -38,10 +38,7 @@ def open_session(turn: PaiGowTurn, command: SessionOpen) -> None:
 
 def set_bank(turn: PaiGowTurn, command: ButtonSet) -> None:
     """Move the bank to a player, or to the croupier, who must accept it in turn."""
-    session(turn)
     state, book, here = turn.state, turn.book, croupier(turn.book)
-    if state.current is not None:
-        raise RejectedError("round_in_progress", round=state.current.round)
     there = (*state.boxes, here)
     to = command.seat
     if to is None:
@@ -64,7 +61,6 @@ def set_bank(turn: PaiGowTurn, command: ButtonSet) -> None:
 
 def set_dice(turn: PaiGowTurn, command: DiceSet) -> None:
     """Register the dice of the session: their number, colour and size are the decree's."""
-    session(turn)
     least, most = turn.book.die
     turn.emit(DiceRegistered(serials=command.serials, by=command.by))
     wrong = {
@@ -97,15 +93,8 @@ def read_dice(turn: PaiGowTurn, reading: DiceRead) -> None:
 
 def tell_dice(turn: PaiGowTurn, command: DiceTell) -> None:
     """Record the dice as the croupier reports them: without a device, or against its reading."""
-    dealing(turn)
     deal = turn.current
-    if not _right(turn, command.values):
-        raise RejectedError("dice_values_wrong", dice=turn.book.dice)
-    if turn.state.doubt not in (None, "dice_late"):
-        raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
     turn.resolve("dice_late")
-    if deal.cards:
-        raise RejectedError("cards_already_dealt")
     if deal.dice == command.values:
         raise RejectedError("dice_unchanged")
     if deal.dice:
@@ -144,33 +133,47 @@ def _spell(values: tuple[int, ...]) -> str:
 
 def act(turn: PaiGowTurn, command: HandAct) -> None:
     """Record that a player has set the hand, or withdraw that."""
-    dealing(turn)
-    if turn.state.stop is not None:
-        raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
-    if command.action != "set":
-        raise RejectedError("action_not_allowed", action=command.action, actions=("set",))
     (turn.set_hand if command.valid else turn.unset_hand)(command.who, command.by)
     banked_readings.deal_waiting(turn)
 
 
-def turn_cards(_turn: PaiGowTurn, _command: CardsTurn) -> None:
-    """Refuse: a hand is shown set in two."""
-    raise RejectedError("show_with_low_hand")
+# Guards
 
 
-# Preconditions of commands
+def values_right(turn: PaiGowTurn, command: DiceTell) -> None:
+    """Reject values that these dice cannot show."""
+    if not _right(turn, command.values):
+        raise RejectedError("dice_values_wrong", dice=turn.book.dice)
 
 
-def _may_throw(turn: PaiGowTurn) -> bool:
-    """No card is dealt, and nothing else stops the round."""
-    return bets_closed(turn) and not turn.current.cards and turn.state.doubt in (None, "dice_late")
+def dice_wait(turn: PaiGowTurn) -> RejectedError | None:
+    """Nothing else stops the round."""
+    if turn.state.doubt not in (None, "dice_late"):
+        return RejectedError("table_waits_for", commands=sent(turn.state.asks))
+    return None
 
 
-def _may_set(turn: PaiGowTurn) -> bool:
+def undealt(turn: PaiGowTurn) -> RejectedError | None:
+    """No card of the round is dealt."""
+    return RejectedError("cards_already_dealt") if turn.current.cards else None
+
+
+def sets(turn: PaiGowTurn, command: HandAct) -> None:  # noqa: ARG001 - at any table
+    """Reject any other action."""
+    if command.action != "set":
+        raise RejectedError("action_not_allowed", action=command.action, actions=("set",))
+
+
+def may_set(turn: PaiGowTurn) -> bool:
     """All cards are dealt, and no hand is face up."""
-    dealt = running(turn) and bool(turn.current.dice) and not turn.current.due
+    dealt = bool(turn.current.dice) and not turn.current.due
     set_all = dealt and len(turn.current.set) == len(turn.current.boxes)
     return dealt and not (set_all and turn.current.low)
+
+
+def never_turned(turn: PaiGowTurn) -> RejectedError:  # noqa: ARG001 - at any table
+    """No hand is turned: it is shown set in two."""
+    return RejectedError("show_with_low_hand")
 
 
 INPUTS = banked.INPUTS.also(
@@ -179,20 +182,15 @@ INPUTS = banked.INPUTS.also(
         DiceFault: on_fault,
         **dict.fromkeys(SILENCES, on_silence),
     },
-    in_charge={SessionOpen: open_session},
-    at_the_table={
-        ButtonSet: set_bank,
-        DiceSet: set_dice,
-        DiceTell: tell_dice,
-        HandAct: act,
-        CardsTurn: turn_cards,
-    },
-    when={
-        ButtonSet: every(is_open, between_rounds),
-        DiceSet: is_open,
-        DiceTell: _may_throw,
-        HandAct: _may_set,
-        CardsTurn: never,
+    commands={
+        SessionOpen: banked_commands.COMMANDS[SessionOpen]._replace(apply=open_session),
+        ButtonSet: Row(AT_THE_TABLE, (is_open, between_rounds), set_bank),
+        DiceSet: Row(AT_THE_TABLE, (is_open,), set_dice),
+        DiceTell: Row(
+            AT_THE_TABLE, (*DEALING, FieldCheck(values_right), dice_wait, undealt), tell_dice
+        ),
+        HandAct: Row(AT_THE_TABLE, (*DEALING, unstopped, FieldCheck(sets, may_set)), act),
+        CardsTurn: Row(AT_THE_TABLE, (is_open, never_turned), None),
     },
     withdrawn=(HandAct,),
     leaves_out={CardsShow: (), HandAct: ("count", "amount")},

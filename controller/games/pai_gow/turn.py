@@ -114,10 +114,11 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         boxes = sorted(deal.boxes, key=lambda box: box != deal.bank)
         return (DEALER, *(who_at(self.book, box) for box in boxes))
 
-    def require_playable(self) -> None:
-        """Raise ``RejectedError`` unless the bank's position is in play."""
+    def unplayable(self) -> RejectedError | None:
+        """Why no round can be played: not unless the bank's position is in play."""
         if self.bank not in (*self.state.boxes, croupier(self.book)):
-            raise RejectedError("bank_not_in_play", who=who_at(self.book, self.bank))
+            return RejectedError("bank_not_in_play", who=who_at(self.book, self.bank))
+        return None
 
     def begin_deal(self) -> None:
         """Wait for the dice, which decide where the deal begins."""
@@ -205,19 +206,20 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         self.change_current(set=tuple(player for player in self.current.set if player != who))
         self.decided(who, "set", by, valid=False)
 
-    def require_showable(self, who: str) -> None:
-        """Raise ``RejectedError`` if this hand may not be shown now: the croupier's follows when
+    def unshowable(self, who: str) -> RejectedError | None:
+        """Why this hand may not be shown now: the croupier's follows when
         all others are set, then the rest.
         """
         if self.current.due:
-            raise RejectedError("cards_not_dealt")
+            return RejectedError("cards_not_dealt")
         if who not in self.players:
-            raise RejectedError("no_hand", who=who)
+            return RejectedError("no_hand", who=who)
         waits = [player for player in self.players[1:] if player not in self.current.set]
         if waits:
-            raise RejectedError(
+            return RejectedError(
                 "hands_not_set", hands=tuple(waits), law=self.book.laws["dealer_early"].cited
             )
+        return None
 
     def show(self, command: CardsShow, *, trust: bool = False) -> None:
         """Show a hand: its cards, and which of them are the low hand."""

@@ -14,54 +14,82 @@ from controller.contract.commands import BetPlace, BetWithdraw, HandAct, ResultC
 from controller.contract.refusals import RejectedError
 from controller.contract.shown import TexasHouseShown
 from controller.games.banked import game as banked
-from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
 from controller.games.banked.readings import deal_waiting
-from controller.games.banked.when import running
+from controller.games.dealt.guards import unstopped
+from controller.games.guards import DEALING, FieldCheck, Row, is_open
 from controller.games.machine import Choices
-from controller.games.session import sent, session
+from controller.games.roles import AT_THE_TABLE
+from controller.games.stakes import in_time, in_time_to_withdraw
 from controller.games.texas_house.turn import TexasHouseState, TexasHouseTurn
-from controller.games.when import bets_open
 
 
 def act(turn: TexasHouseTurn, command: HandAct) -> None:
     """Record that a player makes the second bet or folds, or undo that."""
-    dealing(turn)
-    if turn.state.stop is not None:
-        raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
-    if command.action not in ("go", "pass"):
-        raise RejectedError("action_not_allowed", action=command.action, actions=("go", "pass"))
+    assert command.action in ("go", "pass")
     (turn.act if command.valid else turn.take_back)(command.who, command.action, command.by)
     deal_waiting(turn)
 
 
 def bet(turn: TexasHouseTurn, command: BetPlace | BetWithdraw) -> None:
     """The supplementary bet."""
-    session(turn)
-    if turn.state.current is None:
-        raise RejectedError("bets_not_open")
-    if command.bet != "txb":
-        raise RejectedError("unknown_bet", bet=command.bet, bets=("txb",))
     turn.bet(command)
+
+
+def plays_or_folds(turn: TexasHouseTurn, command: HandAct) -> None:  # noqa: ARG001 - at any table
+    """Reject any other action."""
+    if command.action not in ("go", "pass"):
+        raise RejectedError("action_not_allowed", action=command.action, actions=("go", "pass"))
 
 
 def may_act(turn: TexasHouseTurn) -> bool:
     """Whether a player may decide, or undo that."""
-    if not running(turn):
-        return False
     deal = turn.current
     undecided = not deal.due and len(deal.spoke) < len(turn.boxes)
     return undecided or (bool(deal.spoke) and turn.takes_back())
 
 
-def has_bonus(turn: TexasHouseTurn) -> bool:
-    """Whether a supplementary bet may be withdrawn."""
-    return bets_open(turn) and bool(turn.current.bonus)
+def has_begun(turn: TexasHouseTurn) -> RejectedError | None:
+    """The bets of a round were opened."""
+    return RejectedError("bets_not_open") if turn.state.current is None else None
+
+
+def is_supplementary(turn: TexasHouseTurn, command: BetPlace | BetWithdraw) -> None:  # noqa: ARG001
+    """Reject any other bet."""
+    if command.bet != "txb":
+        raise RejectedError("unknown_bet", bet=command.bet, bets=("txb",))
+
+
+def has_bonus(turn: TexasHouseTurn, command: BetWithdraw) -> None:
+    """Reject a bet that is not placed."""
+    turn.require_bettor(command)
+
+
+def any_bonus(turn: TexasHouseTurn) -> bool:
+    """A supplementary bet is placed."""
+    return bool(turn.current.bonus)
 
 
 INPUTS = banked.INPUTS.also(
-    at_the_table={HandAct: act, BetPlace: bet, BetWithdraw: bet},
-    when={HandAct: may_act, BetPlace: bets_open, BetWithdraw: has_bonus},
+    commands={
+        HandAct: Row(AT_THE_TABLE, (*DEALING, unstopped, FieldCheck(plays_or_folds, may_act)), act),
+        BetPlace: Row(
+            AT_THE_TABLE,
+            (is_open, has_begun, FieldCheck(is_supplementary), in_time),
+            bet,
+        ),
+        BetWithdraw: Row(
+            AT_THE_TABLE,
+            (
+                is_open,
+                has_begun,
+                FieldCheck(is_supplementary),
+                in_time_to_withdraw,
+                FieldCheck(has_bonus, any_bonus),
+            ),
+            bet,
+        ),
+    },
     withdrawn=(HandAct,),
     leaves_out={
         HandAct: ("count", "amount"),

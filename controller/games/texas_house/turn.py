@@ -217,15 +217,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         (``box:1``) or of one who bets on his hand (``box:1/2``).
         """
         who, placed = command.who, isinstance(command, BetPlace)
-        if self.current.closed:
-            raise RejectedError(stakes.too_late(command))
-        if hand_of(who) not in self.boxes:
-            raise RejectedError("who_not_in_play", who=who, hands=self.boxes)
-        stakes.bettor(who, self.book.boxes, self.book.bets_per_box)
-        if placed == (who in self.current.bonus):
-            raise RejectedError(
-                "bet_already_placed" if placed else "bet_not_placed", who=who, bet="txb"
-            )
+        self.require_bettor(command)
         own = (who,) if placed else ()
         self.change_current(
             bonus=(*(bettor for bettor in self.current.bonus if bettor != who), *own)
@@ -241,21 +233,33 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
             )
         )
 
+    def require_bettor(self, command: BetPlace | BetWithdraw) -> None:
+        """Reject a player who may not place or withdraw this bet."""
+        who, placed = command.who, isinstance(command, BetPlace)
+        if hand_of(who) not in self.boxes:
+            raise RejectedError("who_not_in_play", who=who, hands=self.boxes)
+        stakes.bettor(who, self.book.boxes, self.book.bets_per_box)
+        if placed == (who in self.current.bonus):
+            raise RejectedError(
+                "bet_already_placed" if placed else "bet_not_placed", who=who, bet="txb"
+            )
+
     def _withdraw(self, who: str, word: Word) -> None:
         self.change_current(
             spoke={**self.current.spoke, who: word}, cards=on_table.drop(self.current.cards, who)
         )
 
-    def require_showable(self, who: str) -> None:
-        """Raise ``RejectedError`` if this hand may not be shown: players once all have acted, the
+    def unshowable(self, who: str) -> RejectedError | None:
+        """Why this hand may not be shown now: players once all have acted, the
         bank once the river is dealt.
         """
         if len(self.current.spoke) < len(self.boxes):
-            raise RejectedError("decisions_missing")
+            return RejectedError("decisions_missing")
         if who == DEALER and self.current.due:
-            raise RejectedError("cards_not_dealt")
+            return RejectedError("cards_not_dealt")
         if who not in (DEALER, *self.going):
-            raise RejectedError("no_hand", who=who)
+            return RejectedError("no_hand", who=who)
+        return None
 
     def missing(self) -> tuple[str, ...]:
         """The covered hands of the bank and of its opponents, once all players have acted."""

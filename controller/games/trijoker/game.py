@@ -14,13 +14,14 @@ import msgspec
 from controller.contract.commands import CardsTurn, HandAct
 from controller.contract.refusals import RejectedError
 from controller.contract.shown import TrijokerShown
+from controller.games.banked import commands
 from controller.games.banked import game as banked
-from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
-from controller.games.banked.when import running, showing, to_turn
 from controller.games.dealt import cards as on_table
+from controller.games.dealt.guards import unstopped
+from controller.games.guards import DEALING, FieldCheck, Row
 from controller.games.machine import Choices
-from controller.games.session import sent
+from controller.games.roles import AT_THE_TABLE
 from controller.games.trijoker.settings import TrijokerSettings
 from controller.games.trijoker.turn import COMMON_PLACES, TrijokerState, TrijokerTurn
 from controller.rulebooks.common_poker import Trijoker
@@ -28,32 +29,47 @@ from controller.rulebooks.common_poker import Trijoker
 
 def act(turn: TrijokerTurn, command: HandAct) -> None:
     """Record that a player withdraws a bet or leaves it, or undo that decision."""
-    dealing(turn)
-    if turn.state.stop is not None:
-        raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
+    assert command.action in ("go", "withdraw")
+    (turn.act if command.valid else turn.take_back)(command.who, command.action, command.by)
+
+
+def leaves_or_withdraws(turn: TrijokerTurn, command: HandAct) -> None:  # noqa: ARG001 - at any table
+    """Reject any other action."""
     if command.action not in ("go", "withdraw"):
         raise RejectedError("action_not_allowed", action=command.action, actions=("go", "withdraw"))
-    (turn.act if command.valid else turn.take_back)(command.who, command.action, command.by)
 
 
 def may_act(turn: TrijokerTurn) -> bool:
     """Whether a player may decide about a bet, or undo that."""
-    return running(turn) and not turn.current.due and turn.current.turned < len(COMMON_PLACES)
+    return not turn.current.due and turn.current.turned < len(COMMON_PLACES)
 
 
-def may_turn(turn: TrijokerTurn) -> bool:
+def any_to_turn(turn: TrijokerTurn) -> bool:
     """Whether a hand may be turned. A common card also if it was seen too early and is face up
     already: with its turn the next decision begins.
     """
-    return to_turn(turn) or any(
+    return commands.any_to_turn(turn) or any(
         who in COMMON_PLACES[turn.current.turned :] and on_table.is_up(turn.current.cards, who)
-        for who in showing(turn)
+        for who in commands.showing(turn)
     )
 
 
 INPUTS = banked.INPUTS.also(
-    at_the_table={HandAct: act},
-    when={HandAct: may_act, CardsTurn: may_turn},
+    commands={
+        HandAct: Row(
+            AT_THE_TABLE, (*DEALING, unstopped, FieldCheck(leaves_or_withdraws, may_act)), act
+        ),
+        CardsTurn: Row(
+            AT_THE_TABLE,
+            (
+                *DEALING,
+                FieldCheck(commands.names_hand),
+                commands.shows,
+                FieldCheck(commands.is_known, any_to_turn),
+            ),
+            commands.turn_cards,
+        ),
+    },
     withdrawn=(HandAct,),
     leaves_out={HandAct: ("count", "amount")},
 )

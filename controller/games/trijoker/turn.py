@@ -146,17 +146,18 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         )
         self.irregular("hand_told", detail=who)
 
-    def require_showable(self, who: str) -> None:
-        """Raise ``RejectedError`` out of order: the left common card, the right one, then the
+    def unshowable(self, who: str) -> RejectedError | None:
+        """Why it may not be shown: out of order: the left common card, the right one, then the
         players' hands.
         """
         if self.current.due:
-            raise RejectedError("cards_not_dealt")
+            return RejectedError("cards_not_dealt")
         if who not in (*COMMON_PLACES, *self.boxes) or who in self.current.told:
-            raise RejectedError("no_hand", who=who)
+            return RejectedError("no_hand", who=who)
         place = COMMON_PLACES.index(who) if who in COMMON_PLACES else len(COMMON_PLACES)
         if place > self.current.turned:
-            raise RejectedError("turned_first", who=COMMON_PLACES[self.current.turned])
+            return RejectedError("turned_first", who=COMMON_PLACES[self.current.turned])
+        return None
 
     def faced(self, who: str) -> None:
         """Begin the next decision with a common card that was turned in order. A player who has not
