@@ -29,6 +29,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=20)
     parser.add_argument("--pace", type=float, default=1.0, help="see Plan.pace")
     parser.add_argument("--pair", action="store_true", help="two daemons with one lease")
+    parser.add_argument("--parts", default="", help="who takes part: names with commas between")
     parser.add_argument("--jobs", type=int, default=2)
     chosen = parser.parse_args()
     _be_quiet()
@@ -38,7 +39,15 @@ def main() -> int:
 
 
 def _plan(chosen: argparse.Namespace, seed: int) -> Plan:
-    return plan(seed, chosen.hours, chosen.tables, chosen.faults, chosen.pace, pair=chosen.pair)
+    return plan(
+        seed,
+        chosen.hours,
+        chosen.tables,
+        chosen.faults,
+        chosen.pace,
+        pair=chosen.pair,
+        parts=tuple(filter(None, chosen.parts.split(","))),
+    )
 
 
 def _replay(of: Plan) -> int:

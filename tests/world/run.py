@@ -24,6 +24,8 @@ class Plan(msgspec.Struct, frozen=True):
     tables: int = 2
     pace: float = 1.0
     pair: bool = False
+    parts: tuple[str, ...] = ()
+    """Who takes part, by their names in :data:`tests.world.parts.PARTS`."""
     faults: tuple[Happening, ...] = ()
 
 
@@ -43,15 +45,17 @@ def plan(
     faults: int = 20,
     pace: float = 1.0,
     pair: bool = False,
+    parts: tuple[str, ...] = (),
 ) -> Plan:
     """Draw the faults of a seed."""
-    drawn = tuple(draw(Random(f"faults {seed}"), hours, faults))
-    return Plan(seed, hours, tables, pace, pair, drawn)
+    known = (*parts, "pair") if pair else parts
+    drawn = tuple(draw(Random(f"faults {seed}"), hours, faults, known))
+    return Plan(seed, hours, tables, pace, pair, parts, drawn)
 
 
 def run(of: Plan, folder: Path | None = None) -> Outcome:
     """Run a world to its end, or to the first thing that must never be."""
-    with world(of.seed, of.tables, of.pace, of.pair, folder) as made:
+    with world(of.seed, of.tables, of.pace, of.pair, of.parts, folder) as made:
         _schedule(made, of.faults)
         made.loop.call_at(1.0, made.start, context=Context())
         made.quiet_at = max([of.hours * 3600.0, *(fault.until for fault in of.faults)])
@@ -74,5 +78,5 @@ def _schedule(made: World, faults: Sequence[Happening]) -> None:
 
 def _begin(made: World, fault: Happening) -> None:
     made.note(f"FAULT      {fault.name}, until {fault.until:.3f}")
-    end = FAULTS[fault.name](made, Random(fault.seed))
+    end = FAULTS[fault.name].begin(made, Random(fault.seed))
     made.loop.call_at(fault.until, end, context=Context())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import Context
 from functools import partial
@@ -30,12 +30,14 @@ from tests.world.broker.sockets import Sockets, connect_in_memory
 from tests.world.broker.wires import Wires
 from tests.world.checkers import Checker, InOrder, OneWriter, StoredFirst, Truth
 from tests.world.client import Client
-from tests.world.daemon import DaemonProgram
+from tests.world.daemon import Node, daemon
 from tests.world.disk import Disk
 from tests.world.errors import PropertyViolatedError
 from tests.world.lease_store import Bucket, ProcessEndedError, WorldFence
 from tests.world.loop import WorldLoop
+from tests.world.parts import PARTS
 from tests.world.process import PROCESS, Machine
+from tests.world.program import Program
 from tests.world.wheel import Wheel
 
 BEGINS = 1_800_000_000.0
@@ -83,11 +85,23 @@ lease = 4.0
 
 
 class World:
-    """``seed`` decides everything that happens in it."""
+    """``seed`` decides everything that happens in it. ``stack``: what is undone when it ends;
+    ``folder``: where the files of its machines lie.
+
+    A part (:mod:`tests.world.parts`) adds to ``tables``, ``sections``, ``programs`` and
+    ``checkers`` before anything starts.
+    """
 
     def __init__(
-        self, seed: int, folder: Path, tables: int = 1, pace: float = 1.0, pair: bool = False
+        self,
+        seed: int,
+        folder: Path,
+        stack: ExitStack,
+        tables: int = 1,
+        pace: float = 1.0,
+        pair: bool = False,
     ) -> None:
+        self.folder, self.stack = folder, stack
         self.random = Random(seed)
         self.finding: PropertyViolatedError | None = None
         self.loop = WorldLoop(lambda: self.random.uniform(0.0005, 0.005))
@@ -105,32 +119,44 @@ class World:
         }
         devices.PORTS.clear()
         devices.PORTS.update(self.wheels)
-        self._folder = folder
+        self.tables = {name: TABLE.format(name=name, period=0.5 * pace) for name in self.wheels}
+        """The configuration of each table."""
+        self.sections: list[str] = []
+        """Further sections of the configuration of the daemons."""
         self.bucket = Bucket(self.random) if pair else None
-        configuration = CONFIGURATION + "".join(
-            TABLE.format(name=name, period=0.5 * pace) for name in self.wheels
-        )
-        self.daemons = [
-            self._install(name, configuration, pair) for name in ("north", "south")[: 1 + pair]
-        ]
+        self.programs: list[Program] = []
+        self.nodes: list[Node] = []
+
+    def assemble(self, parts: Sequence[str]) -> None:
+        """Let the parts join, and install the daemons and the checkers of every world."""
+        for part in parts:
+            PARTS[part](self)
+        for name in ("north", "south") if self.bucket else ("north",):
+            self._install(name)
         self.subscriber = Client(self.sockets, "observer", ("#",), self._on_received)
         self.held = InOrder()
-        disks = [daemon.disk for daemon in self.daemons]
+        disks = [node.disk for node in self.nodes]
         self.checkers += [StoredFirst(), self.held, OneWriter(), Truth(self.wheels, disks)]
 
-    def _install(self, name: str, configuration: str, pair: bool) -> DaemonProgram:
+    def _install(self, name: str) -> None:
         """Give a machine its disk, its configuration and a daemon."""
-        folder = self._folder / name
+        folder = self.folder / name
         folder.mkdir()
         file = folder / "novamas.toml"
-        file.write_text(configuration + STANDBY.format(name=name) * pair, encoding="utf-8")
+        text = "".join([CONFIGURATION, *self.sections, *self.tables.values()])
+        if self.bucket is not None:
+            text += STANDBY.format(name=name)
+        file.write_text(text, encoding="utf-8")
         disk = Disk(self.loop, self.random, partial(self._on_stored, name))
-        return DaemonProgram(self.loop, name, Machine(name), disk, file, self.note)
+        machine = Machine(name)
+        program = Program(self.loop, name, machine, daemon(file, disk), self.note)
+        self.programs.append(program)
+        self.nodes.append(Node(machine, disk, program))
 
     def start(self) -> None:
         """Start all programs."""
-        for daemon in self.daemons:
-            daemon.start()
+        for program in self.programs:
+            program.start()
         self.open_sessions()
 
     def lasts(self, seconds: float) -> float:
@@ -152,9 +178,10 @@ class World:
 
     def check_end(self) -> None:
         """Everything must have become right."""
-        for daemon in self.daemons:
-            for failure in daemon.failures:
-                self.finding = self.finding or PropertyViolatedError(f"{daemon.name}: {failure!r}")
+        for program in self.programs:
+            for failure in program.failures:
+                text = f"{program.name}: {failure!r}"
+                self.finding = self.finding or PropertyViolatedError(text)
         for table in self.wheels:
             retained = self.broker.retained.get(f"{ROOT}/{table}/state")
             status = None if retained is None else json.loads(retained.payload)["status"]
@@ -178,7 +205,7 @@ class World:
 
     def note(self, text: str) -> None:
         """Add a line to the trace."""
-        self.trace.append(f"{self.loop.now:12.4f}  {text}".replace(str(self._folder), "FOLDER"))
+        self.trace.append(f"{self.loop.now:12.4f}  {text}".replace(str(self.folder), "FOLDER"))
 
     def _on_stored(self, owner: str, entries: list[Entry]) -> None:
         for entry in entries:
@@ -239,13 +266,14 @@ def world(
     tables: int = 1,
     pace: float = 1.0,
     pair: bool = False,
+    parts: Sequence[str] = (),
     folder: Path | None = None,
 ) -> Iterator[World]:
     """Make a world, in which the clocks, chance, threads and the network of this process are."""
     with ExitStack() as stack:
         if folder is None:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="world-")))
-        made = World(seed, folder, tables, pace, pair)
+        made = World(seed, folder, stack, tables, pace, pair)
         loop = made.loop
 
         def boottime() -> float:
@@ -282,6 +310,7 @@ def world(
                 mock.patch.object(controller.service.readiness, "_is_reachable", _is_reachable)
             )
         stack.callback(devices.register())
+        made.assemble(parts)
         gc.disable()
         stack.callback(gc.enable)
         try:
@@ -297,7 +326,7 @@ def _started() -> float:
 
 
 def _end(made: World) -> None:
-    for daemon in made.daemons:
-        if daemon.process is not None and daemon.process.alive:
-            made.loop.kill(daemon.process)
+    for program in made.programs:
+        if program.process is not None and program.process.alive:
+            made.loop.kill(program.process)
     Context().run(made.loop.close)

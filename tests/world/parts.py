@@ -1,0 +1,12 @@
+"""Who may take part in a world beside the daemons, their wheels and the broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.world.world import World
+
+PARTS: dict[str, Callable[[World], None]] = {}
+"""Name of each part, and how it joins a world: it adds what it needs before anything starts."""
