@@ -21,7 +21,7 @@ from tests.world.process import PROCESS
 
 class Disk:
     """The disk of one machine. ``broken``: every commit fails; ``torn``: the next commit is stored
-    and fails all the same; ``latency``: how long a commit takes, in seconds; ``on_stored`` is told
+    and reported as failed; ``latency``: how long a commit takes, in seconds; ``on_stored`` is told
     what is published of each commit.
     """
 
@@ -100,12 +100,14 @@ class _FaultyStore:
 
     def __init__(self, store: JournalStore, disk: Disk) -> None:
         self._store, self._disk = store, disk
+        self._commit = store.commit
+        vars(store).update(commit=self._torn_commit)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name in {"_store", "_disk"}:
+        if name in {"_store", "_disk", "_commit"}:
             object.__setattr__(self, name, value)
         else:
             setattr(self._store, name, value)
@@ -116,10 +118,13 @@ class _FaultyStore:
             raise sqlite3.OperationalError("disk I/O error")
         written = self._store.write(records, moves)
         self._disk.on_stored(written[1])
+        return written
+
+    def _torn_commit(self, *what: Any) -> None:
+        self._commit(*what)
         if self._disk.torn:
             self._disk.torn = False
             raise sqlite3.OperationalError("disk I/O error after the commit")
-        return written
 
 
 def _abandon(journal: Journal) -> None:
