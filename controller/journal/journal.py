@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future as ThreadFuture
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -79,7 +79,8 @@ class Journal:
     ``failed``: why commits fail at present, or None; ``on_change`` is called with each change.
     ``on_commit`` is called when there are new entries to publish. ``waiting``: inputs that are not
     committed yet. ``id``: the id of the file; ``restored``: the backup that it continues;
-    ``hand_over``: the daemon of the pair that had the tables before. ``run`` starts the writer.
+    ``hand_over``: the daemon of the pair that had the tables before. ``run`` starts the writer;
+    ``open_store`` opens what it writes to.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Journal:
         capacity: int = MAX_WAITING_RECORDS,
         on_aside: Callable[[], None] | None = None,
         run: Callable[[JournalWriter], ThreadFuture[None]] = in_thread,
+        open_store: Callable[[Path], JournalStore] = JournalStore,
     ) -> None:
         self.path = path
         self.failed: str | None = None
@@ -104,23 +106,23 @@ class Journal:
         self._moves: dict[str, int] = {}
         self._moves_due: asyncio.TimerHandle | None = None
         self._probes = 0
+        self._files = ExitStack()
         self._lock = lock(path)
+        self._files.callback(os.close, self._lock)
         try:
-            store = JournalStore(path)
-        except BaseException:
-            os.close(self._lock)
-            raise
-        self.set_aside = store.set_aside
-        self.lost = store.unpublished.lost
-        self._reader = JournalReader(path)
-        self.id = self._reader.id()
-        try:
+            store = open_store(path)
+            self._files.callback(store.end)
+            self._reader = store.open_reader()
+            self._files.callback(lambda: self._reader.close())
+            self.id = self._reader.id()
             self.restored = read_restored(self._reader)
         except BaseException:
-            self._reader.close()
-            store.end()
-            os.close(self._lock)
+            self.abandon()
             raise
+        self.open_reader = store.open_reader
+        """Opens another reader of the journal, for any thread."""
+        self.set_aside = store.set_aside
+        self.lost = store.unpublished.lost
         self._head = store.head
         self._recent: deque[Entry] = deque()
         self._recent_after = self._head.position
@@ -318,6 +320,10 @@ class Journal:
                 self._writer.put(DamageCheck())
             raise JournalUnusableError(f"{self.path}: cannot be read: {error}") from error
 
+    def abandon(self) -> None:
+        """Close the files without storing what waits, once the writer no longer runs."""
+        self._files.close()
+
     async def watch(self) -> None:
         """Wait for the end of the writer, which must not end before :meth:`close`. Raises the error
         that ended it.
@@ -334,7 +340,7 @@ class Journal:
             self._enqueue()
         self._writer.close()
         self._ended.exception()  # waits for it
-        os.close(self._lock)
+        self.abandon()
 
     def _on_failure(self, reason: str | None) -> None:
         """Note why commits fail, or None. Called by the writer."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -38,10 +40,13 @@ MAX_LOG_BYTES = 16_000_000
 
 
 class ReadBack:
-    """Checks the journal at ``path``. Used by one thread at a time; :meth:`stop` by any thread."""
+    """Checks the journal at ``path``, which ``open_reader`` opens. Used by one thread at a time;
+    :meth:`stop` by any thread.
+    """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, open_reader: Callable[[], JournalReader] | None = None) -> None:
         self._path = path
+        self._open_reader = open_reader or partial(JournalReader, path)
         self._stopped = Event()
         self._since = 0.0
         self._held: dict[int, int] = {}
@@ -71,7 +76,7 @@ class ReadBack:
         self._forget()
         self._since = clock.monotonic()
         try:
-            with closing(JournalReader(self._path)) as self._reader:
+            with closing(self._open_reader()) as self._reader:
                 if self._reader.id() != journal:
                     return None  # another file has taken its place
                 problem = self._chain(self._reader, end=end)

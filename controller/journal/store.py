@@ -112,6 +112,10 @@ class JournalStore:
         self._aside: Path | None = None  # where to move the file; the move failed so far
         self._leaving: Path | None = None  # where it was moved; the new file is not complete yet
 
+    def open_reader(self) -> JournalReader:
+        """Open another reader of the file. May be called by any thread."""
+        return JournalReader(self.path)
+
     @property
     def _cursor(self) -> int:
         return self._cursors.get("mqtt", 0)

@@ -98,6 +98,7 @@ class JournalWriter:
 
     ``cut``: the position up to which entries are still to be removed; 0 if there is nothing to
     remove. ``commits``: the durations of commits. ``on_put`` is called after each :meth:`put`.
+    ``busy_since``: the monotonic time at which the present work was started, or None.
     """
 
     def __init__(
@@ -117,8 +118,7 @@ class JournalWriter:
         self.ended = False
         self.commits = Histogram()
         self.cut = 0
-        self._busy_since: float | None = None
-        """The monotonic time at which the present work was started."""
+        self.busy_since: float | None = None
         self._failure: str | None = None
         self._failed: FailedCommit | None = None
         self._suspected: DamageCheck | None = None
@@ -131,7 +131,7 @@ class JournalWriter:
         """For how long the writer has been busy with one piece of work; 0 if it is idle. A commit
         with its retries is one piece of work.
         """
-        since = self._busy_since
+        since = self.busy_since
         return 0.0 if since is None else clock.monotonic() - since
 
     def put(self, item: Batch | EntryRemoval | DamageCheck | ForeignWriteCheck) -> None:
@@ -159,9 +159,11 @@ class JournalWriter:
                 self._give_up(failed)
             elif clock.monotonic() >= failed.at:
                 self._write(failed.batches, failed.pause)
+            if self._failed is None:
+                self.busy_since = None
             return
         batches, running, idle = self._collect(wait)
-        self._busy_since = clock.monotonic()
+        self.busy_since = clock.monotonic()
         self.ended = not running
         if self._suspected is not None:
             suspected, self._suspected = self._suspected, None
@@ -175,7 +177,7 @@ class JournalWriter:
                 self._give_up(self._failed)
             self._store.end()
         if self._failed is None:
-            self._busy_since = None
+            self.busy_since = None
 
     def _maintain(self, idle: bool) -> None:
         """Remove old entries, and move the log into the database."""

@@ -238,7 +238,7 @@ class JournalUpkeep:
         """Read the whole journal back at intervals, until cancelled, and have a damaged file
         replaced. If it was only partly checked at the start, the first check begins at once.
         """
-        reading = ReadBack(self._journal.path)
+        reading = self._reading()
         every = self._configuration.journal.read_back_every
         due = every if self._read_whole else 0.0
         try:
@@ -258,7 +258,7 @@ class JournalUpkeep:
         has written to it, which each checkpoint detects, report that, and read all of it back at
         once.
         """
-        reading = ReadBack(self._journal.path)
+        reading = self._reading()
         whole: asyncio.Task[None] | None = None
         try:
             async with asyncio.TaskGroup() as group:
@@ -272,9 +272,12 @@ class JournalUpkeep:
                         self._foreign_write.clear()
                         self._report_foreign_write()
                         if whole is None or whole.done():
-                            whole = group.create_task(self._read_back(ReadBack(self._journal.path)))
+                            whole = group.create_task(self._read_back(self._reading()))
         finally:
             reading.stop()
+
+    def _reading(self) -> ReadBack:
+        return ReadBack(self._journal.path, self._journal.open_reader)
 
     def _report_foreign_write(self) -> None:
         self._foreign = (
@@ -328,6 +331,7 @@ class JournalUpkeep:
                 counted,
                 acknowledged,
                 self._keep_days,
+                self._journal.open_reader,
                 self._pace,
             )
             if done.cut:

@@ -7,7 +7,7 @@ a clock that can be set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from hashlib import file_digest
 from itertools import takewhile
@@ -57,15 +57,17 @@ def seal(
     counted: int,
     acknowledged: int,
     keep_days: int,
+    open_reader: Callable[[], JournalReader] | None = None,
     pace: Throttle | None = None,
 ) -> SealedDay:
     """Seal every day that is over at ``now``. ``counted``: the seconds for which daemons have run;
-    ``acknowledged``: the published position, past which nothing is cut. Raises ``OSError``,
+    ``acknowledged``: the published position, past which nothing is cut; ``open_reader`` opens a
+    reader of the journal. Raises ``OSError``,
     ``sqlite3.Error``, ``JournalUnusableError``, :class:`BrokenSegmentError`, and
     :class:`EndedError` if ``pace`` was ended; a partly sealed day is sealed again.
     """
     pace = pace or Throttle()
-    with closing(JournalReader(journal)) as reader:
+    with closing(JournalReader(journal) if open_reader is None else open_reader()) as reader:
         own, begins = reader.id(), reader.beginning().position
         through = _seal_days(journal, reader, key, boot, now, counted, pace)
         chains = _chains(journal)

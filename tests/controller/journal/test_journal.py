@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -381,4 +382,21 @@ async def test_a_writer_that_waits_for_the_disk_reports_for_how_long(
         await until_async(lambda: journal.busy_seconds > 0.3)
         answered.set()
         await stored
+        await until_async(lambda: journal.busy_seconds == 0.0)
+
+
+async def test_a_writer_is_idle_after_a_commit_has_failed_and_succeeded(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit, tries = JournalStore.commit, iter((True, False))
+
+    def failing(store: JournalStore, *what: Any) -> None:
+        if next(tries):
+            raise OSError("no answer")
+        commit(store, *what)
+
+    monkeypatch.setattr(writer, "FIRST_RETRY_SECONDS", 0.0)
+    with closing(Journal(path)) as journal:
+        monkeypatch.setattr(JournalStore, "commit", failing)
+        await journal.append(record(1))
         await until_async(lambda: journal.busy_seconds == 0.0)

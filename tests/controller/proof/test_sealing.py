@@ -318,7 +318,7 @@ async def test_a_day_half_sealed_at_a_stop_is_sealed_again(
             DAY_SECONDS,
             300,
             30,
-            ended,
+            pace=ended,
         )
     assert list(folder(path).iterdir()) == []
     sealed(path, f"{DAYS[1]}T12:00:00.000000Z")
