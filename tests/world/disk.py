@@ -1,61 +1,156 @@
-"""The journal of a simulated world: its writer's steps are callbacks of the loop, and its disk can
-be slow, full or broken.
+"""The disk of a machine in a simulated world: the journal's writer works in steps of the loop, on
+the model of :mod:`tests.world.store` or on real files.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future as ThreadFuture
+from contextlib import closing
+from math import inf
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from controller.journal.journal import Journal
-from controller.journal.schema import Entry, Record
+from controller.journal.reader import JournalReader
+from controller.journal.schema import Entry, Row
 from controller.journal.store import JournalStore
 from controller.journal.writer import JournalWriter
+from devices import clock
 from tests.world.loop import WorldLoop
-from tests.world.process import PROCESS
+from tests.world.process import PROCESS, Process, context_of
+from tests.world.store import (
+    Fate,
+    JournalFiles,
+    ModelStore,
+    Trouble,
+    disk_error,
+    write_file,
+)
+
+if TYPE_CHECKING:
+    from tests.world.world import World
+
+USUAL_LATENCY_SECONDS = 0.002
+AT_A_KILL: tuple[Fate, ...] = ("absent", "unflushed", "stored")
+"""What can have become of a commit when its program is killed."""
+
+
+def join(world: World) -> None:
+    """Let the journals be SQLite files (the part ``sqlite``)."""
+    world.sqlite = True
 
 
 class Disk:
-    """The disk of one machine. ``broken``: every commit fails; ``torn``: the next commit is stored
-    and reported as failed; ``latency``: how long a commit takes, in seconds; ``on_stored`` is told
-    what is published of each commit.
+    """The disk of one machine. ``real``: journals are SQLite files, else models of them.
+
+    ``latency``: how long a commit takes, in seconds; ``hung_until``: when a hung disk answers
+    again, in the time of the world. ``on_stored`` is told what is published of each commit, and
+    ``on_lost`` what a power cut has taken of it.
     """
 
     def __init__(
-        self, loop: WorldLoop, random: Random, on_stored: Callable[[list[Entry]], None]
+        self,
+        loop: WorldLoop,
+        random: Random,
+        on_stored: Callable[[list[Entry]], None],
+        on_lost: Callable[[list[Entry]], None] = lambda _: None,
+        *,
+        real: bool = False,
     ) -> None:
         self.loop = loop
         self.on_stored = on_stored
-        self.broken = False
-        self.trouble_until = 0.0
-        """Until when commits may have been late."""
-        self.torn = False
-        self.latency = 0.002
+        self.trouble = Trouble()
+        self._troubles = 0
+        self._late_until = 0.0
+        self.latency = USUAL_LATENCY_SECONDS
+        self.hung_until = 0.0
+        self._on_lost = on_lost
         self._random = random
+        self._real = real
+        self._files = JournalFiles(self.trouble, on_stored)
+
+    @property
+    def trouble_until(self) -> float:
+        """Until when commits may be late."""
+        return inf if self._troubles else max(self._late_until, self.hung_until)
+
+    def begin_trouble(self) -> None:
+        """A fault begins, until :meth:`recover`."""
+        self._troubles += 1
 
     def recover(self, seconds: float) -> None:
         """A fault has ended; what waited is stored within that time."""
-        self.trouble_until = self.loop.now + seconds
+        self._troubles -= 1
+        self._late_until = max(self.loop.now, self.hung_until) + seconds
 
     def delay(self) -> float:
         """Draw the time that the next commit takes."""
-        return self._random.uniform(0.5, 1.5) * self.latency
+        usual = self._random.uniform(0.5, 1.5) * self.latency
+        return max(usual, self.hung_until - self.loop.now)
 
     def journal(self, path: Path) -> Journal:
         """Open a journal on this disk."""
         process = PROCESS.get()
         assert process is not None
-        journal = Journal(path, run=self._run)
-        journal._writer._store = _FaultyStore(journal._writer._store, self)  # type: ignore[assignment]
-        process.on_kill(lambda: _abandon(journal))
-        return journal
+        opened = _OpenJournal(self, process, path)
+        process.on_kill(opened.kill)
+        return opened.journal
+
+    def open_store(self, path: Path) -> JournalStore:
+        """Open the store of a journal."""
+        return RealStore(path, self) if self._real else ModelStore(path, self._files)
+
+    def cut_power(self) -> None:
+        """Lose what was not flushed. All programs on the machine must have been killed."""
+        for file in self._files.files.values():
+            lost = file.cut(self._random.randint(0, file.losable))
+            if lost := [entry for entry in lost if entry.is_published]:
+                self._on_lost(lost)
+
+    def show_files(self) -> None:
+        """Put the journals where programs that read files find them, while no daemon runs."""
+        for path, file in self._files.files.items():
+            write_file(file, path)
+
+    def read(self, path: Path) -> list[Entry]:
+        """Return all entries that a journal holds, as a program beside the daemon reads them."""
+        if not self._real:
+            return list(self._files.files[path].entries)
+        with closing(JournalReader(path)) as reader:
+            return list(reader.entries())
+
+    def draw_fate(self, fates: Sequence[Fate]) -> Fate:
+        """Draw what happens to a commit."""
+        return self._random.choice(fates)
+
+
+class _OpenJournal:
+    """A journal that a process has open."""
+
+    def __init__(self, disk: Disk, process: Process, path: Path) -> None:
+        self._disk, self._process = disk, process
+        self._steps: _Steps | None = None
+        self._store: JournalStore | None = None
+        self.journal = Journal(path, run=self._run, open_store=self._open_store)
+
+    def _open_store(self, path: Path) -> JournalStore:
+        self._store = self._disk.open_store(path)
+        return self._store
 
     def _run(self, writer: JournalWriter) -> ThreadFuture[None]:
-        return _Steps(self, writer).ended
+        self._steps = _Steps(self._disk, writer)
+        return self._steps.ended
+
+    def kill(self) -> None:
+        """Close its files as the operating system does, at any moment of a commit."""
+        assert self._steps is not None
+        context_of(self._process).run(self._steps.kill)
+        if isinstance(self._store, ModelStore):
+            self._store.kill()
+        self.journal.abandon()
 
 
 class _Steps:
@@ -68,73 +163,89 @@ class _Steps:
         self.ended.set_running_or_notify_cancel()
         writer.on_put = self._on_put
 
+    def kill(self) -> None:
+        """End at any moment of a commit that is under way."""
+        if self._timer is None or self._writer.ended:
+            return
+        self._timer.cancel()
+        if not self._writer.queue.empty():
+            self._disk.trouble.fate = self._disk.draw_fate(AT_A_KILL)
+            self._writer.step(0.0)
+            self._disk.trouble.fate = None
+
     def _on_put(self) -> None:
         if self._writer.closing.is_set():
             self._finish()
         elif self._timer is None:
-            self._timer = self._disk.loop.call_later(self._disk.delay(), self._step)
+            self._schedule()
+
+    def _schedule(self) -> None:
+        self._writer.busy_since = clock.monotonic()
+        self._timer = self._disk.loop.call_later(self._disk.delay(), self._step)
 
     def _step(self) -> None:
         self._timer = None
+        if self._disk.hung_until > self._disk.loop.now:
+            self._schedule()
+            return
         try:
             self._writer.step(0.0)
         except BaseException as error:
             self.ended.set_exception(error)
             return
-        wait = self._writer.due() if self._writer.queue.empty() else self._disk.delay()
-        if wait is not None and not self._writer.ended:
+        is_failing = self._writer.busy_since is not None
+        if self._writer.ended:
+            return
+        if not is_failing and not self._writer.queue.empty():
+            self._schedule()
+        elif (wait := self._writer.due()) is not None:
             self._timer = self._disk.loop.call_later(wait, self._step)
 
     def _finish(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        trouble = self._disk.trouble
+        usual = trouble.write_error
+        if self._disk.hung_until > self._disk.loop.now:  # a stop waits no longer
+            trouble.write_error = sqlite3.SQLITE_IOERR_WRITE
         while not self._writer.ended:
             self._writer.step(0.0)
+        trouble.write_error = usual
         if not self.ended.done():
             self.ended.set_result(None)
 
 
-class _FaultyStore:
-    """A store whose commits fail as its disk says."""
+class RealStore(JournalStore):
+    """A SQLite file whose commits fail as its disk says; what fails before its end is not there."""
 
-    def __init__(self, store: JournalStore, disk: Disk) -> None:
-        self._store, self._disk = store, disk
-        self._commit = store.commit
-        vars(store).update(commit=self._torn_commit)
+    def __init__(self, path: Path, disk: Disk) -> None:
+        self._trouble, self._on_stored = disk.trouble, disk.on_stored
+        super().__init__(path)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name in {"_store", "_disk", "_commit"}:
-            object.__setattr__(self, name, value)
-        else:
-            setattr(self._store, name, value)
-
-    def write(self, records: list[Record], moves: dict[str, int]) -> Any:
+    def commit(
+        self, new_rows: list[Row], saved: list[tuple[str, bytes, int]], moves: dict[str, int]
+    ) -> None:
         """See :class:`JournalStore`."""
-        if self._disk.broken:
-            raise sqlite3.OperationalError("disk I/O error")
-        written = self._store.write(records, moves)
-        self._disk.on_stored(written[1])
-        return written
+        self._trouble.check_write()
+        fate = self._trouble.take_fate()
+        if fate in (None, "stored"):
+            super().commit(new_rows, saved, moves)
+            entries = [Entry(*row) for row in new_rows]
+            self._on_stored([entry for entry in entries if entry.is_published])
+        if fate is not None:
+            raise disk_error(sqlite3.SQLITE_IOERR_FSYNC)
 
-    def _torn_commit(self, *what: Any) -> None:
-        self._commit(*what)
-        if self._disk.torn:
-            self._disk.torn = False
-            raise sqlite3.OperationalError("disk I/O error after the commit")
+    def remove(self, through: int) -> bool:
+        """See :class:`JournalStore`."""
+        if self._trouble.write_error is None:
+            return super().remove(through)
+        self.close()
+        return False
 
-
-def _abandon(journal: Journal) -> None:
-    """Close the files of a journal as the operating system does for a program that was killed."""
-    import os
-
-    release: list[Callable[[], object]] = [
-        journal._reader.close,
-        journal._writer._store.end,
-        lambda: os.close(journal._lock),
-    ]
-    for each in release:
-        each()
+    def move_log(self) -> bool:
+        """See :class:`JournalStore`."""
+        if self._trouble.write_error is None:
+            return super().move_log()
+        self.close()
+        return False

@@ -5,7 +5,6 @@ seed, with how long each lasts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,14 +12,12 @@ from simulators.faults import FAULTS as SIMULATED_FAULTS
 from tests.world.broker import faults as broker
 from tests.world.broker.packets import Reason
 from tests.world.device import PORTS
+from tests.world.disk_faults import DISK_FAULTS
 from tests.world.lease_store import USUAL_STORE_SECONDS
 
 if TYPE_CHECKING:
     from tests.world.process import Machine
     from tests.world.world import World
-
-RECOVERY_SECONDS = 30.0
-"""After a fault of the disk: what waited may still be stored so long."""
 
 End = Callable[[], object]
 
@@ -70,34 +67,6 @@ def _suspend(world: World, random: Random) -> End:
 def _wall(world: World, random: Random) -> End:
     random.choice(_machines(world)).wall += random.choice((-3600.0, -5.0, -0.2, 0.2, 5.0, 3600.0))
     return _nothing
-
-
-def _broken_disk(world: World, random: Random) -> End:
-    disk = random.choice(world.nodes).disk
-    disk.broken, disk.trouble_until = True, inf
-
-    def end() -> None:
-        disk.broken = False
-        disk.recover(RECOVERY_SECONDS)
-
-    return end
-
-
-def _torn_commit(world: World, random: Random) -> End:
-    disk = random.choice(world.nodes).disk
-    disk.torn, disk.trouble_until = True, inf
-    return lambda: disk.recover(RECOVERY_SECONDS)
-
-
-def _slow_disk(world: World, random: Random) -> End:
-    disk = random.choice(world.nodes).disk
-    usual, disk.latency, disk.trouble_until = 0.002, random.choice((0.05, 0.5, 3.0)), inf
-
-    def end() -> None:
-        disk.latency = usual
-        disk.recover(RECOVERY_SECONDS)
-
-    return end
 
 
 def _store_away(world: World, random: Random) -> End:
@@ -153,9 +122,7 @@ FAULTS: dict[str, Fault] = {
     "daemon starved": Fault(_freeze),
     "machine suspended": Fault(_suspend),
     "wall clock set": Fault(_wall),
-    "disk fails": Fault(_broken_disk),
-    "commit stored but failed": Fault(_torn_commit),
-    "disk slow": Fault(_slow_disk),
+    **{name: Fault(begin) for name, begin in DISK_FAULTS.items()},
     "store of the lease away": Fault(_store_away, "pair"),
     "store of the lease slow": Fault(_store_slow, "pair"),
     "device unplugged": Fault(_unplug),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tests.world import disk
+
 if TYPE_CHECKING:
     from tests.world.world import World
 
-PARTS: dict[str, Callable[[World], None]] = {}
+PARTS: dict[str, Callable[[World], None]] = {"sqlite": disk.join}
 """Name of each part, and how it joins a world: it adds what it needs before anything starts."""

@@ -126,6 +126,8 @@ class World:
         self.bucket = Bucket(self.random) if pair else None
         self.programs: list[Program] = []
         self.nodes: list[Node] = []
+        self.sqlite = False
+        """Whether journals are real files."""
 
     def assemble(self, parts: Sequence[str]) -> None:
         """Let the parts join, and install the daemons and the checkers of every world."""
@@ -147,7 +149,8 @@ class World:
         if self.bucket is not None:
             text += STANDBY.format(name=name)
         file.write_text(text, encoding="utf-8")
-        disk = Disk(self.loop, self.random, partial(self._on_stored, name))
+        on_stored = partial(self._on_stored, name)
+        disk = Disk(self.loop, self.random, on_stored, real=self.sqlite)
         machine = Machine(name)
         program = Program(self.loop, name, machine, daemon(file, disk), self.note)
         self.programs.append(program)
