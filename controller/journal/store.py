@@ -91,6 +91,7 @@ class JournalStore:
         self._index = WalIndex()
         self._connection, self.set_aside = open_or_replace(path)
         self._reserve_index()
+        self._flush_found_log()
         self._inode = _inode(path)
         with closing(JournalReader(path)) as reader:
             self._genesis, self.head, self._cursors = (
@@ -290,6 +291,14 @@ class JournalStore:
         """Close all files, once this process no longer uses the journal."""
         self.close()
         self._index.close()
+
+    def _flush_found_log(self) -> None:
+        """Move the log of an earlier process into the database. What that process wrote just before
+        its end may be in the page cache only: published now, it could be lost with the power.
+        """
+        assert self._connection is not None
+        with suppress(sqlite3.Error):  # a disk that fails or is full: the next commit reports it
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def _reserve_index(self) -> None:
         try:

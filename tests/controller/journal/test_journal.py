@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -400,3 +401,21 @@ async def test_a_writer_is_idle_after_a_commit_has_failed_and_succeeded(
         monkeypatch.setattr(JournalStore, "commit", failing)
         await journal.append(record(1))
         await until_async(lambda: journal.busy_seconds == 0.0)
+
+
+async def test_a_start_flushes_what_an_earlier_process_has_left_in_the_log(
+    path: Path, tmp_path: Path
+) -> None:
+    """That process may have been killed before it did, and the power may fail at any time."""
+    killed, cut = tmp_path / "killed", tmp_path / "cut"
+    killed.mkdir()
+    cut.mkdir()
+    with closing(Journal(path)) as journal:
+        await journal.append(record(1))
+        for suffix in ("", "-wal"):
+            shutil.copyfile(f"{path}{suffix}", killed / f"{path.name}{suffix}")
+    with closing(Journal(killed / path.name)) as journal:
+        found = journal.events_after(0, 9)
+        shutil.copyfile(killed / path.name, cut / path.name)  # without its log
+    with closing(Journal(cut / path.name)) as journal:
+        assert journal.events_after(0, 9) == found != []
