@@ -17,6 +17,7 @@ from tests.world.broker.faults import (
     Forget,
     HalfOpen,
     Lag,
+    LoseQos0,
     Outage,
     Partition,
     RefusePublish,
@@ -312,6 +313,19 @@ def test_messages_are_delivered_twice() -> None:
     publisher.publish("x", b"2")
     world.wait(2.0)
     assert reader.messages() == [b"1", b"QoS 0", b"2", b"1"]
+
+
+def test_messages_with_qos_0_are_lost() -> None:
+    world = World()
+    publisher, reader = world.client("publisher"), world.client("reader", "#")
+    fault = LoseQos0()
+    world.begin(fault)
+    publisher.send(Publish("x", b"QoS 0"))
+    publisher.publish("x", b"1", retain=True)
+    reader.send(Subscribe(2, (Subscription("x", 0),)))
+    world.end(fault)
+    publisher.send(Publish("x", b"QoS 0, later"))
+    assert reader.messages() == [b"1", b"1", b"QoS 0, later", b"QoS 0, later"]
 
 
 def test_a_slow_reader_gets_no_more_than_its_window_and_loses_what_does_not_fit() -> None:

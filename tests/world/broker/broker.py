@@ -17,7 +17,14 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from tests.world.broker.faults import ActiveFaults, Duplicate, Forget, Lag, RefusePublish
+from tests.world.broker.faults import (
+    ActiveFaults,
+    Duplicate,
+    Forget,
+    Lag,
+    LoseQos0,
+    RefusePublish,
+)
 from tests.world.broker.packets import (
     MAX_LENGTH,
     NONE,
@@ -76,6 +83,7 @@ class Connection:
     """
 
     def __init__(self, peer: str, changed: dict[Connection, None]) -> None:
+        self.peer = peer
         self.names = {peer} - {""}
         """How faults name this client."""
         self.outgoing = bytearray()
@@ -447,11 +455,12 @@ class Broker:
         if subscribers is None:
             subscribers = self._subscribers[message.topic] = self._matching(message.topic)
         one_copy = set[str]()
+        loses_qos0 = bool(self.faults.of_topic(LoseQos0, message.topic))
         for session, subscription, identifier in subscribers:
             client_id, qos = session.client_id, min(message.qos, subscription.qos)
             if subscription.no_local and client_id == source:
                 continue
-            if qos == 0 and session.write is None:
+            if qos == 0 and (session.write is None or loses_qos0):
                 continue
             if session.version != V5:  # one copy for all subscriptions of a client, as at Mosquitto
                 if client_id in one_copy:

@@ -53,6 +53,14 @@ class Duplicate(msgspec.Struct, frozen=True, tag=True):
     seconds: float = 0.0
 
 
+class LoseQos0(msgspec.Struct, frozen=True, tag=True):
+    """Messages that would be delivered with QoS 0 are lost, as where a queue has no room; those
+    that are retained are delivered at a subscription all the same.
+    """
+
+    topics: str = "#"
+
+
 class SlowReader(msgspec.Struct, frozen=True, tag=True):
     """A client has exhausted its receive maximum: at most ``window`` messages with QoS 1 are sent
     to it before it acknowledges one. The rest is queued, and dropped beyond the broker's limit.
@@ -101,6 +109,7 @@ Fault: TypeAlias = (
     | RefusePublish
     | Lag
     | Duplicate
+    | LoseQos0
     | SlowReader
     | ForcedDisconnect
     | Outage
@@ -108,7 +117,7 @@ Fault: TypeAlias = (
     | Delay
     | Partition
 )
-_OfTopics = TypeVar("_OfTopics", Forget, RefusePublish, Lag, Duplicate)
+_OfTopics = TypeVar("_OfTopics", Forget, RefusePublish, Lag, Duplicate, LoseQos0)
 
 
 class ActiveFaults:

@@ -15,7 +15,7 @@ import asyncio
 import errno
 import math
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import Context
 from typing import Any
@@ -143,16 +143,19 @@ class Sockets:
 
 
 @contextmanager
-def connect_in_memory(brokers: Mapping[tuple[str, int], Sockets]) -> Iterator[None]:
+def connect_in_memory(
+    brokers: Mapping[tuple[str, int], Sockets],
+    peer: Callable[[paho.Client], str] = lambda client: client._client_id.decode(),
+) -> Iterator[None]:
     """While it lasts, MQTT clients of this process connect to these brokers, by host and port.
-    Their client ids are the names that faults use. Another address is unreachable.
+    Faults name them by ``peer``, or by their client ids. Another address is unreachable.
     """
 
     def create_connection(client: paho.Client) -> socket.socket:
         broker = brokers.get((client.host, client.port))
         if broker is None:
             raise OSError(errno.EHOSTUNREACH, f"no broker at {client.host}:{client.port}")
-        return broker.dial(client._client_id.decode())
+        return broker.dial(peer(client))
 
     with mock.patch.object(paho.Client, "_create_socket_connection", create_connection):
         yield
