@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Sequence, Set
 from typing import Any
 
 from controller.journal.schema import Entry
@@ -37,6 +38,9 @@ class Checker:
     def on_received(self, message: Publish) -> None:
         """A subscriber has received a message."""
 
+    def on_tick(self, now: float) -> None:
+        """A second of the world has passed."""
+
     def on_end(self) -> None:
         """All faults are over, and everything has had time to become right."""
 
@@ -53,9 +57,12 @@ def require(condition: object, problem: str, *facts: object) -> None:
 
 
 class StoredFirst(Checker):
-    """Nothing is published that is not stored, and what is published is what is stored."""
+    """Nothing is published that is not stored, and what is published is what is stored; in the end,
+    all that is stored is published, except at ``shared`` tables, where a daemon may have waited.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, shared: Set[str] = frozenset()) -> None:
+        self._shared = shared
         self._stored: dict[Key, dict[str, Any]] = {}
         self._latest: dict[tuple[str, str], int] = {}
         self._published: set[Key] = set()
@@ -101,15 +108,19 @@ class StoredFirst(Checker):
         lost = sorted(
             key
             for key in set(self._stored) - self._published
-            if self._owners[key[1]] in serving  # the others publish it when they serve again
+            if key[0] not in self._shared
+            and self._owners[key[1]] in serving  # the others publish it when they serve again
         )
         require(not lost, "stored and never published", lost[:3], len(lost))
 
 
 class OneWriter(Checker):
-    """A boot of a daemon whose table another boot has taken over publishes nothing of now."""
+    """A boot of a daemon whose table another boot has taken over publishes nothing of now. Tables
+    that are ``shared`` without a lease are not for this checker.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, shared: Set[str] = frozenset()) -> None:
+        self._shared = shared
         self._boots: dict[str, list[str]] = defaultdict(list)
         """By table, the boots that have published, in order."""
 
@@ -119,7 +130,7 @@ class OneWriter(Checker):
         if leaf not in {"event", "state"} or not message.payload:
             return
         body = json.loads(message.payload)
-        if body.get("historical"):
+        if body.get("historical") or body["table"] in self._shared:
             return
         boots = self._boots[body["table"]]
         if body["boot"] not in boots:
@@ -156,23 +167,47 @@ class InOrder(Checker):
             require(body.get("historical"), "out of order and not historical", body)
 
 
+class RoundOnce(Checker):
+    """A table, session and round name one result."""
+
+    def __init__(self) -> None:
+        self._results: dict[tuple[str, int, int], dict[str, Any]] = {}
+
+    def on_published(self, message: Publish) -> None:
+        """See :class:`Checker`."""
+        if not message.topic.endswith("/event"):
+            return
+        body = json.loads(message.payload)
+        if body["type"] != "round.result":
+            return
+        first = self._results.setdefault((body["table"], body["session"], body["round"]), body)
+        require(key_of(first) == key_of(body), "one round, two results", first, body)
+
+
 class Truth(Checker):
     """No number that the wheel has not shown, in this order; no result from a number that was shown
-    too long before it was read; and no round without an outcome.
+    too long before it was stored; and no round without an outcome. ``owners``: the machines that
+    read these wheels.
     """
 
-    def __init__(self, wheels: dict[str, Wheel], disks: list[Disk]) -> None:
-        self._wheels, self._disks = wheels, disks
+    def __init__(self, wheels: dict[str, Wheel], disks: list[Disk], owners: Sequence[str]) -> None:
+        self._wheels, self._disks, self._owners = wheels, disks, owners
         self._events: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._known: set[Key] = set()
         self._at: dict[str, int] = defaultdict(int)
         """By table, the place of the last number of an event among those that the wheel showed."""
 
-    def on_stored(self, entries: list[Entry], _owner: str) -> None:
+    def on_stored(self, entries: list[Entry], owner: str) -> None:
         """See :class:`Checker`."""
+        if owner not in self._owners:
+            return
         for entry in entries:
-            if entry.kind != "event":
+            if entry.kind != "event" or entry.table not in self._wheels:
                 continue
             body = json.loads(entry.body)
+            if (key := key_of(body)) in self._known:  # a commit that failed and is there
+                continue
+            self._known.add(key)
             self._events[entry.table].append(body)
             number = body.get("candidate")
             if body["type"] == "round.result":

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections import deque
 from collections.abc import Callable
 from contextvars import Context
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from devices.links import SCHEME_MODULES
 from devices.links.descriptor import DescriptorLink
@@ -15,7 +16,7 @@ from devices.links.link import Address, Link, LinkFailedError
 from simulators.device import SimulatedDevice
 from simulators.line import SimulatedLine
 from tests.world.loop import WorldLoop
-from tests.world.process import PROCESS, Process
+from tests.world.process import PROCESS, Machine, Process
 
 SCHEME = "tcp"
 """The scheme of links that leads to the devices of the world, as to a device server."""
@@ -23,6 +24,20 @@ LATENCY_SECONDS = 0.03
 """How long a serial adapter gathers bytes."""
 LINE_FAULTS = {"silence", "burst", "wrong_baud", "split", "duplicate", "damaged", "spliced"}
 """Faults of the line; all others are the device's."""
+
+
+READ_KEPT = 2_000
+"""Pieces of bytes that are remembered once they were read."""
+
+
+class Sent(NamedTuple):
+    """Bytes that have arrived at a port, when, and how many seconds they waited to be read, by the
+    clock of the machine that has the port open.
+    """
+
+    data: bytes
+    at: float
+    waited: float = 0.0
 
 
 class Device:
@@ -39,6 +54,12 @@ class Device:
         self.powered = True
         self._model = model
         self._loop = loop
+        self.cut_off: set[Machine] = set()
+        """Machines that cannot reach it."""
+        self.on_the_way: deque[Sent] = deque()
+        """Bytes that no program has read yet, in order."""
+        self.read: deque[Sent] = deque(maxlen=READ_KEPT)
+        """The last that were read."""
         self._host: socket.socket | None = None
         self._holder: Process | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -51,9 +72,9 @@ class Device:
 
     def open(self, process: Process) -> socket.socket:
         """Return the host's end. Raises :class:`LinkFailedError` if a program has it open."""
-        if not self.powered:
+        if not self.is_reachable(process.machine):
             raise LinkFailedError(f"{self.name}: no such port")
-        if self._holder is not None and self._holder.alive and self._host is not None:
+        if self._host is not None and self._answers(self._holder):
             raise LinkFailedError(f"{self.name}: another program has the port open")
         ours, theirs = socket.socketpair()
         for each in (ours, theirs):
@@ -62,6 +83,36 @@ class Device:
         self._host, self._holder = ours, process
         Context().run(self._loop.add_reader, ours.fileno(), self._on_host)
         return theirs
+
+    def is_reachable(self, machine: Machine) -> bool:
+        """Return whether a program of that machine could open its port."""
+        return self.powered and machine not in self.cut_off
+
+    def cut(self, machine: Machine) -> None:
+        """Let a machine no longer reach it."""
+        self.cut_off.add(machine)
+        if self._holder is not None and self._holder.machine is machine:
+            self._disconnect()
+
+    def note_read(self, size: int) -> None:
+        """A program has read that many bytes."""
+        while size > 0 and self.on_the_way:
+            sent = self.on_the_way.popleft()
+            if len(sent.data) > size:
+                self.on_the_way.appendleft(Sent(sent.data[size:], sent.at))
+            self.read.append(Sent(sent.data[:size], sent.at, self._host_time() - sent.at))
+            size -= len(sent.data)
+
+    def _host_time(self) -> float:
+        """Return the time by the clock of the machine that has the port open."""
+        assert self._holder is not None
+        return self._holder.machine.boottime(self.now)
+
+    def _answers(self, holder: Process | None) -> bool:
+        """Return whether the program that has the port open is there; a device server ends the
+        connections of those that are not.
+        """
+        return holder is not None and holder.alive and holder.frozen_until <= self.now
 
     def unplug(self, seconds: float) -> None:
         """Take the adapter away for that long."""
@@ -91,6 +142,7 @@ class Device:
             self._loop.remove_reader(self._host.fileno())
             self._host.close()
             self._host = None
+            self.on_the_way.clear()
 
     def _wake(self) -> None:
         """Send what is due, and come again when more is."""
@@ -100,7 +152,8 @@ class Device:
         self.sent()
         if data and self._host is not None:
             try:
-                self._host.send(data)
+                size = self._host.send(data)
+                self.on_the_way.append(Sent(data[:size], self._host_time()))
             except BlockingIOError:
                 pass  # the host does not read: what its buffer cannot hold is lost
             except OSError:
@@ -130,9 +183,16 @@ PORTS: dict[str, Device] = {}
 class WorldLink(DescriptorLink):
     """An open port of a device of the world."""
 
-    def __init__(self, name: str, end: socket.socket) -> None:
+    def __init__(self, device: Device, end: socket.socket) -> None:
         super().__init__(end.fileno())
-        self._name, self._end = name, end
+        self._name, self._end = device.name, end
+        self._device = device
+
+    def read(self, timeout: float) -> bytes:
+        """See :class:`DescriptorLink`."""
+        data = super().read(timeout)
+        self._device.note_read(len(data))
+        return data
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""
@@ -164,7 +224,7 @@ def connect(address: Address) -> Link:
     process = PROCESS.get()
     assert process is not None
     device = PORTS[address.host]
-    return WorldLink(device.name, device.open(process))
+    return WorldLink(device, device.open(process))
 
 
 def register() -> Callable[[], object]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
+from controller.mqtt.publisher import REPUBLISH_INTERVAL_SECONDS
 from simulators.faults import FAULTS as SIMULATED_FAULTS
 from tests.world.broker import faults as broker
 from tests.world.broker.packets import Reason
@@ -54,7 +55,7 @@ def _kill(world: World, random: Random) -> End:
 
 def _freeze(world: World, random: Random) -> End:
     if (process := random.choice(world.programs).process) is not None and process.alive:
-        world.loop.freeze(process, world.lasts(random.choice((0.3, 3.0, 20.0))))
+        world.loop.freeze(process, world.lasts(random.choice((0.3, 3.0, 20.0, 300.0))))
     return _nothing
 
 
@@ -70,10 +71,20 @@ def _wall(world: World, random: Random) -> End:
 
 
 def _store_away(world: World, random: Random) -> End:
+    """Requests of a machine, the replies to it, or both are lost."""
     bucket, machine = world.bucket, random.choice(world.nodes).machine
     assert bucket is not None
-    bucket.away.add(machine)
-    return lambda: bucket.away.discard(machine)
+    directions = random.choice(
+        ((bucket.unheard,), (bucket.deaf,), (bucket.unheard, bucket.deaf)),
+    )
+    for direction in directions:
+        direction.add(machine)
+
+    def end() -> None:
+        for direction in directions:
+            direction.discard(machine)
+
+    return end
 
 
 def _store_slow(world: World, random: Random) -> End:
@@ -105,7 +116,16 @@ def _device(name: str, *values: float) -> Callable[[World, Random], End]:
     return begin
 
 
+def _drift(world: World, random: Random) -> End:
+    """The clock of a machine runs faster or slower; nothing like chrony corrects it."""
+    machine = random.choice(_machines(world))
+    world.loop.drift(machine, random.choice((0.95, 0.999, 1.001, 1.05)))
+    return lambda: world.loop.drift(machine, 1.0)
+
+
 def _broker(make: Callable[[Random], broker.Fault]) -> Callable[[World, Random], End]:
+    """A fault of the broker."""
+
     def begin(world: World, random: Random) -> End:
         fault = make(random)
         world.sockets.begin(fault)
@@ -114,12 +134,37 @@ def _broker(make: Callable[[Random], broker.Fault]) -> Callable[[World, Random],
     return begin
 
 
-DAEMON = "novamas-palma-pit-1"
-"""The client id of the daemon."""
+def _client(make: Callable[[Random, str], broker.Fault]) -> Callable[[World, Random], End]:
+    """A fault between the broker and one of the machines that are connected with it."""
+
+    def begin(world: World, random: Random) -> End:
+        machines = {machine.name for machine in _machines(world)}
+        peers = dict.fromkeys(each.peer for each in world.broker.connections)
+        if not (victims := [peer for peer in peers if peer in machines]):
+            return _nothing
+        victim = random.choice(victims)
+        world.note(f"HITS {victim}")
+        return _broker(lambda random: make(random, victim))(world, random)
+
+    return begin
+
+
+def _forget(world: World, random: Random) -> End:
+    """The broker acknowledges a message to its daemon, and loses it."""
+    topics = random.choice(("novamas/v1/palma/+/event", "novamas/v1/palma/+/state"))
+    end = _broker(lambda _: broker.Forget(topics))(world, random)
+
+    def until_published_again() -> None:
+        end()
+        world.lasts(REPUBLISH_INTERVAL_SECONDS)
+
+    return until_published_again
+
 
 FAULTS: dict[str, Fault] = {
     "daemon killed": Fault(_kill),
     "daemon starved": Fault(_freeze),
+    "clock drifts": Fault(_drift),
     "machine suspended": Fault(_suspend),
     "wall clock set": Fault(_wall),
     **{name: Fault(begin) for name, begin in DISK_FAULTS.items()},
@@ -138,18 +183,29 @@ FAULTS: dict[str, Fault] = {
     "broker down, forgets": Fault(_broker(lambda _: broker.Outage())),
     "broker down, keeps all": Fault(_broker(lambda _: broker.Outage(True, True))),
     "broker down, keeps retained": Fault(_broker(lambda _: broker.Outage(False, True))),
-    "broker cut off": Fault(_broker(lambda _: broker.Partition(frozenset({DAEMON})))),
+    "broker cut off": Fault(_client(lambda _, who: broker.Partition(frozenset({who})))),
     "broker half open": Fault(
-        _broker(lambda random: broker.HalfOpen(DAEMON, random.choice(("to_broker", "to_client"))))
+        _client(lambda random, who: broker.HalfOpen(who, random.choice(("to_broker", "to_client"))))
     ),
     "broker slow": Fault(
-        _broker(lambda random: broker.Delay(DAEMON, random.choice((0.05, 1.0, 5.0))))
+        _client(lambda random, who: broker.Delay(who, random.choice((0.05, 1.0, 5.0))))
     ),
+    "broker disconnects": Fault(_client(lambda _, who: broker.ForcedDisconnect(who))),
+    "reader slow": Fault(_client(lambda random, who: broker.SlowReader(who, random.randrange(3)))),
     "broker doubles": Fault(_broker(lambda _: broker.Duplicate())),
     "broker refuses": Fault(
         _broker(lambda _: broker.RefusePublish("novamas/#", Reason.QUOTA_EXCEEDED))
     ),
-    "broker disconnects": Fault(_broker(lambda _: broker.ForcedDisconnect(DAEMON))),
+    "broker reorders topics": Fault(
+        _broker(
+            lambda random: broker.Lag(
+                f"novamas/v1/palma/{random.choice(('+/event', '+/state', 'node/#'))}",
+                random.choice((0.1, 2.0, 10.0)),
+            )
+        )
+    ),
+    "broker forgets": Fault(_forget),
+    "broker loses QoS 0": Fault(_broker(lambda _: broker.LoseQos0())),
 }
 """Name of each fault, and what begins it."""
 DURATIONS = (0.0, 0.5, 3.0, 15.0, 90.0)

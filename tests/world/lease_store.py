@@ -28,43 +28,44 @@ class Value(msgspec.Struct, frozen=True):
 
 
 class Bucket:
-    """The values by key. ``away``: the machines that cannot reach it; ``delay``: the seconds that
-    a request takes.
+    """The values by key. ``unheard``: the machines whose requests do not reach it; ``deaf``: those
+    which its replies do not reach; ``delay``: the seconds that each takes.
     """
 
     def __init__(self, random: Random) -> None:
         self.values: dict[str, Value] = {}
-        self.away: set[Machine] = set()
+        self.unheard: set[Machine] = set()
+        self.deaf: set[Machine] = set()
         self.delay = USUAL_STORE_SECONDS
         self._random = random
         self._revision = 0
 
     async def get(self, key: str) -> Value:
         """Return a value. Raises ``KeyNotFoundError``."""
-        await self._travel()
+        await self._travel(self.unheard)
         value = self.values.get(key)
-        await self._travel()
+        await self._travel(self.deaf)
         if value is None:
             raise KeyNotFoundError
         return value
 
     async def update(self, key: str, body: bytes, last: int) -> int:
         """Replace the revision ``last``. Raises ``KeyWrongLastSequenceError``."""
-        await self._travel()
+        await self._travel(self.unheard)
         before = self.values.get(key)
         if (0 if before is None else before.revision) != last:
-            await self._travel()
+            await self._travel(self.deaf)
             raise KeyWrongLastSequenceError
         self._revision += 1
         revision = self._revision
         self.values[key] = Value(body, revision)
-        await self._travel()  # the answer may be lost: then it is written all the same
+        await self._travel(self.deaf)  # the answer may be lost: then it is written all the same
         return revision
 
-    async def _travel(self) -> None:
+    async def _travel(self, cut_off: set[Machine]) -> None:
         process = PROCESS.get()
         assert process is not None
-        if process.machine in self.away:
+        if process.machine in cut_off:
             await clock.sleep(3600.0)  # its own timeout ends the wait
         await clock.sleep(self._random.uniform(0.5, 1.5) * self.delay)
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.world import disk
+from tests.world import disk, nodes
 
 if TYPE_CHECKING:
     from tests.world.world import World
 
-PARTS: dict[str, Callable[[World], None]] = {"sqlite": disk.join}
+PARTS: dict[str, Callable[[World], None]] = {
+    "sqlite": disk.join,
+    "node": nodes.join_second_node,
+    "rival": nodes.join_rival,
+}
 """Name of each part, and how it joins a world: it adds what it needs before anything starts."""

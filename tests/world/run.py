@@ -30,11 +30,14 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How a run ended. ``finding``: what was violated, or None; ``trace``: what happened."""
+    """How a run ended. ``finding``: what was violated, or None; ``trace``: what happened, for a
+    person; ``digest``: of all of it.
+    """
 
     plan: Plan
     finding: str | None
     trace: tuple[str, ...]
+    digest: str
     events: int
 
 
@@ -66,7 +69,8 @@ def run(of: Plan, folder: Path | None = None) -> Outcome:
         return Outcome(
             of,
             None if made.finding is None else str(made.finding),
-            tuple(made.trace),
+            tuple(made.trace.lines),
+            made.trace.digest,
             made.held.received,
         )
 
@@ -77,6 +81,7 @@ def _schedule(made: World, faults: Sequence[Happening]) -> None:
 
 
 def _begin(made: World, fault: Happening) -> None:
-    made.note(f"FAULT      {fault.name}, until {fault.until:.3f}")
+    made.note(f"FAULT {fault.name}, for {fault.until - made.loop.now:g} s")
+    made.calm.disturb(fault.until)
     end = FAULTS[fault.name].begin(made, Random(fault.seed))
     made.loop.call_at(fault.until, end, context=Context())

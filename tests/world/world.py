@@ -28,16 +28,20 @@ from tests.world.broker.faults import ActiveFaults
 from tests.world.broker.packets import Publish
 from tests.world.broker.sockets import Sockets, connect_in_memory
 from tests.world.broker.wires import Wires
-from tests.world.checkers import Checker, InOrder, OneWriter, StoredFirst, Truth
+from tests.world.checkers import Checker, InOrder, OneWriter, RoundOnce, StoredFirst, Truth
 from tests.world.client import Client
+from tests.world.configuration import CONFIGURATION, STANDBY, TABLE
 from tests.world.daemon import Node, daemon
 from tests.world.disk import Disk
 from tests.world.errors import PropertyViolatedError
+from tests.world.lateness import Prompt
 from tests.world.lease_store import Bucket, ProcessEndedError, WorldFence
+from tests.world.liveness import Calm, PlaysAgain, Shown
 from tests.world.loop import WorldLoop
 from tests.world.parts import PARTS
 from tests.world.process import PROCESS, Machine
 from tests.world.program import Program
+from tests.world.trace import Trace
 from tests.world.wheel import Wheel
 
 BEGINS = 1_800_000_000.0
@@ -45,43 +49,9 @@ BEGINS = 1_800_000_000.0
 ROOT = "novamas/v1/palma"
 LOOK_SECONDS = 30.0
 """How often the head of the tables looks whether one is closed."""
+TICK_SECONDS = 1.0
+"""How often checkers look at what lasts."""
 BROKER = "broker.world", 1883
-
-CONFIGURATION = """[site]
-id = "palma"
-node = "pit-1"
-
-[broker]
-url = "mqtt://broker.world:1883"
-
-[people]
-required = "accept-the-risk"
-
-[recordings]
-enabled = false
-
-[clock]
-chrony = ""
-"""
-TABLE = """
-[[table]]
-id = "{name}"
-game = "roulette-french"
-decree = "ARA02"
-
-[[table.device]]
-id = "wheel"
-driver = "cammegh-ss2"
-link = "tcp://{name}:1"
-options = {{ period = {period} }}
-"""
-
-STANDBY = """
-[standby]
-servers = ["nats://store.world:4222"]
-instance = "{name}"
-lease = 4.0
-"""
 
 
 class World:
@@ -106,9 +76,10 @@ class World:
         self.finding: PropertyViolatedError | None = None
         self.loop = WorldLoop(lambda: self.random.uniform(0.0005, 0.005))
         self.checkers: list[Checker] = []
-        self.trace: list[str] = []
+        self.trace = Trace(lambda: self.loop.now)
         self.quiet_at = 0.0
         """When the last fault ends."""
+        self.calm = Calm()
         self.commands = 0
         self.loop.set_exception_handler(self._on_error)
         self.broker = _ObservedBroker(self._on_published)
@@ -128,43 +99,60 @@ class World:
         self.nodes: list[Node] = []
         self.sqlite = False
         """Whether journals are real files."""
+        self.shared: set[str] = set()
+        """Tables that several daemons have, of which no lease decides which of them serves."""
 
     def assemble(self, parts: Sequence[str]) -> None:
         """Let the parts join, and install the daemons and the checkers of every world."""
         for part in parts:
             PARTS[part](self)
-        for name in ("north", "south") if self.bucket else ("north",):
-            self._install(name)
+        text = "".join([CONFIGURATION, *self.sections, *self.tables.values()])
+        names = ("north", "south") if self.bucket else ("north",)
+        installed = [
+            self.install(name, text + STANDBY.format(name=name) if self.bucket else text)
+            for name in names
+        ]
         self.subscriber = Client(self.sockets, "observer", ("#",), self._on_received)
         self.held = InOrder()
-        disks = [node.disk for node in self.nodes]
-        self.checkers += [StoredFirst(), self.held, OneWriter(), Truth(self.wheels, disks)]
+        disks = [node.disk for node in installed]
+        ports = {(table, "wheel"): wheel for table, wheel in self.wheels.items()}
+        self.checkers += [
+            StoredFirst(self.shared),
+            self.held,
+            OneWriter(self.shared),
+            RoundOnce(),
+            Truth(self.wheels, disks, names),
+            Prompt(ports, names),
+            Shown(self.broker.retained, self.calm),
+            PlaysAgain(lambda: [*self.wheels], self.calm),
+        ]
 
-    def _install(self, name: str) -> None:
-        """Give a machine its disk, its configuration and a daemon."""
+    def install(self, name: str, text: str) -> Node:
+        """Give a machine its disk, this configuration and a daemon."""
         folder = self.folder / name
         folder.mkdir()
         file = folder / "novamas.toml"
-        text = "".join([CONFIGURATION, *self.sections, *self.tables.values()])
-        if self.bucket is not None:
-            text += STANDBY.format(name=name)
         file.write_text(text, encoding="utf-8")
         on_stored = partial(self._on_stored, name)
         disk = Disk(self.loop, self.random, on_stored, real=self.sqlite)
         machine = Machine(name)
         program = Program(self.loop, name, machine, daemon(file, disk), self.note)
         self.programs.append(program)
-        self.nodes.append(Node(machine, disk, program))
+        node = Node(machine, disk, program)
+        self.nodes.append(node)
+        return node
 
     def start(self) -> None:
         """Start all programs."""
         for program in self.programs:
             program.start()
         self.open_sessions()
+        self._tick()
 
     def lasts(self, seconds: float) -> float:
         """Note that a fault which begins now lasts that long; returns the seconds."""
         self.quiet_at = max(self.quiet_at, self.loop.now + seconds)
+        self.calm.disturb(self.loop.now + seconds)
         return seconds
 
     def open_sessions(self) -> None:
@@ -208,18 +196,21 @@ class World:
 
     def note(self, text: str) -> None:
         """Add a line to the trace."""
-        self.trace.append(f"{self.loop.now:12.4f}  {text}".replace(str(self.folder), "FOLDER"))
+        self.trace.note(text.replace(str(self.folder), "FOLDER"))
+
+    def _tick(self) -> None:
+        for checker in self.checkers:
+            self._check(checker.on_tick, self.loop.now)
+        self.loop.call_later(TICK_SECONDS, self._tick, context=Context())
 
     def _on_stored(self, owner: str, entries: list[Entry]) -> None:
         for entry in entries:
-            self.note(
-                f"stored     {owner} {entry.table} {entry.boot} {entry.seq} {entry.body[:160]!r}"
-            )
+            self.trace.stored(owner, entry)
         for checker in self.checkers:
             self._check(checker.on_stored, entries, owner)
 
-    def _on_published(self, packet: Publish) -> None:
-        self.note(f"published  {packet.topic} {packet.payload[:160]!r}")
+    def _on_published(self, client: str, packet: Publish) -> None:
+        self.trace.published(client, packet)
         for checker in self.checkers:
             self._check(checker.on_published, packet)
 
@@ -242,20 +233,29 @@ class World:
 class _ObservedBroker(Broker):
     """Reports each message of a daemon as it arrives."""
 
-    def __init__(self, on_published: Callable[[Publish], None]) -> None:
+    def __init__(self, on_published: Callable[[str, Publish], None]) -> None:
         super().__init__(faults=ActiveFaults())
         self._on_daemon = on_published
 
     def _publish(self, connection: Connection, packet: Publish) -> int:
         if connection.client_id.startswith("novamas-"):
-            self._on_daemon(packet)
+            self._on_daemon(connection.client_id, packet)
         return super()._publish(connection, packet)
 
 
 async def _is_reachable(link: str, *, data: bool) -> bool:
     """Whether a device can be reached, without a real connection."""
     del data
-    return devices.PORTS[urlsplit(link).hostname or ""].powered
+    machine = _machine()
+    assert machine is not None
+    return devices.PORTS[urlsplit(link).hostname or ""].is_reachable(machine)
+
+
+def _peer(_client: object) -> str:
+    """Return the name of the machine on which a client runs."""
+    machine = _machine()
+    assert machine is not None
+    return machine.name
 
 
 def _machine() -> Machine | None:
@@ -304,7 +304,7 @@ def world(
         )
         stack.enter_context(randomness.use(made.random.randbytes))
         stack.enter_context(blocking.use(start))
-        stack.enter_context(connect_in_memory({BROKER: made.sockets}))
+        stack.enter_context(connect_in_memory({BROKER: made.sockets}, _peer))
         stack.enter_context(mock.patch.object(paho.mqtt.client, "time_func", clock.monotonic))
         if made.bucket is not None:
             stack.enter_context(made.bucket.in_use())

@@ -1,0 +1,39 @@
+"""The configuration of the daemons of a world."""
+
+from __future__ import annotations
+
+CONFIGURATION = """[site]
+id = "palma"
+node = "pit-1"
+
+[broker]
+url = "mqtt://broker.world:1883"
+
+[people]
+required = "accept-the-risk"
+
+[recordings]
+enabled = false
+
+[clock]
+chrony = ""
+"""
+TABLE = """
+[[table]]
+id = "{name}"
+game = "roulette-french"
+decree = "ARA02"
+
+[[table.device]]
+id = "wheel"
+driver = "cammegh-ss2"
+link = "tcp://{name}:1"
+options = {{ period = {period} }}
+"""
+
+STANDBY = """
+[standby]
+servers = ["nats://store.world:4222"]
+instance = "{name}"
+lease = 4.0
+"""

@@ -1,0 +1,127 @@
+"""What must become right, and within which time: a state is current, a table plays again after a
+fault, and one of a pair serves wherever one machine could.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from controller.journal.schema import Entry
+from tests.world.broker.packets import Publish
+from tests.world.broker.sessions import Message
+from tests.world.checkers import Checker, require
+
+CALM_SECONDS = 120.0
+"""Without a fault for so long, each daemon has its devices and its broker: the longest pause before
+an attempt to connect is a minute, when another client seems to have its client id.
+"""
+SHOWN_SECONDS = 2.0
+"""Then what is stored is shown within this time."""
+PLAYS_SECONDS = 300.0
+"""After the last fault each table has a live result within this time: a minute until its broker is
+tried, half a minute until a person opens the session, a spin that was not seen from its beginning,
+and a whole one.
+"""
+
+
+class Calm:
+    """For how long no fault has been active."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def disturb(self, until: float) -> None:
+        """A fault has begun that lasts until then."""
+        self._until = max(self._until, until)
+
+    def seconds(self, now: float) -> float:
+        """Return the seconds since the end of the last fault; below 0 while one is active."""
+        return now - self._until
+
+
+class Shown(Checker):
+    """In calm, what a new subscriber is given is the present: the state and the result of the last
+    entries that are stored, and the status of a daemon that is up.
+    """
+
+    def __init__(self, retained: Mapping[str, Message], calm: Calm) -> None:
+        self._retained, self._calm = retained, calm
+        self._stored: dict[tuple[str, str], list[tuple[float, int]]] = {}
+        """By table and boot, the last events that were stored: when, and their seq."""
+        self._results: dict[tuple[str, str], int] = {}
+        """By table and boot, the seq of the last result."""
+        self._now = 0.0
+
+    def on_stored(self, entries: list[Entry], owner: str) -> None:
+        """See :class:`Checker`."""
+        del owner
+        for entry in entries:
+            if entry.kind == "event":
+                key = entry.table, entry.boot
+                stored = self._stored.setdefault(key, [])
+                stored.append((self._now, entry.seq))
+                del stored[:-50]
+                if b'"type":"round.result"' in entry.body[:30]:
+                    self._results[key] = entry.seq
+
+    def on_tick(self, now: float) -> None:
+        """See :class:`Checker`."""
+        self._now = now
+        if self._calm.seconds(now) > CALM_SECONDS:
+            for topic, message in self._retained.items():
+                if topic.endswith("/state") and message.payload:
+                    self._check(topic.removesuffix("state"), json.loads(message.payload))
+
+    def _check(self, prefix: str, state: dict[str, Any]) -> None:
+        key = state["table"], state["boot"]
+        due = [seq for at, seq in self._stored.get(key, []) if at < self._now - SHOWN_SECONDS]
+        require(state["seq"] >= max(due, default=0), "an old state is retained", state, due[-1:])
+        result = self._body(f"{prefix}result") or {"boot": "", "seq": 0}
+        if result["boot"] == state["boot"] or key in self._results:
+            wanted = self._results.get(key, 0)
+            is_new = wanted not in due
+            require(is_new or result["seq"] >= wanted, "an old result is retained", result, wanted)
+        statuses = [
+            json.loads(message.payload)
+            for topic, message in self._retained.items()
+            if topic.endswith("/status") and message.payload
+        ]
+        require(
+            {"status": "online", "boot": state["boot"]} in statuses,
+            "no daemon is online with this state",
+            state["boot"],
+            statuses,
+        )
+
+    def _body(self, topic: str) -> Any:
+        message = self._retained.get(topic)
+        return None if message is None or not message.payload else json.loads(message.payload)
+
+
+class PlaysAgain(Checker):
+    """After the faults each table has a live result within a bound."""
+
+    def __init__(self, tables: Callable[[], list[str]], calm: Calm) -> None:
+        self._tables, self._calm = tables, calm
+        self._last: dict[str, float] = {}
+        """By table, when its last live result was published."""
+        self._now = 0.0
+
+    def on_published(self, message: Publish) -> None:
+        """See :class:`Checker`."""
+        if not message.topic.endswith("/event") or b'"round.result"' not in message.payload[:30]:
+            return
+        body = json.loads(message.payload)
+        if not body.get("historical"):
+            self._last[body["table"]] = self._now
+
+    def on_tick(self, now: float) -> None:
+        """See :class:`Checker`."""
+        self._now = now
+        if self._calm.seconds(now) <= PLAYS_SECONDS:
+            return
+        for table in self._tables():
+            ago = now - self._last.get(table, 0.0)
+            require(ago <= PLAYS_SECONDS, "no result for too long", table, round(ago))
