@@ -50,6 +50,8 @@ class _TimerHandle(asyncio.TimerHandle):
         """Set the time of the world at which it is due."""
         machine = machine_of(self._context)  # type: ignore[attr-defined]
         self._when: float = self.local if machine is None else machine.reaches(self.local)
+        if machine is not None and machine.monotonic(self._when) < self.local:
+            self._when += TIMER_SECONDS  # rounded: a program that looks now would wait again
 
     def when(self) -> float:
         """Return the time of the process at which it is due."""
