@@ -16,8 +16,10 @@ from controller.contract.commands import (
     BetsOpen,
     BetWithdraw,
     BoxesSet,
+    CardDecide,
     DealError,
     DeckCheck,
+    LastRoundsAnnounce,
     ResultCorrect,
     RoundConfirm,
     RoundVoid,
@@ -30,8 +32,23 @@ from controller.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.dealt.arrivals import follow_all
 from controller.games.dealt.cards import drop
+from controller.games.dealt.guards import bets_open, between_rounds, nothing_to_decide
 from controller.games.dealt.phases import Phase
-from controller.games.house_poker import course
+from controller.games.dealt.state import DealtEntry
+from controller.games.guards import (
+    FieldCheck,
+    Row,
+    Rows,
+    has_last_rounds,
+    has_result,
+    has_round,
+    is_closed,
+    is_open,
+    last_rounds_unannounced,
+    rounds_left,
+    voidable,
+)
+from controller.games.house_poker import decisions
 from controller.games.house_poker.correction import decided_otherwise
 from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.readings import CARDS, check_deck
@@ -45,7 +62,14 @@ from controller.games.poker.correction import (
     right_cards,
 )
 from controller.games.poker.readings import counted
-from controller.games.session import another_round, confirmer, undecided, void_law
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.session import (
+    announce_last_rounds,
+    confirmer,
+    round_to_void,
+    undecided,
+    void_law,
+)
 
 ERRORS: Mapping[str, VoidReason] = {
     "too_many": "wrong_count",
@@ -99,13 +123,11 @@ def check_cards(turn: HousePokerTurn, command: DeckCheck) -> None:
 
 def open_bets(turn: HousePokerTurn, command: BetsOpen) -> None:
     """Open bets for a new round."""
-    another_round(turn, turn.state.last)
     turn.open_bets(command.by)
 
 
 def set_boxes(turn: HousePokerTurn, command: BoxesSet) -> None:
     """Set the boxes with an ante in this round, until bets close."""
-    _bets_open(turn)
     boxes, most = tuple(sorted(command.boxes)), turn.rules.boxes
     if not boxes or len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
         raise RejectedError("boxes_out_of_range", most=most)
@@ -114,7 +136,7 @@ def set_boxes(turn: HousePokerTurn, command: BoxesSet) -> None:
 
 def place_bet(turn: HousePokerTurn, command: BetPlace) -> None:
     """Place a bet beside the ante, or record the ante's amount."""
-    hand = _bets_open(turn)
+    hand = turn.current
     _require_bet(turn, command.bet)
     if "/" in command.who:
         _beside(turn, command)
@@ -134,13 +156,11 @@ def place_bet(turn: HousePokerTurn, command: BetPlace) -> None:
 
 def withdraw_bet(turn: HousePokerTurn, command: BetWithdraw) -> None:
     """Withdraw a bet before the deal."""
-    hand = _bets_open(turn)
+    hand = turn.current
     if "/" in command.who:
         turn.change_current(bets=stakes.without_bet(hand.bets, command))
         turn.emit(stakes.bet_event(hand.round, command))
         return
-    if not hand.has_bet(command.who, command.bet):
-        raise RejectedError("bet_not_placed", who=command.who, bet=command.bet)
     turn.bet(command.who, command.bet, by=command.by, withdrawn=True)
 
 
@@ -166,12 +186,6 @@ def _beside(turn: HousePokerTurn, command: BetPlace) -> None:
     )
     turn.change_current(bets=stakes.with_bet(hand.bets, command))
     turn.emit(stakes.bet_event(hand.round, command))
-
-
-def _bets_open(turn: HousePokerTurn) -> HousePokerRound:
-    if turn.current.closed:
-        raise RejectedError("bets_closed")
-    return turn.current
 
 
 def _require_bet(turn: HousePokerTurn, bet: str) -> None:
@@ -205,13 +219,7 @@ def _others(turn: HousePokerTurn, box: str, but: str | None = None) -> int:
 
 def close_bets(turn: HousePokerTurn, command: BetsClose) -> None:
     """Close the bets. A bet without an ante is returned."""
-    hand = _bets_open(turn)
-    if not hand.seats:
-        raise RejectedError("no_boxes")
-    if turn.state.shuffler is not None:
-        raise RejectedError("shuffler_not_ready", state=turn.state.shuffler)
-    if turn.state.deck is False:
-        raise RejectedError("deck_not_whole")
+    hand = turn.current
     early = turn.state.held
     turn.change(held=())
     turn.close_bets(command.by)
@@ -232,14 +240,12 @@ def close_bets(turn: HousePokerTurn, command: BetsClose) -> None:
 
 def void(turn: HousePokerTurn, command: RoundVoid) -> None:
     """Void the round by decision of the person in charge."""
-    round_ = undecided(turn.state, turn.state.current, command.round)
+    round_ = round_to_void(turn, command)
     turn.void(round_.round, command.reason, void_law(turn, command), command)
 
 
 def deal_error(turn: HousePokerTurn, command: DealError) -> None:
     """Void the whole play for an error of the deal; a player who shows cards loses all bets."""
-    if not command.valid:
-        raise RejectedError("deal_error_not_withdrawn")
     hand = turn.current
     if command.fault == "player" and command.error == "exposed":
         seat = hand.seat(command.who)
@@ -268,10 +274,8 @@ def confirm(turn: HousePokerTurn, command: RoundConfirm) -> None:
     """Confirm that a round is over: it is settled by the face-up cards, the rest was settled at the
     table.
     """
-    round_, by = undecided(turn.state, turn.state.current, command.round), confirmer(command)
+    round_, by = round_to_confirm(turn, command), confirmer(command)
     if isinstance(round_, HousePokerRound):
-        if course.stage(turn.rules, round_) not in (Phase.DEALER, Phase.SHOWDOWN):
-            raise RejectedError("round_not_over", round=round_.round)
         turn.settle_bets(by)
     else:
         turn.confirmed(round_, by)
@@ -281,7 +285,7 @@ def correct(turn: HousePokerTurn, command: ResultCorrect) -> None:
     """Correct wrong cards or decisions of a published result: every bet is settled again. A round
     that a person confirmed is not settled again.
     """
-    entry = published(turn.state, command, decisions=True)
+    entry = result(turn, command)
     hand = turn.state.round_of(entry.round)
     if hand is None:
         correct_settled(turn, entry, command, turn.rules.deck)
@@ -300,3 +304,103 @@ def correct(turn: HousePokerTurn, command: ResultCorrect) -> None:
         turn, entry, published_outcome, outcome(turn.rules, after, right, judged=judged), command
     )
     turn.change(played=tuple(after if result is hand else result for result in turn.state.played))
+
+
+# Guards
+
+
+def bets_not_closed(turn: HousePokerTurn) -> RejectedError | None:
+    """The bets of the round are open."""
+    if turn.current.closed:
+        return RejectedError("bets_closed")
+    return None
+
+
+def is_placed(turn: HousePokerTurn, command: BetWithdraw) -> None:
+    """Reject a bet that is not placed."""
+    hand = turn.current
+    if "/" in command.who:
+        stakes.without_bet(hand.bets, command)
+    elif not hand.has_bet(command.who, command.bet):
+        raise RejectedError("bet_not_placed", who=command.who, bet=command.bet)
+
+
+def any_placed(turn: HousePokerTurn) -> bool:
+    """A bet is placed."""
+    hand = turn.current
+    return bool(hand.bets or any(hand.amounts.values()))
+
+
+def has_boxes(turn: HousePokerTurn) -> RejectedError | None:
+    """A box is in play."""
+    return None if turn.current.seats else RejectedError("no_boxes")
+
+
+def shuffler_ready(turn: HousePokerTurn) -> RejectedError | None:
+    """The shuffler may deal."""
+    state = turn.state.shuffler
+    return None if state is None else RejectedError("shuffler_not_ready", state=state)
+
+
+def deck_whole(turn: HousePokerTurn) -> RejectedError | None:
+    """The last check of the deck found nothing wrong."""
+    return RejectedError("deck_not_whole") if turn.state.deck is False else None
+
+
+def not_withdrawn(turn: HousePokerTurn, command: DealError) -> None:  # noqa: ARG001 - at any table
+    """Reject the withdrawal of an error."""
+    if not command.valid:
+        raise RejectedError("deal_error_not_withdrawn")
+
+
+def round_to_confirm(turn: HousePokerTurn, command: RoundConfirm) -> HousePokerRound | DealtEntry:
+    """The round that is over. Raises ``RejectedError`` unless exactly one matches."""
+    round_: HousePokerRound | DealtEntry = undecided(turn.state, turn.state.current, command.round)
+    if isinstance(round_, HousePokerRound) and not _is_over(turn):
+        raise RejectedError("round_not_over", round=round_.round)
+    return round_
+
+
+def unconfirmed(turn: HousePokerTurn) -> bool:
+    """The round in progress is over, or one is unresolved."""
+    over = turn.state.current is not None and _is_over(turn)
+    return over or bool(turn.state.unresolved())
+
+
+def _is_over(turn: HousePokerTurn) -> bool:
+    return turn.going() in (Phase.DEALER, Phase.SHOWDOWN)
+
+
+def result(turn: HousePokerTurn, command: ResultCorrect) -> DealtEntry:
+    """The result that is to be corrected."""
+    return published(turn.state, command, decisions=True)
+
+
+COMMANDS: Rows = {
+    SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
+    SessionClose: Row(IN_CHARGE, (is_open,), close_session),
+    RoundVoid: Row(IN_CHARGE, (FieldCheck(round_to_void, voidable),), void),
+    DealError: Row(IN_CHARGE, (FieldCheck(not_withdrawn), has_round), deal_error),
+    RoundConfirm: Row(IN_CHARGE, (FieldCheck(round_to_confirm, unconfirmed),), confirm),
+    ResultCorrect: Row(IN_CHARGE, (FieldCheck(result, has_result),), correct),
+    CardDecide: Row(IN_CHARGE, (has_round, decisions.is_stopped), decisions.decide),
+    LastRoundsAnnounce: Row(
+        AT_THE_TABLE, (is_open, has_last_rounds, last_rounds_unannounced), announce_last_rounds
+    ),
+    DeckCheck: Row(AT_THE_TABLE, (), check_cards),
+    BetsOpen: Row(
+        AT_THE_TABLE, (is_open, between_rounds, nothing_to_decide, rounds_left), open_bets
+    ),
+    BoxesSet: Row(AT_THE_TABLE, (has_round, bets_not_closed), set_boxes),
+    BetPlace: Row(AT_THE_TABLE, (is_open, has_round, bets_not_closed), place_bet),
+    BetWithdraw: Row(
+        AT_THE_TABLE,
+        (is_open, has_round, bets_not_closed, FieldCheck(is_placed, any_placed)),
+        withdraw_bet,
+    ),
+    BetsClose: Row(
+        AT_THE_TABLE, (is_open, bets_open, has_boxes, shuffler_ready, deck_whole), close_bets
+    ),
+    **decisions.COMMANDS,
+}
+"""The commands of every such table."""

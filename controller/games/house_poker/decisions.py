@@ -28,10 +28,12 @@ from controller.games.dealt.cards import (
 )
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import Held
+from controller.games.guards import FieldCheck, Row, Rows, bets_closed, has_round, is_open
 from controller.games.house_poker import course
 from controller.games.house_poker.state import DEALER, HousePokerSeat
 from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.poker.deal import packet
+from controller.games.roles import AT_THE_TABLE
 from controller.games.session import confirmer, sent
 from controller.rulebooks.house_poker import HousePoker
 
@@ -40,19 +42,7 @@ from controller.rulebooks.house_poker import HousePoker
 
 def act(turn: HousePokerTurn, command: HandAct) -> None:
     """Handle a hand's decision: to go, pass, buy a card, or discard."""
-    hand = turn.current
-    if command.who == DEALER:
-        raise RejectedError("bank_has_no_choice")
-    seat = hand.seat(command.who)
-    if seat is None:
-        raise RejectedError(
-            "who_not_in_play", who=command.who, hands=tuple(seat.who for seat in hand.seats)
-        )
-    _no_stop(turn)
-    if not course.is_dealt(turn.rules, hand):
-        raise RejectedError("cards_not_dealt")
-    if seat.told:
-        raise RejectedError("hand_lost", who=seat.who)
+    hand, seat = turn.current, of_a_player(turn, command)
     if not command.valid:
         _undo(turn, command, seat)
         return
@@ -140,16 +130,7 @@ def _not_decided(seat: HousePokerSeat) -> None:
 
 def deal(turn: HousePokerTurn, command: CardsDeal) -> None:
     """Record cards that a person reports as dealt: without a device, or after a silence."""
-    hand = turn.current
-    if not hand.closed:
-        raise RejectedError("bets_still_open")
-    _no_stop(turn, but="silence")
-    to_come = course.to_come(turn.rules, hand)
-    due = to_come if command.who is None else tuple(who for who in to_come if who == command.who)
-    if not 0 < command.count <= len(due):
-        if command.who is None:
-            raise RejectedError("cards_due", due=len(due), count=command.count)
-        raise RejectedError("cards_due_to", due=len(due), who=command.who, count=command.count)
+    hand, due = turn.current, dues(turn, command)
     faced: list[tuple[str, int]] = []
     for who in due[: command.count]:
         if course.faces_up(turn.rules, turn.current, who):
@@ -171,21 +152,7 @@ def deal(turn: HousePokerTurn, command: CardsDeal) -> None:
 
 def turn_up(turn: HousePokerTurn, command: CardsTurn) -> None:
     """Turn known cards face up."""
-    hand = turn.current
-    _no_stop(turn)
-    names = [DEALER, *(seat.who for seat in hand.seats)] if command.who is None else [command.who]
-    ready = [
-        who
-        for who in names
-        if may_be_face_up(turn, who, command.index) and is_known(hand.cards, who)
-    ]
-    ready = [
-        who for who in ready if not is_up(hand.cards, who) and not course.unseen_discards(hand, who)
-    ]
-    if not ready:
-        if command.who is None:
-            raise RejectedError("nothing_to_turn")
-        raise RejectedError("cannot_be_turned", who=command.who)
+    hand, ready = turn.current, hands_to_turn(turn, command)
     for who in ready:
         turn.put(on_table.turn(turn.current.cards, who, command.index))
     if turn.current == hand:
@@ -194,15 +161,8 @@ def turn_up(turn: HousePokerTurn, command: CardsTurn) -> None:
 
 def show_cards(turn: HousePokerTurn, command: CardsShow) -> None:
     """Turn a hand, or one of its cards, face up as a person names it."""
-    hand = turn.current
-    if command.index is not None and len(command.cards) != 1:
-        raise RejectedError("one_card_with_index", count=len(command.cards))
-    if turn.state.shown is None:
-        _no_stop(turn)
     if _is_bank_reshown(turn, command):
         turn.undo_discards()
-    elif not may_be_face_up(turn, command.who, command.index):
-        raise RejectedError("cannot_be_shown", who=command.who)
     hand = turn.current
     lie = (
         command.index is None
@@ -279,8 +239,7 @@ def may_be_face_up(turn: HousePokerTurn, who: str, index: int | None) -> bool:
 def decide(turn: HousePokerTurn, command: CardDecide) -> None:
     """Decide about what stopped the round."""
     hand, state, stop = turn.current, turn.state, turn.state.stop
-    if stop is None:
-        raise RejectedError("nothing_to_decide")
+    assert stop is not None
     turn.change_current(confirmed_by=confirmer(command))
     if state.shown is not None:
         found = _shown(turn, state.shown, trust=True)
@@ -341,8 +300,165 @@ def _about(turn: HousePokerTurn, command: CardDecide, held: Held) -> None:
     turn.place(replace(drawn, card=card), to_come[0])
 
 
-def _no_stop(turn: HousePokerTurn, but: str | None = None) -> None:
-    """Require that nothing stops the round, except ``but``."""
+# Guards
+
+
+def is_stopped(turn: HousePokerTurn) -> RejectedError | None:
+    """Something stops the round."""
+    return RejectedError("nothing_to_decide") if turn.state.stop is None else None
+
+
+def is_running(turn: HousePokerTurn) -> RejectedError | None:
+    """Nothing stops the round."""
+    return _stopped(turn)
+
+
+def no_other_stop(turn: HousePokerTurn) -> RejectedError | None:
+    """Nothing but a silence stops the round."""
+    return _stopped(turn, but="silence")
+
+
+def shown_again(turn: HousePokerTurn) -> RejectedError | None:
+    """Nothing stops the round but cards that were shown and are impossible."""
+    return _stopped(turn) if turn.state.shown is None else None
+
+
+def _stopped(turn: HousePokerTurn, but: str | None = None) -> RejectedError | None:
     stop = turn.state.stop
-    if stop is not None and stop.what != but:
-        raise RejectedError("decide_first", what=stop.what, commands=sent(stop.asks))
+    if stop is None or stop.what == but:
+        return None
+    return RejectedError("decide_first", what=stop.what, commands=sent(stop.asks))
+
+
+def of_a_player(turn: HousePokerTurn, command: HandAct) -> HousePokerSeat:
+    """The seat of the hand. Raises ``RejectedError`` for the bank and a hand that is not dealt."""
+    if command.who == DEALER:
+        raise RejectedError("bank_has_no_choice")
+    seat = turn.current.seat(command.who)
+    if seat is None:
+        hands = tuple(seat.who for seat in turn.current.seats)
+        raise RejectedError("who_not_in_play", who=command.who, hands=hands)
+    return seat
+
+
+def is_dealt(turn: HousePokerTurn) -> RejectedError | None:
+    """The hands are dealt."""
+    dealt_all = course.is_dealt(turn.rules, turn.current)
+    return None if dealt_all else RejectedError("cards_not_dealt")
+
+
+def plays(turn: HousePokerTurn, command: HandAct) -> None:
+    """Reject a hand that has lost for showing its cards."""
+    if of_a_player(turn, command).told:
+        raise RejectedError("hand_lost", who=command.who)
+
+
+def any_acts(turn: HousePokerTurn) -> bool:
+    """A hand must still decide, or may withdraw its decision."""
+    hand = turn.current
+    deciding = turn.going() in (Phase.DECISIONS, Phase.DISCARDS)
+    open_still = deciding or not course.begun_to_show(turn.rules, hand)
+    return open_still and any(not seat.told for seat in hand.seats)
+
+
+def dues(turn: HousePokerTurn, command: CardsDeal) -> tuple[str, ...]:
+    """The hands that the next cards belong to, or the named one. Raises ``RejectedError`` for more
+    cards than are due.
+    """
+    to_come = course.to_come(turn.rules, turn.current)
+    due = to_come if command.who is None else tuple(who for who in to_come if who == command.who)
+    if not 0 < command.count <= len(due):
+        if command.who is None:
+            raise RejectedError("cards_due", due=len(due), count=command.count)
+        raise RejectedError("cards_due_to", due=len(due), who=command.who, count=command.count)
+    return due
+
+
+def any_due(turn: HousePokerTurn) -> bool:
+    """Cards are due."""
+    return bool(course.to_come(turn.rules, turn.current))
+
+
+def hands_to_turn(turn: HousePokerTurn, command: CardsTurn) -> list[str]:
+    """The hands that may be turned, all or the named one. Raises ``RejectedError`` if there is
+    none.
+    """
+    names = _names(turn) if command.who is None else (command.who,)
+    ready = [who for who in names if _may_be_turned(turn, who, command.index)]
+    if ready:
+        return ready
+    if command.who is None:
+        raise RejectedError("nothing_to_turn")
+    raise RejectedError("cannot_be_turned", who=command.who)
+
+
+def any_to_turn(turn: HousePokerTurn) -> bool:
+    """Some hand may be turned, or a card of it."""
+    return any(
+        _may_be_turned(turn, who, index) for who in _names(turn) for index in _places(turn, who)
+    )
+
+
+def _may_be_turned(turn: HousePokerTurn, who: str, index: int | None) -> bool:
+    hand = turn.current
+    known = is_known(hand.cards, who) and not is_up(hand.cards, who)
+    return known and not course.unseen_discards(hand, who) and may_be_face_up(turn, who, index)
+
+
+def one_with_index(turn: HousePokerTurn, command: CardsShow) -> None:  # noqa: ARG001 - at any table
+    """Reject several cards for one place."""
+    if command.index is not None and len(command.cards) != 1:
+        raise RejectedError("one_card_with_index", count=len(command.cards))
+
+
+def is_showable(turn: HousePokerTurn, command: CardsShow) -> None:
+    """Reject a hand that may not be face up."""
+    if not _is_bank_reshown(turn, command) and not may_be_face_up(turn, command.who, command.index):
+        raise RejectedError("cannot_be_shown", who=command.who)
+
+
+def any_to_show(turn: HousePokerTurn) -> bool:
+    """Some hand may be face up, or a card of it."""
+    hand = turn.current
+    reshown = hand.discards is not None and len(dealt(hand.cards, DEALER)) <= turn.book.hand
+    return reshown or any(
+        may_be_face_up(turn, who, index) for who in _names(turn) for index in _places(turn, who)
+    )
+
+
+def _names(turn: HousePokerTurn) -> tuple[str, ...]:
+    return (DEALER, *(seat.who for seat in turn.current.seats))
+
+
+def _places(turn: HousePokerTurn, who: str) -> tuple[int | None, ...]:
+    """A whole hand, and each of its cards."""
+    return (None, *range(1, len(dealt(turn.current.cards, who)) + 1))
+
+
+COMMANDS: Rows = {
+    HandAct: Row(
+        AT_THE_TABLE,
+        (
+            has_round,
+            FieldCheck(of_a_player),
+            is_running,
+            is_dealt,
+            FieldCheck(plays, any_acts),
+        ),
+        act,
+    ),
+    CardsDeal: Row(
+        AT_THE_TABLE, (has_round, bets_closed, no_other_stop, FieldCheck(dues, any_due)), deal
+    ),
+    CardsTurn: Row(
+        AT_THE_TABLE,
+        (is_open, has_round, is_running, FieldCheck(hands_to_turn, any_to_turn)),
+        turn_up,
+    ),
+    CardsShow: Row(
+        AT_THE_TABLE,
+        (has_round, FieldCheck(one_with_index), shown_again, FieldCheck(is_showable, any_to_show)),
+        show_cards,
+    ),
+}
+"""The commands about cards and hands."""

@@ -39,11 +39,9 @@ from controller.games.house_poker.state import (
     HousePokerState,
 )
 from controller.games.house_poker.turn import HousePokerTurn
-from controller.games.house_poker.when import WHEN
 from controller.games.jackpot import on_standing
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.poker.machine import named
-from controller.games.session import announce_last_rounds
 from controller.rulebooks.house_poker import HousePoker
 from devices import readings as device
 from devices.readings import AnyReading
@@ -58,28 +56,7 @@ INPUTS = Inputs(
         device.JackpotStanding: on_standing,
         device.ShoeFault: talla.report_fault,
     },
-    in_charge={
-        person.SessionOpen: commands.open_session,
-        person.SessionClose: commands.close_session,
-        person.RoundVoid: commands.void,
-        person.DealError: commands.deal_error,
-        person.RoundConfirm: commands.confirm,
-        person.ResultCorrect: commands.correct,
-        person.CardDecide: decisions.decide,
-    },
-    at_the_table={
-        person.LastRoundsAnnounce: announce_last_rounds,
-        person.DeckCheck: commands.check_cards,
-        person.BetsOpen: commands.open_bets,
-        person.BoxesSet: commands.set_boxes,
-        person.BetPlace: commands.place_bet,
-        person.BetWithdraw: commands.withdraw_bet,
-        person.BetsClose: commands.close_bets,
-        person.HandAct: decisions.act,
-        person.CardsDeal: decisions.deal,
-        person.CardsTurn: decisions.turn_up,
-        person.CardsShow: decisions.show_cards,
-    },
+    commands=commands.COMMANDS,
     of_voiders=(person.RoundVoid, person.DealError),
     withdrawn=(person.HandAct,),
     leaves_out={
@@ -90,7 +67,6 @@ INPUTS = Inputs(
         person.CardsShow: ("low",),
         person.CardDecide: ("fault",),
     },
-    when=WHEN,
 )
 
 

@@ -67,9 +67,8 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
 
     @property
     def current(self) -> HousePokerRound:
-        """The round in progress. Raises ``RejectedError`` without one."""
-        if self.state.current is None:
-            raise RejectedError("no_round_in_progress")
+        """The round in progress; the caller ensures that there is one."""
+        assert self.state.current is not None
         return self.state.current
 
     # Phases, and where cards go
@@ -82,9 +81,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         return self.going() or Phase.SHOWDOWN
 
     def going(self) -> Phase | None:
-        """The phase of the round in progress, cached; None if it waits for nothing. Raises
-        ``RejectedError`` without a round.
-        """
+        """The phase of the round in progress, cached; None if it waits for nothing."""
         hand = self.current
         if self._going is None or self._going[0] is not hand:
             self._going = hand, course.stage(self.rules, hand)
