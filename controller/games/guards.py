@@ -33,6 +33,22 @@ class FieldCheck(NamedTuple):
     """Whether some command passes now, whatever this one's fields."""
 
 
+def unchecked(turn: Any, command: Any) -> None:
+    """Leave the check of the fields to the moves."""
+
+
+def by_moves(possible: Callable[[Any], bool]) -> FieldCheck:
+    """A check that is part of the moves. ``possible``: whether some command passes now."""
+    return FieldCheck(unchecked, possible)
+
+
+def require(turn: Any, *guards: Guard) -> None:
+    """Raise the refusal of the first guard that refuses."""
+    for guard in guards:
+        if (refused := guard(turn)) is not None:
+            raise refused
+
+
 class Row(NamedTuple):
     """A command of a game."""
 
@@ -60,8 +76,8 @@ class Row(NamedTuple):
         for guard in self.guards:
             if isinstance(guard, FieldCheck):
                 guard.check(turn, command)
-            elif (refused := guard(turn)) is not None:
-                raise refused
+            else:
+                require(turn, guard)
 
 
 Rows = Mapping[type[Command], Row]

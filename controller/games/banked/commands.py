@@ -39,6 +39,7 @@ from controller.games.guards import (
     is_closed,
     is_open,
     last_rounds_unannounced,
+    require,
     rounds_left,
     voidable,
 )
@@ -450,9 +451,7 @@ def round_to_confirm(turn: Turn, command: RoundConfirm) -> DealtEntry | BankedDe
     )
     if left is not None:
         return left
-    for guard in DEALING:
-        if refused := guard(turn):
-            raise refused
+    require(turn, *DEALING)
     if command.round not in (None, turn.number):
         raise RejectedError("round_not_in_progress", round=command.round)
     if state.doubt not in CONTINUABLE_STOPS:

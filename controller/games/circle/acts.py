@@ -30,10 +30,7 @@ def close(turn: CircleTurn, command: BettingClose) -> None:
     """Close the betting interval: the bets are equal, or all others folded and ``winner`` takes the
     pot without showing.
     """
-    hand = turn.state.current
-    if hand is None or not hand.open:
-        raise RejectedError("betting_not_open")
-    turn.no_stop()
+    hand = turn.current
     if command.winner is None:
         turn.close_betting(command.by)
         return
@@ -42,6 +39,17 @@ def close(turn: CircleTurn, command: BettingClose) -> None:
         if other != seat:
             turn.change_seat(other.who, status="folded")
     turn.win(seat.who)
+
+
+def betting_open(turn: CircleTurn) -> RejectedError | None:
+    """A betting interval is open."""
+    hand = turn.state.current
+    return RejectedError("betting_not_open") if hand is None or not hand.open else None
+
+
+def any_player(turn: CircleTurn) -> bool:
+    """A seat is taken, or a round is in progress."""
+    return bool(turn.state.seated) or turn.state.current is not None
 
 
 def _bets(turn: CircleTurn, command: HandAct) -> None:

@@ -8,15 +8,19 @@ from controller.contract.commands import CardsBurn, CardsDeal, CardsShow, CardsT
 from controller.contract.refusals import RejectedError
 from controller.games.cards import is_card
 from controller.games.circle.state import CircleRound
+from controller.games.circle.streets import streets
 from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.cards import TableCard
+from controller.games.guards import require
+
+DEAD_PLACES = ("burn", "dead")
+"""Cards that belong to no hand."""
 
 
 def deal(turn: CircleTurn, command: CardsDeal) -> None:
     """Record cards dealt by hand: to one receiver, or where the next ones go. Face-up cards are
     named.
     """
-    proper(command.cards)
     _begin(turn)
     count = max(command.count, len(command.cards))
     if command.who is not None:
@@ -32,7 +36,7 @@ def burn(turn: CircleTurn, command: CardsBurn) -> None:
     """Record cards burned unseen."""
     _begin(turn)
     if command.count < 1 or not all(
-        place.to in ("burn", "dead") for place in turn.current.due[: command.count]
+        place.to in DEAD_PLACES for place in turn.current.due[: command.count]
     ):
         raise RejectedError("next_card_not_burned", who=turn.current.due[0].to)
     _put(turn, command.count, ())
@@ -254,15 +258,10 @@ def opened(turn: CircleTurn, who: str) -> None:
 
 def _begin(turn: CircleTurn) -> None:
     """Reject cards that may not come now. The first ones close the antes."""
-    hand = turn.current
-    if hand.open:
-        raise RejectedError("betting_open")
-    if any(doubt.what == "deal_exposed_in_cut" for doubt in turn.state.doubts):
-        raise RejectedError("cut_card_seen")
-    if not hand.closed:
+    require(turn, *BEFORE_CARDS)
+    if not turn.current.closed:
         turn.close_bets(unobserved=True)
-    if not turn.current.due or turn.current.due[0].turn:
-        raise RejectedError("no_more_cards_due")
+    require(turn, cards_due)
 
 
 def _skip_burn(turn: CircleTurn) -> None:
@@ -287,6 +286,63 @@ def _put(turn: CircleTurn, count: int, cards: tuple[str, ...]) -> None:
         raise RejectedError("cards_faced_up", up=up, count=len(cards))
     turn.mistrust()
     turn.deal_several(turn.current.due[:count], cards)
+
+
+# Guards
+
+
+def card_settled(turn: CircleTurn) -> RejectedError | None:
+    """No card waits whose exposure is unconfirmed."""
+    return RejectedError("exposed_card_waits") if turn.state.held else None
+
+
+def betting_closed(turn: CircleTurn) -> RejectedError | None:
+    """No betting interval is open."""
+    return RejectedError("betting_open") if turn.current.open else None
+
+
+def cut_unseen(turn: CircleTurn) -> RejectedError | None:
+    """No card was seen when the deck was cut."""
+    seen = any(doubt.what == "deal_exposed_in_cut" for doubt in turn.state.doubts)
+    return RejectedError("cut_card_seen") if seen else None
+
+
+BEFORE_CARDS = (betting_closed, cut_unseen)
+"""Guards: a card may come now, if one is due."""
+
+
+def cards_due(turn: CircleTurn) -> RejectedError | None:
+    """Cards are due, or will be once the antes are closed."""
+    hand = turn.current
+    if hand.closed and (not hand.due or hand.due[0].turn):
+        return RejectedError("no_more_cards_due")
+    return None
+
+
+def are_cards(turn: CircleTurn, command: CardsDeal) -> None:  # noqa: ARG001 - at any table
+    """Reject names that are not cards."""
+    proper(command.cards)
+
+
+def any_to_burn(turn: CircleTurn) -> bool:
+    """The next card belongs to no hand."""
+    hand = turn.current
+    if hand.closed:
+        return hand.due[0].to in DEAD_PLACES
+    return streets(turn.book, turn.settings)[0][0].partition(" ")[0] in DEAD_PLACES
+
+
+def any_to_show(turn: CircleTurn) -> bool:
+    """Cards lie on the table, or the next ones are common."""
+    hand = turn.state.current
+    return hand is not None and (
+        bool(hand.lying) or any(place.to.startswith("board") for place in hand.due)
+    )
+
+
+def any_to_turn(turn: CircleTurn) -> bool:
+    """A card that was read lies face down."""
+    return any(card.card is not None and not card.up for card in turn.current.lying)
 
 
 def proper(cards: tuple[str, ...]) -> None:

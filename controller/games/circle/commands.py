@@ -33,14 +33,7 @@ from controller.games.circle.turn import CircleTurn
 from controller.games.dealt.state import DealtEntry
 from controller.games.poker.readings import counted
 from controller.games.roles import allow_minimum
-from controller.games.session import (
-    another_round,
-    confirmer,
-    no_round,
-    session,
-    undecided,
-    void_law,
-)
+from controller.games.session import confirmer, round_to_void, undecided, void_law
 
 # Sessions
 
@@ -80,7 +73,6 @@ def close_session(turn: CircleTurn, command: SessionClose) -> None:
 
 def announce_limit(turn: CircleTurn, command: LimitAnnounce) -> None:
     """Announce a minimum that applies from the next round on."""
-    session(turn)
     allow_minimum(command.minimum)
     turn.change(raised=command.minimum)
     turn.emit(LastRounds(purpose="limit", left=1 if turn.state.current else 0, by=command.by))
@@ -110,7 +102,6 @@ def _limits(turn: CircleTurn) -> None:
 
 def set_seats(turn: CircleTurn, command: BoxesSet) -> None:
     """Set the taken seats, from the next round on. A player who leaves is no longer sitting out."""
-    session(turn)
     seats = tuple(sorted({*command.boxes}))
     if not seats or seats[0] < 1 or len(seats) < len(command.boxes):
         raise RejectedError("boxes_not_seats")
@@ -125,20 +116,10 @@ def set_seats(turn: CircleTurn, command: BoxesSet) -> None:
 
 def set_button(turn: CircleTurn, command: ButtonSet) -> None:
     """Place the button; without a seat, move it on."""
-    session(turn)
-    no_round(turn)
     if command.seat is None:
-        if turn.state.button is None:
-            raise RejectedError("no_button")
         turn.move_button(command.by)
-    elif command.seat in turn.state.seated:
-        turn.set_button(command.seat, command.by)
     else:
-        raise RejectedError(
-            "not_seated",
-            who=f"seat:{command.seat}",
-            seated=tuple(f"seat:{seat}" for seat in turn.state.seated),
-        )
+        turn.set_button(command.seat, command.by)
     turn.change(fresh=True)
 
 
@@ -152,26 +133,7 @@ def check_deck(turn: CircleTurn, command: DeckCheck) -> None:
 
 def open_bets(turn: CircleTurn, command: BetsOpen) -> None:
     """Begin a round: move the button on and ask for the antes."""
-    another_round(turn, turn.state.last)
-    state, book = turn.state, turn.book
-    playing = state.playing
-    if len(state.seated) < book.fewest:
-        raise RejectedError(
-            "players_too_few",
-            players=len(state.seated),
-            fewest=book.fewest,
-            law=book.laws["players_too_few"].cited,
-        )
-    if len(playing) < 2:
-        raise RejectedError("players_sitting_out")
-    if (need := needed(book, turn.settings, len(playing))) > len(
-        cards := pack(book, len(state.seated))
-    ):
-        raise RejectedError("deck_too_small", players=len(playing), need=need, cards=len(cards))
-    if state.deck is False:
-        raise RejectedError("deck_not_whole", law=book.laws["deck_defective"].cited)
-    if state.button is None:
-        raise RejectedError("no_button")
+    state = turn.state
     _miss_deck_check(turn)
     stays = state.fresh or (state.anew and turn.settings.after_misdeal == "stays")
     if not stays or state.button not in state.seated:
@@ -187,7 +149,6 @@ def open_bets(turn: CircleTurn, command: BetsOpen) -> None:
 
 def close_bets(turn: CircleTurn, command: BetsClose) -> None:
     """Close the antes."""
-    turn.no_stop()
     turn.close_bets(command.by)
 
 
@@ -217,21 +178,14 @@ def _rest(turn: CircleTurn) -> None:
 
 def void(turn: CircleTurn, command: RoundVoid) -> None:
     """Void the round by decision of the person in charge."""
-    round_ = undecided(turn.state, turn.state.current, command.round)
+    round_ = round_to_void(turn, command)
     turn.void(round_.round, command.reason, void_law(turn, command), command)
 
 
 def confirm(turn: CircleTurn, command: RoundConfirm) -> None:
     """Confirm a result that the table cannot know. It must not contradict face-up cards."""
-    round_ = undecided(turn.state, turn.state.current, command.round)
-    allowed = [
-        seat.who for seat in (round_.live if isinstance(round_, CircleRound) else round_.hands)
-    ]
-    if command.winner not in (*allowed, TIE):
-        raise RejectedError("winner_one_of", winners=(*allowed, TIE))
+    round_ = round_to_confirm(turn, command)
     if isinstance(round_, CircleRound):
-        if not round_.showdown:
-            raise RejectedError("round_being_played")
         against_cards(turn, round_, command.winner)
     marks = ("split",) if command.winner == TIE else ()
     hands = (
@@ -255,3 +209,81 @@ def against_cards(turn: CircleTurn, hand: CircleRound, winner: str | None) -> No
         raise RejectedError(
             "winner_beaten", winner=winner or "", law=turn.book.laws["showdown"].cited
         )
+
+
+# Guards
+
+
+def has_place(turn: CircleTurn, command: ButtonSet) -> None:
+    """Reject a button without a place."""
+    if command.seat is None:
+        if turn.state.button is None:
+            raise RejectedError("no_button")
+    elif command.seat not in turn.state.seated:
+        raise RejectedError(
+            "not_seated",
+            who=f"seat:{command.seat}",
+            seated=tuple(f"seat:{seat}" for seat in turn.state.seated),
+        )
+
+
+def any_place(turn: CircleTurn) -> bool:
+    """The button may be placed, or moved on."""
+    return bool(turn.state.seated) or turn.state.button is not None
+
+
+def enough_seated(turn: CircleTurn) -> RejectedError | None:
+    """As many are seated as the decree requires."""
+    players, fewest = len(turn.state.seated), turn.book.fewest
+    if players >= fewest:
+        return None
+    law = turn.book.laws["players_too_few"].cited
+    return RejectedError("players_too_few", players=players, fewest=fewest, law=law)
+
+
+def enough_play(turn: CircleTurn) -> RejectedError | None:
+    """Not all but one sit out."""
+    return RejectedError("players_sitting_out") if len(turn.state.playing) < 2 else None
+
+
+def pack_suffices(turn: CircleTurn) -> RejectedError | None:
+    """The deck has a card for each place."""
+    players = len(turn.state.playing)
+    need = needed(turn.book, turn.settings, players)
+    cards = len(pack(turn.book, len(turn.state.seated)))
+    if need <= cards:
+        return None
+    return RejectedError("deck_too_small", players=players, need=need, cards=cards)
+
+
+def deck_whole(turn: CircleTurn) -> RejectedError | None:
+    """The last check of the deck found nothing wrong."""
+    if turn.state.deck is False:
+        return RejectedError("deck_not_whole", law=turn.book.laws["deck_defective"].cited)
+    return None
+
+
+def has_button(turn: CircleTurn) -> RejectedError | None:
+    """The button is placed."""
+    return RejectedError("no_button") if turn.state.button is None else None
+
+
+def round_to_confirm(turn: CircleTurn, command: RoundConfirm) -> CircleRound | DealtEntry:
+    """The round that a person gives a winner. Raises ``RejectedError`` unless exactly one matches,
+    and for a winner who is not in it.
+    """
+    round_: CircleRound | DealtEntry = undecided(turn.state, turn.state.current, command.round)
+    allowed = [
+        seat.who for seat in (round_.live if isinstance(round_, CircleRound) else round_.hands)
+    ]
+    if command.winner not in (*allowed, TIE):
+        raise RejectedError("winner_one_of", winners=(*allowed, TIE))
+    if isinstance(round_, CircleRound) and not round_.showdown:
+        raise RejectedError("round_being_played")
+    return round_
+
+
+def unconfirmed(turn: CircleTurn) -> bool:
+    """A round is unresolved, or its hands are shown."""
+    hand = turn.state.current
+    return bool(turn.state.unresolved()) or (hand is not None and hand.showdown)

@@ -28,7 +28,7 @@ from controller.games.poker.correction import (
 
 def correct(turn: CircleTurn, command: ResultCorrect) -> None:
     """Replace a published result that was wrong; it is never erased."""
-    entry = published(turn.state, command)
+    entry = result(turn, command)
     hand: CircleRound | None = turn.state.round_of(entry.round)
     if hand is not None and any(hand.settled for hand in entry.hands):
         right = _right(turn, entry, command, hand)
@@ -36,6 +36,18 @@ def correct(turn: CircleTurn, command: ResultCorrect) -> None:
         replace_result(turn, entry, before, _outcome(turn, hand, right), command)
     else:
         _by_word(turn, entry, hand, command)
+
+
+def result(turn: CircleTurn, command: ResultCorrect) -> DealtEntry:
+    """The result that is to be corrected."""
+    return published(turn.state, command)
+
+
+def has_winner(turn: CircleTurn) -> bool:
+    """A remembered round has a result, and its pot was opened: otherwise it cannot be won."""
+    return any(
+        entry.kind == "result" and "blank" not in entry.marks for entry in turn.state.entries
+    )
 
 
 def _outcome(turn: CircleTurn, hand: CircleRound, lie: dict[str, tuple[str, ...]]) -> PokerOutcome:

@@ -33,6 +33,18 @@ def decide(turn: CircleTurn, command: CardDecide) -> None:
     turn.settle()
 
 
+def card_waits(turn: CircleTurn) -> RejectedError | None:
+    """A card waits, or the first doubt is one that a person decides so."""
+    if turn.state.held:
+        return None
+    if not turn.state.doubts:
+        return RejectedError("nothing_to_decide")
+    doubt = turn.state.doubts[0]
+    if "card.decide" in doubt.asks:
+        return None
+    return RejectedError("decide_first", what=doubt.what, commands=sent(doubt.asks))
+
+
 def _about_card(turn: CircleTurn, command: CardDecide) -> None:
     """Decide about the card: face down after all, face up, or removed; then deal the later ones."""
     (held, *others), card, to = turn.state.held, turn.state.held[0].given, turn.current.due[0].to
@@ -69,11 +81,7 @@ def _is_face_up(turn: CircleTurn, card: CardDrawn, command: CardDecide, to: str)
 
 def _about_doubt(turn: CircleTurn, command: CardDecide) -> None:
     """Record that the trouble was corrected, or remove the cards that came too early."""
-    if not turn.state.doubts:
-        raise RejectedError("nothing_to_decide")
     doubt = turn.state.doubts[0]
-    if "card.decide" not in doubt.asks:
-        raise RejectedError("decide_first", what=doubt.what, commands=sent(doubt.asks))
     if command.action not in ("accept", "remove"):
         _refuse(command, "accept", "remove")
     hand = turn.state.current

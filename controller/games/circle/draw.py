@@ -23,7 +23,9 @@ from controller.games.circle.showdown import CircleShown, compare
 from controller.games.circle.state import CirclePlace, CircleSeat
 from controller.games.circle.streets import pack, streets
 from controller.games.circle.turn import CircleDealError, CircleTurn
+from controller.games.dealt.guards import decided_first
 from controller.games.dealt.state import DealtEntry
+from controller.games.guards import require
 from controller.rulebooks.circle import DrawRules
 
 # What players say
@@ -83,7 +85,7 @@ def _discards(turn: DrawTurn, command: HandAct) -> None:
         or seat is None
     ):
         raise RejectedError("discards_not_due")
-    turn.no_stop()
+    require(turn, decided_first)
     first = hand.due[0]
     if not first.turn and first.to != seat.who:
         raise RejectedError("discards_not_due")

@@ -60,6 +60,13 @@ def report(turn: CircleTurn, command: DealError) -> None:
     )
 
 
+def any_error(turn: CircleTurn) -> bool:
+    """Cards are dealt, an error may be withdrawn, or the deck may be shuffled again."""
+    hand = turn.state.current
+    dealt = hand is not None and hand.closed
+    return dealt or bool(turn.state.doubts) or "reshuffle" in turn.book.errors.values()
+
+
 def named(command: DealError) -> str:
     """The rulebook's name of the error: one more common card, and cards that a player shows by
     mistake, have their own.

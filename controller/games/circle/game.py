@@ -29,6 +29,7 @@ from msgspec.structs import replace
 from controller.contract import commands as person
 from controller.contract.events import AnyEvent, Hand
 from controller.contract.shown import CirclePokerShown
+from controller.games import guards
 from controller.games.circle import acts, cards, commands, correction, decisions, errors, readings
 from controller.games.circle.common import CommonTurn
 from controller.games.circle.draw import DrawTurn
@@ -38,12 +39,30 @@ from controller.games.circle.showdown import TIE, open_boards, open_hands
 from controller.games.circle.state import CircleState
 from controller.games.circle.stud import StudTurn
 from controller.games.circle.turn import CircleTurn
-from controller.games.circle.when import WHEN
 from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.game import DealtGame
+from controller.games.dealt.guards import (
+    bets_open,
+    between_rounds,
+    decided_first,
+    nothing_to_decide,
+)
+from controller.games.guards import (
+    FieldCheck,
+    Row,
+    by_moves,
+    has_last_rounds,
+    has_round,
+    is_closed,
+    is_open,
+    last_rounds_unannounced,
+    rounds_left,
+    voidable,
+)
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.poker.machine import named
-from controller.games.session import announce_last_rounds
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.session import announce_last_rounds, round_to_void
 from controller.rulebooks.circle import Circle
 from devices import readings as device
 
@@ -55,29 +74,91 @@ INPUTS = Inputs(
         device.ShoeFault: readings.on_fault,
         **dict.fromkeys((*SILENCES, device.ShoeReset), readings.on_silence),
     },
-    in_charge={
-        person.SessionOpen: commands.open_session,
-        person.SessionClose: commands.close_session,
-        person.CardDecide: decisions.decide,
-        person.RoundVoid: commands.void,
-        person.RoundConfirm: commands.confirm,
-        person.ResultCorrect: correction.correct,
-        person.LimitAnnounce: commands.announce_limit,
-    },
-    at_the_table={
-        person.BoxesSet: commands.set_seats,
-        person.ButtonSet: commands.set_button,
-        person.DeckCheck: commands.check_deck,
-        person.BetsOpen: commands.open_bets,
-        person.BetsClose: commands.close_bets,
-        person.CardsDeal: cards.deal,
-        person.CardsBurn: cards.burn,
-        person.CardsShow: cards.show,
-        person.CardsTurn: cards.turn_up,
-        person.HandAct: acts.act,
-        person.BettingClose: acts.close,
-        person.DealError: errors.report,
-        person.LastRoundsAnnounce: announce_last_rounds,
+    commands={
+        person.SessionOpen: Row(IN_CHARGE, (is_closed,), commands.open_session),
+        person.SessionClose: Row(IN_CHARGE, (is_open,), commands.close_session),
+        person.CardDecide: Row(IN_CHARGE, (decisions.card_waits,), decisions.decide),
+        person.RoundVoid: Row(IN_CHARGE, (FieldCheck(round_to_void, voidable),), commands.void),
+        person.RoundConfirm: Row(
+            IN_CHARGE,
+            (cards.card_settled, FieldCheck(commands.round_to_confirm, commands.unconfirmed)),
+            commands.confirm,
+        ),
+        person.ResultCorrect: Row(
+            IN_CHARGE,
+            (FieldCheck(correction.result, correction.has_winner),),
+            correction.correct,
+        ),
+        person.LimitAnnounce: Row(IN_CHARGE, (is_open,), commands.announce_limit),
+        person.BoxesSet: Row(AT_THE_TABLE, (is_open,), commands.set_seats),
+        person.ButtonSet: Row(
+            AT_THE_TABLE,
+            (is_open, guards.between_rounds, FieldCheck(commands.has_place, commands.any_place)),
+            commands.set_button,
+        ),
+        person.DeckCheck: Row(AT_THE_TABLE, (), commands.check_deck),
+        person.BetsOpen: Row(
+            AT_THE_TABLE,
+            (
+                is_open,
+                between_rounds,
+                nothing_to_decide,
+                rounds_left,
+                commands.enough_seated,
+                commands.enough_play,
+                commands.pack_suffices,
+                commands.deck_whole,
+                commands.has_button,
+            ),
+            commands.open_bets,
+        ),
+        person.BetsClose: Row(
+            AT_THE_TABLE, (is_open, bets_open, decided_first), commands.close_bets
+        ),
+        person.CardsDeal: Row(
+            AT_THE_TABLE,
+            (
+                cards.card_settled,
+                FieldCheck(cards.are_cards),
+                has_round,
+                *cards.BEFORE_CARDS,
+                cards.cards_due,
+            ),
+            cards.deal,
+        ),
+        person.CardsBurn: Row(
+            AT_THE_TABLE,
+            (
+                cards.card_settled,
+                has_round,
+                *cards.BEFORE_CARDS,
+                cards.cards_due,
+                by_moves(cards.any_to_burn),
+            ),
+            cards.burn,
+        ),
+        person.CardsShow: Row(
+            AT_THE_TABLE, (cards.card_settled, by_moves(cards.any_to_show)), cards.show
+        ),
+        person.CardsTurn: Row(
+            AT_THE_TABLE,
+            (cards.card_settled, is_open, has_round, by_moves(cards.any_to_turn)),
+            cards.turn_up,
+        ),
+        person.HandAct: Row(
+            AT_THE_TABLE, (cards.card_settled, by_moves(acts.any_player)), acts.act
+        ),
+        person.BettingClose: Row(
+            AT_THE_TABLE, (cards.card_settled, acts.betting_open, decided_first), acts.close
+        ),
+        person.DealError: Row(
+            AT_THE_TABLE, (cards.card_settled, by_moves(errors.any_error)), errors.report
+        ),
+        person.LastRoundsAnnounce: Row(
+            AT_THE_TABLE,
+            (is_open, has_last_rounds, last_rounds_unannounced),
+            announce_last_rounds,
+        ),
     },
     leaves_out={
         person.RoundConfirm: ("number", "dice"),
@@ -86,7 +167,6 @@ INPUTS = Inputs(
         person.RoundVoid: ("alone",),
         person.CardsShow: ("low",),
     },
-    when=WHEN,
     withdrawn=(person.DealError,),
 )
 

@@ -14,15 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.contract.commands import (
-    BettingClose,
-    CardsBurn,
-    CardsDeal,
-    CardsShow,
-    CardsTurn,
     Command,
     DealError,
-    HandAct,
-    RoundConfirm,
     VoidReason,
 )
 from controller.contract.events import (
@@ -58,16 +51,10 @@ from controller.games.dealt.cards import TableCard, readings
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry, Held
 from controller.games.dealt.turn import DealtTurn
-from controller.games.session import count_down, sent
+from controller.games.session import count_down
 from controller.rulebooks.circle import Circle
 from controller.rulebooks.law import Law
 from devices.readings import CardDrawn, ShufflerPacket
-
-ROUND_COMMANDS = (
-    *(BettingClose, CardsBurn, CardsDeal, CardsShow, CardsTurn),
-    *(DealError, HandAct, RoundConfirm),
-)
-"""Commands that are rejected until it is known how a waiting card lies."""
 
 
 class CircleDealError(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,16 +131,6 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         if hand.showdown:
             found += ["cards.show", "cards.turn", "hand.act", "round.confirm"]
         return tuple(dict.fromkeys(found))
-
-    def refusal(self, kind: type[Command]) -> str | None:
-        """The refusal by the phase; also while a card waits whose exposure is unconfirmed."""
-        waits = self.state.held and kind in ROUND_COMMANDS
-        return "exposed_card_waits" if waits else super().refusal(kind)
-
-    def no_stop(self) -> None:
-        """Require that nothing stops the table."""
-        if (stop := self.stop) is not None:
-            raise RejectedError("decide_first", what=stop.what, commands=sent(stop.asks))
 
     def player(self, who: str | None) -> CircleSeat:
         """A player who still plays for the pot. Raises ``RejectedError`` for anybody else."""

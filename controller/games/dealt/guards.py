@@ -59,6 +59,14 @@ def unstopped(turn: Turn) -> RejectedError | None:
     return RejectedError("table_waits_for", commands=sent(turn.state.asks))
 
 
+def decided_first(turn: Turn) -> RejectedError | None:
+    """Nothing stops the table, or a person has decided about it."""
+    stop = turn.stop
+    if stop is None:
+        return None
+    return RejectedError("decide_first", what=stop.what, commands=sent(stop.asks))
+
+
 def bets_open(turn: Turn) -> RejectedError | None:
     """The bets of a round are open, or its antes are being put in."""
     is_open = turn.current_stage() in (Phase.BETS_OPEN, Phase.ANTES)

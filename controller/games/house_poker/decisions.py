@@ -26,6 +26,7 @@ from controller.games.dealt.cards import (
     unread,
     up,
 )
+from controller.games.dealt.guards import decided_first
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import Held
 from controller.games.guards import FieldCheck, Row, Rows, bets_closed, has_round, is_open
@@ -308,26 +309,15 @@ def is_stopped(turn: HousePokerTurn) -> RejectedError | None:
     return RejectedError("nothing_to_decide") if turn.state.stop is None else None
 
 
-def is_running(turn: HousePokerTurn) -> RejectedError | None:
-    """Nothing stops the round."""
-    return _stopped(turn)
-
-
 def no_other_stop(turn: HousePokerTurn) -> RejectedError | None:
     """Nothing but a silence stops the round."""
-    return _stopped(turn, but="silence")
+    stop = turn.stop
+    return None if stop is not None and stop.what == "silence" else decided_first(turn)
 
 
 def shown_again(turn: HousePokerTurn) -> RejectedError | None:
     """Nothing stops the round but cards that were shown and are impossible."""
-    return _stopped(turn) if turn.state.shown is None else None
-
-
-def _stopped(turn: HousePokerTurn, but: str | None = None) -> RejectedError | None:
-    stop = turn.state.stop
-    if stop is None or stop.what == but:
-        return None
-    return RejectedError("decide_first", what=stop.what, commands=sent(stop.asks))
+    return decided_first(turn) if turn.state.shown is None else None
 
 
 def of_a_player(turn: HousePokerTurn, command: HandAct) -> HousePokerSeat:
@@ -441,7 +431,7 @@ COMMANDS: Rows = {
         (
             has_round,
             FieldCheck(of_a_player),
-            is_running,
+            decided_first,
             is_dealt,
             FieldCheck(plays, any_acts),
         ),
@@ -452,7 +442,7 @@ COMMANDS: Rows = {
     ),
     CardsTurn: Row(
         AT_THE_TABLE,
-        (is_open, has_round, is_running, FieldCheck(hands_to_turn, any_to_turn)),
+        (is_open, has_round, decided_first, FieldCheck(hands_to_turn, any_to_turn)),
         turn_up,
     ),
     CardsShow: Row(
