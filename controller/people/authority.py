@@ -28,7 +28,6 @@ from controller.contract.topics import level
 from controller.games.games import make_game
 from controller.games.machine import Inputs, Machine
 from controller.games.roles import AT_THE_TABLE, COMMANDS_DEVICES, LAUNCHES, roles_for_device
-from controller.games.when import never
 from controller.people.roles import COMMANDING_ROLES, ENROLLABLE_ROLES, EnrolledRole
 from devices.suggestions import unknown_word
 
@@ -135,7 +134,7 @@ def _undone_by(inputs: Inputs, name: str) -> Undo | None:
     if name in map(_name, inputs.withdrawn):
         return Undo(command=name, fields={"valid": False})
     by = UNDONE_BY.get(name)
-    known = {_name(kind) for kind in inputs.takes if inputs.when.get(kind) is not never}
+    known = {_name(kind) for kind, handle in inputs.takes.items() if handle is not None}
     return Undo(command=by) if by in {*known, "staff.on", "staff.off"} else None
 
 

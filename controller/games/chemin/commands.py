@@ -1,4 +1,4 @@
-"""Handlers of commands at a table of chemin de fer or two-cloth baccarat."""
+"""The commands of a table of chemin de fer or two-cloth baccarat: moves and guards."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from controller.contract.commands import (
     BetsClose,
     BetsOpen,
     BetWithdraw,
-    ResultCorrect,
     RoundConfirm,
     RoundVoid,
     SessionClose,
@@ -20,9 +19,11 @@ from controller.contract.refusals import RejectedError
 from controller.games import shoe, stakes, talla
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.state import BANK_EARLY, CheminCoup
+from controller.games.dealt.guards import between_rounds
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry
-from controller.games.session import another_round, confirmer, sent, undecided, void_law
+from controller.games.guards import bets_closed, has_round, require
+from controller.games.session import confirmer, sent, undecided, void_law
 
 # Sessions and shoes
 
@@ -42,8 +43,6 @@ def close_session(turn: CheminTurn, command: SessionClose) -> None:
 
 def start_shoe(turn: CheminTurn, command: ShoeStart) -> None:
     """Start a shoe."""
-    law = turn.book.laws["shoe_systematic"]
-    talla.numbered(command, f"{law.rule}, {law.article}")
     turn.change(current=None)
     turn.clear_shoe()
     talla.begin(turn, command, turn.call("cards_pass"))
@@ -60,16 +59,11 @@ def end_shoe(turn: CheminTurn, command: ShoeEnd) -> None:
 
 def open_bets(turn: CheminTurn, command: BetsOpen) -> None:
     """Call the bank: bets are open up to its amount."""
-    another_round(turn, turn.state.last)
-    if turn.stage() is Phase.SHOE_OVER:
-        raise RejectedError("shoe_over", law=turn.book.laws["shoe_over"].cited)
     turn.open_bets(command.by)
 
 
 def close_bets(turn: CheminTurn, command: BetsClose) -> None:
     """Close the bets: the banker may draw."""
-    if turn.stop is not None:
-        raise RejectedError("card_early")
     turn.change_current(banco=command.banco)
     turn.close_bets(command.by)
     if turn.state.silent:
@@ -78,10 +72,7 @@ def close_bets(turn: CheminTurn, command: BetsClose) -> None:
 
 def follow_table(turn: CheminTurn, command: TableFollow) -> None:
     """Bind the bank to the table of plays in this round."""
-    coup = _round(turn)
-    if turn.book.bank in coup.words:
-        raise RejectedError("bank_acted")
-    if coup.table and not command.advice:
+    if turn.current.table and not command.advice:
         raise RejectedError("bank_follows_table")
     turn.change_current(table=True)
     if command.advice:
@@ -94,18 +85,16 @@ def follow_table(turn: CheminTurn, command: TableFollow) -> None:
 def void(turn: CheminTurn, command: RoundVoid) -> None:
     """Void the round: no bet wins or loses, and its cards leave the game."""
     law = void_law(turn, command)
-    turn.void(_undecided(turn, command.round).round, command.reason, law, command)
+    turn.void(round_to_void(turn, command).round, command.reason, law, command)
 
 
 def confirm(turn: CheminTurn, command: RoundConfirm) -> None:
     """Confirm the round as it is, or its winner if the cards are not known."""
-    round_ = _undecided(turn, command.round)
+    round_ = round_to_confirm(turn, command)
     who = confirmer(command)
     if isinstance(round_, DealtEntry) or round_.question == "silence":
         turn.stated_result(round_.round, _winners(turn, command.winner), who)
         return
-    if "round.confirm" not in turn.asks():
-        raise RejectedError("nothing_to_confirm", round=round_.round)
     if round_.question == "player_word" and any(map(turn.baccarat, turn.book.hands)):
         law = turn.book.laws["player_word"]
         raise RejectedError("baccarat_card", law=law.cited)
@@ -128,12 +117,6 @@ def _winners(turn: CheminTurn, winners: str | None) -> tuple[str, ...]:
     return tuple(names)
 
 
-def correct(turn: CheminTurn, command: ResultCorrect) -> None:  # noqa: ARG001 - whatever is claimed
-    """Reject every correction: settled rounds are final."""
-    law = turn.book.laws["no_claim"]
-    raise RejectedError("no_claim", law=law.cited)
-
-
 def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | DealtEntry:
     """The round of a decision. Decisions are final."""
     entry = turn.state.entry(number) if number is not None else None
@@ -146,45 +129,93 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | DealtEntry:
 # Bets
 
 
-def place_bet(turn: CheminTurn, command: BetPlace) -> None:
-    """Place a bet on a hand, or on the bank if the decree allows it to this number of players."""
+def withdraw_bet(turn: CheminTurn, command: BetWithdraw) -> None:
+    """Withdraw a bet while bets are open, or after the bank has shown its cards too early."""
+    turn.change_current(bets=stakes.without_bet(turn.current.bets, command))
+    turn.emit(stakes.bet_event(turn.number, command))
+
+
+# Guards
+
+
+def changeable(turn: CheminTurn) -> RejectedError | None:
+    """No card of a round has come: the shoe may be changed, also while bets are open."""
+    untouched = turn.current_stage() is Phase.BETS_OPEN and not turn.begun
+    return None if untouched else between_rounds(turn)
+
+
+def is_numbered(turn: CheminTurn, command: ShoeStart) -> None:
+    """Reject a shoe without a number."""
+    talla.numbered(command, turn.book.laws["shoe_systematic"].cited)
+
+
+def shoe_lasts(turn: CheminTurn) -> RejectedError | None:
+    """The cut card of the shoe has not come."""
+    if turn.current_stage() is Phase.SHOE_OVER:
+        return RejectedError("shoe_over", law=turn.book.laws["shoe_over"].cited)
+    return None
+
+
+def no_card_early(turn: CheminTurn) -> RejectedError | None:
+    """Nothing waits for a decision."""
+    return None if turn.stop is None else RejectedError("card_early")
+
+
+def bank_silent(turn: CheminTurn) -> RejectedError | None:
+    """The bank has not decided."""
+    acted = turn.book.bank in turn.current.words
+    return RejectedError("bank_acted") if acted else None
+
+
+def round_to_void(turn: CheminTurn, command: RoundVoid) -> CheminCoup | DealtEntry:
+    """The round that is to be void. Raises ``RejectedError`` for a reason that the decree does not
+    have, and unless exactly one round matches.
+    """
+    void_law(turn, command)
+    return _undecided(turn, command.round)
+
+
+def round_to_confirm(turn: CheminTurn, command: RoundConfirm) -> CheminCoup | DealtEntry:
+    """The round that waits for a person. Raises ``RejectedError`` unless exactly one matches."""
+    round_ = _undecided(turn, command.round)
+    asked = isinstance(round_, DealtEntry) or round_.question == "silence"
+    if not asked and "round.confirm" not in turn.asks():
+        raise RejectedError("nothing_to_confirm", round=round_.round)
+    return round_
+
+
+def unconfirmed(turn: CheminTurn) -> bool:
+    """A round is unresolved, or waits for a person."""
+    return bool(turn.state.unresolved()) or "round.confirm" in turn.asks()
+
+
+def is_final(turn: CheminTurn) -> RejectedError:
+    """Settled rounds are final."""
+    return RejectedError("no_claim", law=turn.book.laws["no_claim"].cited)
+
+
+def bank_takes_bet(turn: CheminTurn, command: BetPlace) -> None:
+    """Reject a bet on the bank of more players than the decree allows."""
     coup, bank, most = turn.state.current, turn.book.bank, turn.book.bank_bets
     if coup is not None and command.bet == bank and most:
         others = {bet.who for bet in coup.bets if bet.bet == bank} - {command.who}
         if len(others) >= most:
             law = turn.book.laws["bank_bets"]
             raise RejectedError("too_many_on_bank", most=most, law=law.cited)
-    stakes.place_bet(turn, command)
 
 
-def withdraw_bet(turn: CheminTurn, command: BetWithdraw) -> None:
-    """Withdraw a bet while bets are open, or after the bank has shown its cards too early."""
+def in_time_to_withdraw(turn: CheminTurn) -> RejectedError | None:
+    """Bets are open, or the bank has shown its cards too early."""
     coup = turn.state.current
-    if coup is None or BANK_EARLY not in coup.said:
-        stakes.withdraw_bet(turn, command)
-        return
-    stakes.limits_of(command.bet, turn.offered())
-    turn.change_current(bets=stakes.without_bet(coup.bets, command))
-    turn.emit(stakes.bet_event(turn.number, command))
+    early = coup is not None and BANK_EARLY in coup.said
+    return None if early else stakes.in_time_to_withdraw(turn)
 
 
-# Preconditions of commands
-
-
-def _round(turn: CheminTurn) -> CheminCoup:
-    coup = turn.state.current
-    if coup is None:
-        raise RejectedError("no_round_in_progress")
-    if not coup.closed:
-        raise RejectedError("bets_still_open")
-    return coup
-
-
-def closed_round(turn: CheminTurn, *, unasked: bool = True) -> CheminCoup:
-    """The round in progress, its bets closed. ``unasked``: raise ``RejectedError`` if a decision is
+def closed_round(turn: CheminTurn) -> CheminCoup:
+    """The round in progress. Raises ``RejectedError`` unless its bets are closed and no decision is
     pending.
     """
-    coup = _round(turn)
-    if unasked and turn.stop is not None:
+    require(turn, has_round, bets_closed)
+    if turn.stop is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.asks()))
-    return coup
+    return turn.current

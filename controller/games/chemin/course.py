@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.commands import BetsOpen, Command, ShoeEnd, ShoeStart
 from controller.games import shoe, talla
 from controller.games.chemin.hands import (
     NATURAL,
@@ -54,15 +53,6 @@ class CheminTurn(CheminMoves):
         if next_dealt(self.book, coup) is not None:
             return Phase.DEALING
         return Phase.SHOWING if self.shows() else Phase.WORDS
-
-    def refusal(self, kind: type[Command]) -> str | None:
-        """As for every phase, but bets may open while a card waits between rounds, and the shoe may
-        be changed while bets are open and no card has come.
-        """
-        stage = self.stage()
-        opens = kind is BetsOpen and stage in (Phase.WAITING, Phase.SHOE_OVER)
-        changes = kind in (ShoeStart, ShoeEnd) and stage is Phase.BETS_OPEN and not self.begun
-        return None if opens or changes else super().refusal(kind)
 
     def to_act(self) -> str | None:
         """The hand to act; None while something stops the table."""

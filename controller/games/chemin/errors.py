@@ -18,11 +18,19 @@ from controller.games.chemin.hands import any_third, bank_bound_by, first, next_
 from controller.games.chemin.state import EARLY_CARD, KEEPABLE_TROUBLES, Fate
 from controller.games.dealt.cards import TableCard
 from controller.games.dealt.state import Held
+from controller.games.guards import bets_closed, has_round, require
 from controller.games.session import confirmer, sent
 from controller.games.talla import read_card
 from controller.rulebooks.law import Law
 
 IN_BASKET = "card_in_basket"
+
+
+def card_waits(turn: CheminTurn) -> bool:
+    """A question is asked; or the round has cards of which people may have seen something."""
+    coup = turn.state.current
+    seen = coup is not None and coup.closed and bool(coup.cards or turn.state.held)
+    return seen or "card.decide" in turn.asks()
 
 
 def decide(turn: CheminTurn, command: CardDecide) -> None:
@@ -297,7 +305,8 @@ def _floor(turn: CheminTurn, command: CardDecide) -> None:
 
 def _exposed(turn: CheminTurn, command: CardDecide) -> None:
     """Cards were exposed too early."""
-    coup = closed_round(turn, unasked=False)
+    require(turn, has_round, bets_closed)
+    coup = turn.current
     if turn.stop is not None and turn.stop.what != "cards_shown":
         raise RejectedError("table_waits_for", commands=sent(turn.asks()))
     who, _ = _whose(turn, command)

@@ -24,12 +24,27 @@ from controller.games.chemin import commands, errors, readings, words
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import CheminCoup, CheminState
-from controller.games.chemin.when import WHEN
 from controller.games.dealt.arrivals import on_card, on_silence
 from controller.games.dealt.cards import hand
 from controller.games.dealt.game import DealtGame
+from controller.games.dealt.guards import bets_open, between_rounds, has_shoe
 from controller.games.dealt.state import DealtEntry
+from controller.games.guards import (
+    DEALING,
+    FieldCheck,
+    Row,
+    bets_closed,
+    by_moves,
+    has_last_rounds,
+    has_round,
+    is_closed,
+    is_open,
+    last_rounds_unannounced,
+    rounds_left,
+    voidable,
+)
 from controller.games.machine import SILENCES, Choices, Inputs
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.chemin import Chemin
 from devices import readings as device
@@ -42,32 +57,84 @@ INPUTS = Inputs(
         device.ShoeFault: readings.on_fault,
         **dict.fromkeys(SILENCES, on_silence),
     },
-    in_charge={
-        person.SessionOpen: commands.open_session,
-        person.SessionClose: commands.close_session,
-        person.CardDecide: errors.decide,
-        person.RoundVoid: commands.void,
-        person.RoundConfirm: commands.confirm,
-        person.ResultCorrect: commands.correct,
-    },
-    at_the_table={
-        person.ShoeStart: commands.start_shoe,
-        person.ShoeEnd: commands.end_shoe,
-        person.BetsOpen: commands.open_bets,
-        person.BetsClose: commands.close_bets,
-        person.BetPlace: commands.place_bet,
-        person.BetWithdraw: commands.withdraw_bet,
-        person.TableFollow: commands.follow_table,
-        person.HandDraw: words.draw,
-        person.HandStand: words.stand,
-        person.CardsTurn: words.turn_cards,
-        person.LastRoundsAnnounce: announce_last_rounds,
+    commands={
+        person.SessionOpen: Row(IN_CHARGE, (is_closed,), commands.open_session),
+        person.SessionClose: Row(IN_CHARGE, (is_open,), commands.close_session),
+        person.CardDecide: Row(IN_CHARGE, (by_moves(errors.card_waits),), errors.decide),
+        person.RoundVoid: Row(
+            IN_CHARGE, (FieldCheck(commands.round_to_void, voidable),), commands.void
+        ),
+        person.RoundConfirm: Row(
+            IN_CHARGE,
+            (FieldCheck(commands.round_to_confirm, commands.unconfirmed),),
+            commands.confirm,
+        ),
+        person.ResultCorrect: Row(IN_CHARGE, (commands.is_final,), None),
+        person.ShoeStart: Row(
+            AT_THE_TABLE,
+            (is_open, commands.changeable, FieldCheck(commands.is_numbered)),
+            commands.start_shoe,
+        ),
+        person.ShoeEnd: Row(
+            AT_THE_TABLE, (is_open, has_shoe, commands.changeable), commands.end_shoe
+        ),
+        person.BetsOpen: Row(
+            AT_THE_TABLE,
+            (is_open, has_shoe, between_rounds, rounds_left, commands.shoe_lasts),
+            commands.open_bets,
+        ),
+        person.BetsClose: Row(
+            AT_THE_TABLE, (is_open, bets_open, commands.no_card_early), commands.close_bets
+        ),
+        person.BetPlace: Row(
+            AT_THE_TABLE,
+            (
+                is_open,
+                FieldCheck(commands.bank_takes_bet),
+                FieldCheck(stakes.on_offer),
+                stakes.in_time,
+            ),
+            stakes.place_bet,
+        ),
+        person.BetWithdraw: Row(
+            AT_THE_TABLE,
+            (
+                is_open,
+                FieldCheck(stakes.on_offer),
+                commands.in_time_to_withdraw,
+                FieldCheck(stakes.is_placed, stakes.any_placed),
+            ),
+            commands.withdraw_bet,
+        ),
+        person.TableFollow: Row(
+            AT_THE_TABLE, (has_round, bets_closed, commands.bank_silent), commands.follow_table
+        ),
+        person.HandDraw: Row(
+            AT_THE_TABLE, (has_round, bets_closed, by_moves(words.may_draw)), words.draw
+        ),
+        person.HandStand: Row(
+            AT_THE_TABLE, (has_round, bets_closed, by_moves(words.may_stand)), words.stand
+        ),
+        person.CardsTurn: Row(
+            AT_THE_TABLE,
+            (
+                *DEALING,
+                FieldCheck(words.of_a_hand),
+                words.undoubted,
+                by_moves(words.any_to_turn),
+            ),
+            words.turn_cards,
+        ),
+        person.LastRoundsAnnounce: Row(
+            AT_THE_TABLE,
+            (is_open, has_last_rounds, last_rounds_unannounced),
+            announce_last_rounds,
+        ),
     },
     leaves_out={
         person.RoundConfirm: ("number", "dice"),
         person.RoundVoid: ("alone",),
     },
-    when=WHEN,
 )
 
 

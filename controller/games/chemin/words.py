@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from controller.contract.commands import CardsTurn, HandDraw, HandStand
 from controller.contract.refusals import RejectedError
-from controller.games.chemin.commands import closed_round
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.hands import first, is_open, thirds
 from controller.games.chemin.state import WRONG_POINT, Word
@@ -24,7 +23,7 @@ def stand(turn: CheminTurn, command: HandStand) -> None:
 
 
 def _state_word(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
-    coup = closed_round(turn, unasked=False)
+    coup = turn.current
     if who is not None and who not in turn.book.everyone:
         raise RejectedError("who_one_of", players=turn.book.everyone)
     if turn.asks():
@@ -122,11 +121,7 @@ def turn_cards(turn: CheminTurn, command: CardsTurn) -> None:
     """Turn cards face up. Before all hands have decided, that is a natural, or the cards were
     exposed too early.
     """
-    coup, before = closed_round(turn, unasked=False), turn.state
-    if command.who is not None and command.who not in turn.book.everyone:
-        raise RejectedError("who_one_of", players=turn.book.everyone)
-    if turn.state.doubt is not None:
-        raise RejectedError("table_waits_for", commands=sent(turn.asks()))
+    coup, before = turn.current, turn.state
     for who in turn.book.everyone if command.who is None else (command.who,):
         turn.turn_up(who, command.index)
     if coup.question == "words_contradict" and all(
@@ -154,3 +149,44 @@ def _too_early(turn: CheminTurn) -> None:
         if new and who not in turn.current.words and who not in turn.current.fates:
             turn.ask("cards_shown", detail=who)
             return
+
+
+# Guards
+
+
+def may_draw(turn: CheminTurn) -> bool:
+    """A hand may ask for a card."""
+    return _speaks(turn, "draw") or (not turn.asks() and turn.bank_stood())
+
+
+def may_stand(turn: CheminTurn) -> bool:
+    """A hand may refuse a card."""
+    return _speaks(turn, "stand")
+
+
+def _speaks(turn: CheminTurn, word: Word) -> bool:
+    """A hand has this decision to make, or has made the other one."""
+    if asks := turn.asks():
+        return f"hand.{word}" in asks
+    words = turn.current.words
+    otherwise = any(words.get(who) in {"draw", "stand"} - {word} for who in turn.book.hands)
+    return otherwise or turn.to_act() is not None
+
+
+def of_a_hand(turn: CheminTurn, command: CardsTurn) -> None:
+    """Reject a hand that there is not."""
+    if command.who is not None and command.who not in turn.book.everyone:
+        raise RejectedError("who_one_of", players=turn.book.everyone)
+
+
+def undoubted(turn: CheminTurn) -> RejectedError | None:
+    """No card is in doubt."""
+    if turn.state.doubt is None:
+        return None
+    return RejectedError("table_waits_for", commands=sent(turn.asks()))
+
+
+def any_to_turn(turn: CheminTurn) -> bool:
+    """A card lies face down or waits."""
+    down = any(not card.up and not card.gone for card in turn.current.cards)
+    return down or bool(turn.state.held)
