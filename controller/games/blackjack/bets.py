@@ -11,19 +11,17 @@ from msgspec.structs import replace
 from controller.contract.commands import BetPlace, BetWithdraw
 from controller.contract.refusals import RejectedError
 from controller.games import stakes
-from controller.games.blackjack.state import BlackjackDeal
 from controller.games.blackjack.turn import BlackjackTurn
+from controller.games.guards import FieldCheck, Row, is_open, require
 from controller.games.jackpot import out_of_play, require_in_play
-from controller.games.session import session
+from controller.games.roles import AT_THE_TABLE
 from controller.games.stakes import Bounds
 
 
 def place(turn: BlackjackTurn, command: BetPlace) -> None:
     """Place a bet. All bets on a box together must keep within the limits of one hand."""
-    session(turn)
-    box = _box(turn, command)
+    box, deal = _box(turn, command), turn.current
     between = stakes.limits_of(command.bet, offered(turn, command.who))
-    deal = _taking(turn, command)
     if command.bet == "accumulated":
         require_in_play(turn)
     beside = [
@@ -72,10 +70,7 @@ def _agreed(turn: BlackjackTurn, amount: int | None) -> None:
 
 def withdraw(turn: BlackjackTurn, command: BetWithdraw) -> None:
     """Withdraw a bet while it may be placed."""
-    session(turn)
-    _box(turn, command)
-    stakes.limits_of(command.bet, offered(turn, command.who))
-    deal = _taking(turn, command)
+    deal = turn.current
     turn.change_current(bets=stakes.without_bet(deal.bets, command))
     if command.bet == "accumulated":
         _mark(turn, command.who, marked=False)
@@ -88,20 +83,39 @@ def _box(turn: BlackjackTurn, command: BetPlace | BetWithdraw) -> int:
     )
 
 
-def _taking(turn: BlackjackTurn, command: BetPlace | BetWithdraw) -> BlackjackDeal:
-    """The round in which this bet is accepted: before its cards or, for insurance, while that is
-    offered. Raises ``RejectedError`` otherwise.
+def is_accepted(turn: BlackjackTurn, command: BetPlace | BetWithdraw) -> None:
+    """Reject a bet that the table does not have, and one that is not accepted now: bets are before
+    the cards, insurance is while it is offered.
     """
+    _box(turn, command)
+    stakes.limits_of(command.bet, offered(turn, command.who))
     deal = turn.state.current
     if command.bet != "insurance":
-        stakes.open_round(deal, turn.book.laws, command)
+        in_time = stakes.in_time if isinstance(command, BetPlace) else stakes.in_time_to_withdraw
+        require(turn, in_time)
     elif deal is None or not deal.insurance:
         raise RejectedError("insurance_not_offered", law=turn.book.article)
     elif (seat := deal.seat(command.who.partition("/")[0])) is not None and seat.even_money:
         law = turn.book.laws["even_money"]
         raise RejectedError("insurance_paid_at_par", who=seat.who, law=law.cited)
-    assert deal is not None
-    return deal
+
+
+def accepts_any(turn: BlackjackTurn) -> bool:
+    """Bets are open, or insurance is offered."""
+    deal = turn.state.current
+    return deal is not None and (not deal.closed or bool(deal.insurance))
+
+
+PLACE = Row(AT_THE_TABLE, (is_open, FieldCheck(is_accepted, accepts_any)), place)
+WITHDRAW = Row(
+    AT_THE_TABLE,
+    (
+        is_open,
+        FieldCheck(is_accepted, accepts_any),
+        FieldCheck(stakes.is_placed, stakes.any_placed),
+    ),
+    withdraw,
+)
 
 
 def offered(turn: BlackjackTurn, who: str) -> dict[str, Bounds]:

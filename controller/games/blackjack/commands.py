@@ -1,15 +1,18 @@
-"""Commands of a person at a table of black jack. One that cannot be followed is rejected with the
-reason.
+"""The commands of a table of black jack: their moves, their guards, and the table of both.
 
-Hands' decisions and a person's decisions about a card are in ``blackjack.decisions``.
+Hands' decisions and a person's decisions about a card are in ``blackjack.decisions``, bets in
+``blackjack.bets``.
 """
 
 from __future__ import annotations
 
 from controller.contract.commands import (
+    BetPlace,
     BetsClose,
     BetsOpen,
+    BetWithdraw,
     BoxesSet,
+    CardDecide,
     Command,
     LastRoundsAnnounce,
     LimitAnnounce,
@@ -23,11 +26,21 @@ from controller.contract.commands import (
 from controller.contract.events import LastRounds, SessionClosed
 from controller.contract.refusals import RejectedError
 from controller.games import shoe, talla
+from controller.games.blackjack import bets, decisions
 from controller.games.blackjack.course import between_plays
-from controller.games.blackjack.state import BlackjackDeal, BlackjackLimit, BlackjackSeat
+from controller.games.blackjack.state import BlackjackLimit, BlackjackSeat
 from controller.games.blackjack.turn import BlackjackTurn
-from controller.games.roles import allow_minimum
-from controller.games.session import another_round, confirmer, session, void_law
+from controller.games.guards import (
+    FieldCheck,
+    Row,
+    Rows,
+    has_round,
+    is_closed,
+    is_open,
+    rounds_left,
+)
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
+from controller.games.session import confirmer, void_law
 
 # Sessions
 
@@ -55,10 +68,8 @@ def close_session(turn: BlackjackTurn, command: SessionClose) -> None:
 
 def start_shoe(turn: BlackjackTurn, command: ShoeStart) -> None:
     """Start a shoe; its burn cards come first."""
-    _no_round(turn)
-    talla.numbered(command, turn.book.article)
+    _end_round(turn)
     _end_talla(turn)
-    _another_shoe(turn)
     burned = not turn.settings.continuous or turn.settings.burn_continuous == "yes"
     assert isinstance(turn.book.shoe.burn, int)
     burn = turn.book.shoe.burn if burned else 0
@@ -68,9 +79,7 @@ def start_shoe(turn: BlackjackTurn, command: ShoeStart) -> None:
 
 def end_shoe(turn: BlackjackTurn, command: ShoeEnd) -> None:
     """End the shoe; if the cards left in it were counted, check the count."""
-    _no_round(turn)
-    if turn.state.shoe is None:
-        raise RejectedError("no_shoe")
+    _end_round(turn)
     _end_talla(turn, command.left)
 
 
@@ -98,9 +107,7 @@ def set_boxes(turn: BlackjackTurn, command: BoxesSet) -> None:
     """Set the boxes with a bet in this round. They may be set again until its first card is
     dealt.
     """
-    boxes, most, least = tuple(sorted(command.boxes)), turn.rules.boxes, turn.book.least_hands
-    if not boxes or len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
-        raise RejectedError("boxes_out_of_range", most=most)
+    boxes, least = tuple(sorted(command.boxes)), turn.book.least_hands
     _begin(turn, command)
     turn.change_current(hands=tuple(BlackjackSeat(who=f"box:{box}") for box in boxes))
     if len(boxes) < least:
@@ -111,54 +118,37 @@ def set_boxes(turn: BlackjackTurn, command: BoxesSet) -> None:
 
 def open_bets(turn: BlackjackTurn, command: BetsOpen) -> None:
     """Open bets for a new round."""
-    deal = turn.state.current
-    if deal is not None and not deal.begun:
-        raise RejectedError("bets_open_already", round=deal.round)
     _begin(turn, command)
 
 
 def close_bets(turn: BlackjackTurn, command: BetsClose) -> None:
     """Close the bets: the cards may come."""
-    deal = turn.state.current
-    if deal is not None and deal.closed and turn.settings.keys and not between_plays(deal):
-        raise RejectedError("bets_closed_already", round=deal.round)
     _begin(turn, command)
     turn.close_bets(command.by)
 
 
 def _begin(turn: BlackjackTurn, command: Command) -> None:
     """Ensure that a round without cards is in progress; begin one if necessary."""
-    another_round(turn, turn.state.last)
-    _another_shoe(turn)
-    state, deal = turn.state, turn.state.current
-    if state.shoe is None:
-        raise RejectedError("no_shoe")
-    if deal is not None and not deal.begun and not (deal.closed and isinstance(command, BetsClose)):
+    if _is_unbegun(turn, closes=isinstance(command, BetsClose)):
         return
+    deal = turn.state.current
     if deal is not None and between_plays(deal):
         turn.change(current=None)
-    elif deal is not None and turn.settings.keys:
-        raise RejectedError("round_in_progress", round=deal.round)
-    elif deal is not None and (deal.last or turn.state.last == 1):
-        raise RejectedError(
-            "last_round_of_shoe" if deal.last else "last_round_running", round=deal.round
-        )
-    if state.shoe.over:
-        law = turn.book.laws["shoe_over"]
-        raise RejectedError("shoe_over", law=law.cited)
-    if state.doubt is not None:
-        raise RejectedError("table_in_doubt", doubt=state.doubt)
-    if turn.state.current is not None:
+    elif deal is not None:
         turn.conclude_unkeyed()
     turn.open_bets(command.by)
+
+
+def _is_unbegun(turn: BlackjackTurn, *, closes: bool) -> bool:
+    """Whether a round without cards is in progress. ``closes``: whose bets may be closed."""
+    deal = turn.state.current
+    return deal is not None and not deal.begun and not (deal.closed and closes)
 
 
 def void(turn: BlackjackTurn, command: RoundVoid) -> None:
     """Void the round in progress. The decrees list no reasons: the person in charge decides, for a
     reason that can come up at this game.
     """
-    session(turn)
-    _in_progress(turn, command.round)
     law = void_law(turn, command)
     turn.change(held=() if turn.state.burn == 0 else turn.state.held)
     turn.void(turn.number, command.reason, law, command)
@@ -166,18 +156,12 @@ def void(turn: BlackjackTurn, command: RoundVoid) -> None:
 
 def confirm(turn: BlackjackTurn, command: RoundConfirm) -> None:
     """Let a round begin with too few hands, or end a round whose course was not reported."""
-    session(turn)
-    deal = _in_progress(turn, command.round)
-    if command.number is not None or command.winner is not None:
-        raise RejectedError("result_from_cards")
     if turn.state.doubt == "hands_too_few":
         turn.change(doubt="silence" if turn.state.silent else None)
         turn.change_current(confirmed_by=confirmer(command))
-    elif not turn.settings.keys and deal.begun:
+    else:
         turn.change_current(confirmed_by=confirmer(command))
         turn.conclude_unkeyed()
-    else:
-        raise RejectedError("nothing_to_confirm", round=deal.round)
 
 
 def _leave_round(turn: BlackjackTurn) -> None:
@@ -194,25 +178,11 @@ def announce_limit(turn: BlackjackTurn, command: LimitAnnounce) -> None:
     """Announce a new minimum. It applies after the last rounds, or the last shoe, at the old one,
     as the decree requires.
     """
-    session(turn)
-    state, allowed, now = turn.state, turn.book.limit_change, turn.state.minimum
-    allow_minimum(command.minimum)
-    turn.require_highest(command.minimum)
-    if allowed == "none":
-        raise RejectedError("minimum_fixed", law=turn.book.article)
-    if state.limit is not None:
-        raise RejectedError("minimum_announced", minimum=state.limit.minimum)
-    if command.minimum == now:
-        raise RejectedError("minimum_already", minimum=now)
-    if allowed == "upward" and now is None:
-        raise RejectedError("minimum_not_given", law=turn.book.article)
-    if allowed == "upward" and now is not None and command.minimum < now:
-        raise RejectedError("minimum_may_only_rise", minimum=now, law=turn.book.article)
     left = turn.book.last_rounds if turn.book.limit_after == "rounds" else None
     turn.change(limit=BlackjackLimit(minimum=command.minimum, left=left))
     if left is not None:
         turn.emit(LastRounds(purpose="limit", left=left, by=command.by))
-    elif state.shoe is None:
+    elif turn.state.shoe is None:
         turn.change_limit()
 
 
@@ -220,9 +190,6 @@ def announce_last_rounds(turn: BlackjackTurn, command: LastRoundsAnnounce) -> No
     """Announce the last rounds before closing or, if the decree provides for it, the last shoe: the
     current one, or else the next.
     """
-    session(turn)
-    if turn.state.last is not None or turn.state.last_shoe is not None:
-        raise RejectedError("last_rounds_already_announced")
     by_shoe = turn.book.close_after == "shoe" and not turn.settings.continuous
     left = 1 if by_shoe else turn.book.last_rounds
     if by_shoe:
@@ -233,30 +200,202 @@ def announce_last_rounds(turn: BlackjackTurn, command: LastRoundsAnnounce) -> No
     turn.emit(LastRounds(purpose="close", left=left, by=command.by, announcement=call))
 
 
-# Preconditions of commands
-
-
-def _another_shoe(turn: BlackjackTurn) -> None:
-    """Reject another shoe after the announced last one."""
-    if turn.state.last_shoe == 0:
-        raise RejectedError("last_shoe_announced")
-
-
-def _in_progress(turn: BlackjackTurn, number: int | None) -> BlackjackDeal:
-    """The round in progress. Rejects the number of another one."""
-    deal = turn.state.current
-    if deal is None:
-        raise RejectedError("no_round_in_progress")
-    if number not in (None, deal.round):
-        raise RejectedError("round_not_in_progress", round=number)
-    return deal
-
-
-def _no_round(turn: BlackjackTurn) -> None:
+def _end_round(turn: BlackjackTurn) -> None:
+    """End the round in progress, which has no cards left to come."""
     deal = turn.state.current
     if deal is None or between_plays(deal) or not deal.begun:
         turn.change(current=None)
-    elif turn.settings.keys:
-        raise RejectedError("round_in_progress", round=deal.round)
     else:
         turn.conclude_unkeyed()
+
+
+# Guards
+
+
+def is_free(turn: BlackjackTurn) -> RejectedError | None:
+    """No round is in progress that must be ended first."""
+    deal = turn.state.current
+    if deal is None or between_plays(deal) or not deal.begun or not turn.settings.keys:
+        return None
+    return RejectedError("round_in_progress", round=deal.round)
+
+
+def is_numbered(turn: BlackjackTurn, command: ShoeStart) -> None:
+    """Reject a shoe without a number."""
+    talla.numbered(command, turn.book.article)
+
+
+def shoe_left(turn: BlackjackTurn) -> RejectedError | None:
+    """Another shoe may be started: the last one is not announced, or has not begun."""
+    state = turn.state
+    running = state.shoe is not None and not state.shoe.over and state.doubt != "shoe_reset"
+    left = state.last_shoe is None or (state.last_shoe == 1 and not running)
+    return None if left else RejectedError("last_shoe_announced")
+
+
+def last_shoe_lasts(turn: BlackjackTurn) -> RejectedError | None:
+    """The announced last shoe is not over."""
+    return RejectedError("last_shoe_announced") if turn.state.last_shoe == 0 else None
+
+
+def boxes_in_range(turn: BlackjackTurn, command: BoxesSet) -> None:
+    """Reject boxes that the table does not have, and any named twice."""
+    boxes, most = command.boxes, turn.rules.boxes
+    if not boxes or len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
+        raise RejectedError("boxes_out_of_range", most=most)
+
+
+def bets_unopened(turn: BlackjackTurn) -> RejectedError | None:
+    """No round without cards is in progress."""
+    deal = turn.state.current
+    if deal is not None and not deal.begun:
+        return RejectedError("bets_open_already", round=deal.round)
+    return None
+
+
+def bets_unclosed(turn: BlackjackTurn) -> RejectedError | None:
+    """The bets of the round in progress are not closed by a key."""
+    deal = turn.state.current
+    if deal is not None and deal.closed and turn.settings.keys and not between_plays(deal):
+        return RejectedError("bets_closed_already", round=deal.round)
+    return None
+
+
+def may_begin(turn: BlackjackTurn) -> RejectedError | None:
+    """A round without cards is in progress, or may begin."""
+    return _unplayable(turn, closes=False)
+
+
+def may_begin_closed(turn: BlackjackTurn) -> RejectedError | None:
+    """A round whose bets are not closed is in progress, or may begin."""
+    return _unplayable(turn, closes=True)
+
+
+def _unplayable(turn: BlackjackTurn, *, closes: bool) -> RejectedError | None:
+    """Why no other round may begin; None also if one without cards is in progress."""
+    state, deal = turn.state, turn.state.current
+    if _is_unbegun(turn, closes=closes):
+        return None
+    if deal is not None and not between_plays(deal):
+        if turn.settings.keys:
+            return RejectedError("round_in_progress", round=deal.round)
+        if deal.last or state.last == 1:
+            key = "last_round_of_shoe" if deal.last else "last_round_running"
+            return RejectedError(key, round=deal.round)
+    if state.shoe is not None and state.shoe.over:
+        return RejectedError("shoe_over", law=turn.book.laws["shoe_over"].cited)
+    if state.doubt is not None:
+        return RejectedError("table_in_doubt", doubt=state.doubt)
+    return None
+
+
+def of_this_round(turn: BlackjackTurn, command: RoundVoid | RoundConfirm) -> None:
+    """Reject the number of another round."""
+    if command.round not in (None, turn.number):
+        raise RejectedError("round_not_in_progress", round=command.round)
+
+
+def without_result(turn: BlackjackTurn, command: RoundConfirm) -> None:  # noqa: ARG001 - at any table
+    """Reject a result: the cards give it."""
+    if command.number is not None or command.winner is not None:
+        raise RejectedError("result_from_cards")
+
+
+def unconfirmed(turn: BlackjackTurn) -> RejectedError | None:
+    """Too few hands play, or the course of the round was not reported."""
+    deal = turn.current
+    waits = turn.state.doubt == "hands_too_few" or (not turn.settings.keys and deal.begun)
+    return None if waits else RejectedError("nothing_to_confirm", round=deal.round)
+
+
+def allowed_minimum(turn: BlackjackTurn, command: LimitAnnounce) -> None:
+    """Reject a minimum that the decree does not allow."""
+    allow_minimum(command.minimum)
+    turn.require_highest(command.minimum)
+
+
+def limit_may_change(turn: BlackjackTurn) -> RejectedError | None:
+    """The decree allows another minimum."""
+    if turn.book.limit_change == "none":
+        return RejectedError("minimum_fixed", law=turn.book.article)
+    return None
+
+
+def limit_unannounced(turn: BlackjackTurn) -> RejectedError | None:
+    """No new minimum is announced."""
+    limit = turn.state.limit
+    return None if limit is None else RejectedError("minimum_announced", minimum=limit.minimum)
+
+
+def differs(turn: BlackjackTurn, command: LimitAnnounce) -> None:
+    """Reject the present minimum."""
+    if command.minimum == turn.state.minimum:
+        raise RejectedError("minimum_already", minimum=command.minimum)
+
+
+def limit_known(turn: BlackjackTurn) -> RejectedError | None:
+    """The present minimum is known, where it may only rise."""
+    if turn.book.limit_change == "upward" and turn.state.minimum is None:
+        return RejectedError("minimum_not_given", law=turn.book.article)
+    return None
+
+
+def rises(turn: BlackjackTurn, command: LimitAnnounce) -> None:
+    """Reject a lower minimum, where it may only rise."""
+    now = turn.state.minimum
+    if turn.book.limit_change == "upward" and now is not None and command.minimum < now:
+        raise RejectedError("minimum_may_only_rise", minimum=now, law=turn.book.article)
+
+
+def not_closing(turn: BlackjackTurn) -> RejectedError | None:
+    """Neither the last rounds nor the last shoe is announced."""
+    announced = turn.state.last is not None or turn.state.last_shoe is not None
+    return RejectedError("last_rounds_already_announced") if announced else None
+
+
+BEGINS = (rounds_left, last_shoe_lasts, decisions.has_shoe)
+
+COMMANDS: Rows = {
+    SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
+    SessionClose: Row(IN_CHARGE, (is_open,), close_session),
+    RoundVoid: Row(IN_CHARGE, (is_open, has_round, FieldCheck(of_this_round)), void),
+    RoundConfirm: Row(
+        IN_CHARGE,
+        (
+            is_open,
+            has_round,
+            FieldCheck(of_this_round),
+            FieldCheck(without_result),
+            unconfirmed,
+        ),
+        confirm,
+    ),
+    LimitAnnounce: Row(
+        IN_CHARGE,
+        (
+            is_open,
+            FieldCheck(allowed_minimum),
+            limit_may_change,
+            limit_unannounced,
+            FieldCheck(differs),
+            limit_known,
+            FieldCheck(rises),
+        ),
+        announce_limit,
+    ),
+    CardDecide: decisions.CARD_DECIDE,
+    ShoeStart: Row(
+        AT_THE_TABLE, (is_open, is_free, FieldCheck(is_numbered), shoe_left), start_shoe
+    ),
+    ShoeEnd: Row(AT_THE_TABLE, (is_open, is_free, decisions.has_shoe), end_shoe),
+    BoxesSet: Row(
+        AT_THE_TABLE, (FieldCheck(boxes_in_range), is_open, *BEGINS, may_begin), set_boxes
+    ),
+    BetsOpen: Row(AT_THE_TABLE, (is_open, bets_unopened, *BEGINS, may_begin), open_bets),
+    BetsClose: Row(AT_THE_TABLE, (is_open, bets_unclosed, *BEGINS, may_begin_closed), close_bets),
+    BetPlace: bets.PLACE,
+    BetWithdraw: bets.WITHDRAW,
+    LastRoundsAnnounce: Row(AT_THE_TABLE, (is_open, not_closing), announce_last_rounds),
+    **decisions.KEYS,
+}
+"""The commands of every table of black jack."""

@@ -5,6 +5,7 @@ card.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from msgspec.structs import replace
@@ -27,7 +28,9 @@ from controller.games.blackjack.state import DEALER, BlackjackDeal, BlackjackSea
 from controller.games.blackjack.turn import BlackjackTurn
 from controller.games.cards import is_card
 from controller.games.dealt.state import Held
-from controller.games.session import confirmer, session
+from controller.games.guards import FieldCheck, Row, Rows, by_moves, is_open
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.session import confirmer
 from devices.readings import CardDrawn
 
 Key = HandStand | HandDraw | HandDouble | HandSplit | HandSurrender | HandEvenMoney
@@ -46,12 +49,7 @@ DECISION_MOVES: dict[type[Key], tuple[Decision, Callable[[BlackjackSeat], Blackj
 
 def on_key(turn: BlackjackTurn, command: Key) -> None:
     """Handle a hand's decision."""
-    session(turn)
-    if not turn.settings.keys:
-        raise RejectedError("keys_none")
-    deal = turn.state.current
-    if deal is None or turn.state.doubt == "hands_too_few":
-        raise RejectedError("hands_none_in_play")
+    deal = turn.current
     seat = _seat(turn, deal, command)
     if why := course.refusal(turn.rules, deal, seat, type(command)):
         law = turn.book.laws.get("even_money") if isinstance(command, HandEvenMoney) else None
@@ -126,14 +124,7 @@ def _split(deal: BlackjackDeal, seat: BlackjackSeat) -> BlackjackDeal:
 
 def decide(turn: BlackjackTurn, command: CardDecide) -> None:
     """Decide about the first waiting card, about what a silence hid, or remove the latest card."""
-    session(turn)
-    decision = DECISIONS.get(command.action)
-    if decision is None:
-        raise RejectedError("action_not_allowed", action=command.action, actions=tuple(DECISIONS))
-    if turn.state.shoe is None:
-        raise RejectedError("no_shoe")
-    if turn.question() is None and command.action != "remove":
-        raise RejectedError("no_card_to_decide")
+    decision = DECISIONS[command.action]
     decision(turn, command)
     turn.changed_since |= command.action in ("remove", "exposed")
     if turn.state.current is not None:
@@ -268,3 +259,65 @@ def _head(turn: BlackjackTurn) -> Held:
 
 def _replace_head(turn: BlackjackTurn, head: Held) -> None:
     turn.change(held=(head, *turn.state.held[1:]))
+
+
+# Guards
+
+
+def has_keys(turn: BlackjackTurn) -> RejectedError | None:
+    """The croupier reports the hands' decisions."""
+    return None if turn.settings.keys else RejectedError("keys_none")
+
+
+def hands_play(turn: BlackjackTurn) -> RejectedError | None:
+    """Hands are in play."""
+    none = turn.state.current is None or turn.state.doubt == "hands_too_few"
+    return RejectedError("hands_none_in_play") if none else None
+
+
+def _may_use(kind: type[Key], turn: BlackjackTurn) -> bool:
+    """Some hand may decide so."""
+    rules, deal = turn.rules, turn.current
+    to_act = course.turn(rules, deal)
+    any_hand = issubclass(kind, HandSurrender | HandEvenMoney)
+    seats = deal.seats if any_hand else () if to_act is None else (to_act,)
+    return any(course.refusal(rules, deal, seat, kind) is None for seat in seats)
+
+
+def is_action(turn: BlackjackTurn, command: CardDecide) -> None:  # noqa: ARG001 - at any table
+    """Reject an unknown action."""
+    if command.action not in DECISIONS:
+        raise RejectedError("action_not_allowed", action=command.action, actions=tuple(DECISIONS))
+
+
+def has_shoe(turn: BlackjackTurn) -> RejectedError | None:
+    """A shoe is at the table."""
+    return RejectedError("no_shoe") if turn.state.shoe is None else None
+
+
+def is_asked(turn: BlackjackTurn, command: CardDecide) -> None:
+    """Reject a decision that nothing waits for; the latest card may be removed."""
+    if turn.question() is None and command.action != "remove":
+        raise RejectedError("no_card_to_decide")
+
+
+def card_waits(turn: BlackjackTurn) -> bool:
+    """Something waits for a person, or the latest card may be removed."""
+    deal = turn.state.current
+    latest = deal is not None and deal.latest is not None
+    return turn.question() is not None or bool(turn.state.held) or latest
+
+
+CARD_DECIDE = Row(
+    IN_CHARGE,
+    (is_open, FieldCheck(is_action), has_shoe, FieldCheck(is_asked, card_waits)),
+    decide,
+)
+KEYS: Rows = {
+    kind: Row(
+        AT_THE_TABLE,
+        (is_open, has_keys, hands_play, by_moves(partial(_may_use, kind))),
+        on_key,
+    )
+    for kind in DECISION_MOVES
+}

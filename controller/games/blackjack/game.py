@@ -22,13 +22,12 @@ from __future__ import annotations
 from controller.contract import commands as person
 from controller.contract.shown import BlackjackHand, BlackjackShown
 from controller.games import shoe, stakes, talla
-from controller.games.blackjack import bets, commands, course, decisions, readings
+from controller.games.blackjack import bets, commands, course, readings
 from controller.games.blackjack.course import BlackjackRules
 from controller.games.blackjack.hands import points
 from controller.games.blackjack.settings import BlackjackSettings, faults
 from controller.games.blackjack.state import BlackjackState
 from controller.games.blackjack.turn import BlackjackTurn, bands
-from controller.games.blackjack.when import WHEN
 from controller.games.dealt.arrivals import on_card, on_silence
 from controller.games.dealt.game import DealtGame
 from controller.games.jackpot import on_standing
@@ -45,32 +44,13 @@ INPUTS = Inputs(
         device.ShoeFault: talla.report_fault,
         **dict.fromkeys(SILENCES, on_silence),
     },
-    in_charge={
-        person.SessionOpen: commands.open_session,
-        person.SessionClose: commands.close_session,
-        person.RoundVoid: commands.void,
-        person.RoundConfirm: commands.confirm,
-        person.LimitAnnounce: commands.announce_limit,
-        person.CardDecide: decisions.decide,
-    },
-    at_the_table={
-        person.ShoeStart: commands.start_shoe,
-        person.ShoeEnd: commands.end_shoe,
-        person.BoxesSet: commands.set_boxes,
-        person.BetsOpen: commands.open_bets,
-        person.BetsClose: commands.close_bets,
-        person.BetPlace: bets.place,
-        person.BetWithdraw: bets.withdraw,
-        person.LastRoundsAnnounce: commands.announce_last_rounds,
-        **dict.fromkeys(decisions.DECISION_MOVES, decisions.on_key),
-    },
+    commands=commands.COMMANDS,
     leaves_out={
         person.RoundConfirm: ("number", "winner", "dice"),
         person.BetsClose: ("banco",),
         person.RoundVoid: ("alone",),
         person.CardDecide: ("fault",),
     },
-    when=WHEN,
 )
 
 

@@ -60,6 +60,12 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         self.changed_since = False
         """True if the next place is announced again though it is unchanged."""
 
+    @property
+    def current(self) -> BlackjackDeal:
+        """The round in progress; the caller ensures that there is one."""
+        assert self.state.current is not None
+        return self.state.current
+
     # Phases, and where cards go
 
     def stage(self) -> Phase:
@@ -74,12 +80,6 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         if state.current is not None:
             return course.stage(self.rules, state.current)
         return Phase.SHOE_OVER if state.shoe.over else Phase.WAITING
-
-    def refusal(self, kind: type[Command]) -> str | None:
-        """The refusal by the phase: only a closed table refuses commands. A round begins with its
-        boxes or its bets, and may end with the next one.
-        """
-        return None if self.state.open else super().refusal(kind)
 
     def belongs(self) -> str | None:
         """Where the next card belongs; None if none may come now."""
