@@ -1,4 +1,4 @@
-"""Handlers of commands about sessions, bets and results at a table of craps."""
+"""The commands about sessions, bets and results at a table of craps: moves and guards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from controller.games.craps.bets import Dice, sevens_out
 from controller.games.craps.readings import land
 from controller.games.craps.state import CrapsEntry, CrapsRound
 from controller.games.craps.turn import DECISIONS, CrapsTurn, are_dice
-from controller.games.session import confirmer, corrects, named, sent, session
+from controller.games.session import confirmer, named, result_to_correct, sent
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -31,15 +31,6 @@ def open_session(turn: CrapsTurn, command: SessionOpen) -> None:
     """Open the table, with new dice, no point, no shooter, and a minimum that fits its highest
     stake.
     """
-    highest, (low, high) = turn.settings.highest_simple, turn.book.simple_limits
-    if (
-        command.minimum
-        and highest is not None
-        and not low * command.minimum <= highest <= high * command.minimum
-    ):
-        raise refuse(
-            turn, "bet_maximum_simple", "highest_stake", highest=highest, low=low, high=high
-        )
     turn.open_session(command)
     turn.change(
         current=None,
@@ -61,7 +52,6 @@ def close_session(turn: CrapsTurn, command: SessionClose) -> None:
     """Close the table. A throw without a result stays unresolved; the dice are not used in the next
     session.
     """
-    session(turn)
     current, dice = turn.state.current, turn.state.set
     if current and (current.closed or current.asks):
         turn.unresolved(current, "undecided", current.dice)
@@ -81,28 +71,12 @@ def close_session(turn: CrapsTurn, command: SessionClose) -> None:
 
 def open_bets(turn: CrapsTurn, command: BetsOpen) -> None:
     """Open bets for the next throw."""
-    session(turn)
-    _person(turn)
-    state = turn.state
-    if state.current:
-        raise RejectedError("round_in_progress", round=state.current.round)
-    if waiting := state.unresolved():
-        raise RejectedError("round_without_result", round=waiting[0].round)
-    if state.last == 0:
-        raise RejectedError("last_shooter_thrown")
-    if lacking := turn.lacking():
-        raise refuse(turn, "dice_unregistered", "dice_not_ready", command=sent((lacking,))[0])
     turn.change(gap=False, airborne=None, moved=False)
     turn.open_bets(by=command.by)
 
 
 def close_bets(turn: CrapsTurn, command: BetsClose) -> None:
     """Close the bets: the shooter throws at once."""
-    session(turn)
-    _person(turn)
-    current = turn.state.current
-    if current is None or current.closed:
-        raise RejectedError("bets_not_open")
     turn.change(gap=False, airborne=None)
     if turn.settings.early_throw == "ignored" and turn.state.dice != "moving":
         turn.change(moved=False)
@@ -115,25 +89,17 @@ def close_bets(turn: CrapsTurn, command: BetsClose) -> None:
 
 def tell_dice(turn: CrapsTurn, command: DiceTell) -> None:
     """Record the dice as the croupier reports them."""
-    session(turn)
-    dice, current = _dice(command.values), turn.state.current
-    if current is None:
-        raise RejectedError("dice_not_due")
-    _in_order(turn, current.round)
-    if current.dice is not None:
-        raise RejectedError("round_has_dice", round=current.round, commands=sent(current.asks))
-    if not current.closed:
-        if not turn.by_itself:
-            raise refuse(turn, "throw_before_close", "bets_still_open")
+    current = turn.state.current
+    if current is not None and not current.closed:
         turn.close_bets(by=command.by)
     if turn.state.current and turn.state.current.asks != DECISIONS:
         turn.change_current(asks=())
-    land(turn, dice, confirmer(command))
+    land(turn, command.values, confirmer(command))
 
 
 def void(turn: CrapsTurn, command: RoundVoid) -> None:
     """Void the throw, for a reason of the decree or by decision of the person in charge."""
-    round_ = _undecided(turn, command.round, "round.void")
+    round_ = round_to_void(turn, command)
     law = turn.book.void.get(command.reason)
     if law is None:
         raise RejectedError(
@@ -144,14 +110,11 @@ def void(turn: CrapsTurn, command: RoundVoid) -> None:
 
 def confirm(turn: CrapsTurn, command: RoundConfirm) -> None:
     """Confirm the result of a throw, or let the round in progress continue."""
-    round_ = _undecided(turn, command.round, "round.confirm")
-    _in_order(turn, round_.round)
+    round_ = round_to_confirm(turn, command)
     who = confirmer(command)
     seen = round_.dice if isinstance(round_, CrapsRound) else round_.candidate
-    dice = seen if command.dice is None else _dice(command.dice)
+    dice = seen if command.dice is None else command.dice
     if isinstance(round_, CrapsRound):
-        if not round_.asks:
-            raise RejectedError("nothing_to_confirm", round=round_.round)
         if dice is None:
             turn.change_current(asks=(), confirmed_by=who)
             return
@@ -167,12 +130,7 @@ def correct(turn: CrapsTurn, command: ResultCorrect) -> None:
     """Correct a published result and every later one that depended on its point. They are replaced,
     never erased.
     """
-    corrects(command, "dice")
-    entry = turn.state.entry(command.round)
-    if entry is None:
-        raise RejectedError("round_not_remembered", round=command.round)
-    if entry.kind != "result":
-        raise RejectedError("no_result_to_correct", round=command.round)
+    entry = result(turn, command)
     if command.dice is None:
         raise RejectedError("dice_missing")
     dice = _dice(command.dice)
@@ -231,18 +189,14 @@ def _give_back(turn: CrapsTurn, was: CrapsEntry, now: CrapsEntry, command: Resul
 
 def announce_last_rounds(turn: CrapsTurn, command: LastRoundsAnnounce) -> None:
     """Announce the present shooter as the last one before closing."""
-    session(turn)
     left = turn.book.last_rounds
-    if left is None:
-        raise RejectedError("last_shooter_none")
-    if turn.state.last is not None:
-        raise RejectedError("last_shooter_announced")
+    assert left is not None
     turn.change(last=left)
     call = turn.book.announcements.get("last_rounds")
     turn.emit(LastRounds(purpose="close", left=left, by=command.by, announcement=call))
 
 
-# Preconditions of commands
+# Guards
 
 
 def refuse(turn: CrapsTurn, what: str, key: str, **fields: Field) -> RejectedError:
@@ -251,9 +205,112 @@ def refuse(turn: CrapsTurn, what: str, key: str, **fields: Field) -> RejectedErr
     return RejectedError(key, law=law.cited, **fields)
 
 
-def _person(turn: CrapsTurn) -> None:
-    if turn.by_itself:
-        raise RejectedError("bets_by_dice")
+def fits_highest(turn: CrapsTurn, command: SessionOpen) -> None:
+    """Reject a minimum that does not fit the table's highest stake."""
+    highest, (low, high) = turn.settings.highest_simple, turn.book.simple_limits
+    if (
+        command.minimum
+        and highest is not None
+        and not low * command.minimum <= highest <= high * command.minimum
+    ):
+        raise refuse(
+            turn, "bet_maximum_simple", "highest_stake", highest=highest, low=low, high=high
+        )
+
+
+def by_person(turn: CrapsTurn) -> RejectedError | None:
+    """A person opens and closes the bets."""
+    return RejectedError("bets_by_dice") if turn.by_itself else None
+
+
+def all_resolved(turn: CrapsTurn) -> RejectedError | None:
+    """No throw is without a result."""
+    waiting = turn.state.unresolved()
+    return RejectedError("round_without_result", round=waiting[0].round) if waiting else None
+
+
+def shooter_left(turn: CrapsTurn) -> RejectedError | None:
+    """The last shooter is not announced, or still throws."""
+    return RejectedError("last_shooter_thrown") if turn.state.last == 0 else None
+
+
+def dice_ready(turn: CrapsTurn) -> RejectedError | None:
+    """The dice are registered and chosen."""
+    if lacking := turn.lacking():
+        return refuse(turn, "dice_unregistered", "dice_not_ready", command=sent((lacking,))[0])
+    return None
+
+
+def values_right(turn: CrapsTurn, command: DiceTell) -> None:  # noqa: ARG001 - at any table
+    """Reject values that two dice cannot show."""
+    _dice(command.values)
+
+
+def throw_due(turn: CrapsTurn) -> RejectedError | None:
+    """A throw is in progress."""
+    return RejectedError("dice_not_due") if turn.state.current is None else None
+
+
+def in_order(turn: CrapsTurn) -> RejectedError | None:
+    """Earlier throws than the one in progress are decided."""
+    return _out_of_order(turn, turn.number)
+
+
+def dice_unknown(turn: CrapsTurn) -> RejectedError | None:
+    """The dice of the throw in progress are not known."""
+    current = turn.state.current
+    if current is None or current.dice is None:
+        return None
+    return RejectedError("round_has_dice", round=current.round, commands=sent(current.asks))
+
+
+def may_be_thrown(turn: CrapsTurn) -> RejectedError | None:
+    """Bets are closed, or close with the throw."""
+    current = turn.state.current
+    if current is None or current.closed or turn.by_itself:
+        return None
+    return refuse(turn, "throw_before_close", "bets_still_open")
+
+
+def round_to_void(turn: CrapsTurn, command: RoundVoid) -> CrapsRound | CrapsEntry:
+    """The throw that is to be void. Raises ``RejectedError`` unless exactly one matches."""
+    return _undecided(turn, command.round, "round.void")
+
+
+def round_to_confirm(turn: CrapsTurn, command: RoundConfirm) -> CrapsRound | CrapsEntry:
+    """The throw that waits for a person. Raises ``RejectedError`` unless exactly one matches, and
+    for values that two dice cannot show.
+    """
+    round_ = _undecided(turn, command.round, "round.confirm")
+    if refused := _out_of_order(turn, round_.round):
+        raise refused
+    if command.dice is not None:
+        _dice(command.dice)
+    if isinstance(round_, CrapsRound) and not round_.asks:
+        raise RejectedError("nothing_to_confirm", round=round_.round)
+    return round_
+
+
+def unconfirmed(turn: CrapsTurn) -> bool:
+    """A throw waits for a person, or is unresolved."""
+    current = turn.state.current
+    return bool(turn.state.unresolved()) or (current is not None and bool(current.asks))
+
+
+def result(turn: CrapsTurn, command: ResultCorrect) -> CrapsEntry:
+    """The result that is to be corrected."""
+    entry: CrapsEntry = result_to_correct(turn, command, "dice")
+    return entry
+
+
+def has_last_shooter(turn: CrapsTurn) -> RejectedError | None:
+    """The decree has a last shooter."""
+    return RejectedError("last_shooter_none") if turn.book.last_rounds is None else None
+
+
+def last_unannounced(turn: CrapsTurn) -> RejectedError | None:
+    """The last shooter is not announced."""
+    return RejectedError("last_shooter_announced") if turn.state.last is not None else None
 
 
 def _dice(values: Dice) -> Dice:
@@ -262,10 +319,12 @@ def _dice(values: Dice) -> Dice:
     return values
 
 
-def _in_order(turn: CrapsTurn, number: int) -> None:
-    """Require that earlier throws are decided: a throw is decided against the point before it."""
-    if (waiting := turn.state.unresolved()) and waiting[0].round < number:
-        raise RejectedError("round_comes_first", round=waiting[0].round)
+def _out_of_order(turn: CrapsTurn, number: int) -> RejectedError | None:
+    """Why this throw may not be decided: a throw is decided against the point before it."""
+    waiting = turn.state.unresolved()
+    if waiting and waiting[0].round < number:
+        return RejectedError("round_comes_first", round=waiting[0].round)
+    return None
 
 
 def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound | CrapsEntry:

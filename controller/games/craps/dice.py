@@ -11,20 +11,13 @@ from controller.contract.refusals import RejectedError
 from controller.games.craps.commands import refuse
 from controller.games.craps.state import CrapsDiceSet
 from controller.games.craps.turn import CrapsTurn
-from controller.games.session import session
 
 
 def set_dice(turn: CrapsTurn, command: SetCommand) -> None:
     """Register the dice of the session by serial number. Unfit ones are reported, and others
     requested.
     """
-    session(turn)
     serials, before = command.serials, turn.state.set
-    if len(set(serials)) != turn.book.dice or len(serials) != turn.book.dice or not all(serials):
-        raise refuse(turn, "dice_number", "dice_serials", count=turn.book.dice)
-    _not_thrown(turn)
-    if turn.point is not None and turn.lacking() != "dice.set" and before:
-        raise refuse(turn, "dice_change", "dice_change_in_series")
     retired = before.serials if before and (before.playing or before.lost) else ()
     used = (*turn.state.used, *retired)
     reused = sorted(set(serials) & {*used, *turn.state.past})
@@ -47,27 +40,18 @@ def choose_dice(turn: CrapsTurn, command: DiceChoose) -> None:
     """Let the shooter choose two of the six, or, if a die fell to the floor during a series, two of
     the four left. A broken one may be replaced.
     """
-    session(turn)
     dice = turn.state.set
-    if dice is None or dice.unfit:
-        raise refuse(turn, "dice_unregistered", "dice_unregistered")
-    _not_thrown(turn)
-    chosen, offered = command.serials, turn.on_offer(dice)
-    if len(chosen) != 2 or len(set(chosen)) != 2:
-        raise refuse(turn, "dice_count", "two_dice")
-    if turn.point is not None and len(dice.playing) == 2 and not _broken(turn):
-        raise refuse(turn, "dice_change", "dice_change_in_series")
-    if not set(chosen) <= set(offered):
-        raise RejectedError("dice_not_offered", dice=offered)
+    assert dice is not None
     call = turn.book.announcements.get("change") if dice.playing or dice.lost else None
-    dice = replace(dice, playing=chosen)
+    dice = replace(dice, playing=command.serials)
     turn.change(set=dice)
-    turn.emit(DiceChosen(playing=chosen, reserve=dice.reserve, by=command.by, announcement=call))
+    turn.emit(
+        DiceChosen(playing=command.serials, reserve=dice.reserve, by=command.by, announcement=call)
+    )
 
 
 def report_die(turn: CrapsTurn, command: DieReport) -> None:
     """Report a die that fell to the floor, or one that was found again."""
-    session(turn)
     dice, current, serial = turn.state.set, turn.state.current, command.serial
     fell = not command.found and (dice is None or serial is None or serial in dice.playing)
     if dice is not None:
@@ -106,6 +90,69 @@ def _the_only(dice: tuple[str, ...]) -> str:
     return dice[0]
 
 
-def _not_thrown(turn: CrapsTurn) -> None:
+# Guards
+
+
+def not_thrown(turn: CrapsTurn) -> RejectedError | None:
+    """No throw is in progress."""
     if (current := turn.state.current) and current.closed:
-        raise RejectedError("dice_thrown", round=current.round)
+        return RejectedError("dice_thrown", round=current.round)
+    return None
+
+
+def six_serials(turn: CrapsTurn, command: SetCommand) -> None:
+    """Reject another number of dice, and dice without or with the same serial number."""
+    serials = command.serials
+    if len(set(serials)) != turn.book.dice or len(serials) != turn.book.dice or not all(serials):
+        raise refuse(turn, "dice_number", "dice_serials", count=turn.book.dice)
+
+
+def set_may_change(turn: CrapsTurn) -> RejectedError | None:
+    """No series is being played, or the dice are no longer fit for it."""
+    if turn.point is not None and turn.lacking() != "dice.set" and turn.state.set:
+        return refuse(turn, "dice_change", "dice_change_in_series")
+    return None
+
+
+def set_fit(turn: CrapsTurn) -> RejectedError | None:
+    """The dice are registered and fit."""
+    dice = turn.state.set
+    if dice is None or dice.unfit:
+        return refuse(turn, "dice_unregistered", "dice_unregistered")
+    return None
+
+
+def two_dice(turn: CrapsTurn, command: DiceChoose) -> None:
+    """Reject another number of dice."""
+    chosen = command.serials
+    if len(chosen) != 2 or len(set(chosen)) != 2:
+        raise refuse(turn, "dice_count", "two_dice")
+
+
+def pair_may_change(turn: CrapsTurn) -> RejectedError | None:
+    """No series is being played, or one of its dice is lost or broke."""
+    dice = turn.state.set
+    assert dice is not None
+    if turn.point is not None and len(dice.playing) == 2 and not _broken(turn):
+        return refuse(turn, "dice_change", "dice_change_in_series")
+    return None
+
+
+def on_offer(turn: CrapsTurn, command: DiceChoose) -> None:
+    """Reject dice that may not be chosen."""
+    assert turn.state.set is not None
+    offered = turn.on_offer(turn.state.set)
+    if not set(command.serials) <= set(offered):
+        raise RejectedError("dice_not_offered", dice=offered)
+
+
+def any_on_offer(turn: CrapsTurn) -> bool:
+    """Two dice may be chosen."""
+    assert turn.state.set is not None
+    return len(turn.on_offer(turn.state.set)) >= 2
+
+
+def any_die(turn: CrapsTurn) -> bool:
+    """A die can be lost or found."""
+    dice = turn.state.set
+    return dice is None or bool(dice.playing or dice.lost or dice.reserve)

@@ -25,8 +25,19 @@ from controller.games.craps.bets import all_names, offered
 from controller.games.craps.settings import CrapsSettings
 from controller.games.craps.state import HISTORY_ROUNDS, CrapsState
 from controller.games.craps.turn import DECISIONS, CrapsTurn
-from controller.games.craps.when import WHEN
+from controller.games.guards import (
+    FieldCheck,
+    Row,
+    bets_open,
+    between_rounds,
+    by_moves,
+    has_result,
+    is_closed,
+    is_open,
+    voidable,
+)
 from controller.games.machine import SILENCES, Choices, Inputs, Machine
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.games.rounds import line
 from controller.rulebooks.craps import Craps
 from devices import readings as device
@@ -38,25 +49,98 @@ INPUTS = Inputs(
         device.DiceFault: readings.on_fault,
         **dict.fromkeys(SILENCES, readings.on_silence),
     },
-    in_charge={
-        person.SessionOpen: commands.open_session,
-        person.SessionClose: commands.close_session,
-        person.RoundVoid: commands.void,
-        person.RoundConfirm: commands.confirm,
-        person.ResultCorrect: commands.correct,
-    },
-    at_the_table={
-        person.DiceSet: dice.set_dice,
-        person.DiceChoose: dice.choose_dice,
-        person.DieReport: dice.report_die,
-        person.DiceTell: commands.tell_dice,
-        person.BoxesSet: players.set_seats,
-        person.ShooterSet: players.set_shooter,
-        person.BetPlace: players.place_bet,
-        person.BetWithdraw: players.withdraw_bet,
-        person.BetsOpen: commands.open_bets,
-        person.BetsClose: commands.close_bets,
-        person.LastRoundsAnnounce: commands.announce_last_rounds,
+    commands={
+        person.SessionOpen: Row(
+            IN_CHARGE, (FieldCheck(commands.fits_highest), is_closed), commands.open_session
+        ),
+        person.SessionClose: Row(IN_CHARGE, (is_open,), commands.close_session),
+        person.RoundVoid: Row(
+            IN_CHARGE, (FieldCheck(commands.round_to_void, voidable),), commands.void
+        ),
+        person.RoundConfirm: Row(
+            IN_CHARGE,
+            (FieldCheck(commands.round_to_confirm, commands.unconfirmed),),
+            commands.confirm,
+        ),
+        person.ResultCorrect: Row(
+            IN_CHARGE, (FieldCheck(commands.result, has_result),), commands.correct
+        ),
+        person.DiceSet: Row(
+            AT_THE_TABLE,
+            (is_open, FieldCheck(dice.six_serials), dice.not_thrown, dice.set_may_change),
+            dice.set_dice,
+        ),
+        person.DiceChoose: Row(
+            AT_THE_TABLE,
+            (
+                is_open,
+                dice.set_fit,
+                dice.not_thrown,
+                FieldCheck(dice.two_dice),
+                dice.pair_may_change,
+                FieldCheck(dice.on_offer, dice.any_on_offer),
+            ),
+            dice.choose_dice,
+        ),
+        person.DieReport: Row(AT_THE_TABLE, (is_open, by_moves(dice.any_die)), dice.report_die),
+        person.DiceTell: Row(
+            AT_THE_TABLE,
+            (
+                is_open,
+                FieldCheck(commands.values_right),
+                commands.throw_due,
+                commands.in_order,
+                commands.dice_unknown,
+                commands.may_be_thrown,
+            ),
+            commands.tell_dice,
+        ),
+        person.BoxesSet: Row(AT_THE_TABLE, (is_open,), players.set_seats),
+        person.ShooterSet: Row(
+            AT_THE_TABLE, (is_open, dice.not_thrown, commands.shooter_left), players.set_shooter
+        ),
+        person.BetPlace: Row(
+            AT_THE_TABLE,
+            (
+                is_open,
+                FieldCheck(players.known),
+                FieldCheck(players.of_a_seat),
+                players.bets_not_closed,
+                commands.all_resolved,
+            ),
+            players.place_bet,
+        ),
+        person.BetWithdraw: Row(
+            AT_THE_TABLE,
+            (
+                is_open,
+                FieldCheck(players.known),
+                players.bets_not_closed,
+                commands.all_resolved,
+                FieldCheck(players.unlocked, players.any_unlocked),
+            ),
+            players.withdraw_bet,
+        ),
+        person.BetsOpen: Row(
+            AT_THE_TABLE,
+            (
+                is_open,
+                commands.by_person,
+                between_rounds,
+                commands.all_resolved,
+                commands.shooter_left,
+                commands.dice_ready,
+            ),
+            commands.open_bets,
+        ),
+        person.BetsClose: Row(
+            AT_THE_TABLE, (is_open, commands.by_person, bets_open), commands.close_bets
+        ),
+        person.LastRoundsAnnounce: Row(
+            AT_THE_TABLE,
+            (is_open, commands.has_last_shooter, commands.last_unannounced),
+            commands.announce_last_rounds,
+        ),
     },
     leaves_out={
         person.RoundConfirm: ("number", "winner"),
@@ -64,7 +148,6 @@ INPUTS = Inputs(
         person.BetsClose: ("banco",),
         person.RoundVoid: ("alone",),
     },
-    when=WHEN,
 )
 
 

@@ -13,7 +13,6 @@ from controller.games.craps.bets import all_names, highest, highest_alone, parse
 from controller.games.craps.commands import refuse
 from controller.games.craps.turn import CrapsTurn
 from controller.games.roles import IN_CHARGE
-from controller.games.session import session
 from controller.games.stakes import Bounds
 from controller.rulebooks.craps import CrapsBet
 
@@ -22,7 +21,6 @@ _SEAT = re.compile("seat:[1-9][0-9]{0,2}")
 
 def set_seats(turn: CrapsTurn, command: BoxesSet) -> None:
     """Set the seats in play, numbered clockwise from the croupiers' left."""
-    session(turn)
     if not command.boxes or len(set(command.boxes)) != len(command.boxes) or min(command.boxes) < 1:
         raise RejectedError("boxes_not_seats")
     turn.change(seats=tuple(sorted(command.boxes)))
@@ -30,12 +28,7 @@ def set_seats(turn: CrapsTurn, command: BoxesSet) -> None:
 
 def set_shooter(turn: CrapsTurn, command: ShooterSet) -> None:
     """Give the dice to a seat: the next one clockwise, if the seats are known."""
-    session(turn)
     state, now = turn.state, turn.state.shooter
-    if state.current and state.current.closed:
-        raise RejectedError("dice_thrown", round=state.current.round)
-    if state.last == 0:
-        raise RejectedError("last_shooter_thrown")
     if state.seats and command.seat not in state.seats:
         raise RejectedError(
             "not_seated",
@@ -60,9 +53,7 @@ def set_shooter(turn: CrapsTurn, command: ShooterSet) -> None:
 
 def place_bet(turn: CrapsTurn, command: BetPlace) -> None:
     """Place a bet. It replaces an earlier one of the same player and name."""
-    bet, number = _bet(turn, command.bet)
-    _seat(command.who)
-    _bets_open(turn)
+    bet, number = known(turn, command)
     point = turn.point
     if bet.kind == "simple" and bet.on == "own" and number is not None:
         raise RejectedError("bet_moved_by_throw", bet=command.bet, base=command.bet.split(":")[0])
@@ -90,12 +81,6 @@ def place_bet(turn: CrapsTurn, command: BetPlace) -> None:
 
 def withdraw_bet(turn: CrapsTurn, command: BetWithdraw) -> None:
     """Withdraw a bet, which may not be one on Win. Bets associated with it go too."""
-    bet, _ = _bet(turn, command.bet)
-    _bets_open(turn)
-    if turn.holds(command.who, command.bet) is None:
-        raise RejectedError("bet_not_placed", who=command.who, bet=command.bet)
-    if bet.locked:
-        raise refuse(turn, "bet_locked", "bet_locked", bet=command.bet)
     word, colon, number = command.bet.partition(":")
     gone = {
         command.bet,
@@ -154,21 +139,40 @@ def _not_above(turn: CrapsTurn, command: BetPlace, bet: CrapsBet, number: int | 
     )
 
 
-def _bet(turn: CrapsTurn, name: str) -> tuple[CrapsBet, int | None]:
-    session(turn)
+# Guards
+
+
+def known(turn: CrapsTurn, command: BetPlace | BetWithdraw) -> tuple[CrapsBet, int | None]:
+    """The bet, and the number that it is on. Raises ``RejectedError`` for an unknown one."""
     try:
-        return parse(turn.bets, name)
+        return parse(turn.bets, command.bet)
     except ValueError:
-        raise RejectedError("unknown_bet", bet=name, bets=tuple(all_names(turn.bets))) from None
+        names = tuple(all_names(turn.bets))
+        raise RejectedError("unknown_bet", bet=command.bet, bets=names) from None
 
 
-def _seat(who: str) -> None:
-    if not _SEAT.fullmatch(who):
+def of_a_seat(turn: CrapsTurn, command: BetPlace) -> None:  # noqa: ARG001 - at any table
+    """Reject a bet of nobody's."""
+    if not _SEAT.fullmatch(command.who):
         raise RejectedError("seat_required")
 
 
-def _bets_open(turn: CrapsTurn) -> None:
+def bets_not_closed(turn: CrapsTurn) -> RejectedError | None:
+    """No throw is in progress."""
     if (current := turn.state.current) and current.closed:
-        raise refuse(turn, "bet_after_close", "bets_closed")
-    if waiting := turn.state.unresolved():
-        raise RejectedError("round_without_result", round=waiting[0].round)
+        return refuse(turn, "bet_after_close", "bets_closed")
+    return None
+
+
+def unlocked(turn: CrapsTurn, command: BetWithdraw) -> None:
+    """Reject a bet that is not placed, and one that must stay."""
+    bet, _ = known(turn, command)
+    if turn.holds(command.who, command.bet) is None:
+        raise RejectedError("bet_not_placed", who=command.who, bet=command.bet)
+    if bet.locked:
+        raise refuse(turn, "bet_locked", "bet_locked", bet=command.bet)
+
+
+def any_unlocked(turn: CrapsTurn) -> bool:
+    """A bet may be withdrawn."""
+    return any(not turn.bets[bet.bet.split(":")[0]].locked for bet in turn.state.bets)
