@@ -53,6 +53,7 @@ class Row(NamedTuple):
     """A command of a game."""
 
     roles: tuple[Role, ...]
+    """Those that may give it; ``VOIDERS``: those that may void a round by the rulebook."""
     guards: tuple[Guard | FieldCheck, ...]
     """In the order in which they refuse."""
     apply: Callable[[Any, Any], None] | None

@@ -25,9 +25,8 @@ from controller.contract.outcomes import hands
 from controller.contract.shown import AnyShown
 from controller.games.guards import Rows
 from controller.games.moves import GameState, Moves
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow, allow_role
+from controller.games.roles import allow, allow_role
 from controller.games.shoe import CARD_FAULTS
-from controller.games.when import Whens
 from controller.rulebooks.deciders import Decider
 from devices.readings import (
     AnyReading,
@@ -44,7 +43,6 @@ from devices.readings import (
 
 Choices = Mapping[type[Command], Mapping[str, tuple[str, ...]]]
 Handlers = Mapping[type[Any], Callable[[Any, Any], None] | None]
-NO_HANDLERS: Handlers = MappingProxyType({})
 
 SILENCES = (LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap)
 """Readings that a device is silent or back, or that its readings came late or were lost."""
@@ -55,32 +53,21 @@ SETTLING_COMMANDS: tuple[type[Command], ...] = (RoundConfirm, RoundVoid)
 
 
 class Inputs(NamedTuple):
-    """The handler of each input. A reading without one is ignored; a command without one is
+    """The inputs of a game. A reading without a handler is ignored; a command without a row is
     refused.
-
-    ``in_charge`` and ``at_the_table``: commands by the roles that may give them. ``of_voiders``:
-    those of these commands that only the roles that may void a round by the rulebook may give.
     """
 
-    readings: Handlers = NO_HANDLERS
+    readings: Handlers = MappingProxyType({})
     commands: Rows = MappingProxyType({})
-    in_charge: Handlers = NO_HANDLERS
-    at_the_table: Handlers = NO_HANDLERS
-    of_voiders: tuple[type[Command], ...] = (RoundVoid,)
     withdrawn: tuple[type[Command], ...] = ()
     """Commands that the same command with ``valid`` false withdraws."""
     leaves_out: Mapping[type[Command], tuple[str, ...]] = MappingProxyType({})
     """By command: its fields that this game does not read, or refuses."""
-    when: Whens = MappingProxyType({})
-    """The preconditions of commands that a table accepts only at certain times."""
 
     def also(
         self,
-        readings: Handlers = NO_HANDLERS,
+        readings: Handlers = MappingProxyType({}),
         commands: Rows = MappingProxyType({}),
-        in_charge: Handlers = NO_HANDLERS,
-        at_the_table: Handlers = NO_HANDLERS,
-        when: Whens = MappingProxyType({}),
         withdrawn: tuple[type[Command], ...] = (),
         leaves_out: Mapping[type[Command], tuple[str, ...]] = MappingProxyType({}),
     ) -> Inputs:
@@ -88,32 +75,18 @@ class Inputs(NamedTuple):
         return Inputs(
             {**self.readings, **readings},
             {**self.commands, **commands},
-            {**self.in_charge, **in_charge},
-            {**self.at_the_table, **at_the_table},
-            self.of_voiders,
             (*self.withdrawn, *withdrawn),
             {**self.leaves_out, **leaves_out},
-            {**self.when, **when},
         )
 
     @property
     def takes(self) -> Handlers:
-        """The handler of each input."""
-        return {
-            **self.readings,
-            **{kind: row.apply for kind, row in self.commands.items()},
-            **self.in_charge,
-            **self.at_the_table,
-        }
+        """The moves of each input."""
+        return {**self.readings, **{kind: row.apply for kind, row in self.commands.items()}}
 
     def roles(self, void_by: tuple[Role, ...]) -> Mapping[type[Command], tuple[Role, ...]]:
         """The roles that may give each command. ``void_by``: those that may void a round."""
-        return (
-            {kind: row.roles for kind, row in self.commands.items()}
-            | dict.fromkeys(self.in_charge, IN_CHARGE)
-            | dict.fromkeys(self.at_the_table, AT_THE_TABLE)
-            | {kind: void_by for kind in self.of_voiders if kind in self.takes}
-        )
+        return {kind: row.roles or void_by for kind, row in self.commands.items()}
 
 
 class Decree(Protocol):
@@ -191,9 +164,8 @@ class Machine(ABC, Generic[B, S, T, M]):
         if isinstance(received, Command):
             allow(received, self.roles)
             self._allow_kind(turn, received)
+            self.inputs.commands[type(received)].require(turn, received)
         handle = self.handler(turn, received)
-        if isinstance(received, Command) and (row := self.inputs.commands.get(type(received))):
-            row.require(turn, received)
         if handle is not None:
             handle(turn, received)
             turn.after_input()
@@ -226,18 +198,12 @@ class Machine(ABC, Generic[B, S, T, M]):
         sender.
         """
         turn = self.turn(state)
-        return tuple(tag_of(kind) for kind in self._commands if self.is_taken(turn, kind))
+        rows = self.inputs.commands
+        return tuple(tag_of(kind) for kind in self._commands if rows[kind].accepts(turn))
 
     def choices(self) -> Choices:
         """By command and field, the values that the game and its decree know."""
         return {RoundVoid: {"reason": tuple(self.book.void)}} if self.book.void else {}
-
-    def is_taken(self, turn: M, kind: type[Command]) -> bool:
-        """Whether the table accepts commands of this type now."""
-        if row := self.inputs.commands.get(kind):
-            return row.accepts(turn)
-        when = self.inputs.when.get(kind)
-        return when is None or when(turn)
 
     def confidential(
         self, state: T, received: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]

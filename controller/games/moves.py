@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from controller.contract.commands import SessionOpen
 from controller.contract.events import AlertCleared, AlertRaised, AnyEvent, Frame, SessionOpened
-from controller.contract.refusals import RejectedError
 from controller.games.roles import allow_minimum
 from devices.readings import Reading
 
@@ -62,12 +61,10 @@ class Moves(ABC, Generic[Book, Settings, State]):
         """Make the moves that follow from an input without another one."""
 
     def open_session(self, command: SessionOpen) -> None:
-        """Open a session, which has no round yet. Raises ``RejectedError`` if one is open or its
-        minimum is not allowed.
+        """Open a session, which has no round yet. Raises ``RejectedError`` if its minimum is not
+        allowed.
         """
         before = self.state
-        if before.open:
-            raise RejectedError("session_already_open", session=before.session)
         if command.minimum is not None:
             allow_minimum(command.minimum)
             self.require_highest(command.minimum)

@@ -10,6 +10,8 @@ from controller.contract.topics import level
 
 IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
 AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
+VOIDERS: tuple[Role, ...] = ()
+"""Stands for the roles that may void a round by the rulebook."""
 
 
 COMMANDS_DEVICES: tuple[Role, ...] = (*IN_CHARGE, "technician")

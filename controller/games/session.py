@@ -1,6 +1,4 @@
-"""Checks that commands share at every table: an open session, its last rounds, and the round that a
-decision is about.
-"""
+"""What commands share at every table: the last rounds, and the round that a decision is about."""
 
 from __future__ import annotations
 
@@ -69,21 +67,6 @@ class LastRoundsTable(Protocol):
         ...
 
 
-def session(turn: Any) -> None:
-    """Require an open session."""
-    if not turn.state.open:
-        raise RejectedError("no_session")
-
-
-def another_round(turn: Any, left: int | None) -> None:
-    """Require an open session that has rounds left. ``left``: the announced rounds still to play;
-    None if none were announced.
-    """
-    session(turn)
-    if left == 0:
-        raise RejectedError("last_rounds_played")
-
-
 def announce_last_rounds(
     turn: LastRoundsTable, command: LastRoundsAnnounce, default: int | None = None
 ) -> None:
@@ -91,13 +74,9 @@ def announce_last_rounds(
     ``book.last_rounds``: their number by the decree; ``default``: their number if the decree has
     none.
     """
-    session(turn)
-    state, left = turn.state, turn.book.last_rounds or default
-    if left is None:
-        raise RejectedError("no_last_rounds")
-    if state.last is not None:
-        raise RejectedError("last_rounds_already_announced")
-    turn.change(last=left, last_since=turn.number or state.round + 1)
+    left = turn.book.last_rounds or default
+    assert left is not None
+    turn.change(last=left, last_since=turn.number or turn.state.round + 1)
     turn.emit(
         LastRounds(
             purpose="close",
@@ -189,12 +168,6 @@ def result_to_correct(turn: Any, command: ResultCorrect, own: str) -> Any:
     if entry.kind != "result":
         raise RejectedError("no_result_to_correct", round=command.round)
     return entry
-
-
-def no_round(turn: Any) -> None:
-    """Require no round in progress."""
-    if turn.state.current is not None:
-        raise RejectedError("round_in_progress", round=turn.state.current.round)
 
 
 def void_law(turn: Any, command: RoundVoid) -> Law:

@@ -19,7 +19,6 @@ from controller.contract.shown import Stake as Stake
 from controller.games.amounts import Money
 from controller.games.guards import FieldCheck, Row, is_open
 from controller.games.roles import AT_THE_TABLE
-from controller.games.session import session
 from controller.rulebooks.law import Law
 
 Highest = dict[str, Money]
@@ -98,26 +97,18 @@ class StakedTable(Protocol):
 
 
 def place_bet(turn: StakedTable, command: BetPlace, kind: str | None = None) -> None:
-    """Place a bet. After no more bets it is refused and the chips are returned. ``kind``: the
-    offered bet, if its name differs.
-    """
-    session(turn)
-    between = limits_of(kind or command.bet, turn.offered())
-    current = open_round(turn.state.current, turn.book.laws, command)
-    laws = turn.book.laws
+    """Place a bet within its limits. ``kind``: the offered bet, if its name differs."""
+    between, laws = limits_of(kind or command.bet, turn.offered()), turn.book.laws
     within(
         command.bet, command.amount, between, laws.get("bet_limit"), minimum=laws.get("bet_minimum")
     )
-    turn.change_current(bets=with_bet(current.bets, command))
+    turn.change_current(bets=with_bet(turn.state.current.bets, command))
     turn.emit(bet_event(turn.number, command))
 
 
-def withdraw_bet(turn: StakedTable, command: BetWithdraw, kind: str | None = None) -> None:
+def withdraw_bet(turn: StakedTable, command: BetWithdraw) -> None:
     """Withdraw a bet while bets are open."""
-    session(turn)
-    limits_of(kind or command.bet, turn.offered())
-    current = open_round(turn.state.current, turn.book.laws, command)
-    turn.change_current(bets=without_bet(current.bets, command))
+    turn.change_current(bets=without_bet(turn.state.current.bets, command))
     turn.emit(bet_event(turn.number, command))
 
 
@@ -127,18 +118,19 @@ def on_offer(turn: StakedTable, command: BetPlace | BetWithdraw) -> None:
 
 
 def in_time(turn: Any) -> RejectedError | None:
-    """Bets may be placed."""
-    return _closed(turn.state.current, turn.book.laws, "bet_too_late")
+    """Bets may be placed; after no more bets the chips are returned."""
+    return _closed(turn, "bet_too_late")
 
 
 def in_time_to_withdraw(turn: Any) -> RejectedError | None:
-    """Bets may be withdrawn. Late chips go back to their player; those placed in time stay."""
-    return _closed(turn.state.current, turn.book.laws, "bet_withdrawn_too_late")
+    """Bets may be withdrawn; those placed in time stay."""
+    return _closed(turn, "bet_withdrawn_too_late")
 
 
-def _closed(current: StakedRound | None, laws: Mapping[str, Law], key: str) -> RejectedError | None:
+def _closed(turn: Any, key: str) -> RejectedError | None:
+    current: StakedRound | None = turn.state.current
     if current is None or current.closed:
-        return RejectedError(key, law=cited(laws.get("bet_after_close")))
+        return RejectedError(key, law=cited(turn.book.laws.get("bet_after_close")))
     return None
 
 
@@ -249,23 +241,6 @@ def limits_of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
     if found is None:
         raise RejectedError("unknown_bet", bet=bet, bets=tuple(offered))
     return found
-
-
-def open_round(
-    current: StakedRound | None, laws: Mapping[str, Law], command: BetPlace | BetWithdraw
-) -> StakedRound:
-    """The round in which bets are open. Raises ``RejectedError`` once they are closed."""
-    if (refused := _closed(current, laws, too_late(command))) is not None:
-        raise refused
-    assert current is not None
-    return current
-
-
-def too_late(command: BetPlace | BetWithdraw) -> str:
-    """The refusal after no more bets. Late chips go back to their player; those placed in time
-    stay.
-    """
-    return "bet_withdrawn_too_late" if isinstance(command, BetWithdraw) else "bet_too_late"
 
 
 def with_bet(bets: tuple[Stake, ...], command: BetPlace) -> tuple[Stake, ...]:

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from typing import Any, Literal, Protocol
 
-from controller.contract.commands import CardDecide, SessionClose, ShoeEnd, ShoeStart
+from controller.contract.commands import CardDecide, SessionClose, ShoeStart
 from controller.contract.events import Announcement, AnyEvent, SessionClosed, ShoeCut
 from controller.contract.refusals import RejectedError
 from controller.games import shoe
 from controller.games.cards import is_card
-from controller.games.session import session
 from controller.games.shoe import Past, Shoe, ShoeSettings
 from devices.readings import CardDrawn, Reading, ShoeFault
 
@@ -102,19 +101,8 @@ def numbered(command: ShoeStart, where: str) -> None:
         raise RejectedError("shoe_unnumbered", law=where)
 
 
-def end(turn: Dealt, command: ShoeEnd) -> None:
-    """End the shoe; if the cards left in it were counted, compare the count with the
-    composition.
-    """
-    if turn.state.shoe is None:
-        raise RejectedError("no_shoe")
-    turn.clear_shoe(command.left)
-    turn.expect()
-
-
 def close_session(turn: Dealt, command: SessionClose) -> None:
     """Close the table. A round that has begun is left unresolved, and the shoe is over."""
-    session(turn)
     coup = turn.state.current
     if coup is not None and coup.begun:
         turn.unresolved(coup, "undecided")

@@ -62,7 +62,8 @@ def command_rights(game: str, decree: str) -> Rights:
     machine = make_game(game, decree, {})
     assert isinstance(machine, Machine)
     law: str = machine.book.article
-    named = {*map(_name, machine.inputs.of_voiders), *machine.deciders}
+    by_decree = {_name(kind) for kind, row in machine.inputs.commands.items() if not row.roles}
+    named = {*by_decree, *machine.deciders}
     found_rights = [
         CommandRight(_name(kind), roles, law if _name(kind) in named else None)
         for kind, roles in machine.roles.items()

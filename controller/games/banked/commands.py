@@ -49,7 +49,7 @@ from controller.games.poker.correction import (
     replace_result,
     right_cards,
 )
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import announce_last_rounds, sent, void_law
 
 CONTINUABLE_STOPS = (
@@ -488,8 +488,8 @@ def _shown_cards_need_decision() -> RejectedError:
 COMMANDS: Rows = {
     SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
     SessionClose: Row(IN_CHARGE, (is_open,), close_session),
-    DealError: Row(IN_CHARGE, (FieldCheck(not_withdrawn), *DEALING), report_error),
-    RoundVoid: Row(IN_CHARGE, (FieldCheck(round_to_void, voidable),), void),
+    DealError: Row(VOIDERS, (FieldCheck(not_withdrawn), *DEALING), report_error),
+    RoundVoid: Row(VOIDERS, (FieldCheck(round_to_void, voidable),), void),
     RoundConfirm: Row(IN_CHARGE, (FieldCheck(round_to_confirm, unconfirmed),), confirm),
     ResultCorrect: Row(IN_CHARGE, (FieldCheck(result, has_result),), correct),
     CardDecide: Row(IN_CHARGE, (is_open, card_waits), decide),

@@ -38,7 +38,6 @@ INPUTS = Inputs(
         **dict.fromkeys(SILENCES, readings.on_silence),
     },
     commands=commands.COMMANDS,
-    of_voiders=(person.RoundVoid, person.DealError),
     leaves_out={
         person.RoundConfirm: ("number", "winner", "dice"),
         person.ResultCorrect: ("number", "winner", "dice", "decisions"),

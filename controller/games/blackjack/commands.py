@@ -39,7 +39,7 @@ from controller.games.guards import (
     is_open,
     rounds_left,
 )
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS, allow_minimum
 from controller.games.session import confirmer, void_law
 
 # Sessions
@@ -358,7 +358,7 @@ BEGINS = (rounds_left, last_shoe_lasts, decisions.has_shoe)
 COMMANDS: Rows = {
     SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
     SessionClose: Row(IN_CHARGE, (is_open,), close_session),
-    RoundVoid: Row(IN_CHARGE, (is_open, has_round, FieldCheck(of_this_round)), void),
+    RoundVoid: Row(VOIDERS, (is_open, has_round, FieldCheck(of_this_round)), void),
     RoundConfirm: Row(
         IN_CHARGE,
         (

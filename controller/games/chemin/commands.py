@@ -6,7 +6,6 @@ from controller.contract.commands import (
     BetPlace,
     BetsClose,
     BetsOpen,
-    BetWithdraw,
     RoundConfirm,
     RoundVoid,
     SessionClose,
@@ -127,12 +126,6 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | DealtEntry:
 
 
 # Bets
-
-
-def withdraw_bet(turn: CheminTurn, command: BetWithdraw) -> None:
-    """Withdraw a bet while bets are open, or after the bank has shown its cards too early."""
-    turn.change_current(bets=stakes.without_bet(turn.current.bets, command))
-    turn.emit(stakes.bet_event(turn.number, command))
 
 
 # Guards

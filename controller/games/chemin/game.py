@@ -44,7 +44,7 @@ from controller.games.guards import (
     voidable,
 )
 from controller.games.machine import SILENCES, Choices, Inputs
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.chemin import Chemin
 from devices import readings as device
@@ -62,7 +62,7 @@ INPUTS = Inputs(
         person.SessionClose: Row(IN_CHARGE, (is_open,), commands.close_session),
         person.CardDecide: Row(IN_CHARGE, (by_moves(errors.card_waits),), errors.decide),
         person.RoundVoid: Row(
-            IN_CHARGE, (FieldCheck(commands.round_to_void, voidable),), commands.void
+            VOIDERS, (FieldCheck(commands.round_to_void, voidable),), commands.void
         ),
         person.RoundConfirm: Row(
             IN_CHARGE,
@@ -104,7 +104,7 @@ INPUTS = Inputs(
                 commands.in_time_to_withdraw,
                 FieldCheck(stakes.is_placed, stakes.any_placed),
             ),
-            commands.withdraw_bet,
+            stakes.withdraw_bet,
         ),
         person.TableFollow: Row(
             AT_THE_TABLE, (has_round, bets_closed, commands.bank_silent), commands.follow_table

@@ -61,7 +61,7 @@ from controller.games.guards import (
 )
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.poker.machine import named
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import announce_last_rounds, round_to_void
 from controller.rulebooks.circle import Circle
 from devices import readings as device
@@ -78,7 +78,7 @@ INPUTS = Inputs(
         person.SessionOpen: Row(IN_CHARGE, (is_closed,), commands.open_session),
         person.SessionClose: Row(IN_CHARGE, (is_open,), commands.close_session),
         person.CardDecide: Row(IN_CHARGE, (decisions.card_waits,), decisions.decide),
-        person.RoundVoid: Row(IN_CHARGE, (FieldCheck(round_to_void, voidable),), commands.void),
+        person.RoundVoid: Row(VOIDERS, (FieldCheck(round_to_void, voidable),), commands.void),
         person.RoundConfirm: Row(
             IN_CHARGE,
             (cards.card_settled, FieldCheck(commands.round_to_confirm, commands.unconfirmed)),

@@ -46,7 +46,7 @@ from controller.games.guards import (
     rounds_left,
     voidable,
 )
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import (
     announce_last_rounds,
     confirmer,
@@ -235,7 +235,7 @@ COMMANDS: Rows = {
     SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
     SessionClose: Row(IN_CHARGE, (is_open,), talla.close_session),
     CardDecide: Row(IN_CHARGE, (card_waits,), decide),
-    RoundVoid: Row(IN_CHARGE, (FieldCheck(round_to_void, voidable),), void),
+    RoundVoid: Row(VOIDERS, (FieldCheck(round_to_void, voidable),), void),
     RoundConfirm: Row(IN_CHARGE, (FieldCheck(round_to_confirm, unconfirmed),), confirm),
     ResultCorrect: Row(IN_CHARGE, (FieldCheck(result, has_result),), correct),
     ShoeStart: Row(AT_THE_TABLE, (is_open, between_rounds, FieldCheck(is_numbered)), start_shoe),

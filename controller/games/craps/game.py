@@ -37,7 +37,7 @@ from controller.games.guards import (
     voidable,
 )
 from controller.games.machine import SILENCES, Choices, Inputs, Machine
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.rounds import line
 from controller.rulebooks.craps import Craps
 from devices import readings as device
@@ -55,7 +55,7 @@ INPUTS = Inputs(
         ),
         person.SessionClose: Row(IN_CHARGE, (is_open,), commands.close_session),
         person.RoundVoid: Row(
-            IN_CHARGE, (FieldCheck(commands.round_to_void, voidable),), commands.void
+            VOIDERS, (FieldCheck(commands.round_to_void, voidable),), commands.void
         ),
         person.RoundConfirm: Row(
             IN_CHARGE,

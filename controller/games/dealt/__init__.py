@@ -11,7 +11,8 @@ dealt, and has one **outcome** (:class:`~controller.games.dealt.state.DealtEntry
 or unresolved until a person settles it. A result is corrected, never erased.
 
 The state of a table is its **phase** (:mod:`controller.games.dealt.phases`): one enumeration, and
-one table with the commands that each phase refuses and its treatment of a card that comes. What
+one table with the treatment of a card that comes in each. Which commands a phase refuses, its
+guards say (:mod:`controller.games.dealt.guards`). What
 **stops** the table (:class:`~controller.games.dealt.state.Stop`) is derived from the state, or by
 the turn if the course decides whether a held card stops it; it is never stored, and names the
 commands that settle it. The phase is ``decision`` if and only if something stops the table, and

@@ -1,4 +1,4 @@
-"""Phases of a dealt table: one enumeration, and one table of the inputs that each phase accepts.
+"""Phases of a dealt table: one enumeration, and one table of what each phase does with a card.
 
 A phase is never stored. ``DealtTurn.stage`` derives it from what the table remembers, and
 ``DealtTurn.phase`` is ``decision`` instead while something stops the table.
@@ -8,22 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple
-
-from controller.contract.commands import (
-    BetPlace,
-    BetsClose,
-    BetsOpen,
-    BetWithdraw,
-    CardsTurn,
-    Command,
-    LastRoundsAnnounce,
-    SessionClose,
-    SessionOpen,
-    ShoeEnd,
-    ShoeStart,
-)
 
 
 class Phase(StrEnum):
@@ -67,27 +52,16 @@ class Phase(StrEnum):
     """A person must decide."""
 
 
-Refuses = Mapping[type[Command], str]
-"""Commands that are refused, and the refusal's key."""
-
-
 class PhaseInputs(NamedTuple):
-    """A phase's treatment of inputs. The game itself decides about all others."""
+    """A phase's treatment of a card, and its requests. Guards decide about commands
+    (``dealt.guards``).
+    """
 
     card: str | None = None
     """Why a card that comes now stops the table; None: it may go where the next one belongs."""
-    refuses: Refuses = MappingProxyType({})
     lacks: tuple[str, ...] = ()
     """A request without a stop: an input that the phase cannot end without."""
 
-
-BETWEEN: Refuses = {SessionOpen: "session_already_open", BetsClose: "bets_not_open"}
-IN_ROUND: Refuses = {
-    SessionOpen: "session_already_open",
-    ShoeStart: "round_in_progress",
-    ShoeEnd: "round_in_progress",
-    BetsOpen: "round_in_progress",
-}
 
 DECK = ("deck.check",)
 """The deal cannot begin before the deck is right and the shuffler ready."""
@@ -101,42 +75,26 @@ HANDS = ("cards.show", "round.confirm", "round.void")
 PHASES: Mapping[Phase, PhaseInputs] = {
     Phase.CLOSED: PhaseInputs(
         "card_while_closed",
-        dict.fromkeys(
-            (
-                *(SessionClose, ShoeStart, ShoeEnd, BetsOpen, BetsClose, BetPlace, BetWithdraw),
-                *(CardsTurn, LastRoundsAnnounce),
-            ),
-            "no_session",
-        ),
         ("card.decide",),  # circle poker: the deck is shuffled again before the table opens
     ),
-    Phase.NO_SHOE: PhaseInputs(
-        "shoe_missing", {**BETWEEN, ShoeEnd: "no_shoe", BetsOpen: "no_shoe"}
-    ),
-    Phase.BURNING: PhaseInputs(None, {**BETWEEN, BetsOpen: "cards_not_burned"}),
-    Phase.WAITING: PhaseInputs("card_out_of_round", BETWEEN, DECK),
-    Phase.SHOE_OVER: PhaseInputs("shoe_over", {**BETWEEN, BetsOpen: "cut_card_came"}),
-    Phase.BETS_OPEN: PhaseInputs("card_before_close", IN_ROUND, DECK),
-    Phase.ANTES: PhaseInputs(None, IN_ROUND, UNREAD),
-    Phase.BETTING: PhaseInputs("deal_premature", {**IN_ROUND, BetsClose: "bets_not_open"}, UNREAD),
-    Phase.DEALING: PhaseInputs(None, {**IN_ROUND, BetsClose: "bets_not_open"}, FACE_UP),
+    Phase.NO_SHOE: PhaseInputs("shoe_missing"),
+    Phase.WAITING: PhaseInputs("card_out_of_round", DECK),
+    Phase.SHOE_OVER: PhaseInputs("shoe_over"),
+    Phase.BETS_OPEN: PhaseInputs("card_before_close", DECK),
+    Phase.ANTES: PhaseInputs(None, UNREAD),
+    Phase.BETTING: PhaseInputs("deal_premature", UNREAD),
+    Phase.DEALING: PhaseInputs(None, FACE_UP),
     **dict.fromkeys(
-        (Phase.DRAWING, Phase.WORDS, Phase.SHOWING),
-        PhaseInputs(None, {**IN_ROUND, BetsClose: "bets_not_open"}),
+        (Phase.BURNING, Phase.DRAWING, Phase.WORDS, Phase.SHOWING, Phase.DECISION), PhaseInputs()
     ),
     **dict.fromkeys(
         (
             *(Phase.FIRST_BET, Phase.SECOND_BET, Phase.PLAYERS),
             *(Phase.DICE, Phase.SETTING, Phase.DECISIONS, Phase.DISCARDS),
         ),
-        PhaseInputs("card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}),
+        PhaseInputs("card_extra"),
     ),
-    Phase.DEALER: PhaseInputs("card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}, HANDS),
-    Phase.SHOWDOWN: PhaseInputs(
-        "card_extra", {**IN_ROUND, BetsClose: "bets_not_open"}, (*HANDS, *FACE_UP)
-    ),
-    Phase.DECISION: PhaseInputs(None, {BetsOpen: "table_waits_for"}),
+    Phase.DEALER: PhaseInputs("card_extra", HANDS),
+    Phase.SHOWDOWN: PhaseInputs("card_extra", (*HANDS, *FACE_UP)),
 }
-"""The inputs of each phase. ``decision`` overlays the others: it refuses commands that the stop
-does not ask for, with the stop's own key.
-"""
+"""The treatment of a card in each phase. ``decision`` overlays the others."""

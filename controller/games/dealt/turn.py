@@ -7,12 +7,11 @@ that is face down is never published.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from controller.contract.commands import Command, SessionOpen, VoidReason, tag_of
+from controller.contract.commands import Command, SessionOpen, VoidReason
 from controller.contract.events import (
     Announcement,
     AnyOutcome,
@@ -23,13 +22,11 @@ from controller.contract.events import (
     ResultCorrected,
     RoundOpened,
 )
-from controller.contract.refusals import RejectedError
 from controller.games.dealt.cards import Table, TableCard, dealt, laid_down, turned
-from controller.games.dealt.phases import PHASES, Phase
+from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry, DealtRound, DealtState, Held, Stop
 from controller.games.moves import readings_of
 from controller.games.rounds import Lawful, RoundMoves
-from controller.games.session import sent
 from controller.rulebooks.law import Law
 from devices.readings import AnyReading, CardDrawn
 
@@ -132,32 +129,6 @@ class DealtTurn(RoundMoves[B, S, T]):
         stage, stop = self.current_stage(), self.stop
         stopped = stop is not None and stop.asks and stage is not Phase.CLOSED
         return Phase.DECISION if stopped else stage
-
-    def refusal(self, kind: type[Command]) -> str | None:
-        """The key of the phase's refusal of such a command; None if it accepts it."""
-        stop, key = self.stop, PHASES[self.current_stage()].refuses.get(kind)
-        if key is None and stop is not None and tag_of(kind) not in stop.asks:
-            key = stop.refusal if kind in PHASES[Phase.DECISION].refuses else None
-        return key
-
-    def accept(self, command: Command) -> None:
-        """Raise ``RejectedError`` for a command that the phase refuses."""
-        if (key := self.refusal(type(command))) is not None:
-            raise RejectedError(key, **self._named(key))
-
-    def _named(self, key: str) -> Mapping[str, Any]:
-        match key:
-            case "round_in_progress":
-                return {"round": self.number}
-            case "session_already_open":
-                return {"session": self.state.session}
-            case "decide_first" if self.state.stop is not None:
-                return {"what": self.state.stop.what, "commands": sent(self.state.asks)}
-            case "table_waits_for":
-                return {"commands": sent(self.state.asks)}
-            case "cut_card_came":
-                return {"law": self.book.laws["shoe_over"].cited}
-        return {}
 
     def call(self, name: str) -> Announcement | None:
         """The decree's wording of a call; None without one."""

@@ -62,7 +62,7 @@ from controller.games.poker.correction import (
     right_cards,
 )
 from controller.games.poker.readings import counted
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import (
     announce_last_rounds,
     confirmer,
@@ -379,8 +379,8 @@ def result(turn: HousePokerTurn, command: ResultCorrect) -> DealtEntry:
 COMMANDS: Rows = {
     SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
     SessionClose: Row(IN_CHARGE, (is_open,), close_session),
-    RoundVoid: Row(IN_CHARGE, (FieldCheck(round_to_void, voidable),), void),
-    DealError: Row(IN_CHARGE, (FieldCheck(not_withdrawn), has_round), deal_error),
+    RoundVoid: Row(VOIDERS, (FieldCheck(round_to_void, voidable),), void),
+    DealError: Row(VOIDERS, (FieldCheck(not_withdrawn), has_round), deal_error),
     RoundConfirm: Row(IN_CHARGE, (FieldCheck(round_to_confirm, unconfirmed),), confirm),
     ResultCorrect: Row(IN_CHARGE, (FieldCheck(result, has_result),), correct),
     CardDecide: Row(IN_CHARGE, (has_round, decisions.is_stopped), decisions.decide),

@@ -57,7 +57,6 @@ INPUTS = Inputs(
         device.ShoeFault: talla.report_fault,
     },
     commands=commands.COMMANDS,
-    of_voiders=(person.RoundVoid, person.DealError),
     withdrawn=(person.HandAct,),
     leaves_out={
         person.RoundConfirm: ("number", "winner", "dice"),

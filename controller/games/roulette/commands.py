@@ -23,11 +23,6 @@ def place_bet(turn: RouletteTurn, command: BetPlace) -> None:
     stakes.place_bet(turn, command, command.bet.partition(":")[0])
 
 
-def withdraw_bet(turn: RouletteTurn, command: BetWithdraw) -> None:
-    """Withdraw a bet while bets are open."""
-    stakes.withdraw_bet(turn, command, command.bet.partition(":")[0])
-
-
 def on_offer(turn: RouletteTurn, command: BetPlace | BetWithdraw) -> None:
     """Reject an unknown kind of bet."""
     stakes.limits_of(command.bet.partition(":")[0], turn.offered())
@@ -44,6 +39,6 @@ COMMANDS: Rows = {
             stakes.in_time_to_withdraw,
             FieldCheck(stakes.is_placed, stakes.any_placed),
         ),
-        withdraw_bet,
+        stakes.withdraw_bet,
     ),
 }

@@ -32,7 +32,7 @@ from controller.games.guards import (
     is_open,
     to_void,
 )
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS, allow_minimum
 from controller.games.session import confirmer, result_to_correct, round_to_void, undecided
 from controller.games.wheels.readings import FINISHED_PHASES
 from controller.games.wheels.state import Purpose, WheelCountdown, WheelEntry, WheelRound
@@ -310,7 +310,7 @@ def result(turn: WheelTurn, command: ResultCorrect) -> WheelEntry:
 COMMANDS: Rows = {
     SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
     SessionClose: Row(IN_CHARGE, (is_open,), close_session),
-    RoundVoid: Row(IN_CHARGE, (FieldCheck(round_to_void, to_void),), void),
+    RoundVoid: Row(VOIDERS, (FieldCheck(round_to_void, to_void),), void),
     RoundConfirm: Row(IN_CHARGE, (FieldCheck(round_to_confirm, unconfirmed),), confirm),
     ResultCorrect: Row(IN_CHARGE, (FieldCheck(result, has_result),), correct),
     LimitAnnounce: Row(
