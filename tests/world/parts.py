@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.world import disk, nodes
+from tests.world import cards, disk, nodes
 
 if TYPE_CHECKING:
     from tests.world.world import World
 
 PARTS: dict[str, Callable[[World], None]] = {
+    "cards": cards.join,
     "sqlite": disk.join,
     "node": nodes.join_second_node,
     "rival": nodes.join_rival,

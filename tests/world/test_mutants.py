@@ -10,6 +10,7 @@ import pytest
 from controller.journal.journal import Journal
 from controller.journal.schema import Record
 from devices.reader import LinkReader
+from tests.world.cards import defects as cards
 from tests.world.run import plan, run
 
 MAX_SEEDS = 40
@@ -52,3 +53,12 @@ def test_a_planted_defect_is_found(
 ) -> None:
     plant(monkeypatch)
     assert any(run(plan(seed, 0.3, 1, 20)).finding for seed in range(1, MAX_SEEDS + 1))
+
+
+@pytest.mark.parametrize("plant", cards.DEFECTS, ids=lambda plant: plant.__name__)
+def test_a_planted_defect_of_cards_is_found(
+    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    plans = (plan(seed, 0.05, 0, 8, parts=("cards",)) for seed in range(1, MAX_SEEDS + 1))
+    assert any(run(each).finding for each in plans)

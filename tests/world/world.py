@@ -180,7 +180,7 @@ class World:
                 text = f"{table} has not become right: {retained and retained.payload!r}"
                 self.finding = self.finding or PropertyViolatedError(text)
         for checker in self.checkers:
-            self._check(checker.on_end)
+            self.check(checker.on_end)
 
     def _on_error(self, loop: object, context: dict[str, Any]) -> None:
         """An exception that nobody has caught, in the world itself or in a program."""
@@ -200,25 +200,25 @@ class World:
 
     def _tick(self) -> None:
         for checker in self.checkers:
-            self._check(checker.on_tick, self.loop.now)
+            self.check(checker.on_tick, self.loop.now)
         self.loop.call_later(TICK_SECONDS, self._tick, context=Context())
 
     def _on_stored(self, owner: str, entries: list[Entry]) -> None:
         for entry in entries:
             self.trace.stored(owner, entry)
         for checker in self.checkers:
-            self._check(checker.on_stored, entries, owner)
+            self.check(checker.on_stored, entries, owner)
 
     def _on_published(self, client: str, packet: Publish) -> None:
         self.trace.published(client, packet)
         for checker in self.checkers:
-            self._check(checker.on_published, packet)
+            self.check(checker.on_published, packet)
 
     def _on_received(self, packet: Publish) -> None:
         for checker in self.checkers:
-            self._check(checker.on_received, packet)
+            self.check(checker.on_received, packet)
 
-    def _check(self, check: Callable[..., None], *what: Any) -> None:
+    def check(self, check: Callable[..., None], *what: Any) -> None:
         """Let a checker look; its first finding ends the world. Raising here would only end the
         callback of the program.
         """

@@ -1,0 +1,143 @@
+"""Tables with cards: their shoes, the people who deal, and what must hold of their cards."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from contextlib import contextmanager
+from hashlib import blake2b
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest import mock
+
+import structlog
+from nacl.public import Box, PrivateKey, PublicKey, SealedBox
+
+import controller.confidential.boxes
+from controller.confidential.boxes import format_public_key
+from controller.journal.journal import Journal
+from controller.journal.schema import Record
+from devices import randomness
+from tests.world.broker.packets import Publish
+from tests.world.cards import games
+from tests.world.cards.checkers import Drawn, Hidden, Reckoned, capturing
+from tests.world.cards.croupier import Croupier, Shown
+from tests.world.cards.shoes import HandAngelEye, HandBarcode, HandBeeTek, HandShoe, Shoe
+from tests.world.cards.tabletop import Tabletop
+from tests.world.client import Client
+from tests.world.device import PORTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.world.world import World
+
+SURVEILLANCE = PrivateKey(bytes(range(32)))
+"""The key with which surveillance opens boxes."""
+
+
+class Kind(NamedTuple):
+    """A kind of table: its game, its shoe, and how it is dealt. ``behind``: cards behind the cut
+    card; ``seen``: see :class:`Tabletop`.
+    """
+
+    game: str
+    decree: str
+    driver: str
+    shoe: type[HandShoe]
+    play: Callable[[Croupier, Shown], None]
+    behind: int = 0
+    seen: bool = False
+
+
+KINDS = (
+    Kind("punto-banca", "EUS96", "angel-eye", HandAngelEye, games.punto_banca, behind=16),
+    Kind("blackjack", "BAL05", "bee-tek", HandBeeTek, games.blackjack, seen=True),
+    Kind("poker-no-draw", "BAL05", "barcode-serial", HandBarcode, games.poker),
+)
+
+HEAD = f"""
+[surveillance]
+public_key = "{format_public_key(SURVEILLANCE.public_key)}"
+"""
+TABLE = """
+[[table]]
+id = "{table}"
+game = "{kind.game}"
+decree = "{kind.decree}"
+
+[[table.device]]
+id = "shoe"
+driver = "{kind.driver}"
+link = "tcp://{table}:1"
+"""
+
+
+class DrawnSealedBox(SealedBox):  # type: ignore[type-arg]
+    """A sealed box as libsodium makes it, whose own key is drawn from the chance of the world."""
+
+    def encrypt(self, plaintext: bytes) -> bytes:  # type: ignore[override]
+        """Return the box."""
+        own, theirs = PrivateKey(randomness.token_bytes(PrivateKey.SIZE)), self._public_key
+        public = own.public_key.encode()
+        nonce = blake2b(public + theirs, digest_size=Box.NONCE_SIZE).digest()
+        return public + Box(own, PublicKey(theirs)).encrypt(plaintext, nonce).ciphertext
+
+
+@contextmanager
+def _logging(checker: Hidden, check: Callable[..., None]) -> Iterator[None]:
+    """Let the checker see the log."""
+    usual = structlog.get_config()
+    structlog.configure(
+        processors=[capturing(checker, check)],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        cache_logger_on_first_use=False,
+    )
+    try:
+        yield
+    finally:
+        structlog.configure(**usual)
+
+
+def _appending(checkers: tuple[Drawn, Hidden], check: Callable[..., None]) -> Any:
+    """Return a :meth:`Journal.append` that lets the checkers see all that is to be stored."""
+    append = Journal.append
+
+    def appended(journal: Journal, *records: Record) -> asyncio.Future[int]:
+        for checker in checkers:
+            check(checker.on_records, records)
+        return append(journal, *records)
+
+    return appended
+
+
+def join(world: World) -> None:
+    """Add a table of each kind."""
+    tops: dict[str, Tabletop] = {}
+    world.sections.append(HEAD)
+    for number, kind in enumerate(KINDS, 1):
+        table, seed = f"cards-{number}", world.random.getrandbits(32)
+        shoe = Shoe(world.loop, table, kind.driver, kind.shoe(seed, kind.behind), seed)
+        PORTS[table] = shoe
+        tops[table] = Tabletop(shoe, seen=kind.seen)
+        world.tables[table] = TABLE.format(table=table, kind=kind)
+    croupiers: dict[str, Croupier] = {}
+
+    def on_reply(message: Publish) -> None:
+        croupiers[message.topic.split("/")[3]].on_reply(json.loads(message.payload))
+
+    client = Client(world.sockets, "croupiers", ("novamas/v1/palma/+/reply/croupier",), on_reply)
+    for (table, top), kind in zip(tops.items(), KINDS, strict=True):
+        random = Random(world.random.getrandbits(32))
+        croupiers[table] = Croupier(world, client, table, top, kind.play, random)
+    hidden = Hidden(tops)
+    world.stack.enter_context(_logging(hidden, world.check))
+    world.stack.enter_context(
+        mock.patch.object(controller.confidential.boxes, "SealedBox", DrawnSealedBox)
+    )
+    drawn = Drawn(tops, SURVEILLANCE)
+    reckoned = Reckoned(tops, {f"cards-{n}": kind.game for n, kind in enumerate(KINDS, 1)})
+    appending = _appending((drawn, hidden), world.check)
+    world.stack.enter_context(mock.patch.object(Journal, "append", appending))
+    world.checkers += [drawn, hidden, reckoned]
