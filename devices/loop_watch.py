@@ -8,7 +8,8 @@ that. The loop's clock stops while the machine is suspended, so bytes may be old
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
 from devices import clock
@@ -59,6 +60,12 @@ class LoopWatch:
         self._watching: list[tuple[float, Callable[[float], None]]] = []
         self._timer: asyncio.TimerHandle | None = None
 
+    def polled(self) -> float:
+        """Return loop time plus :func:`suspended_seconds`; bytes that had arrived by then were read
+        in an earlier iteration.
+        """
+        return self.before + self.suspended_before
+
     def begin(self, tick: float, resumed: Callable[[float], None]) -> None:
         """Iterate at least every ``tick`` seconds until :meth:`end`. After a suspension of the
         machine, ``resumed`` is called with its length in seconds. Call in the event loop.
@@ -90,9 +97,27 @@ class LoopWatch:
                 resumed(slept)
 
 
+_make: Callable[[], LoopWatch] = LoopWatch
+
 _watches: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopWatch] = WeakKeyDictionary()
 
 
 def loop_watch() -> LoopWatch:
     """Return the watch of the running event loop."""
-    return _watches.setdefault(asyncio.get_running_loop(), LoopWatch())
+    loop = asyncio.get_running_loop()
+    if (watch := _watches.get(loop)) is None:
+        watch = _watches[loop] = _make()
+    return watch
+
+
+@contextmanager
+def use(make: Callable[[], LoopWatch]) -> Iterator[None]:
+    """Let ``make`` make the watches of event loops until the end of the ``with`` block: a simulated
+    world knows without ticks when a loop could poll.
+    """
+    global _make
+    before, _make = _make, make
+    try:
+        yield
+    finally:
+        _make = before

@@ -5,7 +5,6 @@ descriptor and the consumer of the bytes.
 from __future__ import annotations
 
 import asyncio
-import select
 from collections.abc import Callable
 from math import inf
 
@@ -38,13 +37,6 @@ def open_to_read(url: str, name: str) -> OpenLink:
         raise LinkFailedError(f"{type(error).__name__}: {error}") from error
 
 
-def is_readable(fd: int) -> bool:
-    """Return whether a descriptor has bytes to read or has ended."""
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    return bool(poll.poll(0))
-
-
 class LinkReader:
     """Reads a link until it ends. Create and use it in a running event loop.
 
@@ -72,7 +64,7 @@ class LinkReader:
         self._loop_watch.begin(self._tick, self._resumed)
         self._opened = self._now()
         # when the descriptor was last known to be empty; -inf: bytes may have waited from before
-        self._empty = -inf if is_readable(link.fileno()) else self._opened
+        self._empty = -inf if link.is_readable() else self._opened
         self._drained = True
         self.ended: asyncio.Future[str] = self._loop.create_future()
         self.failure: LinkFailedError | None = None
@@ -144,9 +136,9 @@ class LinkReader:
     def _waited(self) -> float:
         """Maximum number of seconds for which the chunk just read may have waited."""
         now = self._now()
-        paused_seconds = self._loop_watch.before + self._loop_watch.suspended_before
-        if self._drained and paused_seconds > self._opened:
-            self._empty = max(self._empty, paused_seconds)
+        polled = self._loop_watch.polled()
+        if self._drained and polled > self._opened:
+            self._empty = max(self._empty, polled)
         waited = now - self._empty
         self._drained = self._link.drained
         if self._drained:

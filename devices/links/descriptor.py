@@ -49,6 +49,10 @@ class DescriptorLink(ABC):
         self.drained = len(data) < MAX_READ_BYTES
         return data
 
+    def is_readable(self) -> bool:
+        """Return whether there are bytes to read, or the link has ended."""
+        return bool(self._readable.poll(0))
+
     def hung_up(self) -> bool:
         """Return whether the other end of the descriptor is gone."""
         return any(

@@ -51,6 +51,10 @@ class ThreadedLink:
             raise chunk
         return chunk
 
+    def is_readable(self) -> bool:
+        """Return whether chunks wait."""
+        return not self._chunks.empty()
+
     def write(self, data: bytes) -> None:
         """See :class:`devices.links.link.Link`. Blocks."""
         self._link.write(data)

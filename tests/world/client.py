@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -23,7 +22,7 @@ from tests.world.broker.packets import (
     parse,
     split,
 )
-from tests.world.broker.sockets import Sockets
+from tests.world.broker.sockets import Socket, Sockets
 
 RECONNECT_SECONDS = 1.0
 RECEIVE_BYTES = 65_536
@@ -46,7 +45,7 @@ class Client:
         self.online = False
         self._sockets, self._loop = sockets, sockets.loop
         self._topics, self._on_message = topics, on_message
-        self._socket: socket.socket | None = None
+        self._socket: Socket | None = None
         self._received = bytearray()
         self._packet_id = 0
         self._connect()
@@ -96,7 +95,7 @@ class Client:
     def _send(self, packet: Packet) -> None:
         if self._socket is not None:
             with suppress(OSError):  # the reader finds out that the connection has ended
-                self._socket.sendall(encode(packet, V5))
+                self._socket.send(encode(packet, V5))
 
     def _next_id(self) -> int:
         self._packet_id = self._packet_id % 0xFFFF + 1

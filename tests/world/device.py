@@ -1,9 +1,8 @@
-"""A device of the world: a model of ``simulators/`` at the end of a socket pair."""
+"""A device of the world: a model of ``simulators/`` at the end of a connection in memory."""
 
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections import deque
 from collections.abc import Callable
 from contextvars import Context
@@ -11,10 +10,11 @@ from math import inf
 from typing import Any, NamedTuple
 
 from devices.links import SCHEME_MODULES
-from devices.links.descriptor import DescriptorLink
+from devices.links.descriptor import MAX_READ_BYTES, DescriptorLink
 from devices.links.link import Address, Link, LinkFailedError
 from simulators.device import SimulatedDevice
 from simulators.line import SimulatedLine
+from tests.world.ends import End
 from tests.world.loop import WorldLoop
 from tests.world.process import PROCESS, Machine, Process
 
@@ -60,7 +60,7 @@ class Device:
         """Bytes that no program has read yet, in order."""
         self.read: deque[Sent] = deque(maxlen=READ_KEPT)
         """The last that were read."""
-        self._host: socket.socket | None = None
+        self._host: End | None = None
         self._holder: Process | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._wake()
@@ -70,15 +70,13 @@ class Device:
         """The time of the world."""
         return self._loop.now
 
-    def open(self, process: Process) -> socket.socket:
+    def open(self, process: Process) -> End:
         """Return the host's end. Raises :class:`LinkFailedError` if a program has it open."""
         if not self.is_reachable(process.machine):
             raise LinkFailedError(f"{self.name}: no such port")
         if self._host is not None and self._answers(self._holder):
             raise LinkFailedError(f"{self.name}: another program has the port open")
-        ours, theirs = socket.socketpair()
-        for each in (ours, theirs):
-            each.setblocking(False)
+        ours, theirs = self._loop.pair()
         self._disconnect()
         self._host, self._holder = ours, process
         Context().run(self._loop.add_reader, ours.fileno(), self._on_host)
@@ -183,16 +181,39 @@ PORTS: dict[str, Device] = {}
 class WorldLink(DescriptorLink):
     """An open port of a device of the world."""
 
-    def __init__(self, device: Device, end: socket.socket) -> None:
+    def __init__(self, device: Device, end: End) -> None:
         super().__init__(end.fileno())
         self._name, self._end = device.name, end
         self._device = device
 
-    def read(self, timeout: float) -> bytes:
+    def is_readable(self) -> bool:
         """See :class:`DescriptorLink`."""
-        data = super().read(timeout)
+        return self._end.is_readable
+
+    def hung_up(self) -> bool:
+        """See :class:`DescriptorLink`."""
+        return not self._end.peer.open
+
+    def read(self, timeout: float) -> bytes:
+        """See :class:`DescriptorLink`. Nothing in a world waits for bytes in a thread."""
+        del timeout
+        if not self._end.is_readable:
+            self.drained = True
+            return b""
+        if not (data := self._end.recv(MAX_READ_BYTES)):
+            raise self.unreadable(None)
+        self.drained = len(data) < MAX_READ_BYTES
         self._device.note_read(len(data))
         return data
+
+    def send(self, data: bytes) -> int:
+        """See :class:`DescriptorLink`."""
+        try:
+            return self._end.send(data)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise self.unwritable(error) from error
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""

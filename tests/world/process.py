@@ -6,10 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context, ContextVar, copy_context
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import asyncio
+from typing import Any
 
 
 class Machine:
@@ -61,7 +58,15 @@ class Process:
         self.alive = True
         self.frozen_until = 0.0
         """Time of the world until which none of its callbacks runs."""
-        self.waiting: deque[asyncio.Handle] = deque()
+        self.clock: Callable[[], float] = lambda: 0.0
+        """Returns its time; its event loop sets it."""
+        self.on_freeze: Callable[[], object] = lambda: None
+        """Called before a freeze."""
+        self.on_thaw: Callable[[], object] = lambda: None
+        """Called in its context after a freeze."""
+        self.held = False
+        """Whether it is frozen or dead: none of its callbacks may run."""
+        self.waiting: deque[Any] = deque()
         """Callbacks that are due and wait for the end of a freeze."""
         self.started = 0.0
         self.kept: list[Any] = []

@@ -21,7 +21,7 @@ import paho.mqtt.client
 import controller.service.pair
 import controller.service.readiness
 from controller.journal.schema import Entry
-from devices import blocking, clock, randomness
+from devices import blocking, clock, loop_watch, randomness
 from tests.world import device as devices
 from tests.world.broker.broker import Broker, Connection
 from tests.world.broker.faults import ActiveFaults
@@ -42,6 +42,7 @@ from tests.world.parts import PARTS
 from tests.world.process import PROCESS, Machine
 from tests.world.program import Program
 from tests.world.trace import Trace
+from tests.world.watch import WorldLoopWatch
 from tests.world.wheel import Wheel
 
 BEGINS = 1_800_000_000.0
@@ -83,7 +84,7 @@ class World:
         self.commands = 0
         self.loop.set_exception_handler(self._on_error)
         self.broker = _ObservedBroker(self._on_published)
-        self.sockets = Sockets(Wires(self.broker), self.loop)
+        self.sockets = Sockets(Wires(self.broker), self.loop, self.loop.pair)
         self.wheels = {
             f"r{number}": Wheel(self.loop, f"r{number}", self.random.getrandbits(32), pace)
             for number in range(1, tables + 1)
@@ -304,6 +305,7 @@ def world(
         )
         stack.enter_context(randomness.use(made.random.randbytes))
         stack.enter_context(blocking.use(start))
+        stack.enter_context(loop_watch.use(WorldLoopWatch))
         stack.enter_context(connect_in_memory({BROKER: made.sockets}, _peer))
         stack.enter_context(mock.patch.object(paho.mqtt.client, "time_func", clock.monotonic))
         if made.bucket is not None:

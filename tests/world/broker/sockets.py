@@ -18,7 +18,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import Context
-from typing import Any
+from typing import Any, Protocol
 from unittest import mock
 
 import paho.mqtt.client as paho
@@ -37,17 +37,40 @@ class _ClientEnd(socket.socket):
             super().setsockopt(level, *rest)
 
 
-class Sockets:
-    """Passes bytes between sockets and wires. Use it in the thread of the event loop."""
+class Socket(Protocol):
+    """What is used of a connected socket that does not block."""
 
-    def __init__(self, wires: Wires, loop: asyncio.AbstractEventLoop | None = None) -> None:
+    def fileno(self) -> int: ...
+    def recv(self, size: int, /) -> bytes: ...
+    def send(self, data: bytes | bytearray, /) -> int: ...
+    def setblocking(self, flag: bool, /) -> None: ...
+    def close(self) -> None: ...
+
+
+def _local_pair() -> tuple[Socket, Socket]:
+    ours, theirs = socket.socketpair()
+    return ours, _ClientEnd(fileno=theirs.detach())
+
+
+class Sockets:
+    """Passes bytes between sockets and wires. Use it in the thread of the event loop. ``pair``
+    makes the broker's and a client's end of a new connection.
+    """
+
+    def __init__(
+        self,
+        wires: Wires,
+        loop: asyncio.AbstractEventLoop | None = None,
+        pair: Callable[[], tuple[Socket, Socket]] = _local_pair,
+    ) -> None:
         self.wires = wires
         self.loop = loop or asyncio.get_running_loop()
-        self._sockets: dict[Wire, socket.socket] = {}
+        self._pair = pair
+        self._sockets: dict[Wire, Socket] = {}
         self._unsent: dict[Wire, bytearray] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def attach(self, end: socket.socket, peer: str) -> None:
+    def attach(self, end: Socket, peer: str) -> None:
         """Serve a connected socket. ``peer`` names the client for faults; empty if only its client
         id will.
         """
@@ -61,16 +84,16 @@ class Sockets:
         self._unsent[wire] = bytearray()
         self.loop.add_reader(end, self._read, wire)
 
-    def dial(self, peer: str) -> socket.socket:
+    def dial(self, peer: str) -> Socket:
         """A client's end of a new connection, from any thread. Raises ``ConnectionRefusedError`` in
         an outage.
         """
         if not self.wires.is_up:
             raise ConnectionRefusedError(errno.ECONNREFUSED, "the broker is down")
-        ours, theirs = socket.socketpair()
+        ours, theirs = self._pair()
         # in a context of its own: what serves a client is no part of the client
         self.loop.call_soon_threadsafe(self.attach, ours, peer, context=Context())
-        return _ClientEnd(fileno=theirs.detach())
+        return theirs
 
     def begin(self, fault: Fault) -> None:
         """Begin a fault."""
@@ -151,7 +174,7 @@ def connect_in_memory(
     Faults name them by ``peer``, or by their client ids. Another address is unreachable.
     """
 
-    def create_connection(client: paho.Client) -> socket.socket:
+    def create_connection(client: paho.Client) -> Socket:
         broker = brokers.get((client.host, client.port))
         if broker is None:
             raise OSError(errno.EHOSTUNREACH, f"no broker at {client.host}:{client.port}")
