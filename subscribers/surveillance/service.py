@@ -84,14 +84,18 @@ itself.
 
 class SurveillanceRecorder:
     """``side_tasks``: tasks by name that run beside the recording until it ends. One that fails is
-    logged and restarted. Raise ``PrivateKeyError`` or ``OSError`` if the reader's key cannot be
-    used.
+    logged and restarted. ``open_own``: opens the archive for a recorder; default: the one of the
+    settings. Raise ``PrivateKeyError`` or ``OSError`` if the reader's key cannot be used.
     """
 
     def __init__(
-        self, settings: SurveillanceSettings, side_tasks: dict[str, SideTask] | None = None
+        self,
+        settings: SurveillanceSettings,
+        side_tasks: dict[str, SideTask] | None = None,
+        open_own: Callable[[], RecordArchive] | None = None,
     ) -> None:
         self.settings = settings
+        self._open_own = open_own or partial(open_archive, settings.archive, recorder=True)
         self._log = structlog.get_logger()
         self._side_tasks = side_tasks or {}
         key = (
@@ -239,9 +243,7 @@ class SurveillanceRecorder:
             try:
                 if archive is not None:
                     await asyncio.to_thread(archive.close)
-                archive = await self._call(
-                    partial(open_archive, self.settings.archive, recorder=True)
-                )
+                archive = await self._call(self._open_own)
                 for site in self.sites:
                     if site.saved is None:
                         await self._call(site.restore, archive)
@@ -314,7 +316,8 @@ class SurveillanceRecorder:
                 if archive is None or self.health.trouble is not None:
                     continue
                 try:
-                    await self._call(site.query_missing, archive, now)
+                    if site.has_due_gap_check(now):
+                        await self._call(site.query_missing, archive, now)
                     if now - checked >= SETTLED_CHECK_INTERVAL_SECONDS:
                         await self._call(site.check_settled, archive)
                 except ArchiveError as error:

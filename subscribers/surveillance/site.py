@@ -406,6 +406,10 @@ class RecordedSite:
             )
         self.connection.send(f"{table.topic}/command/{RECALL}", body)
 
+    def has_due_gap_check(self, now: float) -> bool:
+        """Return whether :meth:`query_missing` has something to query. ``now``: monotonic time."""
+        return any(due <= now for due in self._gap_checks_due.values())
+
     def query_missing(self, archive: RecordArchive, now: float) -> None:
         """Query the archive for missing events where that is due. Runs in a thread."""
         due = [table_id for table_id, when in list(self._gap_checks_due.items()) if when <= now]
