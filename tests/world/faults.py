@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from controller.mqtt.publisher import REPUBLISH_INTERVAL_SECONDS
 from simulators.faults import FAULTS as SIMULATED_FAULTS
+from tests.world import recorder
 from tests.world.broker import faults as broker
 from tests.world.broker.packets import Reason
 from tests.world.device import PORTS
@@ -213,6 +214,15 @@ FAULTS: dict[str, Fault] = {
     ),
     "broker forgets": Fault(_forget),
     "broker loses QoS 0": Fault(_broker(lambda _: broker.LoseQos0())),
+    "archive full": Fault(recorder.fill_disk, "recorder"),
+    "archive slow": Fault(recorder.slow_down, "recorder"),
+    "archive stored but failed": Fault(recorder.tear_commit, "recorder"),
+    "archive backed up": Fault(recorder.back_up, "recorder"),
+    "archive restored": Fault(recorder.restore, "recorder"),
+    "recorder restarted": Fault(recorder.restart, "recorder"),
+    "recorder's session lost": Fault(
+        _broker(lambda _: broker.LostSession(recorder.NODE)), "recorder"
+    ),
 }
 """Name of each fault, and what begins it."""
 DURATIONS = (0.0, 0.5, 3.0, 15.0, 90.0)

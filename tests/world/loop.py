@@ -145,7 +145,9 @@ class _Loop(asyncio.BaseEventLoop):
     ) -> asyncio.Future[T]:
         """Run ``func`` after the time that a thread would take, all at once."""
         done: asyncio.Future[T] = self.create_future()
-        self.call_later(self.world.delay(), _resolve, done, func, args)
+        process = PROCESS.get()
+        wait = 0.0 if process is None else process.machine.disk_seconds
+        self.call_later(self.world.delay() + wait, _resolve, done, func, args)
         return done
 
     def add_reader(self, fd: Any, callback: Callable[[Unpack[Ts]], Any], *args: *Ts) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.world import cards, disk, nodes
+from tests.world import audit, cards, disk, nodes, recorder
 
 if TYPE_CHECKING:
     from tests.world.world import World
 
 PARTS: dict[str, Callable[[World], None]] = {
+    "audit": audit.join,
     "cards": cards.join,
-    "sqlite": disk.join,
     "node": nodes.join_second_node,
+    "recorder": recorder.join,
     "rival": nodes.join_rival,
+    "sqlite": disk.join,
 }
 """Name of each part, and how it joins a world: it adds what it needs before anything starts."""

@@ -22,6 +22,8 @@ class Machine:
         self.asleep_until = 0.0
         """Time of the world until which it is suspended."""
         self.processes: list[Process] = []
+        self.disk_seconds = 0.0
+        """By how much work in a thread takes longer, because it waits for the disk."""
         self.rate = 1.0
         self._rated = 0.0, 0.0
         """When the present rate began: the time of the world, and of its own clock."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from controller.journal.schema import Entry
@@ -35,10 +36,11 @@ MAX_CHARACTERS = 160
 
 class Trace:
     """``lines``: what happened, for a person. ``digest``: of everything to the last byte, which two
-    runs of one seed have in common.
+    runs of one seed have in common, but for the name of their ``folder``.
     """
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self, now: Callable[[], float], folder: Path) -> None:
+        self._folder = str(folder)
         self.lines: list[str] = []
         self._now = now
         self._whole = hashlib.sha256()
@@ -56,6 +58,7 @@ class Trace:
         """Add a line: one word that says what it is, in capitals if it is no ordinary thing, and
         the rest.
         """
+        text = text.replace(self._folder, "FOLDER")
         self._whole.update(f"{self._now()} {text}\n".encode())
         kind, _, rest = text.partition(" ")
         self._add(kind, rest.strip())
@@ -69,7 +72,8 @@ class Trace:
 
     def published(self, client: str, message: Publish) -> None:
         """The broker has received a message of a client."""
-        self._whole.update(f"{self._now()} {client} {message.topic}\n".encode() + message.payload)
+        payload = message.payload.replace(self._folder.encode(), b"FOLDER")
+        self._whole.update(f"{self._now()} {client} {message.topic}\n".encode() + payload)
         body = _body(message.payload)
         who = self._machines.get(body.get("boot", ""), client.removeprefix("novamas-palma-"))
         place, _, leaf = message.topic.removeprefix("novamas/v1/").partition("/")[2].rpartition("/")

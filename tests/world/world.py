@@ -77,7 +77,7 @@ class World:
         self.finding: PropertyViolatedError | None = None
         self.loop = WorldLoop(lambda: self.random.uniform(0.0005, 0.005))
         self.checkers: list[Checker] = []
-        self.trace = Trace(lambda: self.loop.now)
+        self.trace = Trace(lambda: self.loop.now, folder)
         self.quiet_at = 0.0
         """When the last fault ends."""
         self.calm = Calm()
@@ -197,7 +197,7 @@ class World:
 
     def note(self, text: str) -> None:
         """Add a line to the trace."""
-        self.trace.note(text.replace(str(self.folder), "FOLDER"))
+        self.trace.note(text)
 
     def _tick(self) -> None:
         for checker in self.checkers:

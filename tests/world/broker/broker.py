@@ -129,6 +129,8 @@ class Broker:
         self.connections: dict[Connection, None] = {}
         self.sessions: dict[str, Session] = {}
         self.retained: dict[str, Message] = {}
+        self.on_acknowledged: Callable[[str, Message], None] = lambda _client, _message: None
+        """Called when a client has acknowledged a message."""
         self._online: dict[str, Connection] = {}
         self._subscribers: dict[str, list[tuple[Session, Subscription, int]]] = {}
         """By topic: those of which a filter matches. A cache."""
@@ -189,6 +191,14 @@ class Broker:
         self.advance(now)
         self._end(connection, reason)
 
+    def end_session(self, client_id: str, now: float) -> None:
+        """End the session of a client, and its connection."""
+        self.advance(now)
+        if (connection := self._online.get(client_id)) is not None:
+            self._close(connection)
+        if (session := self.sessions.get(client_id)) is not None:
+            self._forget(session)
+
     def kill(self, now: float, *, keeps_sessions: bool, keeps_retained: bool) -> None:
         """Close all connections without a word, and forget what is not on the disk."""
         self.advance(now)
@@ -229,7 +239,9 @@ class Broker:
             case Publish() as packet:
                 self._on_publish(connection, packet)
             case Acknowledgement(kind=Kind.PUBACK, packet_id=packet_id):
-                self.sessions[connection.client_id].acknowledge(packet_id)
+                acknowledged = self.sessions[connection.client_id].acknowledge(packet_id)
+                if acknowledged is not None:
+                    self.on_acknowledged(connection.client_id, acknowledged.message)
                 self._send_queued(connection)
             case Subscribe() as packet:
                 self._on_subscribe(connection, packet)

@@ -1,8 +1,8 @@
 """What can go wrong at a broker and on the way to it, each fault a plain value that a world draws.
 
 ``Wires.begin`` and ``Wires.end`` apply them. A fault lasts from its beginning to its end, except
-``HalfOpen`` and ``ForcedDisconnect``, which happen at their beginning. Topics are topic filters; a
-client is named by the peer that its connection was made with, or its client id.
+``HalfOpen``, ``ForcedDisconnect`` and ``LostSession``, which happen at their beginning. Topics are
+topic filters; a client is named by the peer that its connection was made with, or its client id.
 """
 
 from __future__ import annotations
@@ -77,6 +77,12 @@ class ForcedDisconnect(msgspec.Struct, frozen=True, tag=True):
     reason: int = Reason.ADMINISTRATIVE_ACTION
 
 
+class LostSession(msgspec.Struct, frozen=True, tag=True):
+    """The broker ends a client's connection, and its session with all that waits in it."""
+
+    client: str
+
+
 class Outage(msgspec.Struct, frozen=True, tag=True):
     """The broker is killed, and started again at the end of the fault. It publishes no will."""
 
@@ -112,6 +118,7 @@ Fault: TypeAlias = (
     | LoseQos0
     | SlowReader
     | ForcedDisconnect
+    | LostSession
     | Outage
     | HalfOpen
     | Delay

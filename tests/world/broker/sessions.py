@@ -88,9 +88,9 @@ class Session:
                 return
             self._send(self.queue.popleft(), now)
 
-    def acknowledge(self, packet_id: int) -> None:
-        """Handle a PUBACK; one for an unknown packet is ignored."""
-        self.in_flight.pop(packet_id, None)
+    def acknowledge(self, packet_id: int) -> Outgoing | None:
+        """Handle a PUBACK, and return what it is for; one for an unknown packet is ignored."""
+        return self.in_flight.pop(packet_id, None)
 
     def _send(self, outgoing: Outgoing, now: float) -> None:
         message, duplicate = outgoing.message, outgoing.packet_id > 0

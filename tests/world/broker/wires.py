@@ -12,7 +12,14 @@ from collections import deque
 from typing import TypeAlias
 
 from tests.world.broker.broker import Broker, Connection
-from tests.world.broker.faults import Direction, Fault, ForcedDisconnect, HalfOpen, Outage
+from tests.world.broker.faults import (
+    Direction,
+    Fault,
+    ForcedDisconnect,
+    HalfOpen,
+    LostSession,
+    Outage,
+)
 
 Bytes: TypeAlias = deque[tuple[float, bytes | None]]
 """What is on its way, with the time of its arrival; None is the end of the connection."""
@@ -111,6 +118,8 @@ class Wires:
             case ForcedDisconnect(client, reason):
                 for wire in self._of(client):
                     self.broker.disconnect(wire.connection, reason, self._now)
+            case LostSession(client):
+                self.broker.end_session(client, self._now)
             case _:
                 self._faults.active.append(fault)
         if isinstance(fault, Outage):
