@@ -9,6 +9,8 @@ from controller.contract.commands import Command, LastRoundsAnnounce, ResultCorr
 from controller.contract.events import LastRounds
 from controller.contract.refusals import RejectedError
 from controller.contract.topics import level
+from controller.games.guards import Row, has_last_rounds, is_open, last_rounds_unannounced
+from controller.games.roles import AT_THE_TABLE
 from controller.rulebooks.law import Law
 
 
@@ -85,6 +87,11 @@ def announce_last_rounds(
             announcement=turn.book.announcements.get("last_rounds"),
         )
     )
+
+
+LAST_ROUNDS = Row(
+    AT_THE_TABLE, (is_open, has_last_rounds, last_rounds_unannounced), announce_last_rounds
+)
 
 
 def count_down(turn: LastRoundsTable, number: int) -> None:

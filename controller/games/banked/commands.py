@@ -34,11 +34,9 @@ from controller.games.guards import (
     FieldCheck,
     Row,
     Rows,
-    has_last_rounds,
     has_result,
     is_closed,
     is_open,
-    last_rounds_unannounced,
     require,
     rounds_left,
     voidable,
@@ -49,8 +47,9 @@ from controller.games.poker.correction import (
     replace_result,
     right_cards,
 )
+from controller.games.poker.guards import not_withdrawn, shuffler_ready
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
-from controller.games.session import announce_last_rounds, sent, void_law
+from controller.games.session import LAST_ROUNDS, sent, void_law
 
 CONTINUABLE_STOPS = (
     "card_exposed",
@@ -320,12 +319,6 @@ def playable(turn: Turn) -> RejectedError | None:
     return turn.unplayable()
 
 
-def shuffler_ready(turn: Turn) -> RejectedError | None:
-    """The shuffler reports nothing that needs a person."""
-    state = turn.state.shuffler
-    return None if state is None else RejectedError("shuffler_not_ready", state=state)
-
-
 def dealt_by_hand(turn: Turn) -> RejectedError | None:
     """Nothing waits for a person but what came after the cards that a silence hid."""
     state, deal = turn.state, turn.current
@@ -412,12 +405,6 @@ def any_to_turn(turn: Turn) -> bool:
         for who in showing(turn)
         for card in on_table.hand(turn.current.cards, who)
     )
-
-
-def not_withdrawn(turn: Turn, command: DealError) -> None:  # noqa: ARG001 - at any table
-    """Reject the withdrawal of an error."""
-    if not command.valid:
-        raise RejectedError("deal_error_not_withdrawn")
 
 
 def round_to_void(turn: Turn, command: RoundVoid) -> int:
@@ -518,8 +505,6 @@ COMMANDS: Rows = {
         turn_cards,
     ),
     DeckCheck: Row(AT_THE_TABLE, (is_open,), check_deck),
-    LastRoundsAnnounce: Row(
-        AT_THE_TABLE, (is_open, has_last_rounds, last_rounds_unannounced), announce_last_rounds
-    ),
+    LastRoundsAnnounce: LAST_ROUNDS,
 }
 """The commands of every such table. Each game adds its own."""

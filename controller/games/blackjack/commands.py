@@ -30,6 +30,7 @@ from controller.games.blackjack import bets, decisions
 from controller.games.blackjack.course import between_plays
 from controller.games.blackjack.state import BlackjackLimit, BlackjackSeat
 from controller.games.blackjack.turn import BlackjackTurn
+from controller.games.dealt.guards import has_shoe
 from controller.games.guards import (
     FieldCheck,
     Row,
@@ -353,7 +354,7 @@ def not_closing(turn: BlackjackTurn) -> RejectedError | None:
     return RejectedError("last_rounds_already_announced") if announced else None
 
 
-BEGINS = (rounds_left, last_shoe_lasts, decisions.has_shoe)
+BEGINS = (rounds_left, last_shoe_lasts, has_shoe)
 
 COMMANDS: Rows = {
     SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
@@ -387,7 +388,7 @@ COMMANDS: Rows = {
     ShoeStart: Row(
         AT_THE_TABLE, (is_open, is_free, FieldCheck(is_numbered), shoe_left), start_shoe
     ),
-    ShoeEnd: Row(AT_THE_TABLE, (is_open, is_free, decisions.has_shoe), end_shoe),
+    ShoeEnd: Row(AT_THE_TABLE, (is_open, is_free, has_shoe), end_shoe),
     BoxesSet: Row(
         AT_THE_TABLE, (FieldCheck(boxes_in_range), is_open, *BEGINS, may_begin), set_boxes
     ),

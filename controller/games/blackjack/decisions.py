@@ -27,6 +27,7 @@ from controller.games.blackjack import course
 from controller.games.blackjack.state import DEALER, BlackjackDeal, BlackjackSeat
 from controller.games.blackjack.turn import BlackjackTurn
 from controller.games.cards import is_card
+from controller.games.dealt.guards import has_shoe
 from controller.games.dealt.state import Held
 from controller.games.guards import FieldCheck, Row, Rows, by_moves, is_open
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE
@@ -288,11 +289,6 @@ def is_action(turn: BlackjackTurn, command: CardDecide) -> None:  # noqa: ARG001
     """Reject an unknown action."""
     if command.action not in DECISIONS:
         raise RejectedError("action_not_allowed", action=command.action, actions=tuple(DECISIONS))
-
-
-def has_shoe(turn: BlackjackTurn) -> RejectedError | None:
-    """A shoe is at the table."""
-    return RejectedError("no_shoe") if turn.state.shoe is None else None
 
 
 def is_asked(turn: BlackjackTurn, command: CardDecide) -> None:

@@ -35,17 +35,15 @@ from controller.games.guards import (
     Row,
     bets_closed,
     by_moves,
-    has_last_rounds,
     has_round,
     is_closed,
     is_open,
-    last_rounds_unannounced,
     rounds_left,
     voidable,
 )
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
-from controller.games.session import announce_last_rounds
+from controller.games.session import LAST_ROUNDS
 from controller.rulebooks.chemin import Chemin
 from devices import readings as device
 
@@ -125,11 +123,7 @@ INPUTS = Inputs(
             ),
             words.turn_cards,
         ),
-        person.LastRoundsAnnounce: Row(
-            AT_THE_TABLE,
-            (is_open, has_last_rounds, last_rounds_unannounced),
-            announce_last_rounds,
-        ),
+        person.LastRoundsAnnounce: LAST_ROUNDS,
     },
     leaves_out={
         person.RoundConfirm: ("number", "dice"),

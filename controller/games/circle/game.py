@@ -51,18 +51,16 @@ from controller.games.guards import (
     FieldCheck,
     Row,
     by_moves,
-    has_last_rounds,
     has_round,
     is_closed,
     is_open,
-    last_rounds_unannounced,
     rounds_left,
     voidable,
 )
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.poker.machine import named
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
-from controller.games.session import announce_last_rounds, round_to_void
+from controller.games.session import LAST_ROUNDS, round_to_void
 from controller.rulebooks.circle import Circle
 from devices import readings as device
 
@@ -154,11 +152,7 @@ INPUTS = Inputs(
         person.DealError: Row(
             AT_THE_TABLE, (cards.card_settled, by_moves(errors.any_error)), errors.report
         ),
-        person.LastRoundsAnnounce: Row(
-            AT_THE_TABLE,
-            (is_open, has_last_rounds, last_rounds_unannounced),
-            announce_last_rounds,
-        ),
+        person.LastRoundsAnnounce: LAST_ROUNDS,
     },
     leaves_out={
         person.RoundConfirm: ("number", "dice"),

@@ -38,17 +38,15 @@ from controller.games.guards import (
     FieldCheck,
     Row,
     Rows,
-    has_last_rounds,
     has_result,
     is_closed,
     is_open,
-    last_rounds_unannounced,
     rounds_left,
     voidable,
 )
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import (
-    announce_last_rounds,
+    LAST_ROUNDS,
     confirmer,
     result_to_correct,
     round_to_void,
@@ -248,8 +246,6 @@ COMMANDS: Rows = {
     BetsClose: Row(AT_THE_TABLE, (is_open, bets_open), close_bets),
     BetPlace: stakes.PLACE,
     BetWithdraw: stakes.WITHDRAW,
-    LastRoundsAnnounce: Row(
-        AT_THE_TABLE, (is_open, has_last_rounds, last_rounds_unannounced), announce_last_rounds
-    ),
+    LastRoundsAnnounce: LAST_ROUNDS,
 }
 """The commands of every table of coups. Each game adds its own."""

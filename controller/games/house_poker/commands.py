@@ -39,12 +39,10 @@ from controller.games.guards import (
     FieldCheck,
     Row,
     Rows,
-    has_last_rounds,
     has_result,
     has_round,
     is_closed,
     is_open,
-    last_rounds_unannounced,
     rounds_left,
     voidable,
 )
@@ -61,10 +59,11 @@ from controller.games.poker.correction import (
     replace_result,
     right_cards,
 )
+from controller.games.poker.guards import not_withdrawn, shuffler_ready
 from controller.games.poker.readings import counted
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import (
-    announce_last_rounds,
+    LAST_ROUNDS,
     confirmer,
     round_to_void,
     undecided,
@@ -336,21 +335,9 @@ def has_boxes(turn: HousePokerTurn) -> RejectedError | None:
     return None if turn.current.seats else RejectedError("no_boxes")
 
 
-def shuffler_ready(turn: HousePokerTurn) -> RejectedError | None:
-    """The shuffler may deal."""
-    state = turn.state.shuffler
-    return None if state is None else RejectedError("shuffler_not_ready", state=state)
-
-
 def deck_whole(turn: HousePokerTurn) -> RejectedError | None:
     """The last check of the deck found nothing wrong."""
     return RejectedError("deck_not_whole") if turn.state.deck is False else None
-
-
-def not_withdrawn(turn: HousePokerTurn, command: DealError) -> None:  # noqa: ARG001 - at any table
-    """Reject the withdrawal of an error."""
-    if not command.valid:
-        raise RejectedError("deal_error_not_withdrawn")
 
 
 def round_to_confirm(turn: HousePokerTurn, command: RoundConfirm) -> HousePokerRound | DealtEntry:
@@ -384,9 +371,7 @@ COMMANDS: Rows = {
     RoundConfirm: Row(IN_CHARGE, (FieldCheck(round_to_confirm, unconfirmed),), confirm),
     ResultCorrect: Row(IN_CHARGE, (FieldCheck(result, has_result),), correct),
     CardDecide: Row(IN_CHARGE, (has_round, decisions.is_stopped), decisions.decide),
-    LastRoundsAnnounce: Row(
-        AT_THE_TABLE, (is_open, has_last_rounds, last_rounds_unannounced), announce_last_rounds
-    ),
+    LastRoundsAnnounce: LAST_ROUNDS,
     DeckCheck: Row(AT_THE_TABLE, (), check_cards),
     BetsOpen: Row(
         AT_THE_TABLE, (is_open, between_rounds, nothing_to_decide, rounds_left), open_bets

@@ -21,6 +21,7 @@ from controller.games.guards import DEALING, FieldCheck, Row, between_rounds, is
 from controller.games.machine import SILENCES
 from controller.games.pai_gow.table import croupier, passed, who_at
 from controller.games.pai_gow.turn import PaiGowTurn
+from controller.games.poker.guards import one_of
 from controller.games.roles import AT_THE_TABLE
 from controller.games.session import sent
 from devices.readings import (
@@ -158,12 +159,6 @@ def undealt(turn: PaiGowTurn) -> RejectedError | None:
     return RejectedError("cards_already_dealt") if turn.current.cards else None
 
 
-def sets(turn: PaiGowTurn, command: HandAct) -> None:  # noqa: ARG001 - at any table
-    """Reject any other action."""
-    if command.action != "set":
-        raise RejectedError("action_not_allowed", action=command.action, actions=("set",))
-
-
 def may_set(turn: PaiGowTurn) -> bool:
     """All cards are dealt, and no hand is face up."""
     dealt = bool(turn.current.dice) and not turn.current.due
@@ -189,7 +184,7 @@ INPUTS = banked.INPUTS.also(
         DiceTell: Row(
             AT_THE_TABLE, (*DEALING, FieldCheck(values_right), dice_wait, undealt), tell_dice
         ),
-        HandAct: Row(AT_THE_TABLE, (*DEALING, unstopped, FieldCheck(sets, may_set)), act),
+        HandAct: Row(AT_THE_TABLE, (*DEALING, unstopped, one_of("set", possible=may_set)), act),
         CardsTurn: Row(AT_THE_TABLE, (is_open, never_turned), None),
     },
     withdrawn=(HandAct,),

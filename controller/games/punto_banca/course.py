@@ -22,7 +22,7 @@ from controller.games.dealt.arrivals import follow
 from controller.games.dealt.cards import Table, dealt, up
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry, DealtRound, Held
-from controller.games.guards import FieldCheck, Row, is_open
+from controller.games.guards import FieldCheck, Row, has_round, is_open
 from controller.games.moves import readings_of
 from controller.games.punto_banca import burn
 from controller.games.punto_banca.coup import (
@@ -432,11 +432,6 @@ def turn_cards(turn: PuntoBancaTurn, command: CardsTurn) -> None:
 
 def _sides(command: CardsTurn) -> list[Side]:
     return [side for side in SIDES if command.who in (None, side)]
-
-
-def has_round(turn: PuntoBancaTurn) -> RejectedError | None:
-    """A round is in progress."""
-    return RejectedError("no_round_in_progress") if turn.state.current is None else None
 
 
 def of_a_hand(turn: PuntoBancaTurn, command: CardsTurn) -> None:  # noqa: ARG001 - any table

@@ -19,6 +19,7 @@ from controller.games.banked.readings import deal_waiting
 from controller.games.dealt.guards import unstopped
 from controller.games.guards import DEALING, FieldCheck, Row, is_open
 from controller.games.machine import Choices
+from controller.games.poker.guards import one_of
 from controller.games.roles import AT_THE_TABLE
 from controller.games.stakes import in_time, in_time_to_withdraw
 from controller.games.texas_house.turn import TexasHouseState, TexasHouseTurn
@@ -34,12 +35,6 @@ def act(turn: TexasHouseTurn, command: HandAct) -> None:
 def bet(turn: TexasHouseTurn, command: BetPlace | BetWithdraw) -> None:
     """The supplementary bet."""
     turn.bet(command)
-
-
-def plays_or_folds(turn: TexasHouseTurn, command: HandAct) -> None:  # noqa: ARG001 - at any table
-    """Reject any other action."""
-    if command.action not in ("go", "pass"):
-        raise RejectedError("action_not_allowed", action=command.action, actions=("go", "pass"))
 
 
 def may_act(turn: TexasHouseTurn) -> bool:
@@ -72,7 +67,9 @@ def any_bonus(turn: TexasHouseTurn) -> bool:
 
 INPUTS = banked.INPUTS.also(
     commands={
-        HandAct: Row(AT_THE_TABLE, (*DEALING, unstopped, FieldCheck(plays_or_folds, may_act)), act),
+        HandAct: Row(
+            AT_THE_TABLE, (*DEALING, unstopped, one_of("go", "pass", possible=may_act)), act
+        ),
         BetPlace: Row(
             AT_THE_TABLE,
             (is_open, has_begun, FieldCheck(is_supplementary), in_time),

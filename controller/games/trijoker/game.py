@@ -12,7 +12,6 @@ from __future__ import annotations
 import msgspec
 
 from controller.contract.commands import CardsTurn, HandAct
-from controller.contract.refusals import RejectedError
 from controller.contract.shown import TrijokerShown
 from controller.games.banked import commands
 from controller.games.banked import game as banked
@@ -21,6 +20,7 @@ from controller.games.dealt import cards as on_table
 from controller.games.dealt.guards import unstopped
 from controller.games.guards import DEALING, FieldCheck, Row
 from controller.games.machine import Choices
+from controller.games.poker.guards import one_of
 from controller.games.roles import AT_THE_TABLE
 from controller.games.trijoker.settings import TrijokerSettings
 from controller.games.trijoker.turn import COMMON_PLACES, TrijokerState, TrijokerTurn
@@ -31,12 +31,6 @@ def act(turn: TrijokerTurn, command: HandAct) -> None:
     """Record that a player withdraws a bet or leaves it, or undo that decision."""
     assert command.action in ("go", "withdraw")
     (turn.act if command.valid else turn.take_back)(command.who, command.action, command.by)
-
-
-def leaves_or_withdraws(turn: TrijokerTurn, command: HandAct) -> None:  # noqa: ARG001 - at any table
-    """Reject any other action."""
-    if command.action not in ("go", "withdraw"):
-        raise RejectedError("action_not_allowed", action=command.action, actions=("go", "withdraw"))
 
 
 def may_act(turn: TrijokerTurn) -> bool:
@@ -57,7 +51,7 @@ def any_to_turn(turn: TrijokerTurn) -> bool:
 INPUTS = banked.INPUTS.also(
     commands={
         HandAct: Row(
-            AT_THE_TABLE, (*DEALING, unstopped, FieldCheck(leaves_or_withdraws, may_act)), act
+            AT_THE_TABLE, (*DEALING, unstopped, one_of("go", "withdraw", possible=may_act)), act
         ),
         CardsTurn: Row(
             AT_THE_TABLE,
