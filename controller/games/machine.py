@@ -24,8 +24,9 @@ from controller.contract.history import AnyLine
 from controller.contract.outcomes import hands
 from controller.contract.shown import AnyShown
 from controller.games.guards import Rows
-from controller.games.moves import GameState, Moves
+from controller.games.moves import Moves
 from controller.games.roles import allow, allow_role
+from controller.games.rounds import GameState
 from controller.games.shoe import CARD_FAULTS
 from controller.rulebooks.deciders import Decider
 from devices.readings import (

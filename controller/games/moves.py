@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import SessionOpen
-from controller.contract.events import AlertCleared, AlertRaised, AnyEvent, Frame, SessionOpened
+from controller.contract import commands as person
+from controller.contract.commands import Command, SessionOpen, VoidReason
+from controller.contract.events import (
+    AlertCleared,
+    AlertRaised,
+    Announcement,
+    AnyEvent,
+    Frame,
+    Irregularity,
+    RoundVoid,
+    SessionOpened,
+)
 from controller.games.roles import allow_minimum
-from devices.readings import Reading
+from controller.games.rounds import Lawful, Rounds
+from controller.rulebooks.law import Law
+from devices.readings import Number, Reading
 
-
-class GameState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The base of each game's ``State``.
-
-    ``session`` and ``round`` count from 1; ``round`` is the last one that began. ``alerts``: the
-    raised alerts.
-    """
-
-    session: int = 0
-    open: bool = False
-    minimum: int | None = None
-    currency: str | None = None
-    round: int = 0
-    alerts: tuple[str, ...] = ()
-
-    if TYPE_CHECKING:
-        entries: tuple[Any, ...] = ()
-        """The outcomes of its rounds; each state declares its own field."""
-
-
-Book = TypeVar("Book")
+Book = TypeVar("Book", bound=Lawful)
 Settings = TypeVar("Settings")
-State = TypeVar("State", bound=GameState)
+State = TypeVar("State", bound=Rounds[Any])
 
 
 class Moves(ABC, Generic[Book, Settings, State]):
@@ -84,6 +75,76 @@ class Moves(ABC, Generic[Book, Settings, State]):
 
     def require_highest(self, minimum: int) -> None:
         """Reject a minimum with which the decree does not allow the table's highest stakes."""
+
+    @property
+    def number(self) -> int:
+        """The round in progress; 0 without one."""
+        return self.state.current.round if self.state.current else 0
+
+    def change_current(self, **fields: Any) -> None:
+        """Replace these fields of the round in progress."""
+        assert self.state.current is not None
+        self.change(current=replace(self.state.current, **fields))
+
+    def irregular(
+        self,
+        what: str,
+        law: Law | None = None,
+        *,
+        reading: Reading | None = None,
+        asks: tuple[str, ...] = (),
+        detail: str | None = None,
+        readings: tuple[int, ...] = (),
+    ) -> None:
+        """Report an irregularity and the law behind it, by default the one under its own name.
+
+        ``reading``: the reading whose frame is evidence, of a wheel or of dice; ``readings``: the
+        evidence where cards are dealt.
+        """
+        law = law or self.book.laws[what]
+        self.emit(
+            Irregularity(
+                round=self.number,
+                what=what,
+                law=law.rule,
+                article=law.article,
+                detail=detail,
+                asks=asks,
+                frames=frames_of(reading),
+                readings=readings,
+                **self.about(reading),
+            )
+        )
+
+    def emit_void(
+        self,
+        number: int,
+        reason: VoidReason,
+        law: Law,
+        by: Command | None,
+        call: Announcement | None = None,
+        last_number: Number | None = None,
+        spin: int | None = None,
+    ) -> None:
+        """Report that a round is void, by the rules or by a person's decision (``by``)."""
+        self.emit(
+            RoundVoid(
+                round=number,
+                reason=reason,
+                law=law.rule,
+                article=law.article,
+                last_number=last_number,
+                by=by.by if by else None,
+                role=by.role if by else None,
+                alone=isinstance(by, person.RoundVoid) and by.alone,
+                spin=spin,
+                announcement=call,
+            )
+        )
+
+    def about(self, reading: Reading | None) -> dict[str, Any]:  # noqa: ARG002 - most games need only the round
+        """Further fields of an irregularity's event."""
+        return {}
 
     def raise_alert(
         self, alert: str, reading: Reading | None = None, detail: str | None = None

@@ -4,20 +4,17 @@ lines of the history.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
-from controller.contract import commands as person
-from controller.contract.commands import Command, VoidReason
-from controller.contract.events import Announcement, AnyOutcome, Irregularity, RoundVoid
+from controller.contract.events import AnyOutcome
 from controller.contract.history import AnyLine, ResultLine, UnresolvedLine, VoidLine
-from controller.games.moves import GameState, Moves, frames_of
 from controller.games.session import Decided
 from controller.rulebooks.law import Law
-from devices.readings import Number, Reading
+from devices.readings import Number
 
 
 class Lawful(Protocol):
@@ -30,6 +27,25 @@ class Lawful(Protocol):
 
 
 E = TypeVar("E", bound=Decided)
+
+
+class GameState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The base of each game's ``State``.
+
+    ``session`` and ``round`` count from 1; ``round`` is the last one that began. ``alerts``: the
+    raised alerts.
+    """
+
+    session: int = 0
+    open: bool = False
+    minimum: int | None = None
+    currency: str | None = None
+    round: int = 0
+    alerts: tuple[str, ...] = ()
+
+    if TYPE_CHECKING:
+        entries: tuple[Any, ...] = ()
+        """The outcomes of its rounds; each state declares its own field."""
 
 
 class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
@@ -63,95 +79,6 @@ class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=Tru
     def last_result(self) -> E | None:
         """The latest result that is remembered."""
         return next((entry for entry in reversed(self.entries) if entry.kind == "result"), None)
-
-
-Book = TypeVar("Book", bound=Lawful)
-Settings = TypeVar("Settings")
-Table = TypeVar("Table", bound=GameState)
-State = TypeVar("State", bound=Rounds[Any])
-
-
-class LawfulMoves(Moves[Book, Settings, Table]):
-    """Moves that cite the law."""
-
-    @property
-    @abstractmethod
-    def number(self) -> int:
-        """The round in progress; 0 without one."""
-
-    def irregular(
-        self,
-        what: str,
-        law: Law | None = None,
-        *,
-        reading: Reading | None = None,
-        asks: tuple[str, ...] = (),
-        detail: str | None = None,
-        readings: tuple[int, ...] = (),
-    ) -> None:
-        """Report an irregularity and the law behind it, by default the one under its own name.
-
-        ``reading``: the reading whose frame is evidence, of a wheel or of dice; ``readings``: the
-        evidence where cards are dealt.
-        """
-        law = law or self.book.laws[what]
-        self.emit(
-            Irregularity(
-                round=self.number,
-                what=what,
-                law=law.rule,
-                article=law.article,
-                detail=detail,
-                asks=asks,
-                frames=frames_of(reading),
-                readings=readings,
-                **self.about(reading),
-            )
-        )
-
-    def emit_void(
-        self,
-        number: int,
-        reason: VoidReason,
-        law: Law,
-        by: Command | None,
-        call: Announcement | None = None,
-        last_number: Number | None = None,
-        spin: int | None = None,
-    ) -> None:
-        """Report that a round is void, by the rules or by a person's decision (``by``)."""
-        self.emit(
-            RoundVoid(
-                round=number,
-                reason=reason,
-                law=law.rule,
-                article=law.article,
-                last_number=last_number,
-                by=by.by if by else None,
-                role=by.role if by else None,
-                alone=isinstance(by, person.RoundVoid) and by.alone,
-                spin=spin,
-                announcement=call,
-            )
-        )
-
-    def about(self, reading: Reading | None) -> dict[str, Any]:  # noqa: ARG002 - most games need only the round
-        """Further fields of an irregularity's event."""
-        return {}
-
-
-class RoundMoves(LawfulMoves[Book, Settings, State]):
-    """The base of the ``Turn`` of each game whose state has ``current``."""
-
-    @property
-    def number(self) -> int:
-        """The round in progress; 0 without one."""
-        return self.state.current.round if self.state.current else 0
-
-    def change_current(self, **fields: Any) -> None:
-        """Replace these fields of the round in progress."""
-        assert self.state.current is not None
-        self.change(current=replace(self.state.current, **fields))
 
 
 def in_place(entries: Iterable[E], entry: E) -> tuple[E, ...]:

@@ -58,7 +58,7 @@ from controller.contract.retained import (
 )
 from controller.contract.shown import FROM_A_SHOE, AnyShown, LinkedJackpot
 from controller.games.game import Game
-from controller.games.moves import GameState
+from controller.games.rounds import GameState
 from controller.people.two_persons import CommandSubject
 from controller.tables.device_links import allow, command_event, link_alert, link_state
 from controller.tables.identities import (

@@ -32,7 +32,7 @@ from controller.games.craps.bets import (
 )
 from controller.games.craps.settings import CrapsSettings
 from controller.games.craps.state import CrapsDiceSet, CrapsEntry, CrapsRound, CrapsState
-from controller.games.rounds import RoundMoves
+from controller.games.moves import Moves
 from controller.games.stakes import Stake
 from controller.rulebooks.craps import Craps
 from controller.rulebooks.law import Law
@@ -47,7 +47,7 @@ Why = Literal["silence", "undecided"]
 ShooterWhy = Literal["first", "seven", "refused", "withdrawn", "corrected"]
 
 
-class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
+class CrapsTurn(Moves[Craps, CrapsSettings, CrapsState]):
     """One step of a table of craps. ``bets``: those that the table offers."""
 
     def __init__(self, book: Craps, settings: CrapsSettings, state: CrapsState, bets: Bets) -> None:

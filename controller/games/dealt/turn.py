@@ -25,8 +25,8 @@ from controller.contract.events import (
 from controller.games.dealt.cards import Table, TableCard, dealt, laid_down, turned
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry, DealtRound, DealtState, Held, Stop
-from controller.games.moves import readings_of
-from controller.games.rounds import Lawful, RoundMoves
+from controller.games.moves import Moves, readings_of
+from controller.games.rounds import Lawful
 from controller.rulebooks.law import Law
 from devices.readings import AnyReading, CardDrawn
 
@@ -45,7 +45,7 @@ S = TypeVar("S")
 T = TypeVar("T", bound=DealtState[Any])
 
 
-class DealtTurn(RoundMoves[B, S, T]):
+class DealtTurn(Moves[B, S, T]):
     """One step of a dealt table: the base of all of them. A game supplies its course."""
 
     round_type: ClassVar[type[DealtRound]] = DealtRound

@@ -24,7 +24,7 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from controller.games import stakes
-from controller.games.rounds import RoundMoves
+from controller.games.moves import Moves
 from controller.games.stakes import Bounds, Stake
 from controller.games.wheels.settings import Policy, WheelBreach, WheelSettings
 from controller.games.wheels.state import WheelEntry, WheelRound, WheelState
@@ -48,7 +48,7 @@ Why = Literal[
 ]
 
 
-class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
+class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
     """One step of a table with a wheel. What differs between games comes first."""
 
     opening: ClassVar[tuple[Phase, ...]]
