@@ -27,7 +27,8 @@ class Prompt(Checker):
         for entry in entries if owner in self._owners else ():
             if entry.kind == "event" and b'"frames":' in entry.body:
                 body = json.loads(entry.body)
-                if body["type"] == "round.result" and not body.get("confirmed_by"):
+                is_live = body["type"] == "round.result" and not body.get("confirmed_by")
+                if is_live and body["frames"]:  # a card that may be face down is never evidence
                     self._check(entry.table, body["frames"][-1], body)
 
     def _check(self, table: str, frame: dict[str, Any], body: dict[str, Any]) -> None:

@@ -229,6 +229,8 @@ class World:
             self.note(f"VIOLATED   {error}")
             self.finding = self.finding or error
             self.loop.stop()
+        except Exception as error:
+            self._on_error(self.loop, {"message": "a checker fails", "exception": error})
 
 
 class _ObservedBroker(Broker):
