@@ -5,6 +5,7 @@ it follows from its bytes and commands, and the broker was given these events.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ from tests.world.checkers import Checker, Key, key_of, require
 
 if TYPE_CHECKING:
     from tests.world.world import World
+
+JOURNAL = re.compile(r"journal\.sqlite3(\.(corrupt|replaced|restored)-[0-9T.]+Z)?")
+"""The names of a journal, and of those that were set aside, restored or replaced."""
 
 
 def join(world: World) -> None:
@@ -45,7 +49,7 @@ class AuditEqualsPublished(Checker):
             node.disk.show_files()
             folder = self._world.folder / node.machine.name
             for journal in sorted(folder.glob("journal.sqlite3*")):
-                if journal.suffix == ".sqlite3" or ".corrupt-" in journal.name:
+                if JOURNAL.fullmatch(journal.name):
                     proved |= {key_of(body): body for body in _proved(journal)}
         for key, body in self._published.items():
             body.pop("historical", None)

@@ -32,6 +32,12 @@ class Checker:
     def on_stored(self, entries: list[Entry], owner: str) -> None:
         """Entries to publish are on the disk of the daemon ``owner``."""
 
+    def on_lost(self, entries: list[Entry], owner: str) -> None:
+        """A power cut has taken entries to publish, which could already be read."""
+
+    def on_restored(self, kept: list[Entry], owner: str) -> None:
+        """A backup with these entries has replaced the journal of the daemon ``owner``."""
+
     def on_published(self, message: Publish) -> None:
         """The broker has received a message of the daemon."""
 
@@ -78,6 +84,20 @@ class StoredFirst(Checker):
                 self._stored[entry.table, entry.boot, entry.seq] = json.loads(entry.body)
                 self._latest[entry.table, entry.boot] = entry.seq
                 self._owners[entry.boot] = owner
+
+    def on_lost(self, entries: list[Entry], _owner: str) -> None:
+        """See :class:`Checker`."""
+        for entry in entries:
+            key = entry.table, entry.boot, entry.seq
+            require(key not in self._published, "published and then lost", key)
+            self._stored.pop(key, None)
+
+    def on_restored(self, kept: list[Entry], owner: str) -> None:
+        """What was not published and is not in the backup died with the disk."""
+        held = {(entry.table, entry.boot, entry.seq) for entry in kept}
+        for key in set(self._stored) - self._published - held:
+            if self._owners[key[1]] == owner:
+                del self._stored[key]
 
     def on_published(self, message: Publish) -> None:
         """See :class:`Checker`."""
@@ -197,6 +217,12 @@ class Truth(Checker):
         self._at: dict[str, int] = defaultdict(int)
         """By table, the place of the last number of an event among those that the wheel showed."""
 
+    def on_lost(self, entries: list[Entry], _owner: str) -> None:
+        """See :class:`Checker`."""
+        lost = [json.loads(entry.body) for entry in entries if entry.kind == "event"]
+        for table, events in self._events.items():
+            self._events[table] = [event for event in events if event not in lost]
+
     def on_stored(self, entries: list[Entry], owner: str) -> None:
         """See :class:`Checker`."""
         if owner not in self._owners:
@@ -226,6 +252,10 @@ class Truth(Checker):
             shown = wheel.shown_at if is_last else wheel.played[at].at
             age = now - shown
             require(age <= MAX_AGE_SECONDS, "old number as a result", age, body)
+
+    def on_restored(self, _kept: list[Entry], _owner: str) -> None:
+        """The rounds of before may have no outcome: a person decides."""
+        self._events.clear()
 
     def on_end(self) -> None:
         """See :class:`Checker`."""

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from controller.configuration.file import load
+from controller.journal.file import OPEN_RETRY_SECONDS
+from controller.journal.schema import JournalUnusableError
 from controller.service.daemon import Daemon, serve_in_pair
 from controller.service.ending import Deadline
+from devices import clock
 from tests.world.disk import Disk
 from tests.world.process import PROCESS, Machine
 from tests.world.program import Program, Serve
@@ -34,6 +37,15 @@ def daemon(file: Path, disk: Disk) -> Serve:
     """Return what serves as the daemon of this configuration, with its journal on that disk."""
 
     async def serve(stop: asyncio.Event) -> None:
+        while disk.trouble.unreadable:  # opening a journal tries so long
+            await clock.sleep(OPEN_RETRY_SECONDS)
+        try:
+            await live(stop)
+        except JournalUnusableError:  # it ends, and is started again
+            if not disk.trouble.unreadable:
+                raise
+
+    async def live(stop: asyncio.Event) -> None:
         deadline = cast("Deadline", cast("Any", _NoDeadline()))
         configuration = load(file)
         if configuration.standby is not None:

@@ -5,9 +5,10 @@ the model of :mod:`tests.world.store` or on real files.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future as ThreadFuture
-from contextlib import closing
+from contextlib import closing, contextmanager
+from contextvars import Context
 from math import inf
 from pathlib import Path
 from random import Random
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from tests.world.world import World
 
 USUAL_LATENCY_SECONDS = 0.002
-AT_A_KILL: tuple[Fate, ...] = ("absent", "unflushed", "stored")
+AT_A_KILL: tuple[Fate, ...] = ("absent", "unflushed", "spoiled", "stored")
 """What can have become of a commit when its program is killed."""
 
 
@@ -67,6 +68,8 @@ class Disk:
         self._late_until = 0.0
         self.latency = USUAL_LATENCY_SECONDS
         self.hung_until = 0.0
+        self.in_commit: Callable[[], object] | None = None
+        """What happens in the midst of the next commit, once."""
         self._on_lost = on_lost
         self._random = random
         self._real = real
@@ -95,6 +98,7 @@ class Disk:
         """Open a journal on this disk."""
         process = PROCESS.get()
         assert process is not None
+        self._late_until = max(self._late_until, self.loop.now)  # what is found is not of now
         opened = _OpenJournal(self, process, path)
         process.on_kill(opened.kill)
         return opened.journal
@@ -111,9 +115,25 @@ class Disk:
                 self._on_lost(lost)
 
     def show_files(self) -> None:
-        """Put the journals where programs that read files find them, while no daemon runs."""
+        """Put the journals where programs that know nothing of the model find them."""
         for path, file in self._files.files.items():
             write_file(file, path)
+
+    @contextmanager
+    def as_files(self) -> Iterator[None]:
+        """Show the files while such a program runs. One that it puts in the place of a journal is
+        the journal from then on.
+        """
+        self.show_files()
+        shown = {path: path.stat().st_ino for path in self._files.files}
+        try:
+            yield
+        finally:
+            for path, inode in shown.items():
+                if path.exists() and path.stat().st_ino == inode:
+                    for suffix in ("", "-wal", "-shm"):
+                        Path(f"{path}{suffix}").unlink(missing_ok=True)
+                    path.touch(mode=0o600)
 
     def read(self, path: Path) -> list[Entry]:
         """Return all entries that a journal holds, as a program beside the daemon reads them."""
@@ -165,10 +185,9 @@ class _Steps:
 
     def kill(self) -> None:
         """End at any moment of a commit that is under way."""
-        if self._timer is None or self._writer.ended:
-            return
-        self._timer.cancel()
-        if not self._writer.queue.empty():
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self._writer.queue.empty() and not self._writer.ended:
             self._disk.trouble.fate = self._disk.draw_fate(AT_A_KILL)
             self._writer.step(0.0)
             self._disk.trouble.fate = None
@@ -187,6 +206,11 @@ class _Steps:
         self._timer = None
         if self._disk.hung_until > self._disk.loop.now:
             self._schedule()
+            return
+        if self._disk.in_commit is not None and not self._writer.queue.empty():
+            strike, self._disk.in_commit = self._disk.in_commit, None
+            self._disk.loop.call_soon(strike, context=Context())
+            self._timer = self._disk.loop.call_soon(self._step)
             return
         try:
             self._writer.step(0.0)

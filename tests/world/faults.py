@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from controller.mqtt.publisher import REPUBLISH_INTERVAL_SECONDS
 from simulators.faults import FAULTS as SIMULATED_FAULTS
 from tests.world import recorder
+from tests.world.backup import restore_old_backup
 from tests.world.broker import faults as broker
 from tests.world.broker.packets import Reason
 from tests.world.device import PORTS
@@ -169,6 +170,7 @@ FAULTS: dict[str, Fault] = {
     "machine suspended": Fault(_suspend),
     "wall clock set": Fault(_wall),
     **{name: Fault(begin) for name, begin in DISK_FAULTS.items()},
+    "old backup restored": Fault(restore_old_backup, "backup"),
     "store of the lease away": Fault(_store_away, "pair"),
     "store of the lease slow": Fault(_store_slow, "pair"),
     "device unplugged": Fault(_unplug),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.world import audit, cards, disk, nodes, recorder
+from tests.world import audit, backup, cards, disk, nodes, recorder
 
 if TYPE_CHECKING:
     from tests.world.world import World
 
 PARTS: dict[str, Callable[[World], None]] = {
     "audit": audit.join,
+    "backup": backup.join,
     "cards": cards.join,
     "node": nodes.join_second_node,
     "recorder": recorder.join,

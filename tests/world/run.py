@@ -56,6 +56,12 @@ def plan(
     return Plan(seed, hours, tables, pace, pair, parts, drawn)
 
 
+def plan_of(of: Plan, names: Sequence[str]) -> Plan:
+    """Return the plan with faults of these names alone, at the same times."""
+    faults = (fault._replace(name=names[fault.seed % len(names)]) for fault in of.faults)
+    return msgspec.structs.replace(of, faults=tuple(faults))
+
+
 def run(of: Plan, folder: Path | None = None) -> Outcome:
     """Run a world to its end, or to the first thing that must never be."""
     with world(of.seed, of.tables, of.pace, of.pair, of.parts, folder) as made:

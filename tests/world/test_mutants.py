@@ -9,9 +9,12 @@ import pytest
 
 from controller.journal.journal import Journal
 from controller.journal.schema import Record
+from controller.service.daemon import Daemon
+from controller.tables import after_restore
 from devices.reader import LinkReader
 from tests.world.cards import defects as cards
-from tests.world.run import plan, run
+from tests.world.run import plan, plan_of, run
+from tests.world.store import ModelStore
 
 MAX_SEEDS = 40
 
@@ -53,6 +56,45 @@ def test_a_planted_defect_is_found(
 ) -> None:
     plant(monkeypatch)
     assert any(run(plan(seed, 0.3, 1, 20)).finding for seed in range(1, MAX_SEEDS + 1))
+
+
+def start_trusts_the_log(patch: pytest.MonkeyPatch) -> None:
+    """What is found in the log at a start counts as flushed."""
+    patch.setattr(ModelStore, "_move_found_log", lambda _: None)
+
+
+def restore_not_reported(patch: pytest.MonkeyPatch) -> None:
+    """The tables continue as if their journal had never been replaced."""
+    patch.setattr(Journal, "all_unreported", lambda *_: ())
+
+
+def restore_without_alert(patch: pytest.MonkeyPatch) -> None:
+    """Only the events name the restore."""
+    patch.setattr(Daemon, "_alert_restored", lambda *_: None)
+
+
+def sessions_numbered_again(patch: pytest.MonkeyPatch) -> None:
+    """The sessions of the gap are forgotten."""
+    patch.setattr(after_restore, "session_jump", lambda *_: 0)
+
+
+DISK_DEFECTS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]] = {
+    start_trusts_the_log: ("daemon killed in a commit", "power cut"),
+    restore_not_reported: ("old backup restored",),
+    restore_without_alert: ("old backup restored",),
+    sessions_numbered_again: ("old backup restored",),
+}
+"""Defects of the disk's part, with the faults that they need."""
+
+
+@pytest.mark.parametrize("plant", DISK_DEFECTS, ids=lambda plant: plant.__name__)
+def test_a_planted_defect_of_the_disk_is_found(
+    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    faults = DISK_DEFECTS[plant]
+    plans = (plan(seed, 0.3, 1, 8 * len(faults), parts=("backup",)) for seed in range(1, MAX_SEEDS))
+    assert any(run(plan_of(each, faults)).finding for each in plans)
 
 
 @pytest.mark.parametrize("plant", cards.DEFECTS, ids=lambda plant: plant.__name__)

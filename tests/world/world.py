@@ -135,7 +135,8 @@ class World:
         file = folder / "novamas.toml"
         file.write_text(text, encoding="utf-8")
         on_stored = partial(self._on_stored, name)
-        disk = Disk(self.loop, self.random, on_stored, real=self.sqlite)
+        on_lost = partial(self._on_lost, name)
+        disk = Disk(self.loop, self.random, on_stored, on_lost, real=self.sqlite)
         machine = Machine(name)
         program = Program(self.loop, name, machine, daemon(file, disk), self.note)
         self.programs.append(program)
@@ -209,6 +210,17 @@ class World:
             self.trace.stored(owner, entry)
         for checker in self.checkers:
             self.check(checker.on_stored, entries, owner)
+
+    def _on_lost(self, owner: str, entries: list[Entry]) -> None:
+        self.note(f"LOST       {owner} {[(e.table, e.boot, e.seq) for e in entries]}")
+        for checker in self.checkers:
+            self.check(checker.on_lost, entries, owner)
+
+    def restored(self, owner: str, kept: list[Entry]) -> None:
+        """The journal of a daemon holds only what a backup has kept, from now on."""
+        self.note(f"RESTORED   {owner}: {len(kept)} entries")
+        for checker in self.checkers:
+            self.check(checker.on_restored, kept, owner)
 
     def _on_published(self, client: str, packet: Publish) -> None:
         self.trace.published(client, packet)

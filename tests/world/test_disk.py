@@ -1,0 +1,35 @@
+"""The disk of a world: its faults and restored backups, on the model and on real files."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.world.run import Plan, plan, plan_of, run
+
+DISK = ("disk full", "disk hung", "disk unreadable", "commit fails", "power cut")
+
+
+def disks(seed: int, *parts: str) -> Plan:
+    return plan_of(plan(seed, 0.15, 1, 8, parts=parts), DISK)
+
+
+def restores(seed: int) -> Plan:
+    return plan_of(plan(seed, 0.1, 1, 3, parts=("backup", "audit")), ("old backup restored",))
+
+
+@pytest.mark.parametrize("of", [disks(1), disks(2), disks(3, "sqlite"), restores(1)])
+def test_what_must_hold_holds_whatever_happens_to_the_disk(of: Plan) -> None:
+    outcome = run(of)
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+    assert outcome.events > 20, "hardly anything happened"
+
+
+def test_a_backup_that_is_restored_gives_the_same_run_again() -> None:
+    first, second = (run(restores(2)) for _ in range(2))
+    assert first.digest == second.digest
+    assert any("RESTORED" in line for line in first.trace)
+
+
+def test_a_world_runs_alike_on_the_model_and_on_real_files() -> None:
+    model, real = (run(plan(1, 0.05, 1, 0, parts=parts)) for parts in ((), ("sqlite",)))
+    assert model.trace == real.trace
