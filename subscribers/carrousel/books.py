@@ -23,6 +23,8 @@ class Books:
         self.store = store
         self._jackpots = tuple(jackpots)
         self.states: dict[str, JackpotLedgerState] = {}
+        self._committed: dict[str, JackpotLedgerState] = {}
+        """The states as of the last commit."""
         self._changed: set[str] = set()
         self._tables: dict[str, bytes] = {}
         self.reload()
@@ -36,6 +38,7 @@ class Books:
             else initial_state(jackpot)
             for jackpot in (*self._jackpots, *saved)
         }
+        self._committed = dict(self.states)
         self._changed, self._tables = set(), {}
         return {table: cursor.memory for table, cursor in self.store.cursors().items()}
 
@@ -79,11 +82,19 @@ class Books:
         states = {name: msgspec.json.encode(self.states[name]) for name in self._changed}
         cursors = [Cursor(table, memory) for table, memory in self._tables.items()]
         self.store.commit(states, cursors)
+        self._committed = dict(self.states)
+        self._changed, self._tables = set(), {}
+
+    def drop_uncommitted(self) -> None:
+        """Return to the states of the last commit after the disk has refused one. The ledger is
+        closed; :meth:`reload` follows once it is open again.
+        """
+        self.states = dict(self._committed)
         self._changed, self._tables = set(), {}
 
     def meter(self, jackpot: str) -> int:
-        """Return the meter's balance in minor units."""
-        return self.store.balance(jackpot)
+        """Return the committed balance of the meter in minor units."""
+        return self.store.committed_balance(jackpot, "meter")
 
     @property
     def position(self) -> int:

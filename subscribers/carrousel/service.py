@@ -80,7 +80,7 @@ from subscribers.carrousel.statement_of_state import (
     PendingEchoes,
     encode_state,
 )
-from subscribers.carrousel.store import LedgerNotStoredError, LedgerStore
+from subscribers.carrousel.store import LedgerNotStoredError, LedgerStore, LedgerUnavailableError
 from subscribers.carrousel.tables import NodeDirectory, TrackedTable
 from subscribers.carrousel.terms import Terms
 from subscribers.carrousel.unlinked import describe_stake_or_award, jackpot_in_info
@@ -104,6 +104,8 @@ EAGER_RECALL_SECONDS, RECALL_INTERVAL_SECONDS = 10.0, 2.0
 """For the first of these times after a hit, all tables are recalled at every tick; after that, at
 intervals of the second.
 """
+LEDGER_RETRY_SECONDS = 5.0
+"""Interval between two attempts to open a ledger that the disk does not let be read or written."""
 MAX_WAITING_ORDERS = 20
 """Maximum number of waiting orders per jackpot."""
 ORDER_INTERVAL_SECONDS = 0.01
@@ -153,11 +155,17 @@ class JackpotRuntime:
 
 class JackpotController:
     """The controller of all jackpots. Raises ``PrivateKeyError`` and ``OSError`` for the reader's
-    key.
+    key. ``open_ledger`` opens its ledger; ``check_program`` returns the program's digest.
     """
 
-    def __init__(self, settings: CarrouselSettings) -> None:
+    def __init__(
+        self,
+        settings: CarrouselSettings,
+        open_ledger: Callable[[Path], LedgerStore] = LedgerStore,
+        check_program: Callable[[], str] = check_program,
+    ) -> None:
         self.settings = settings
+        self._open_ledger, self._check_program = open_ledger, check_program
         self.boot = randomness.token_hex(4)
         self._log = structlog.get_logger()
         self._run = ControllerRun(site=settings.site, boot=self.boot, keepalive=settings.keepalive)
@@ -290,12 +298,28 @@ class JackpotController:
 
     async def _start(self) -> None:
         """Check the program and the ledger, which may take long; then open the books. Until then,
-        or if a check fails, everything is out of play.
+        or if a check fails, everything is out of play. If the disk does not let the ledger be read
+        or written, try again until it does.
+        """
+        while not await self._try_start():
+            self._checking = False
+            self._work.set()
+            await clock.sleep(LEDGER_RETRY_SECONDS)
+        self._checking = False
+        self._work.set()
+
+    async def _try_start(self) -> bool:
+        """Return whether the checks have come to an end, good or bad; False if the disk prevented
+        them.
         """
         try:
             program, store, key = await asyncio.to_thread(self._check)
             if not self._ending:
                 self._open_books(program, store, key)
+        except LedgerUnavailableError as error:
+            self.why, self._uncommitted = "store", []
+            self._report_unusable(str(error))
+            return self._ending
         except (NotVerifiedError, LedgerError, msgspec.DecodeError) as error:
             if self._ending:
                 self._log.info("ended while the ledger was verified; it is as it was")
@@ -303,13 +327,13 @@ class JackpotController:
                 self._log.error("the check of itself failed: not in play", evidence=str(error))
                 for jackpot in self._all_jackpots:
                     self._alert(jackpot, "not-verified", "not_verified", str(error), fault=True)
-        self._checking = False
-        self._work.set()
+            self.why = "not_verified"
+        return True
 
     def _check(self) -> tuple[str, LedgerStore, SigningKey]:
         """Return the program's digest, the ledger and its key. Runs in a separate thread."""
-        program = check_program()
-        store = LedgerStore(Path(self.settings.ledger))
+        program = self._check_program()
+        store = self._open_ledger(Path(self.settings.ledger))
         try:
             store.check_balances()
             key_file = self.settings.key
@@ -368,9 +392,10 @@ class JackpotController:
             configuration=started.configuration,
             entries=books.position,
         )
-        self._key, self.why = key, None
+        self._key, self.why, self._store_trouble = key, None, ""
         self._subscribe_tables()
         for jackpot in self._all_jackpots:
+            jackpot.alerts.clear("store")
             jackpot.changed, jackpot.published_at = True, 0.0
         self._check_tables_soon()
 
@@ -771,7 +796,7 @@ class JackpotController:
                 async with asyncio.timeout(self._until_due()):
                     await self._work.wait()
             self._work.clear()
-            if self.why == "store":
+            if self.why == "store" and self.books is not None:
                 await self._recover()
             done: list[tuple[OutcomeFuture, FactOutcome | OrderRefusedError]] = []
             if self.books is not None and self.why is None:
@@ -941,6 +966,8 @@ class JackpotController:
         self._log.error("the ledger is not written", reason=str(error))
         self.why, self._store_trouble = "store", str(error)
         self._uncommitted = []
+        if self.books is not None:
+            self.books.drop_uncommitted()
         for jackpot in self._all_jackpots:
             jackpot.changed, jackpot.published_at = True, 0.0
             jackpot.alerts.sync(jackpot.alerts.stored)
@@ -996,12 +1023,14 @@ class JackpotController:
         if self._connection is None or not self._connection.up:
             return TICK_SECONDS * 4
         now = clock.monotonic()
-        due = [
-            jackpot.published_at
-            + (MIN_STATEMENT_INTERVAL_SECONDS if jackpot.changed else self.settings.keepalive)
-            for jackpot in self.jackpots.values()
-        ]
-        return max(0.0, min([TICK_SECONDS * 4, *(jackpot - now for jackpot in due)]))
+        due = min(map(self._statement_due, self._all_jackpots))
+        return max(0.0, min(TICK_SECONDS * 4, due - now))
+
+    def _statement_due(self, jackpot: JackpotRuntime) -> float:
+        """Return the monotonic time at which the next statement of a jackpot is due."""
+        changed = jackpot.changed
+        interval = MIN_STATEMENT_INTERVAL_SECONDS if changed else self.settings.keepalive
+        return jackpot.published_at + interval
 
     def _publish_statements(self) -> None:
         """Publish the state of jackpots that changed, or whose keepalive is due."""
@@ -1009,8 +1038,7 @@ class JackpotController:
         if connection is None or not connection.up:
             return
         for jackpot in self._all_jackpots:
-            due = MIN_STATEMENT_INTERVAL_SECONDS if jackpot.changed else self.settings.keepalive
-            if now - jackpot.published_at >= due:
+            if now >= self._statement_due(jackpot):
                 jackpot.changed, jackpot.published_at = False, now
                 state = self._encode_statement(jackpot)
                 jackpot.echoes.add(state)

@@ -34,6 +34,7 @@ from subscribers.carrousel.schema import (
     SCHEMA,
     Cursor,
     LedgerError,
+    PostingRow,
     cause_columns,
     entry_hash,
     find_schema_flaw,
@@ -78,7 +79,11 @@ _SIGNED_ORDERS_QUERY = (
 )
 
 
-class LedgerNotStoredError(LedgerError):
+class LedgerUnavailableError(LedgerError):
+    """The disk does not let the ledger be read or written. A later attempt may succeed."""
+
+
+class LedgerNotStoredError(LedgerUnavailableError):
     """The disk refused a write. Nothing since the last commit counts, unless ``reopen`` finds that
     the last commit succeeded.
     """
@@ -88,15 +93,20 @@ class LedgerStore:
     """Opens a ledger, or creates one; only the file's owner can read it. Raises
     :class:`LedgerError`.
 
-    ``head``: end of the chain, including uncommitted entries; ``committed``: without them.
+    ``head``: end of the chain, including uncommitted entries; ``committed``: without them;
+    ``connection``: class of its connection.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self, path: Path, connection: type[sqlite3.Connection] = sqlite3.Connection
+    ) -> None:
         self.path = path
+        self._connection_class = connection
         self.id = ""
         self.head = self.committed = ChainHead(0, b"")
         self._connection: sqlite3.Connection | None = None
         self._inode: int | None = None
+        self._uncommitted: list[PostingRow] = []
         self._index = WalIndex()
         self._lock: int | None = lock_ledger(path)
         try:
@@ -146,6 +156,7 @@ class LedgerStore:
             raise self._failed(error) from None
         self.head = ChainHead(position, digest)
         self._balances.add(postings)
+        self._uncommitted += postings
         return "new"
 
     def commit(
@@ -171,7 +182,7 @@ class LedgerStore:
             connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
             raise self._failed(error, at_commit=True) from None
-        self.committed = self.head
+        self.committed, self._uncommitted = self.head, []
         return self.head
 
     def rollback(self) -> None:
@@ -179,7 +190,7 @@ class LedgerStore:
         try:
             if self._open_file.in_transaction:
                 self._open_file.execute("ROLLBACK")
-            self.head = self.committed
+            self.head, self._uncommitted = self.committed, []
             self._balances = Balances(self._open_file)
         except sqlite3.Error as error:
             raise self._failed(error) from None
@@ -187,6 +198,16 @@ class LedgerStore:
     def balance(self, jackpot: str, account: Literal["meter", "reserve"] = "meter") -> int:
         """Return the balance of an account, including uncommitted postings."""
         return self._balances.current(jackpot, account)
+
+    def committed_balance(self, jackpot: str, account: Literal["meter", "reserve"]) -> int:
+        """Return the balance of an account without uncommitted postings, also while the file is
+        closed after a failure.
+        """
+        return self.balance(jackpot, account) - sum(
+            posting.amount
+            for posting in self._uncommitted
+            if (posting.jackpot, posting.account) == (jackpot, account)
+        )
 
     def balance_before(
         self, jackpot: str, account: Literal["meter", "reserve"], cause: Cause
@@ -325,7 +346,7 @@ class LedgerStore:
         data that may be only in the system's memory.
         """
         try:
-            self._connection = connection = connect(self.path)
+            self._connection = connection = connect(self.path, self._connection_class)
             self._index.reserve(self.path)
             if synced and connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 raise LedgerError(f"{self.path}: another process is reading it; try again")
@@ -335,8 +356,11 @@ class LedgerStore:
             self._check(connection, start, head)
             self.id, self.head, self.committed = ledger, head, head
             self._inode = _inode(self.path)
-            self._balances = Balances(connection)
-        except (OSError, *READ_ERRORS) as error:
+            self._balances, self._uncommitted = Balances(connection), []
+        except (OSError, sqlite3.OperationalError) as error:
+            self._disconnect()
+            raise LedgerUnavailableError(f"{self.path}: {error}; {_DISK_ADVICE}") from None
+        except READ_ERRORS as error:
             self._disconnect()
             raise LedgerError(f"{self.path}: {error}; {_REPAIR_ADVICE}") from None
         except BaseException:
@@ -382,6 +406,7 @@ class LedgerStore:
         return digest
 
 
+_DISK_ADVICE = "free some disk space, or check the disk"
 _REPAIR_ADVICE = "run `novamas carrousel verify` for details, and restore the last good file"
 
 
@@ -416,7 +441,9 @@ def lock_ledger(path: Path) -> int:
     return descriptor
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(
+    path: Path, factory: type[sqlite3.Connection] = sqlite3.Connection
+) -> sqlite3.Connection:
     """Return the writing connection, creating the file if necessary. Raises ``sqlite3.Error``,
     ``OSError`` and :class:`LedgerError`.
     """
@@ -425,7 +452,9 @@ def connect(path: Path) -> sqlite3.Connection:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         os.close(os.open(path, flags, PRIVATE_FILE_MODE))
     path.chmod(PRIVATE_FILE_MODE)
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        path, isolation_level=None, check_same_thread=False, factory=factory
+    )
     try:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":

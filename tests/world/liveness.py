@@ -71,7 +71,8 @@ class Shown(Checker):
         self._now = now
         if self._calm.seconds(now) > CALM_SECONDS:
             for topic, message in self._retained.items():
-                if topic.endswith("/state") and message.payload:
+                is_of_table = topic.endswith("/state") and "/jackpot/" not in topic
+                if is_of_table and message.payload:
                     self._check(topic.removesuffix("state"), json.loads(message.payload))
 
     def _check(self, prefix: str, state: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.world import audit, backup, cards, disk, nodes, recorder
+from tests.world import audit, backup, cards, carrousel, disk, nodes, recorder
 
 if TYPE_CHECKING:
     from tests.world.world import World
@@ -14,6 +14,7 @@ PARTS: dict[str, Callable[[World], None]] = {
     "audit": audit.join,
     "backup": backup.join,
     "cards": cards.join,
+    "carrousel": carrousel.join,
     "node": nodes.join_second_node,
     "recorder": recorder.join,
     "rival": nodes.join_rival,

@@ -59,7 +59,7 @@ KEYS = {name: SigningKey(name.ljust(32).encode()) for name in PEOPLE}
 READER = "carrousel-1"
 
 
-def people(reader: str | None = None, number: int = 1) -> bytes:
+def people(reader: str | None = None, number: int = 1, site: str = SITE) -> bytes:
     """Return the people file. ``reader``: the public key of a reader."""
     readers = [
         Person(id=READER, name=READER, roles=("reader",), tables=("*",), keys=(Key(x=key),))
@@ -75,7 +75,7 @@ def people(reader: str | None = None, number: int = 1) -> bytes:
         )
         for name, roles in PEOPLE.items()
     ]
-    head = PeopleHeader(site=SITE, number=number, time="2026-03-20T02:10:13Z")
+    head = PeopleHeader(site=site, number=number, time="2026-03-20T02:10:13Z")
     return write_people(checked_people(head, [*persons, *readers]), SITE_KEY)
 
 

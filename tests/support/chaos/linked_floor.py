@@ -268,30 +268,7 @@ class Persons(Client):
     def _work(self) -> None:
         while not self._ending.wait(0.1):
             for jackpot, state in list(self.states.items()):
-                self.give(jackpot, [*self._due(state)][:6])
-
-    def _due(self, state: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-        """The statement's open questions."""
-        awards = state.get("awards", ())
-        if "hits.order" in state.get("asks", ()):
-            return [("hits.order", {"hits": state["unordered"][0]})]
-        due: list[tuple[str, dict[str, Any]]] = []
-        for award in awards:
-            number = award["award"]
-            if award["status"] == "pending" and award.get("why") == "amount":
-                if award["value"] is None:
-                    mates = [each for each in awards if each["hit"] == award["hit"]]
-                    shared = any(each["share"] is not None for each in mates)
-                    amount = decided(award["round"], award["box"], shared=shared)
-                    due.append(("award.decide", {"award": number, "amount": amount}))
-            elif award["status"] == "payable":
-                paid = award["paid"]
-                left = award["value"] - paid
-                half = number % 3 == 0 and not paid and left > 1
-                if left:
-                    amount = left // 2 if half else left
-                    due.append(("award.pay", {"award": number, "amount": amount, "paid": paid}))
-        return due
+                self.give(jackpot, open_questions(state)[:6])
 
     def give(self, jackpot: str, orders: list[tuple[str, dict[str, Any]]]) -> None:
         """The first person gives them all, then the second; then they wait for the answers."""
@@ -329,9 +306,45 @@ class Persons(Client):
         return number
 
 
+def open_questions(state: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """What persons have to order, as a statement asks: the commands with their fields."""
+    awards = state.get("awards", ())
+    if "hits.order" in state.get("asks", ()):
+        return [("hits.order", {"hits": state["unordered"][0]})]
+    due: list[tuple[str, dict[str, Any]]] = []
+    for award in awards:
+        number = award["award"]
+        if award["status"] == "pending" and award.get("why") == "amount":
+            if award["value"] is None:
+                mates = [each for each in awards if each["hit"] == award["hit"]]
+                shared = any(each["share"] is not None for each in mates)
+                amount = decided(award["round"], award["box"], shared=shared)
+                due.append(("award.decide", {"award": number, "amount": amount}))
+        elif award["status"] == "payable":
+            paid = award["paid"]
+            left = award["value"] - paid
+            half = number % 3 == 0 and not paid and left > 1
+            if left:
+                amount = left // 2 if half else left
+                due.append(("award.pay", {"award": number, "amount": amount, "paid": paid}))
+    return due
+
+
 def decided(round: int, box: str, *, shared: bool) -> int:  # noqa: A002
     """Awards by persons where the decree is silent: nothing beside a hand that it regulates."""
     return 0 if shared else 1000 * int(box[4:]) + round % 97
+
+
+def jackpot_section(decree: str, tables: Sequence[str]) -> str:
+    """The configuration of the jackpot of these tables."""
+    game, percentage, _ = GAMES[decree]
+    return (
+        f'[[jackpot]]\nid = "{decree.lower()}"\ndecree = "{decree}"\ngames = ["{game}"]\n'
+        f'currency = "EUR"\nseed = {format_amount(SEEDS[decree] * len(tables), EURO)}\n'
+        + (f"stake = {format_amount(STAKE, EURO)}\n" if decree == "EUS96" else "")
+        + '[jackpot.authorisation]\nnumber = "7/2026"\ndate = "2026-01-15"\n'
+        f'authority = "Juego"\npercentage = {[*percentage]}\ntables = {json.dumps(tables)}\n'
+    )
 
 
 def microseconds(time: str) -> int:
@@ -374,7 +387,7 @@ class LinkedFloor:
             for decree in spread
         }
         every = [table for tables in self.decrees.values() for table in tables]
-        terms = "".join(self._terms(decree, tables) for decree, tables in self.decrees.items())
+        terms = "".join(jackpot_section(decree, tables) for decree, tables in self.decrees.items())
         self.controller = Carrousel(folder / "carrousel", lines, every, terms, keepalive)
         self.persons: Persons | None = None
         self.parrot: Parrot | None = None
@@ -392,17 +405,6 @@ class LinkedFloor:
             name = f"pit-{number}"
             made.append(Pit(self.folder / name, name, broker, tables))
         return made
-
-    @staticmethod
-    def _terms(decree: str, tables: list[str]) -> str:
-        game, percentage, _ = GAMES[decree]
-        return (
-            f'[[jackpot]]\nid = "{decree.lower()}"\ndecree = "{decree}"\ngames = ["{game}"]\n'
-            f'currency = "EUR"\nseed = {format_amount(SEEDS[decree] * len(tables), EURO)}\n'
-            + (f"stake = {format_amount(STAKE, EURO)}\n" if decree == "EUS96" else "")
-            + '[jackpot.authorisation]\nnumber = "7/2026"\ndate = "2026-01-15"\n'
-            f'authority = "Juego"\npercentage = {[*percentage]}\ntables = {json.dumps(tables)}\n'
-        )
 
     def start(self) -> None:
         """Everything is in play before the first bet."""

@@ -8,10 +8,11 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -147,12 +148,15 @@ def happened(events: Iterable[bytes]) -> dict[str, TableOfJournal]:
     """The times of these events."""
     tables: dict[str, TableOfJournal] = defaultdict(TableOfJournal)
     for body in events:
-        if any(kind in body[:40] for kind in KINDS):
-            _note(tables, _event.decode(body))
+        note_event(tables, body)
     return tables
 
 
-def _note(tables: dict[str, TableOfJournal], event: _Event) -> None:
+def note_event(tables: dict[str, TableOfJournal], body: bytes) -> None:
+    """Add an event to what happened at its table."""
+    if not any(kind in body[:40] for kind in KINDS):
+        return
+    event = _event.decode(body)
     table = tables[event.table]
     table.latest = at = max(table.latest, microseconds(event.time))
     if event.type == "round.opened":
@@ -194,9 +198,15 @@ def prove(floor: LinkedFloor, play: Play, kills: Counter[str]) -> None:
     with closing(sqlite3.connect(f"file:{floor.controller.ledger}?mode=ro", uri=True)) as ledger:
         cents = hits = coins = 0
         for decree, names in floor.decrees.items():
-            found = _of_decree(ledger, decree, {name: tables[name] for name in names}, play, floor)
+            of_decree = {name: tables[name] for name in names}
+            awards = {
+                number: award
+                for (jackpot, number), award in persons.awards.items()
+                if jackpot == decree.lower()
+            }
+            found = compare(ledger, decree, of_decree, play, awards, tell)
             coins, hits, cents = coins + found[0], hits + found[1], cents + found[2]
-        paid, receipts = _payments(ledger)
+        paid, receipts = payments(ledger)
     tell(
         f"{coins} coins, {hits} hits, {paid} payments; {kills.total()} kills {dict(kills)}; "
         f"{floor.parrot.said['event']} events and {floor.parrot.said['order']} orders repeated"
@@ -212,7 +222,7 @@ def prove(floor: LinkedFloor, play: Play, kills: Counter[str]) -> None:
     assert cents == 0
 
 
-def _payments(ledger: sqlite3.Connection) -> tuple[int, int]:
+def payments(ledger: sqlite3.Connection) -> tuple[int, int]:
     """How many payments are in the ledger, and how many of them were ordered by commands that
     differ in both signatures.
     """
@@ -225,15 +235,17 @@ def _payments(ledger: sqlite3.Connection) -> tuple[int, int]:
     return len(rows), min(len({token[0] for token in tokens}), len({token[1] for token in tokens}))
 
 
-def _of_decree(
+def compare(
     ledger: sqlite3.Connection,
     decree: str,
     tables: dict[str, TableOfJournal],
     play: Play,
-    floor: LinkedFloor,
+    awards: Mapping[int, Mapping[str, Any]],
+    report: Callable[[str], None],
 ) -> tuple[int, int, int]:
-    """Reckon it, compare, and give the coins, the hits and the cents of difference."""
-    assert floor.persons is not None
+    """Compare the ledger of a decree's jackpot with what the law makes of its tables' journals.
+    Return the coins, the hits and the cents of difference. ``awards``: by number, as published.
+    """
     law = _law(decree, len(tables))
     plays: list[PlayOfLaw] = []
     gave: dict[tuple[str, int, str], int] = {}
@@ -285,7 +297,6 @@ def _of_decree(
         else gave[prize.table, prize.ends, prize.box]
         for prize in wanted.prizes
     }
-    awards = {number: of for (name, number), of in floor.persons.awards.items() if name == jackpot}
     got: Counter[tuple[str, int, int, str]] = Counter()
     for number, amount in paid.items():
         of = awards[number]
@@ -303,7 +314,7 @@ def _of_decree(
         + abs(sums.get("award", 0))
     )
     for key, (one, other) in sorted(wrong.items())[:10]:
-        tell(f"{key}: the gazette says {one}, the ledger {other}")
+        report(f"{key}: the gazette says {one}, the ledger {other}")
     hits = len({(table, round_) for table, _, round_, _ in prizes})
     kinds = Counter(
         " ".join(f"{m.hand}{'*' if m.discarded else ''}" for m in each.made)
@@ -311,7 +322,7 @@ def _of_decree(
         if each.made and not each.void
     )
     coins = sum(len(each.coins) for each in plays)
-    tell(
+    report(
         f"{decree}: {coins} coins, {len(plays)} rounds, {sum(p.void for p in plays)} void, "
         f"{hits} hits "
         f"{dict(kinds)}, {sum(each.corrected is not None for each in plays)} "

@@ -6,19 +6,14 @@ import asyncio
 import json
 import logging
 from contextlib import contextmanager
-from hashlib import blake2b
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest import mock
 
 import structlog
-from nacl.public import Box, PrivateKey, PublicKey, SealedBox
 
-import controller.confidential.boxes
-from controller.confidential.boxes import format_public_key
 from controller.journal.journal import Journal
 from controller.journal.schema import Record
-from devices import randomness
 from tests.world.broker.packets import Publish
 from tests.world.cards import games
 from tests.world.cards.checkers import Drawn, Hidden, Reckoned, capturing
@@ -27,14 +22,12 @@ from tests.world.cards.shoes import HandAngelEye, HandBarcode, HandBeeTek, HandS
 from tests.world.cards.tabletop import Tabletop
 from tests.world.client import Client
 from tests.world.device import PORTS
+from tests.world.sealing import SURVEILLANCE, seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.world.world import World
-
-SURVEILLANCE = PrivateKey(bytes(range(32)))
-"""The key with which surveillance opens boxes."""
 
 
 class Kind(NamedTuple):
@@ -57,10 +50,6 @@ KINDS = (
     Kind("poker-no-draw", "BAL05", "barcode-serial", HandBarcode, games.poker),
 )
 
-HEAD = f"""
-[surveillance]
-public_key = "{format_public_key(SURVEILLANCE.public_key)}"
-"""
 TABLE = """
 [[table]]
 id = "{table}"
@@ -72,17 +61,6 @@ id = "shoe"
 driver = "{kind.driver}"
 link = "tcp://{table}:1"
 """
-
-
-class DrawnSealedBox(SealedBox):  # type: ignore[type-arg]
-    """A sealed box as libsodium makes it, whose own key is drawn from the chance of the world."""
-
-    def encrypt(self, plaintext: bytes) -> bytes:  # type: ignore[override]
-        """Return the box."""
-        own, theirs = PrivateKey(randomness.token_bytes(PrivateKey.SIZE)), self._public_key
-        public = own.public_key.encode()
-        nonce = blake2b(public + theirs, digest_size=Box.NONCE_SIZE).digest()
-        return public + Box(own, PublicKey(theirs)).encrypt(plaintext, nonce).ciphertext
 
 
 @contextmanager
@@ -115,7 +93,7 @@ def _appending(checkers: tuple[Drawn, Hidden], check: Callable[..., None]) -> An
 def join(world: World) -> None:
     """Add a table of each kind."""
     tops: dict[str, Tabletop] = {}
-    world.sections.append(HEAD)
+    seal(world)
     for number, kind in enumerate(KINDS, 1):
         table, seed = f"cards-{number}", world.random.getrandbits(32)
         shoe = Shoe(world.loop, table, kind.driver, kind.shoe(seed, kind.behind), seed)
@@ -133,9 +111,6 @@ def join(world: World) -> None:
         croupiers[table] = Croupier(world, client, table, top, kind.play, random)
     hidden = Hidden(tops)
     world.stack.enter_context(_logging(hidden, world.check))
-    world.stack.enter_context(
-        mock.patch.object(controller.confidential.boxes, "SealedBox", DrawnSealedBox)
-    )
     drawn = Drawn(tops, SURVEILLANCE)
     reckoned = Reckoned(tops, {f"cards-{n}": kind.game for n, kind in enumerate(KINDS, 1)})
     appending = _appending((drawn, hidden), world.check)

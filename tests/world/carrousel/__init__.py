@@ -1,0 +1,7 @@
+"""The part ``carrousel``: linked tables with people who play at them, the controller of their
+jackpots with its ledger, and people who pay what is won.
+"""
+
+from tests.world.carrousel.part import join
+
+__all__ = ["join"]

@@ -1,0 +1,189 @@
+"""How the jackpots join a world, and what they consist of."""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import Context
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from controller.cli.carrousel import carrousel_settings
+from controller.contract.topics import Topics
+from controller.people.register import to_base64url
+from devices import clock
+from subscribers.carrousel.service import JackpotController
+from subscribers.carrousel.settings import CarrouselSettings
+from tests.support.carrousel.floor import SITE_KEY, people
+from tests.support.chaos.linked_daemon import Play
+from tests.support.chaos.linked_floor import jackpot_section
+from tests.world.broker.packets import Publish
+from tests.world.carrousel.acceptor import Acceptor
+from tests.world.carrousel.checkers import InPlay, Ledger
+from tests.world.carrousel.disk import LedgerDisk, program_digest
+from tests.world.carrousel.people import FIRST, LOOK_SECONDS, SECOND, SECOND_SECONDS, Payers
+from tests.world.carrousel.table import STEP_SECONDS, Croupier
+from tests.world.client import Client
+from tests.world.device import PORTS
+from tests.world.process import Machine
+from tests.world.program import Program
+from tests.world.sealing import seal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.world.world import World
+
+SITE = "palma"
+MACHINE = "cage"
+"""The machine of the controller, by which the broker knows its connection."""
+TABLES = {"BAL05": ("p1", "p2"), "ARA02": ("p3",)}
+"""By decree, the tables of its jackpot."""
+REPORTED = ("p2",)
+"""Tables at which the croupier reports the coins."""
+HITS, COINS = 0.35, 3
+"""Part of the rounds in which something is won, and the most coins of a box in a round."""
+CLOCK_BOUND, KEEPALIVE = 0.1, 3.0
+CLOCK_SECONDS = 60.0
+"""How often the clocks are set."""
+LAST_ROUND_SECONDS = 60.0
+"""No round begins later than this after all faults have ended."""
+CONFIGURATION = f"""[site]
+id = "{SITE}"
+
+[broker]
+url = "mqtt://broker.world:1883"
+
+[people]
+file = "people"
+key = "{to_base64url(SITE_KEY.verify_key.encode())}"
+required = "accept-the-risk"
+
+[carrousel]
+path = "ledger/carrousel.sqlite3"
+clock_bound = {CLOCK_BOUND}
+keepalive = {KEEPALIVE}
+"""
+
+
+class ControllerProgram(Program):
+    """The jackpot controller as a program of the world, with its ledger on ``disk``."""
+
+    def __init__(self, world: World, name: str, machine: Machine, file: Path) -> None:
+        ledger = file.parent / "ledger" / "carrousel.sqlite3"
+        self.disk = LedgerDisk(world.loop, ledger, self.kill)
+        self.file = file
+        super().__init__(world.loop, name, machine, self._run_controller, world.note)
+
+    async def _run_controller(self, stop: asyncio.Event) -> None:
+        settings = msgspec.convert(carrousel_settings(self.file), CarrouselSettings)
+        await JackpotController(settings, self.disk.open, program_digest).run(stop)
+
+
+def join(world: World) -> None:
+    """Add the tables, the controller and the people."""
+    folder = world.folder / MACHINE
+    folder.mkdir()
+    file = folder / "novamas.toml"
+    tables = [name for names in TABLES.values() for name in names]
+    sections = "".join(jackpot_section(decree, names) for decree, names in TABLES.items())
+    elsewhere = f"elsewhere = {msgspec.json.encode(tables).decode()}\n\n"
+    file.write_text(CONFIGURATION + elsewhere + sections, encoding="utf-8")
+    (folder / "people").write_bytes(people(site=SITE))
+    controller = ControllerProgram(world, "carrousel", Machine(MACHINE), file)
+    world.programs.append(controller)
+    Floor(world, controller)
+
+
+class Floor:
+    """The people at the tables and those who pay, and what is checked of their ledger."""
+
+    def __init__(self, world: World, controller: ControllerProgram) -> None:
+        self._world = world
+        random = Random(world.random.getrandbits(32))
+        topics = Topics(SITE)
+        play = Play(seed=random.getrandbits(16), hits=HITS, coins=dict.fromkeys(TABLES, COINS))
+        acceptors = {
+            name: Acceptor(world.loop, name, random.getrandbits(32))
+            for names in TABLES.values()
+            for name in names
+        }
+        PORTS.update(acceptors)
+        self.croupiers = {
+            name: Croupier(
+                name,
+                decree,
+                play,
+                None if name in REPORTED else acceptors[name],
+                self._command,
+                self._ends,
+            )
+            for decree, names in TABLES.items()
+            for name in names
+        }
+        self.payers = Payers(
+            topics,
+            random,
+            clock.wall,
+            lambda topic, body: self._client.publish(topic, body),
+        )
+        for croupier in self.croupiers.values():
+            world.tables[croupier.name] = croupier.section()
+        seal(world)
+        self._topics, self._commands = topics, 0
+        leaves = ("+/state", "jackpot/+/state", "jackpot/+/reply/payers")
+        received = tuple(f"{topics.root}/{leaf}" for leaf in leaves)
+        self._client = Client(world.sockets, "payers", received, self._on_message)
+        world.checkers += [
+            Ledger(controller.disk, TABLES, play, self.payers),
+            InPlay(self.payers, self.croupiers, world.calm, clock.wall),
+        ]
+        self._every(STEP_SECONDS, self._step)
+        self._every(CLOCK_SECONDS, self._set_clocks)
+        self._every(LOOK_SECONDS, self._look)
+
+    def _every(self, seconds: float, work: Any) -> None:
+        def again() -> None:
+            work()
+            self._world.loop.call_later(seconds, again, context=Context())
+
+        self._world.loop.call_later(seconds, again, context=Context())
+
+    def _ends(self) -> bool:
+        return self._world.loop.now > self._world.quiet_at + LAST_ROUND_SECONDS
+
+    def _on_message(self, message: Publish) -> None:
+        if "/reply/" in message.topic:
+            self._world.note(f"answered   {message.topic} {message.payload.decode()}")
+        elif "/jackpot/" in message.topic:
+            self.payers.on_message(message)
+        elif (croupier := self.croupiers.get(message.topic.split("/")[-2])) is not None:
+            croupier.on_state(message.payload)
+
+    def _set_clocks(self) -> None:
+        """Set the clocks of all machines, as chrony does."""
+        now = self._world.loop.now
+        for program in self._world.programs:
+            machine = program.machine
+            ahead = machine.boottime(now) + machine.wall - now
+            if abs(ahead) > CLOCK_BOUND / 2:
+                machine.wall -= ahead
+
+    def _step(self) -> None:
+        for croupier in self.croupiers.values():
+            croupier.step()
+
+    def _command(self, table: str, name: str, fields: dict[str, Any]) -> None:
+        self._commands += 1
+        head = {"by": "M. Lasa", "role": "table_head", "client": "payers", "id": self._commands}
+        self._world.note(f"croupier   {table} {name} {fields}")
+        self._client.publish(self._topics.table(table, f"command/{name}"), {**head, **fields})
+
+    def _look(self) -> None:
+        for jackpot, command, fields in self.payers.look():
+            self._world.note(f"payers     {jackpot} {command} {fields}")
+            self.payers.sign(FIRST, jackpot, command, fields)
+            second = partial(self.payers.sign, SECOND, jackpot, command, fields)
+            self._world.loop.call_later(SECOND_SECONDS, second, context=Context())
