@@ -2,84 +2,22 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from itertools import pairwise
 
-from controller.journal.reader import JournalReader
 from controller.mqtt.publisher import MAX_REFUSED_RETRY_SECONDS
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.chaos.archive import events_of
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
-from tests.support.waiting import TIMEOUT_SECONDS, until
+from tests.support.waiting import until
 
 
 def stored(floor: Floor) -> int:
     """How many events the journal holds."""
     return len(events_of(floor.journal))
-
-
-def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(
-    floor: Callable[..., Floor],
-) -> None:
-    made = floor(tables=20, speed=20.0)
-    archive = made.start()
-    made.until_results(1)
-    made.kill_broker_in_step()
-    known = stored(made)
-    until(
-        "hundreds of events without a subscriber",
-        lambda: stored(made) > known + 150,
-        made.daemon.log,
-    )
-    made.daemon.signal(signal.SIGSTOP)  # the archive is to be there before the daemon
-    archive.line.subscribed.clear()
-    made.broker.start()
-    assert archive.line.subscribed.wait(TIMEOUT_SECONDS)
-    made.daemon.signal(signal.SIGCONT)
-    for table in made.tables:
-        until(f"a result of {table}", partial(made.results, table), made.daemon.log)
-    sound(made, recall=False)
-    late = [event for event in archive.held.values() if event.get("historical")]
-    assert len(late) > 150
-
-
-def test_a_broker_that_acknowledges_and_forgets(floor: Callable[..., Floor]) -> None:
-    """No subscriber was connected, and the broker acknowledged before it died: the daemon considers
-    everything delivered, and only a recall restores it.
-    """
-    made = floor()
-    archive = made.start()
-    made.until_results(1)
-    archive.close()
-    known = stored(made)
-    for _ in range(2):  # the second time in a boot from which the archive receives nothing
-        wanted = stored(made) + 3
-        until(
-            "the broker has acknowledged them",
-            partial(_acknowledged, made, wanted),
-            made.daemon.log,
-        )
-        made.daemon.kill()
-        made.broker.kill()
-        made.broker.start()
-        made.start_daemon()
-    archive.connect()
-    sound(made)
-    assert archive.tally.recalled >= 6
-    assert len({event["boot"] for event in archive.held.values()}) == 3
-    assert stored(made) > known
-
-
-def _acknowledged(floor: Floor, events: int) -> bool:
-    """Whether that number of events is stored, and acknowledged by the broker."""
-    with closing(JournalReader(floor.journal)) as journal:
-        found = journal.events_after(0, events)
-        return len(found) == events and journal.cursor("mqtt") >= found[-1].position
 
 
 def test_a_broker_that_refuses_us_for_a_while(floor: Callable[..., Floor]) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.chaos.archive import Archive, entries_of
-from tests.support.chaos.floor import Floor, Wheel
+from tests.support.chaos.archive import entries_of
+from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
 from tests.support.waiting import until
 
@@ -49,44 +49,6 @@ class Pty:
         self._thread.join()
         with suppress(OSError):
             os.close(self._master)
-
-
-def changes(archive: Archive, state: str) -> int:
-    """How often the table has published that state of its wheel's link."""
-    archive.take()
-    return sum(
-        event["type"] == "device.state" and event["state"] == state
-        for event in archive.held.values()
-    )
-
-
-def more(archive: Archive, state: str, known: int) -> bool:
-    return changes(archive, state) > known
-
-
-def test_unplugged_and_replugged_at_each_phase_of_a_round(floor: Callable[..., Floor]) -> None:
-    made = floor()
-    archive = made.start()
-    wheel = made.wheels["r1"]
-    for state in (2, 3, 4, 5):
-        known = len(wheel.states)
-        until(f"state {state}", partial(reached, wheel, state, known))
-        lost, up = changes(archive, "lost"), changes(archive, "up")
-        wheel.fault("unplug 3")
-        until(
-            "the table reports the wheel as lost",
-            partial(more, archive, "lost", lost),
-            made.daemon.log,
-        )
-        until("and that it is back", partial(more, archive, "up", up), made.daemon.log)
-    made.until_results(1)
-    assert archive.latest("r1/alert/wheel-link") is None
-    sound(made)
-
-
-def reached(wheel: Wheel, state: int, known: int) -> bool:
-    """Whether the wheel has entered that state since ``known`` states."""
-    return state in wheel.states[known:]
 
 
 @pytest.mark.parametrize(

@@ -12,20 +12,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.daemon.test_stopped import ROOT, WHEELS, Wheels, number, wheel_table
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.chaos.archive import entries_of
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
 from tests.support.chaos.report import tell
-from tests.support.daemon.play import command
-from tests.support.daemon.process import Daemon, configuration
+from tests.support.daemon.process import Daemon
 from tests.support.programs import running
-from tests.support.waiting import until
 
 SPEED = 10.0
 LOWEST = 19
@@ -51,53 +46,6 @@ def starved(daemon: Daemon, programs: int) -> Iterator[None]:
         yield
     with suppress(PermissionError):  # root alone may take it back
         nice(daemon, 0)
-
-
-@pytest.mark.usefixtures("programs")
-@pytest.mark.parametrize("programs", [2, 6])
-def test_wheels_that_play_while_the_daemon_is_starved(
-    tmp_path: Path, long: bool, programs: int
-) -> None:
-    """Eight wheels with a line each tenth of a second; their program is not starved."""
-    if programs != 2 and not long:
-        pytest.skip("in the long form")
-    with ExitStack() as ending:
-        broker = Mosquitto(tmp_path / "mosquitto")
-        ending.callback(broker.kill)
-        broker.start()
-        wheels = Wheels(tmp_path)
-        ending.callback(wheels.close)
-        subscriber = Subscriber(broker.port)
-        ending.callback(subscriber.close)
-        tables = [f"r{wheel}" for wheel in range(WHEELS)]
-        made = Daemon(tmp_path, configuration(broker.port, *map(wheel_table, tables, wheels.links)))
-        ending.callback(made.kill)
-        play(made, subscriber, tables, programs, 60 if long else 4)
-        unresolved = len(subscriber.events("round.unresolved"))
-        tell(
-            f"{programs} busy programs: {len(subscriber.events('round.result'))} results, "
-            f"{unresolved} unresolved; the wheels paused for {wheels.longest_pause:.2f} s at most"
-        )
-
-
-def play(
-    made: Daemon, subscriber: Subscriber, tables: list[str], programs: int, seconds: int
-) -> None:
-    made.start()
-    made.until_logged("device up", WHEELS)
-    made.until_logged("broker connected", 1)  # no command is received before that
-    for table in tables:
-        assert command(subscriber, "session.open", f"{ROOT}/{table}")["ok"]
-    with starved(made, programs):
-        time.sleep(seconds)
-
-    def results() -> list[dict[str, Any]]:
-        return subscriber.events("round.result")
-
-    known = len(results())
-    until("results afterwards", lambda: len(results()) >= known + WHEELS, made.log)
-    for event in results():
-        assert event["outcome"]["number"] == number(int(event["table"][1:]), event["spin"])
 
 
 @pytest.mark.parametrize("programs", [0, 2])
