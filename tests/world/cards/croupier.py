@@ -101,7 +101,7 @@ class Croupier:
     def send(self, name: str, **fields: Any) -> None:
         """Send a command, as the head of the table."""
         self._world.note(f"croupier   {self.table} {name} {fields}")
-        self.top.decided()
+        self.top.pressed(name)
         self._commands += 1
         self._unanswered = self._world.loop.now
         self._client.publish(
@@ -136,10 +136,10 @@ class Croupier:
             self._missing_since = now
         elif now - self._missing_since > SYNC_SECONDS:
             self._missing_since = None
-            if count == 0 and "round.void" not in self.takes:
-                self.top.clear()
-            else:
+            if "round.void" in self.takes:
                 self.send("round.void", reason="misdeal")
+            else:
+                self.change_shoe()
         return False
 
     def begin(self, *, new_cards: bool = False) -> None:
@@ -172,6 +172,8 @@ class Croupier:
                     self.send(name, action="for", who=who)
                 else:
                     self.send(name, action=action)
+                    if action == "remove":
+                        self.top.remove_stray()
             case "round.void":
                 self.send(name, reason="misdeal")
             case "shoe.start":

@@ -48,17 +48,24 @@ class Tabletop:
         return card
 
     def turn(self, *places: str) -> None:
-        """Turn the cards of these hands face up; of all, if none is named."""
+        """Turn the cards of these hands face up, and those that were accepted though nobody wanted
+        them; of all, if no hand is named.
+        """
         for card in self.lying:
-            if not places or card.place in places:
+            if not places or card.place in ("", *places):
                 self._turn(card)
 
-    def decided(self) -> None:
-        """A person has pressed a key."""
-        if self._seen:
+    def pressed(self, key: str) -> None:
+        """A person presses a key. Who confirms a round has seen its cards."""
+        if self._seen or key == "round.confirm":
             for card in self.latest.values():
                 if card.place != "burn":
                     self._turn(card)
+
+    def remove_stray(self) -> None:
+        """Take the first card that nobody wanted off the table, as it lies."""
+        if strays := self.of(""):
+            self.lying.remove(strays[0])
 
     def of(self, place: str) -> list[Card]:
         """The cards of a hand."""
