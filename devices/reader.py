@@ -15,7 +15,7 @@ from devices.links.link import WRITE_TIMEOUT_SECONDS
 from devices.links.threaded import ThreadedLink
 from devices.loop_watch import loop_watch, suspended_seconds, tick
 
-MIN_TIMER_SECONDS, MAX_TIMER_SECONDS = 0.005, 1.0
+MIN_TIMER_SECONDS, MAX_TIMER_SECONDS = 0.005, 5.0
 """Limits for the timer of a deadline, in seconds of the event loop. The minimum makes a deadline
 that does not advance cheap; the maximum exists because the deadline is on another clock.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from functools import cache
 
 import msgspec
 
@@ -16,6 +17,7 @@ _TIMEX = struct.Struct("@Illlli")
 """The beginning of ``struct timex``: modes, offset, freq, maxerror, esterror and status."""
 _TIMEX_BYTES = 512
 """More than the size of ``struct timex`` on any machine."""
+_Timex = ctypes.c_char * _TIMEX_BYTES
 
 
 class KernelClock(msgspec.Struct, frozen=True):
@@ -33,12 +35,18 @@ class KernelClock(msgspec.Struct, frozen=True):
 
 def read_kernel_clock() -> KernelClock | None:
     """Read the kernel's statement; None if unknown, or if the process may not ask."""
-    timex = ctypes.create_string_buffer(_TIMEX_BYTES)  # all zero: reads, sets nothing
+    timex = _Timex()  # all zero: reads, sets nothing
     try:
-        state = ctypes.CDLL(None).adjtimex(timex)
+        state = _libc().adjtimex(timex)
     except (OSError, AttributeError):
         return None
     return None if state < 0 else kernel_clock(state, timex.raw)
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    """Load the C library once: this is read every second."""
+    return ctypes.CDLL(None)
 
 
 def kernel_clock(state: int, timex: bytes) -> KernelClock:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence, Set
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from controller.journal.schema import Entry
 from devices.codec import MAX_LIVE_DELAY_SECONDS
 from tests.support.chaos.truth import OUTCOMES, open_rounds
+from tests.world.bodies import decoded
 from tests.world.broker.packets import Publish
 from tests.world.disk import Disk
 from tests.world.errors import PropertyViolatedError
@@ -81,7 +81,7 @@ class StoredFirst(Checker):
         """See :class:`Checker`."""
         for entry in entries:
             if entry.kind == "event":
-                self._stored[entry.table, entry.boot, entry.seq] = json.loads(entry.body)
+                self._stored[entry.table, entry.boot, entry.seq] = decoded(entry.body)
                 self._latest[entry.table, entry.boot] = entry.seq
                 self._owners[entry.boot] = owner
 
@@ -103,7 +103,7 @@ class StoredFirst(Checker):
         """See :class:`Checker`."""
         leaf = message.topic.rpartition("/")[2]
         if leaf == "event":
-            body = json.loads(message.payload)
+            body = decoded(message.payload)
             body.pop("historical", None)
             stored = self._stored.get(key_of(body))
             require(stored is not None, "published and not stored", body)
@@ -117,7 +117,7 @@ class StoredFirst(Checker):
             )
             self._published.add(key_of(body))
         elif leaf in {"state", "result"} and message.payload not in {b"", b"null"}:
-            body = json.loads(message.payload)
+            body = decoded(message.payload)
             latest = self._latest.get((body["table"], body["boot"]), 0)
             self._serving[body["table"]] = body["boot"]
             require(body["seq"] <= latest, f"{leaf} is ahead of the disk", body["seq"], latest)
@@ -149,7 +149,7 @@ class OneWriter(Checker):
         leaf = message.topic.rpartition("/")[2]
         if leaf not in {"event", "state"} or not message.payload:
             return
-        body = json.loads(message.payload)
+        body = decoded(message.payload)
         if body.get("historical") or body["table"] in self._shared:
             return
         boots = self._boots[body["table"]]
@@ -172,7 +172,7 @@ class InOrder(Checker):
         """See :class:`Checker`."""
         if not message.topic.endswith("/event"):
             return
-        body = json.loads(message.payload)
+        body = decoded(message.payload)
         self.received += 1
         key = key_of(body)
         if key in self.held:
@@ -197,7 +197,7 @@ class RoundOnce(Checker):
         """See :class:`Checker`."""
         if not message.topic.endswith("/event"):
             return
-        body = json.loads(message.payload)
+        body = decoded(message.payload)
         if body["type"] != "round.result":
             return
         first = self._results.setdefault((body["table"], body["session"], body["round"]), body)
@@ -219,7 +219,7 @@ class Truth(Checker):
 
     def on_lost(self, entries: list[Entry], _owner: str) -> None:
         """See :class:`Checker`."""
-        lost = [json.loads(entry.body) for entry in entries if entry.kind == "event"]
+        lost = [decoded(entry.body) for entry in entries if entry.kind == "event"]
         for table, events in self._events.items():
             self._events[table] = [event for event in events if event not in lost]
 
@@ -230,7 +230,7 @@ class Truth(Checker):
         for entry in entries:
             if entry.kind != "event" or entry.table not in self._wheels:
                 continue
-            body = json.loads(entry.body)
+            body = decoded(entry.body)
             if (key := key_of(body)) in self._known:  # a commit that failed and is there
                 continue
             self._known.add(key)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from controller.journal.schema import Entry
 from devices.codec import MAX_LIVE_DELAY_SECONDS
 from devices.readings import unescape
+from tests.world.bodies import decoded
 from tests.world.checkers import Checker, require
 from tests.world.device import Device, Sent
 
@@ -26,7 +26,7 @@ class Prompt(Checker):
         """See :class:`Checker`."""
         for entry in entries if owner in self._owners else ():
             if entry.kind == "event" and b'"frames":' in entry.body:
-                body = json.loads(entry.body)
+                body = decoded(entry.body)
                 is_live = body["type"] == "round.result" and not body.get("confirmed_by")
                 if is_live and body["frames"]:  # a card that may be face down is never evidence
                     self._check(entry.table, body["frames"][-1], body)

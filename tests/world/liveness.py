@@ -4,11 +4,11 @@ fault, and one of a pair serves wherever one machine could.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from controller.journal.schema import Entry
+from tests.world.bodies import decoded
 from tests.world.broker.packets import Publish
 from tests.world.broker.sessions import Message
 from tests.world.checkers import Checker, require
@@ -73,7 +73,7 @@ class Shown(Checker):
             for topic, message in self._retained.items():
                 is_of_table = topic.endswith("/state") and "/jackpot/" not in topic
                 if is_of_table and message.payload:
-                    self._check(topic.removesuffix("state"), json.loads(message.payload))
+                    self._check(topic.removesuffix("state"), decoded(message.payload))
 
     def _check(self, prefix: str, state: dict[str, Any]) -> None:
         key = state["table"], state["boot"]
@@ -85,7 +85,7 @@ class Shown(Checker):
             is_new = wanted not in due
             require(is_new or result["seq"] >= wanted, "an old result is retained", result, wanted)
         statuses = [
-            json.loads(message.payload)
+            decoded(message.payload)
             for topic, message in self._retained.items()
             if topic.endswith("/status") and message.payload
         ]
@@ -98,7 +98,7 @@ class Shown(Checker):
 
     def _body(self, topic: str) -> Any:
         message = self._retained.get(topic)
-        return None if message is None or not message.payload else json.loads(message.payload)
+        return None if message is None or not message.payload else decoded(message.payload)
 
 
 class PlaysAgain(Checker):
@@ -114,7 +114,7 @@ class PlaysAgain(Checker):
         """See :class:`Checker`."""
         if not message.topic.endswith("/event") or b'"round.result"' not in message.payload[:30]:
             return
-        body = json.loads(message.payload)
+        body = decoded(message.payload)
         if not body.get("historical"):
             self._last[body["table"]] = self._now
 

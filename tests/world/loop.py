@@ -265,7 +265,7 @@ class WorldLoop(_Loop):
 
     def time(self) -> float:
         """Return the time that the running process sees: its machine's, without suspensions."""
-        return self.owner(None).clock()
+        return self._running.clock()
 
     def create_task(
         self, coro: Any, *, name: object = None, context: Context | None = None
@@ -357,6 +357,7 @@ class WorldLoop(_Loop):
             while not self._stopped:
                 self._run_ready()
         finally:
+            self._running = self
             asyncio._set_running_loop(None)
             sys.set_asyncgen_hooks(*hooks)
 

@@ -4,9 +4,9 @@ first by mistake.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from tests.world.bodies import decoded
 from tests.world.broker.packets import Publish
 from tests.world.checkers import Checker, Truth, require
 from tests.world.configuration import CONFIGURATION, TABLE
@@ -59,7 +59,7 @@ class OneHolder(Checker):
         """See :class:`Checker`."""
         if not self._is_calm or not message.topic.endswith((f"{self._table}/event", "/state")):
             return
-        body = json.loads(message.payload)
+        body = decoded(message.payload)
         if body["table"] == self._table and not body.get("historical"):
             self._boots[body["boot"]] = None
             require(len(self._boots) == 1, "two daemons have one table", list(self._boots), body)

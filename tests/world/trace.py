@@ -8,7 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from controller.journal.schema import Entry
+from tests.world.bodies import decoded
 from tests.world.broker.packets import Publish
 
 FIELDS = {
@@ -112,7 +115,7 @@ def summary(body: dict[str, Any]) -> str:
 
 def _body(payload: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(payload)
-    except ValueError:
+        found = decoded(payload)
+    except msgspec.DecodeError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -23,6 +22,7 @@ import controller.service.readiness
 from controller.journal.schema import Entry
 from devices import blocking, clock, loop_watch, randomness
 from tests.world import device as devices
+from tests.world.bodies import decoded
 from tests.world.broker.broker import Broker, Connection
 from tests.world.broker.faults import ActiveFaults
 from tests.world.broker.packets import Publish
@@ -52,6 +52,8 @@ LOOK_SECONDS = 30.0
 """How often the head of the tables looks whether one is closed."""
 TICK_SECONDS = 1.0
 """How often checkers look at what lasts."""
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""Where the few files of a world are, if the machine has it: a file system in memory."""
 BROKER = "broker.world", 1883
 
 
@@ -161,7 +163,7 @@ class World:
         """The head of the tables opens those that are closed, and looks again in a while."""
         for table in self.wheels:
             retained = self.broker.retained.get(f"{ROOT}/{table}/state")
-            if retained is not None and json.loads(retained.payload)["status"] == "closed":
+            if retained is not None and decoded(retained.payload)["status"] == "closed":
                 self.subscriber.publish(
                     f"{ROOT}/{table}/command/session-open",
                     {"by": "M. Lasa", "role": "table_head", "client": "t", "id": self.commands},
@@ -177,7 +179,7 @@ class World:
                 self.finding = self.finding or PropertyViolatedError(text)
         for table in self.wheels:
             retained = self.broker.retained.get(f"{ROOT}/{table}/state")
-            status = None if retained is None else json.loads(retained.payload)["status"]
+            status = None if retained is None else decoded(retained.payload)["status"]
             if status not in {"open", "closed", "waiting"}:
                 text = f"{table} has not become right: {retained and retained.payload!r}"
                 self.finding = self.finding or PropertyViolatedError(text)
@@ -290,7 +292,7 @@ def world(
     """Make a world, in which the clocks, chance, threads and the network of this process are."""
     with ExitStack() as stack:
         if folder is None:
-            folder = Path(stack.enter_context(TemporaryDirectory(prefix="world-")))
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="world-", dir=MEMORY)))
         made = World(seed, folder, stack, tables, pace, pair)
         loop = made.loop
 
