@@ -35,7 +35,8 @@ class Machine:
 
     def monotonic(self, now: float) -> float:
         """Return the time that its programs see: without suspensions."""
-        return self.boottime(now) - self.suspended
+        since, at = self._rated
+        return at + (now - since) * self.rate - self.suspended
 
     def reaches(self, monotonic: float) -> float:
         """Return the time of the world at which its programs will see that time, unless it is
