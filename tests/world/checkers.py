@@ -244,10 +244,12 @@ class Truth(Checker):
     def _find(self, table: str, spin: tuple[int, int], body: dict[str, Any]) -> None:
         played = [(each.spin.spin, each.spin.number) for each in self._wheels[table].played]
         require(spin in played[self._at[table] :], "not shown by the wheel", body, played[-3:])
-        self._at[table] = at = played.index(spin, self._at[table])
+        self._at[table] = played.index(spin, self._at[table])
         now = self._disks[0].loop.now
         if body["type"] == "round.result" and now > max(d.trouble_until for d in self._disks):
             wheel = self._wheels[table]
+            # a wheel that was interrupted counts no further: it may show the same pair again
+            at = len(played) - 1 - played[::-1].index(spin)
             is_last = at == len(played) - 1
             shown = wheel.shown_at if is_last else wheel.played[at].at
             age = now - shown
