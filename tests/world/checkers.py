@@ -32,6 +32,9 @@ class Checker:
     def on_stored(self, entries: list[Entry], owner: str) -> None:
         """Entries to publish are on the disk of the daemon ``owner``."""
 
+    def on_entries(self, entries: list[Entry], owner: str) -> None:
+        """All entries of a commit are on the disk of the daemon ``owner``."""
+
     def on_lost(self, entries: list[Entry], owner: str) -> None:
         """A power cut has taken entries to publish, which could already be read."""
 
@@ -40,6 +43,9 @@ class Checker:
 
     def on_published(self, message: Publish) -> None:
         """The broker has received a message of the daemon."""
+
+    def on_sent(self, message: Publish) -> None:
+        """The broker has received a message of another client."""
 
     def on_received(self, message: Publish) -> None:
         """A subscriber has received a message."""
@@ -238,7 +244,8 @@ class Truth(Checker):
             number = body.get("candidate")
             if body["type"] == "round.result":
                 number = body["outcome"]["number"]
-            if body["type"] in OUTCOMES and number is not None:
+            is_word = "confirmed_by" in body  # a person says so, maybe of an earlier round
+            if body["type"] in OUTCOMES and number is not None and not is_word:
                 self._find(entry.table, (body["spin"], number), body)
 
     def _find(self, table: str, spin: tuple[int, int], body: dict[str, Any]) -> None:

@@ -50,10 +50,10 @@ class Client:
         self._packet_id = 0
         self._connect()
 
-    def publish(self, topic: str, body: dict[str, Any] | bytes) -> None:
+    def publish(self, topic: str, body: dict[str, Any] | bytes, *, retain: bool = False) -> None:
         """Publish once, with QoS 1. It is lost if the connection is."""
         payload = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self._send(Publish(topic, payload, 1, packet_id=self._next_id()))
+        self._send(Publish(topic, payload, 1, retain, packet_id=self._next_id()))
 
     def _connect(self) -> None:
         self._received.clear()

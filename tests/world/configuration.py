@@ -9,9 +9,6 @@ node = "pit-1"
 [broker]
 url = "mqtt://broker.world:1883"
 
-[people]
-required = "accept-the-risk"
-
 [recordings]
 enabled = false
 
@@ -29,6 +26,11 @@ id = "wheel"
 driver = "cammegh-ss2"
 link = "tcp://{name}:1"
 options = {{ period = {period} }}
+"""
+
+UNSIGNED = """
+[people]
+required = "accept-the-risk"
 """
 
 STANDBY = """

@@ -48,8 +48,8 @@ class Disk:
     """The disk of one machine. ``real``: journals are SQLite files, else models of them.
 
     ``latency``: how long a commit takes, in seconds; ``hung_until``: when a hung disk answers
-    again, in the time of the world. ``on_stored`` is told what is published of each commit, and
-    ``on_lost`` what a power cut has taken of it.
+    again, in the time of the world. ``on_stored`` is told the entries of each commit, and
+    ``on_lost`` what of the published ones a power cut has taken.
     """
 
     def __init__(
@@ -255,8 +255,7 @@ class RealStore(JournalStore):
         fate = self._trouble.take_fate()
         if fate in (None, "stored"):
             super().commit(new_rows, saved, moves)
-            entries = [Entry(*row) for row in new_rows]
-            self._on_stored([entry for entry in entries if entry.is_published])
+            self._on_stored([Entry(*row) for row in new_rows])
         if fate is not None:
             raise disk_error(sqlite3.SQLITE_IOERR_FSYNC)
 

@@ -39,7 +39,9 @@ def _install(world: World, machine: str, node: str, table: str, port: str) -> Wh
     wheel = Wheel(world.loop, port, world.random.getrandbits(32))
     PORTS[port] = wheel
     section = TABLE.format(name=table, period=0.5).replace(f"tcp://{table}:", f"tcp://{port}:")
-    installed = world.install(machine, CONFIGURATION.replace("pit-1", node) + section)
+    installed = world.install(
+        machine, CONFIGURATION.replace("pit-1", node) + world.people + section
+    )
     world.checkers += [
         Truth({table: wheel}, [installed.disk], (machine,)),
         Prompt({(table, "wheel"): wheel}, (machine,)),

@@ -254,7 +254,7 @@ def _put(table: dict[_Key, _Value], new: Mapping[_Key, _Value]) -> Callable[[], 
 
 class JournalFiles:
     """The files of journals on one disk, by path, and what is wrong with it. ``on_stored`` is
-    called with the entries to publish that have become visible. ``lies``: see :class:`JournalFile`.
+    called with the entries that have become visible. ``lies``: see :class:`JournalFile`.
     """
 
     def __init__(
@@ -375,8 +375,8 @@ class ModelStore(JournalStore):
             raise disk_error(sqlite3.SQLITE_IOERR_FSYNC)
 
     def _report(self, entries: list[Entry]) -> None:
-        if published := [entry for entry in entries if entry.is_published]:
-            self._disk.on_stored(published)
+        if entries:
+            self._disk.on_stored(entries)
 
     def _is_replaced(self) -> bool:
         return self._disk.files.get(self.path) is not self._file

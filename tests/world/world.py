@@ -30,7 +30,7 @@ from tests.world.broker.sockets import Sockets, connect_in_memory
 from tests.world.broker.wires import Wires
 from tests.world.checkers import Checker, InOrder, OneWriter, RoundOnce, StoredFirst, Truth
 from tests.world.client import Client
-from tests.world.configuration import CONFIGURATION, STANDBY, TABLE
+from tests.world.configuration import CONFIGURATION, STANDBY, TABLE, UNSIGNED
 from tests.world.daemon import Node, daemon
 from tests.world.disk import Disk
 from tests.world.errors import PropertyViolatedError
@@ -85,7 +85,7 @@ class World:
         self.calm = Calm()
         self.commands = 0
         self.loop.set_exception_handler(self._on_error)
-        self.broker = _ObservedBroker(self._on_published)
+        self.broker = _ObservedBroker(self._on_published, self._on_sent)
         self.sockets = Sockets(Wires(self.broker), self.loop, self.loop.pair)
         self.wheels = {
             f"r{number}": Wheel(self.loop, f"r{number}", self.random.getrandbits(32), pace)
@@ -97,6 +97,10 @@ class World:
         """The configuration of each table."""
         self.sections: list[str] = []
         """Further sections of the configuration of the daemons."""
+        self.people = UNSIGNED
+        """The section that says who may act. Where commands need no signature, the world itself
+        opens the tables.
+        """
         self.bucket = Bucket(self.random) if pair else None
         self.programs: list[Program] = []
         self.nodes: list[Node] = []
@@ -109,7 +113,7 @@ class World:
         """Let the parts join, and install the daemons and the checkers of every world."""
         for part in parts:
             PARTS[part](self)
-        text = "".join([CONFIGURATION, *self.sections, *self.tables.values()])
+        text = "".join([CONFIGURATION, self.people, *self.sections, *self.tables.values()])
         names = ("north", "south") if self.bucket else ("north",)
         installed = [
             self.install(name, text + STANDBY.format(name=name) if self.bucket else text)
@@ -150,7 +154,8 @@ class World:
         """Start all programs."""
         for program in self.programs:
             program.start()
-        self.open_sessions()
+        if self.people is UNSIGNED:
+            self.open_sessions()
         self._tick()
 
     def lasts(self, seconds: float) -> float:
@@ -208,10 +213,12 @@ class World:
         self.loop.call_later(TICK_SECONDS, self._tick, context=Context())
 
     def _on_stored(self, owner: str, entries: list[Entry]) -> None:
-        for entry in entries:
+        published = [entry for entry in entries if entry.is_published]
+        for entry in published:
             self.trace.stored(owner, entry)
         for checker in self.checkers:
-            self.check(checker.on_stored, entries, owner)
+            self.check(checker.on_entries, entries, owner)
+            self.check(checker.on_stored, published, owner)
 
     def _on_lost(self, owner: str, entries: list[Entry]) -> None:
         self.note(f"LOST       {owner} {[(e.table, e.boot, e.seq) for e in entries]}")
@@ -228,6 +235,10 @@ class World:
         self.trace.published(client, packet)
         for checker in self.checkers:
             self.check(checker.on_published, packet)
+
+    def _on_sent(self, packet: Publish) -> None:
+        for checker in self.checkers:
+            self.check(checker.on_sent, packet)
 
     def _on_received(self, packet: Publish) -> None:
         for checker in self.checkers:
@@ -248,15 +259,21 @@ class World:
 
 
 class _ObservedBroker(Broker):
-    """Reports each message of a daemon as it arrives."""
+    """Reports each message as it arrives: of a daemon, or of another client."""
 
-    def __init__(self, on_published: Callable[[str, Publish], None]) -> None:
+    def __init__(
+        self,
+        on_published: Callable[[str, Publish], None],
+        on_sent: Callable[[Publish], None],
+    ) -> None:
         super().__init__(faults=ActiveFaults())
-        self._on_daemon = on_published
+        self._on_daemon, self._on_other = on_published, on_sent
 
     def _publish(self, connection: Connection, packet: Publish) -> int:
         if connection.client_id.startswith("novamas-"):
             self._on_daemon(connection.client_id, packet)
+        else:
+            self._on_other(packet)
         return super()._publish(connection, packet)
 
 
