@@ -42,6 +42,11 @@ MAX_TOUCHES = 2000
 TOUCH_NUMBER = re.compile(r"[A-Za-z0-9_-]{16,64}")
 PENDING_STATES = ("sending", "sent")
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SIGNED_ALREADY = "signed_already"
+"""The refusal of another copy of a command. Each is sent once from here, but a broker may deliver
+it twice, and anyone who may send commands can send it again. It does not say what became of the
+first copy.
+"""
 _SECOND_PERSON_WANTED = "second_person_wanted"
 _SECOND_PERSON_ENDED = ("second_person_late", "second_person_over")
 """Refusals after which a command no longer waits for a second person."""
@@ -369,7 +374,7 @@ class CommandSender:
             reply = msgspec.json.decode(body, type=_CommandReply)
         except (ValueError, RecursionError):
             return
-        if not isinstance(reply.id, str):
+        if not isinstance(reply.id, str) or _key(reply) == _SIGNED_ALREADY:
             return
         touch = self.touches.get(reply.id)
         if touch is not None and topic == self._tables[touch.table].reply(
@@ -381,7 +386,9 @@ class CommandSender:
             waiter.set_result(reply)
 
     def _apply_reply(self, touch: Touch, reply: _CommandReply) -> None:
-        key = reply.refusal.key if reply.refusal is not None else None
+        key = _key(reply)
+        if touch.how == "followed" and not reply.ok:
+            return  # it is about another copy, which came later
         if reply.ok:
             self._update(_followed(touch, reply))
             content = _content(touch)
@@ -459,6 +466,11 @@ class CommandSender:
 
 def _followed(touch: Touch, reply: _CommandReply) -> Touch:
     return replace(touch, how="followed", receipt=reply.receipt, refusal=None, error=None)
+
+
+def _key(reply: _CommandReply) -> str | None:
+    """Return the key of a refusal, or None."""
+    return None if reply.refusal is None else reply.refusal.key
 
 
 def _content(touch: Touch) -> tuple[str, str, bytes]:
