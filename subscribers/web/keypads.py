@@ -25,7 +25,7 @@ from subscribers.essential import essential
 from subscribers.keypad.keys import Meaning, Slot, current_meanings, duty_key
 from subscribers.keypad.pad import DIGITS, Order, Pad, Press, on_reply, on_timeout, press, unlock
 from subscribers.keypad.pages import keypad_page
-from subscribers.keypad.view import keypad_view
+from subscribers.keypad.view import KeypadView, keypad_view
 from subscribers.web.beat import HEADER, age
 from subscribers.web.files import Files
 from subscribers.web.floor import Floor
@@ -103,7 +103,7 @@ class Keypads:
         return self._pit.streaming(
             request,
             (table,),
-            lambda table: self._view(session, table),
+            lambda table: msgspec.json.encode(self.view(session, table)),
             lambda: session.alive,
         )
 
@@ -111,10 +111,14 @@ class Keypads:
         session, _ = await self._pit.door.authorize_recent(request, dict[str, object])
         table = request.path_params["table"]
         self._pit.require_table(session, table)
+        self.unlock(table, session)
+        return JSONResponse({"ok": True})
+
+    def unlock(self, table: str, session: Session) -> None:
+        """Give the keypad to the person of this session."""
         keypad = self._keypads[table]
         keypad.session = session
         self._put(table, unlock(keypad.pad))
-        return JSONResponse({"ok": True})
 
     async def _press(self, request: Request) -> Response:
         session, body = await self._pit.door.authorize_recent(request, PressBody)
@@ -128,7 +132,7 @@ class Keypads:
         if body.id not in keypad.ids:
             keypad.ids.append(body.id)
             ago = age(request.headers.get(HEADER))
-            self._pressed(table, msgspec.convert(body.key, Press), 0.0, ago)
+            self.press(table, msgspec.convert(body.key, Press), 0.0, ago)
         return JSONResponse({"ok": True})
 
     async def _listen(self, table: str, path: str) -> None:
@@ -146,9 +150,9 @@ class Keypads:
                 keypad.usb = ""
                 if keypad.session is not None and keypad.session.alive:
                     self._pit.door.sessions.touch(keypad.session)
-                self._pressed(table, key.key, max(0.0, clock.wall() - key.at))
+                self.press(table, key.key, max(0.0, clock.wall() - key.at))
 
-    def _pressed(self, table: str, key: Press, late: float, ago: float = 0.0) -> None:
+    def press(self, table: str, key: Press, late: float, ago: float = 0.0) -> None:
         """Handle a key of the page or of the USB keypad. ``ago``: seconds since it was pressed; its
         meaning must have been stable at that time.
         """
@@ -236,11 +240,12 @@ class Keypads:
         duty = duty_key(view, person, role, known.state.staff, allowed)
         return {**duty, **current_meanings(view, accepted, allowed)}
 
-    def _view(self, session: Session, table: str) -> bytes:
+    def view(self, session: Session, table: str) -> KeypadView:
+        """Return the keypad as this person sees it."""
         self._refresh(table)
         keypad = self._keypads[table]
         mine = keypad.session is session
-        drawn = keypad_view(
+        return keypad_view(
             self._floor.known[table],
             self._floor.outdated[table],
             keypad.pad if mine else Pad(),
@@ -250,7 +255,6 @@ class Keypads:
             last=keypad.ids[-1] if keypad.ids else "",
             usb=text(keypad.usb, session.language) if keypad.usb else keypad.usb,
         )
-        return msgspec.json.encode(drawn)
 
     def _put(self, table: str, pad: Pad) -> None:
         keypad = self._keypads[table]

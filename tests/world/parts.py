@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.world import audit, backup, cards, carrousel, disk, nodes, recorder
+from tests.world import audit, backup, cards, carrousel, disk, nodes, people, recorder
 
 if TYPE_CHECKING:
     from tests.world.world import World
@@ -16,6 +16,7 @@ PARTS: dict[str, Callable[[World], None]] = {
     "cards": cards.join,
     "carrousel": carrousel.join,
     "node": nodes.join_second_node,
+    "people": people.join,
     "recorder": recorder.join,
     "rival": nodes.join_rival,
     "sqlite": disk.join,
