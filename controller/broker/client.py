@@ -62,6 +62,8 @@ class BrokerClient(aiomqtt.Client):
     ) -> None:
         if not self._connected.done():  # aiomqtt would wait for its timeout
             self._connected.set_exception(EndedEarlyError(self._causes.last))
+            # connect() may raise first: then nothing awaits it, and asyncio would log that
+            self._connected.exception()
             return
         super()._on_disconnect(client, userdata, flags, reason_code, properties)
 
