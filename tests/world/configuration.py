@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+ROOT = "novamas/v1/palma"
+"""What the topics of the site begin with."""
 CONFIGURATION = """[site]
 id = "palma"
 node = "pit-1"

@@ -82,6 +82,11 @@ class Device:
         Context().run(self._loop.add_reader, ours.fileno(), self._on_host)
         return theirs
 
+    @property
+    def holder(self) -> Process | None:
+        """The program that has the port open."""
+        return None if self._host is None else self._holder
+
     def is_reachable(self, machine: Machine) -> bool:
         """Return whether a program of that machine could open its port."""
         return self.powered and machine not in self.cut_off

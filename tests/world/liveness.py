@@ -12,6 +12,7 @@ from tests.world.bodies import decoded
 from tests.world.broker.packets import Publish
 from tests.world.broker.sessions import Message
 from tests.world.checkers import Checker, require
+from tests.world.configuration import ROOT
 
 CALM_SECONDS = 120.0
 """Without a fault for so long, each daemon has its devices and its broker: the longest pause before
@@ -70,10 +71,12 @@ class Shown(Checker):
         """See :class:`Checker`."""
         self._now = now
         if self._calm.seconds(now) > CALM_SECONDS:
-            for topic, message in self._retained.items():
-                is_of_table = topic.endswith("/state") and "/jackpot/" not in topic
-                if is_of_table and message.payload:
-                    self._check(topic.removesuffix("state"), decoded(message.payload))
+            for table in {table: None for table, _ in self._stored}:
+                prefix = f"{ROOT}/{table}/"
+                state = self._body(f"{prefix}state")
+                for leaf in ("state", "info"):
+                    require(self._body(f"{prefix}{leaf}"), "nothing is retained", table, leaf)
+                self._check(prefix, state)
 
     def _check(self, prefix: str, state: dict[str, Any]) -> None:
         key = state["table"], state["boot"]

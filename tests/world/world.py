@@ -30,7 +30,7 @@ from tests.world.broker.sockets import Sockets, connect_in_memory
 from tests.world.broker.wires import Wires
 from tests.world.checkers import Checker, InOrder, OneWriter, RoundOnce, StoredFirst, Truth
 from tests.world.client import Client
-from tests.world.configuration import CONFIGURATION, STANDBY, TABLE, UNSIGNED
+from tests.world.configuration import CONFIGURATION, ROOT, STANDBY, TABLE, UNSIGNED
 from tests.world.daemon import Node, daemon
 from tests.world.disk import Disk
 from tests.world.errors import PropertyViolatedError
@@ -38,6 +38,7 @@ from tests.world.lateness import Prompt
 from tests.world.lease_store import Bucket, ProcessEndedError, WorldFence
 from tests.world.liveness import Calm, PlaysAgain, Shown
 from tests.world.loop import WorldLoop
+from tests.world.pair import Fenced, Served
 from tests.world.parts import PARTS
 from tests.world.process import PROCESS, Machine
 from tests.world.program import Program
@@ -47,7 +48,6 @@ from tests.world.wheel import Wheel
 
 BEGINS = 1_800_000_000.0
 """Wall time at which every world begins."""
-ROOT = "novamas/v1/palma"
 LOOK_SECONDS = 30.0
 """How often the head of the tables looks whether one is closed."""
 TICK_SECONDS = 1.0
@@ -133,6 +133,9 @@ class World:
             Shown(self.broker.retained, self.calm),
             PlaysAgain(lambda: [*self.wheels], self.calm),
         ]
+
+        if self.bucket is not None:
+            self.checkers += [Fenced(self, names), Served(self, installed)]
 
     def install(self, name: str, text: str) -> Node:
         """Give a machine its disk, this configuration and a daemon."""

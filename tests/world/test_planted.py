@@ -1,0 +1,168 @@
+"""Defects of the shell that are put into the program, each with the first seed that finds it.
+
+``python -m tests.world.test_planted NAME`` looks for that seed again when the world has changed, and
+prints the smallest plan that still finds it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from msgspec.structs import replace
+
+import controller.service.daemon
+from controller.journal.schema import Entry
+from controller.mqtt.outgoing import OutgoingMessage
+from controller.mqtt.publisher import Publisher
+from controller.mqtt.table_claims import TableClaims, TableStake
+from controller.standby.lease import SERVING_SHARE
+from controller.standby.right import LeaseHolder
+from devices import clock
+from tests.world.__main__ import _be_quiet as be_quiet
+from tests.world.lease_store import WorldFence
+from tests.world.run import Plan, plan, run
+from tests.world.shrink import shrink
+
+MAX_SEEDS = 1000
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+class Defect(NamedTuple):
+    """``plant`` puts it into the program. ``kind``: how the finding begins; ``seed``: the first one
+    that finds it. The rest is the world in which it can be seen.
+    """
+
+    plant: Plant
+    kind: str
+    seed: int
+    hours: float = 0.15
+    faults: int = 10
+    pair: bool = False
+    parts: tuple[str, ...] = ()
+
+    def plan(self, seed: int) -> Plan:
+        """Return the plan of a seed."""
+        return plan(seed, self.hours, 1, self.faults, pair=self.pair, parts=self.parts)
+
+
+def wake_ups_are_lost(patch: pytest.MonkeyPatch) -> None:
+    """What changes at a table does not wake the publisher."""
+    patch.setattr(Publisher, "wake", lambda _publisher, _table=None: None)
+
+
+def right_without_a_reply(patch: pytest.MonkeyPatch) -> None:
+    """The lease counts as renewed as soon as that is requested: after its fence, too."""
+    renew = LeaseHolder._renew
+
+    async def early(holder: LeaseHolder) -> bool:
+        holder._fence.extend(clock.boottime() + SERVING_SHARE * holder.record.lease)
+        return await renew(holder)
+
+    patch.setattr(LeaseHolder, "_renew", early)
+
+
+def fence_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """Nothing ends a daemon whose lease is over."""
+    patch.setattr(WorldFence, "extend", lambda *_: None)
+    patch.setattr(WorldFence, "check", lambda _: None)
+
+
+def claims_are_not_looked_at(patch: pytest.MonkeyPatch) -> None:
+    """A daemon believes that no other one has its tables."""
+    patch.setattr(TableClaims, "_stakes", lambda claims, _table: [TableStake(claims._boot)])
+
+
+def events_are_numbered_again(patch: pytest.MonkeyPatch) -> None:
+    """An event that is sent again after a reconnect gets a new number."""
+    message = Publisher._message
+
+    def numbered(publisher: Publisher, entry: Entry, *, historical: bool) -> OutgoingMessage:
+        if historical and entry.kind == "event":
+            body = json.loads(entry.body)
+            entry = replace(entry, body=json.dumps(body | {"seq": body["seq"] + 1}).encode())
+        return message(publisher, entry, historical=historical)
+
+    patch.setattr(Publisher, "_message", numbered)
+
+
+class _KeptBodies:
+    """An attribute that keeps the first of its values."""
+
+    def __get__(self, publisher: Any, _owner: object = None) -> Any:
+        return publisher.__dict__["kept"]
+
+    def __set__(self, publisher: Any, value: object) -> None:
+        publisher.__dict__.setdefault("kept", value)
+
+
+def retained_topics_are_published_once(patch: pytest.MonkeyPatch) -> None:
+    """After a reconnect only what has changed is published, whatever the broker has forgotten."""
+    patch.setattr(Publisher, "_published_bodies", _KeptBodies(), raising=False)
+
+
+def rounds_are_forgotten_at_a_restart(patch: pytest.MonkeyPatch) -> None:
+    """A table begins from scratch at each start, and gives its numbers again."""
+    patch.setattr(controller.service.daemon, "last_state", lambda *_: None)
+
+
+def will_is_not_cleared(patch: pytest.MonkeyPatch) -> None:
+    """``online`` is published at the first connection alone, and the will of an end stays."""
+    deliver = Publisher._deliver
+
+    async def once(publisher: Publisher, connection: Any, messages: list[OutgoingMessage]) -> None:
+        online = publisher._api.status(online=True)
+        if publisher.health.connects:
+            messages = [message for message in messages if message != online]
+        await deliver(publisher, connection, messages)
+
+    patch.setattr(Publisher, "_deliver", once)
+
+
+DEFECTS = (
+    Defect(wake_ups_are_lost, "an old state", 1),
+    Defect(right_without_a_reply, "a device is read", 1, pair=True),
+    Defect(fence_is_forgotten, "a device is read", 1, pair=True),
+    Defect(claims_are_not_looked_at, "one round, two", 1, parts=("rival",)),
+    Defect(events_are_numbered_again, "published", 1),
+    Defect(retained_topics_are_published_once, "nothing is retained", 1),
+    Defect(rounds_are_forgotten_at_a_restart, "one round, two", 1),
+    Defect(will_is_not_cleared, "no daemon is online", 1),
+)
+
+
+def finds(defect: Defect, of: Plan) -> bool:
+    """Return whether a run finds the defect, which is planted."""
+    finding = run(of).finding
+    return finding is not None and finding.startswith(defect.kind)
+
+
+def search(defect: Defect) -> Iterator[str]:
+    """Report the first seed that finds a defect, and its smallest plan."""
+    with pytest.MonkeyPatch.context() as patch:
+        defect.plant(patch)
+        for seed in range(1, MAX_SEEDS + 1):
+            finding = run(defect.plan(seed)).finding
+            yield f"{seed}: {finding and finding[:200]}"
+            if finding is not None and finding.startswith(defect.kind):
+                yield f"{seed}: {shrink(defect.plan(seed))}"
+                return
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.plant.__name__)
+def test_a_planted_defect_is_found(defect: Defect, monkeypatch: pytest.MonkeyPatch) -> None:
+    defect.plant(monkeypatch)
+    seeds = [defect.seed, *range(1, MAX_SEEDS + 1)]  # the others if the world has changed
+    assert any(finds(defect, defect.plan(seed)) for seed in seeds)
+
+
+if __name__ == "__main__":
+    be_quiet()
+    for each in DEFECTS:
+        if each.plant.__name__ in sys.argv[1:]:
+            for line in search(each):
+                sys.stdout.write(f"{each.plant.__name__} {line}\n")
