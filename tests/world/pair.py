@@ -4,11 +4,15 @@ serves wherever one could.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import Context
+from random import Random
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from controller.standby.record import LeaseRecord
+from tests.world.broker.faults import Partition
 from tests.world.checkers import Checker, require
 from tests.world.device import PORTS
 from tests.world.lease_store import USUAL_STORE_SECONDS, Bucket
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
     from tests.world.daemon import Node
     from tests.world.world import World
 
+End = Callable[[], object]
 LEASE_SECONDS = 4.0
 KEY = "pit-1"
 """The key of the lease."""
@@ -88,7 +93,7 @@ class Served(Checker):
             able = is_able(self._world, node, now)
             self._able[name] = None if not able else now if since is None else since
         holder = serving(self._world)
-        if holder is not None and self._able[holder.machine.name] is not None:
+        if holder is not None and not is_unable(self._world, holder, now):
             self._unserved_since = None
             return
         if self._unserved_since is None:
@@ -107,20 +112,86 @@ class Served(Checker):
         )
 
 
-def is_able(world: World, node: Node, now: float) -> bool:
-    """Return whether nothing keeps a machine from serving: its daemon runs, and reaches the store,
-    the broker, its disk and a device.
+def is_unable(world: World, node: Node, now: float) -> bool:
+    """Return whether a machine certainly cannot serve: its daemon does not run, or does not
+    reach the store, the broker, or any device.
     """
     process, machine, bucket = node.program.process, node.machine, world.bucket
     assert bucket is not None
     return (
-        process is not None
-        and process.alive
-        and process.frozen_until <= now
-        and machine.asleep_until <= now
-        and machine not in bucket.unheard | bucket.deaf
+        process is None
+        or not process.alive
+        or max(process.frozen_until, machine.asleep_until) > now
+        or machine in bucket.unheard | bucket.deaf
+        or world.broker.faults.cut_off({machine.name})
+        or all(machine in device.cut_off for device in PORTS.values())
+    )
+
+
+def is_able(world: World, node: Node, now: float) -> bool:
+    """Return whether nothing at all keeps a machine from serving."""
+    machine, bucket = node.machine, world.bucket
+    assert bucket is not None
+    return (
+        not is_unable(world, node, now)
         and bucket.delay <= USUAL_STORE_SECONDS
         and now > node.disk.trouble_until
-        and not world.broker.faults.active
+        and all(isinstance(each, Partition) for each in world.broker.faults.active)
         and any(device.is_reachable(machine) for device in PORTS.values())
     )
+
+
+def no_broker(world: World, _random: Random) -> End:
+    """The daemon that serves reaches the store, and not the broker."""
+    node = serving(world)
+    if node is None:
+        return _nothing
+    fault = Partition(frozenset({node.machine.name}))
+    world.note(f"HITS {node.machine.name}")
+    world.sockets.begin(fault)
+    return lambda: world.sockets.end(fault)
+
+
+def no_device(world: World, _random: Random) -> End:
+    """The daemon that serves reaches store and broker, and no device."""
+    node = serving(world)
+    if node is None:
+        return _nothing
+    world.note(f"HITS {node.machine.name}")
+    for device in PORTS.values():
+        device.cut(node.machine)
+
+    def end() -> None:
+        for device in PORTS.values():
+            device.cut_off.discard(node.machine)
+
+    return end
+
+
+def dies_again(world: World, _random: Random) -> End:
+    """The daemon that serves is killed, and half a second after each time that it has the lease
+    again.
+    """
+    node = serving(world)
+    if node is None:
+        return _nothing
+    world.note(f"HITS {node.machine.name}")
+    active = [True]
+    node.program.kill(RESTART_SECONDS)
+
+    def look() -> None:
+        if active and serving(world) is node:
+            node.program.kill(RESTART_SECONDS)
+        if active:
+            world.loop.call_later(0.5, look, context=Context())
+
+    look()
+    return active.clear
+
+
+RESTART_SECONDS = 0.3
+"""Until a daemon that dies again and again is started."""
+
+
+def _nothing() -> None:
+    """Do nothing: no daemon served."""
