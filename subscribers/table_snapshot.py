@@ -23,7 +23,9 @@ CALL_EVENT_TYPES = ("bets.closed", "bets.last_call", "round.opened", "round.resu
 STALE_LINK_STATES = ("lost", "stale", "unintelligible")
 """Link states in which nothing at the table is up to date."""
 
-OutdatedReason = Literal["no_broker", "no_daemon", "daemon_offline", "no_table", "unreadable"]
+OutdatedReason = Literal[
+    "no_broker", "no_daemon", "daemon_offline", "daemon_silent", "no_table", "unreadable"
+]
 
 
 class Outdated(msgspec.Struct, frozen=True):

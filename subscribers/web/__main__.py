@@ -11,22 +11,19 @@ import logging
 import resource
 import socket
 import sys
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import uvicorn
 
 from controller.broker.certificates import file_expiry_warning
-from controller.contract.topics import Topics
 from devices import clock
 from devices.command_line import end_process
 from devices.log import structlog
 from subscribers.console.admission import SignInUnavailableError
 from subscribers.display.round_store import RoundStore
 from subscribers.essential import end_at_signal, ending_process, essential
-from subscribers.feed import ConnectionChange, table_feed
 from subscribers.service_log import log_lines
 from subscribers.web.app import WebApplication, app
 from subscribers.web.connections import BrowserConnection, BrowserLoop
@@ -34,6 +31,7 @@ from subscribers.web.floor import Floor
 from subscribers.web.keypads import Keypads
 from subscribers.web.pit import Pit
 from subscribers.web.proxy import Proxies
+from subscribers.web.receive import now, receivers
 from subscribers.web.settings import WebSettings, on_loopback
 from subscribers.web.surveillance import SurveillancePages
 from subscribers.web.tables import Pictures
@@ -44,8 +42,6 @@ DEAD_PEER_SECONDS = 30
 """Time after which a browser that reads nothing is disconnected."""
 SEND_BUFFER_BYTES = 1 << 16
 """Kernel buffer for a slow browser."""
-JACKPOT_CHECK_INTERVAL_SECONDS = 0.2
-"""Interval for checking the jackpots."""
 MAX_OTHER_REQUESTS = 200
 """Maximum number of simultaneous requests besides the streams."""
 
@@ -68,7 +64,7 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     floor = Floor(
         {table.id: table.simulated for table in settings.tables},
-        _now,
+        now,
         {jackpot.id: jackpot.simulated for jackpot in settings.jackpots},
     )
     web = WebApplication(
@@ -165,7 +161,7 @@ class _Server(uvicorn.Server):
                 async with asyncio.TaskGroup() as group:
                     listening = [
                         group.create_task(essential(name, work), name=name)
-                        for name, work in _receivers(self._web)
+                        for name, work in receivers(self._web)
                     ]
                     await super().serve(sockets)
                     for task in listening:
@@ -200,51 +196,13 @@ async def _serving(web: WebApplication, listening: socket.socket) -> AsyncIterat
     yield
 
 
-def _receivers(web: WebApplication) -> Iterator[tuple[str, Coroutine[Any, Any, None]]]:
-    """Return the receiving tasks by name. They run until the server shuts down."""
-    for simulated in web.floor.worlds:
-        yield f"{'simulated' if simulated else 'real'} tables", _listen(web, simulated)
-    yield "jackpots", _check_jackpots(web.floor)
-    if isinstance(web.pit, Pit):
-        yield "commands", web.pit.run()
-    if web.keypads is not None and web.settings.keypads:
-        yield "keypads", web.keypads.run()
-
-
 def _ready(path: str | None, address: str) -> None:
     if path is not None:
         Path(path).write_text(address + "\n", encoding="utf-8")
 
 
-async def _listen(web: WebApplication, simulated: bool) -> None:
-    """Receive messages of the real or the simulated tables until the server shuts down."""
-    log, logged_reason = structlog.get_logger(), ""
-    topics = Topics(web.settings.site, simulated)
-    tables = [table.id for table in web.settings.tables if table.simulated == simulated]
-    jackpots = [jackpot.id for jackpot in web.settings.jackpots if jackpot.simulated == simulated]
-    messages = table_feed(web.settings.broker, topics, tables, jackpots)
-    async with contextlib.aclosing(messages) as feed:
-        async for message in feed:
-            if isinstance(message, ConnectionChange) and message.reason != logged_reason:
-                logged_reason = message.reason
-                if logged_reason:
-                    log.warning("no connection to the broker", reason=logged_reason)
-            web.floor.on_message(simulated, message)
-
-
-async def _check_jackpots(floor: Floor) -> None:
-    """Announce changes of the jackpots to the streams, including lost connections."""
-    while True:
-        floor.check_jackpots()
-        await clock.sleep(JACKPOT_CHECK_INTERVAL_SECONDS)
-
-
 def _log_store_error(event: str, reason: str) -> None:
     structlog.get_logger().error(event, reason=reason)
-
-
-def _now() -> str:
-    return clock.now().isoformat().replace("+00:00", "Z")
 
 
 def _log(settings: WebSettings) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from controller.contract.node import Checkpoint
-from devices import randomness
+from devices import clock, randomness
 from subscribers.feed import ConnectionChange, FeedMessage
 from subscribers.meter import Meter, on_alert, on_state, silence
 from subscribers.table_snapshot import Outdated, TableSnapshot, daemon_of, fold
@@ -21,6 +21,10 @@ MessageListener = Callable[[str, str, bytes], None]
 """Called with each message: table, leaf, body."""
 
 
+SILENCE_SECONDS = 75.0
+"""Time without a message of a table or its daemon after which the table is not current. A daemon
+publishes its health every 30 seconds.
+"""
 JACKPOT_PREFIX = "jackpot/"
 """Prefix of a jackpot's id among table ids, which contain no slash."""
 
@@ -53,6 +57,8 @@ class Floor:
         self._links = {simulated: Outdated("no_broker", start) for simulated in (False, True)}
         self._nodes: dict[tuple[bool, str], bytes] = {}
         """The status of each daemon. A daemon with real tables publishes it only there."""
+        self._heard: dict[tuple[bool, str], float] = {}
+        """When the last message of a table or of ``node/<node>`` came, on the monotonic clock."""
         self._checkpoints: dict[str, bytes] = {}
         self.outdated: dict[str, Outdated | None] = dict.fromkeys(
             tables, Outdated("no_broker", start)
@@ -80,6 +86,8 @@ class Floor:
             return
         if message.table is None:
             prefix, node, leaf = (*message.path.split("/"), "", "")[:3]
+            if prefix == "node":
+                self._heard[simulated, f"node/{node}"] = clock.monotonic()
             if prefix == "node" and leaf == "status":
                 self._nodes[simulated, node] = message.body
                 self._check_tables()
@@ -94,6 +102,7 @@ class Floor:
         known = self.known.get(message.table)
         if known is None or known.simulated != simulated:
             return
+        self._heard[simulated, message.table] = clock.monotonic()
         for listener in self.listeners:
             listener(message.table, message.path, message.body)
         after = fold(known, message.path, message.body, self.now())
@@ -131,6 +140,12 @@ class Floor:
             if current != self._last_checked[name]:
                 self._last_checked[name] = current
                 self._count(name)
+
+    def check_silence(self) -> None:
+        """Look for tables of which nothing more comes, although their daemon is online by its
+        status: a broker that was restarted has retained that, and publishes no will.
+        """
+        self._check_tables()
 
     @property
     def worlds(self) -> list[bool]:
@@ -200,9 +215,17 @@ class Floor:
             return Outdated("unreadable", min(known.unreadable.values()))
         if known.state is None:
             return Outdated("no_table", link.since)
-        if daemon_of(known, self._nodes) is None:
+        node = daemon_of(known, self._nodes)
+        if node is None:
             return Outdated("daemon_offline", self.now())
+        if self._silent_seconds(known, node) > SILENCE_SECONDS:
+            return Outdated("daemon_silent", self.now())
         return None
+
+    def _silent_seconds(self, known: TableSnapshot, node: str) -> float:
+        names = known.table, f"node/{node}"
+        heard = max(self._heard.get((known.simulated, name), 0.0) for name in names)
+        return clock.monotonic() - heard
 
     def _count(self, table: str) -> None:
         self.change += 1

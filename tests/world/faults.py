@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from controller.mqtt.publisher import REPUBLISH_INTERVAL_SECONDS
 from simulators.faults import FAULTS as SIMULATED_FAULTS
-from tests.world import pair, recorder
+from tests.world import floor, pair, recorder
 from tests.world.backup import restore_old_backup
 from tests.world.broker import faults as broker
 from tests.world.broker.packets import Reason
@@ -220,6 +220,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "broker forgets": Fault(_forget),
     "broker loses QoS 0": Fault(_broker(lambda _: broker.LoseQos0())),
+    "screen cut off": Fault(floor.cut_screen, "floor"),
     "archive full": Fault(recorder.fill_disk, "recorder"),
     "archive slow": Fault(recorder.slow_down, "recorder"),
     "archive stored but failed": Fault(recorder.tear_commit, "recorder"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.world import audit, backup, cards, carrousel, disk, nodes, people, recorder
+from tests.world import audit, backup, cards, carrousel, disk, floor, nodes, people, recorder
 
 if TYPE_CHECKING:
     from tests.world.world import World
@@ -15,6 +15,7 @@ PARTS: dict[str, Callable[[World], None]] = {
     "backup": backup.join,
     "cards": cards.join,
     "carrousel": carrousel.join,
+    "floor": floor.join,
     "node": nodes.join_second_node,
     "people": people.join,
     "recorder": recorder.join,

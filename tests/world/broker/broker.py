@@ -131,6 +131,8 @@ class Broker:
         self.retained: dict[str, Message] = {}
         self.on_acknowledged: Callable[[str, Message], None] = lambda _client, _message: None
         """Called when a client has acknowledged a message."""
+        self.kills = 0
+        """How often it was killed."""
         self._online: dict[str, Connection] = {}
         self._subscribers: dict[str, list[tuple[Session, Subscription, int]]] = {}
         """By topic: those of which a filter matches. A cache."""
@@ -202,6 +204,7 @@ class Broker:
     def kill(self, now: float, *, keeps_sessions: bool, keeps_retained: bool) -> None:
         """Close all connections without a word, and forget what is not on the disk."""
         self.advance(now)
+        self.kills += 1
         for connection in self.connections:
             connection.close()
         if keeps_sessions:  # what it has acknowledged is on the disk
