@@ -13,6 +13,7 @@ from controller.service.daemon import Daemon
 from controller.tables import after_restore
 from devices.reader import LinkReader
 from tests.world.cards import defects as cards
+from tests.world.carrousel import defects as carrousel
 from tests.world.run import plan, plan_of, run
 from tests.world.store import ModelStore
 
@@ -104,3 +105,16 @@ def test_a_planted_defect_of_cards_is_found(
     plant(monkeypatch)
     plans = (plan(seed, 0.05, 0, 8, parts=("cards",)) for seed in range(1, MAX_SEEDS + 1))
     assert any(run(each).finding for each in plans)
+
+
+@pytest.mark.parametrize("plant", carrousel.DEFECTS, ids=lambda plant: plant.__name__)
+def test_a_planted_defect_of_jackpots_is_found(
+    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    faults = carrousel.DEFECTS[plant]
+    plans = (
+        plan(seed, 0.03, 0, 8 * len(faults), parts=("carrousel",))
+        for seed in range(1, MAX_SEEDS + 1)
+    )
+    assert any(run(plan_of(each, faults)).finding for each in plans)

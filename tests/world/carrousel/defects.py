@@ -1,0 +1,94 @@
+"""Defects that are put into the controller of the jackpots, and the faults that reveal them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from subscribers.carrousel.books import Books
+from subscribers.carrousel.intake import IntakeMemory
+from subscribers.carrousel.service import JackpotController
+from subscribers.carrousel.tables import TrackedTable
+from subscribers.pending_recall import PendingRecall
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def _meter_with_all(books: Books, jackpot: str) -> int:
+    return books.store.balance(jackpot)
+
+
+def stake_counted_again(patch: pytest.MonkeyPatch) -> None:
+    """A controller that starts does not know what its boxes had staked: their next coin, which
+    states the whole stake, counts in full.
+    """
+    reload = Books.reload
+
+    def forgetful(books: Books) -> dict[str, bytes]:
+        memories = reload(books)
+        for name, state in books.states.items():
+            tables = {table: replace(each, rounds=()) for table, each in state.tables.items()}
+            books.states[name] = replace(state, tables=tables)
+        return memories
+
+    patch.setattr(Books, "reload", forgetful)
+
+
+def stakes_lost_at_a_reconnect(patch: pytest.MonkeyPatch) -> None:
+    """After a reconnect a table is linked anew, with what it shows then."""
+    disconnect = TrackedTable.on_disconnect
+
+    def forgetful(table: TrackedTable) -> None:
+        disconnect(table)
+        table.intake.memory = IntakeMemory()
+
+    patch.setattr(TrackedTable, "on_disconnect", forgetful)
+
+
+def meter_before_its_commit(patch: pytest.MonkeyPatch) -> None:
+    """A statement has what is applied, and is published before the commit."""
+    apply_all = JackpotController._apply_all
+
+    def eager(controller: JackpotController, books: Books, facts: Sequence[Any]) -> Any:
+        done = apply_all(controller, books, facts)
+        controller._publish_statements()
+        return done
+
+    patch.setattr(Books, "meter", _meter_with_all)
+    patch.setattr(JackpotController, "_apply_all", eager)
+
+
+def meter_of_a_refused_commit(patch: pytest.MonkeyPatch) -> None:
+    """What the disk has refused stays in the books."""
+    patch.setattr(Books, "meter", _meter_with_all)
+    patch.setattr(Books, "drop_uncommitted", lambda _: None)
+
+
+def recall_given_up(patch: pytest.MonkeyPatch) -> None:
+    """A recall without an answer is not repeated."""
+    patch.setattr(PendingRecall, "is_waiting", lambda *_: True)
+
+
+def start_given_up(patch: pytest.MonkeyPatch) -> None:
+    """A controller that cannot read its ledger at its start does not try again."""
+    try_start = JackpotController._try_start
+
+    async def once(controller: JackpotController) -> bool:
+        await try_start(controller)
+        return True
+
+    patch.setattr(JackpotController, "_try_start", once)
+
+
+KILLS = ("controller killed", "controller killed at a commit")
+DEFECTS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]] = {
+    stake_counted_again: KILLS,
+    stakes_lost_at_a_reconnect: ("controller cut off", "broker down, keeps all"),
+    meter_before_its_commit: KILLS,
+    meter_of_a_refused_commit: ("ledger's disk full",),
+    recall_given_up: ("broker loses QoS 0", "daemon killed", "controller disconnected"),
+    start_given_up: ("ledger's disk dead", "controller killed"),
+}
