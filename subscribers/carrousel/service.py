@@ -104,6 +104,8 @@ EAGER_RECALL_SECONDS, RECALL_INTERVAL_SECONDS = 10.0, 2.0
 """For the first of these times after a hit, all tables are recalled at every tick; after that, at
 intervals of the second.
 """
+RECOVERY_INTERVAL_SECONDS = 1.0
+"""Time from a commit that the disk refused to the next attempt."""
 LEDGER_RETRY_SECONDS = 5.0
 """Interval between two attempts to open a ledger that the disk does not let be read or written."""
 MAX_WAITING_ORDERS = 20
@@ -215,6 +217,8 @@ class JackpotController:
         self._counts = JackpotCounts()
         self._uncommitted: list[tuple[str, Fact]] = []
         """Facts that were applied and not committed yet."""
+        self._recover_at = 0.0
+        """Monotonic time from which on the ledger may be opened again after a refused commit."""
         self._store_trouble = ""
         """Last reported reason why the ledger cannot be written."""
 
@@ -796,7 +800,7 @@ class JackpotController:
                 async with asyncio.timeout(self._until_due()):
                     await self._work.wait()
             self._work.clear()
-            if self.why == "store" and self.books is not None:
+            if self.books is not None and self._may_recover():
                 await self._recover()
             done: list[tuple[OutcomeFuture, FactOutcome | OrderRefusedError]] = []
             if self.books is not None and self.why is None:
@@ -965,6 +969,7 @@ class JackpotController:
         """Go out of play and back to the committed state: the disk refused these facts."""
         self._log.error("the ledger is not written", reason=str(error))
         self.why, self._store_trouble = "store", str(error)
+        self._recover_at = clock.monotonic() + RECOVERY_INTERVAL_SECONDS
         self._uncommitted = []
         if self.books is not None:
             self.books.drop_uncommitted()
@@ -976,6 +981,12 @@ class JackpotController:
             if reply is not None and not reply.done():
                 reply.set_exception(error)
         self._pending_facts = []
+
+    def _may_recover(self) -> bool:
+        """Return whether to try again. A full disk lets the ledger be opened and refuses the next
+        commit: without a pause, that would be repeated as fast as the ledger is verified.
+        """
+        return self.why == "store" and clock.monotonic() >= self._recover_at
 
     async def _recover(self) -> None:
         """Try again. The states in the file are verified as at a start."""
