@@ -36,6 +36,7 @@ from controller.mqtt.outgoing import OutgoingMessage
 from controller.mqtt.table_claims import AssignedNumbers, TableClaims
 from controller.people.gate import CommandGate, signature_by, signature_of
 from controller.people.signed_command import claims_of, kid_of
+from controller.people.two_persons import CommandSigner
 from controller.tables.device_orders import command_device
 from controller.tables.runner import NotStoredError, TableRunner
 from devices import clock
@@ -390,6 +391,7 @@ class TablesApi:
         log = self._log.bind(table=table, command=name[:64])
         sender, reason = Sender(), FAILED
         signature: Signature | None = None
+        first: CommandSigner | None = None
         try:
             if served.gate is None or not (served.required or is_token(message.payload)):
                 sender, command = read_order(name, message.payload, served.runner.clock())
@@ -407,6 +409,7 @@ class TablesApi:
                 preview = served.runner.table.preview
                 permitted = served.gate.permit(verified, message.payload, name, now, at, preview)
                 command, signed = permitted.command, permitted.signed
+                first = permitted.first if permitted.second is not None else None
             if isinstance(command, Recall):
                 room = min(
                     MAX_RECALL_BYTES,
@@ -461,7 +464,8 @@ class TablesApi:
                 log.info("command refused", refusal=reason, **detail)
         if not reply.ok and signature is not None:
             _store_refusal(served, signature, reason)
-        return self._replies(table, served.topics, sender, message, msgspec.json.encode(reply))
+        replies = self._replies(table, served.topics, sender, message, msgspec.json.encode(reply))
+        return replies if first is None else [*replies, *_first_reply(served, table, first, reply)]
 
     def _is_new_outcome(self, client: tuple[str, str | None], error: str | None) -> bool:
         """Return True if the result of a recall differs from the last one of that table and client.
@@ -489,17 +493,14 @@ class TablesApi:
             served = self._served[table]
             gate, preview = served.gate, served.runner.table.preview
             for each in gate.expired(now, preview) if gate is not None else ():
-                token = each.first.token.encode()
-                claims, refusal = claims_of(token), RejectedError(each.over).refusal
-                name = level(claims.command)
+                refusal = RejectedError(each.over).refusal
+                name = level(claims_of(each.first.token.encode()).command)
                 self.refusals[refusal.key] = self.refusals.get(refusal.key, 0) + 1
                 self._log.info("no second person", table=table, command=name, by=each.first.name)
                 if (first := signature_by(each.first)) is not None:
                     _store_refusal(served, first, refusal.key)
-                if claims.client is not None:
-                    reply = Reply(id=claims.jti, ok=False, error=refusal.error(), refusal=refusal)
-                    topic = served.topics.reply(table, claims.client)
-                    messages.append(OutgoingMessage(topic, msgspec.json.encode(reply)))
+                reply = Reply(id=None, ok=False, error=refusal.error(), refusal=refusal)
+                messages += _first_reply(served, table, each.first, reply)
         return messages
 
     def _replies(
@@ -517,6 +518,17 @@ class TablesApi:
                 self.withheld += 1
                 self._log.info("answer withheld", table=table, response_topic=ascii(wanted[:64]))
         return replies
+
+
+def _first_reply(
+    served: ServedTable, table: str, first: CommandSigner, reply: Reply
+) -> list[OutgoingMessage]:
+    """Return the second answer to the first signer of a command: what became of it."""
+    claims = claims_of(first.token.encode())
+    if claims.client is None:
+        return []
+    body = msgspec.json.encode(replace(reply, id=claims.jti))
+    return [OutgoingMessage(served.topics.reply(table, claims.client), body)]
 
 
 async def _recall(served: ServedTable, recall: Recall, room: int) -> tuple[msgspec.Raw, ...]:

@@ -48,8 +48,6 @@ it twice, and anyone who may send commands can send it again. It does not say wh
 first copy.
 """
 _SECOND_PERSON_WANTED = "second_person_wanted"
-_SECOND_PERSON_ENDED = ("second_person_late", "second_person_over")
-"""Refusals after which a command no longer waits for a second person."""
 
 TouchState = Literal["sending", "sent", "followed", "refused", "waiting", "unknown", "unsent"]
 """State of a touch. ``sending``: not yet confirmed by the broker. ``waiting``: for the second
@@ -391,15 +389,9 @@ class CommandSender:
             return  # it is about another copy, which came later
         if reply.ok:
             self._update(_followed(touch, reply))
-            content = _content(touch)
-            for number in [
-                touch_number
-                for touch_number, wait in self.waits.items()
-                if _content(wait.touch) == content
-            ]:
-                if number != touch.number and number in self.touches:
-                    self._update(_followed(self.touches[number], reply))
-                del self.waits[number]
+            self.waits.pop(touch.number, None)
+            if touch.table in self._mute:
+                self._follow_first(touch, reply)
             return
         waiting = key == _SECOND_PERSON_WANTED
         state: TouchState = "waiting" if waiting else "refused"
@@ -415,11 +407,23 @@ class CommandSender:
             )
             # the pages do not track the time: notify them when the wait ends
             asyncio.get_running_loop().call_later(seconds_left, self._changed, touch.table)
-        elif key in _SECOND_PERSON_ENDED:
+        else:
             self.waits.pop(touch.number, None)
-        elif reply.judged:
-            self._refuse_first(touch, reply)
+            if reply.judged:
+                self._refuse_first(touch, reply)
         self._changed(touch.table)
+
+    def _follow_first(self, second: Touch, reply: _CommandReply) -> None:
+        """A jackpot's controller answers the second person only; a daemon also the first one."""
+        content = _content(second)
+        for number in [
+            touch_number
+            for touch_number, wait in self.waits.items()
+            if _content(wait.touch) == content
+        ]:
+            if number in self.touches:
+                self._update(_followed(self.touches[number], reply))
+            del self.waits[number]
 
     def _refuse_first(self, second: Touch, reply: _CommandReply) -> None:
         """A jackpot's controller judges an order when both persons have signed it: the first one's

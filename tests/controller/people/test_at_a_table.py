@@ -25,6 +25,7 @@ from controller.people.register import People, checked_people
 from controller.people.seen import SeenCommands
 from controller.people.two_persons import SECOND_PERSON_SECONDS, needs_two
 from controller.proof.evidence import Evidence
+from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.readings import LinkUp, Phase, WheelFault, WheelNumber, WheelPhase
 from tests.controller.tables.test_runner import make_runner
@@ -102,15 +103,20 @@ async def give(api: TablesApi, name: str, body: bytes) -> Any:
     return json.loads(answer.payload)
 
 
+async def play(runner: TableRunner) -> None:
+    """A session with one spin."""
+    for each in spins(5):
+        if isinstance(each, SessionOpen):
+            await runner.execute(each)
+        else:
+            runner.on_readings([each])  # type: ignore[list-item]
+
+
 async def test_a_missing_second_person_is_reported_to_the_first(tmp_path: Path) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         api = make(journal)
         runner = api._served["r1"].runner
-        for each in spins(5):
-            if isinstance(each, SessionOpen):
-                await runner.execute(each)
-            else:
-                runner.on_readings([each])  # type: ignore[list-item]
+        await play(runner)
         given = claims(LASA, "result.correct", round=1, number=12)
         reply = await give(api, "result-correct", token(given))
         assert reply["refusal"]["key"] == "second_person_wanted"
@@ -130,6 +136,24 @@ async def test_a_missing_second_person_is_reported_to_the_first(tmp_path: Path) 
         other = claims(VIDAL, "result.correct", "director", round=1, number=12)
         reply = await give(api, "result-correct", token(other))
         assert reply["refusal"]["key"] == "second_person_wanted"
+
+
+async def test_the_first_person_is_answered_too_when_the_second_has_signed(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        api = make(journal)
+        runner = api._served["r1"].runner
+        await play(runner)
+        first = claims(LASA, "result.correct", round=1, number=12)
+        second = claims(VIDAL, "result.correct", "director", round=1, number=12)
+        reply = await give(api, "result-correct", token(first))
+        assert reply["refusal"]["key"] == "second_person_wanted"
+        message = IncomingMessage("", token(second), retain=False)
+        answers = await api.answer("r1", "result-correct", message)
+        told = [(each.topic, json.loads(each.payload)) for each in answers]
+        assert told == [
+            ("novamas/v1/palma/r1/reply/t-vidal", {"id": second.jti, "ok": True}),
+            ("novamas/v1/palma/r1/reply/m-lasa", {"id": first.jti, "ok": True}),
+        ]
 
 
 async def test_where_signatures_are_not_required_both_are_followed(tmp_path: Path) -> None:
