@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from controller.contract.commands import Command, Role
 from controller.contract.refusals import RejectedError
+from controller.games.roles import allow_minimum
 
 Guard = Callable[[Any], RejectedError | None]
 """Looks at the table alone: returns why it refuses the command now, whatever its fields; or
@@ -96,6 +97,25 @@ def is_closed(turn: Any) -> RejectedError | None:
         if turn.state.open
         else None
     )
+
+
+def above_zero(turn: Any, command: Any) -> None:  # noqa: ARG001 - at any table
+    """Reject a minimum that is not above 0."""
+    if command.minimum is not None:
+        allow_minimum(command.minimum)
+
+
+def lawful_minimum(turn: Any, command: Any) -> None:
+    """Reject also a minimum with which the decree does not allow the table's highest stakes."""
+    above_zero(turn, command)
+    if command.minimum is not None:
+        turn.require_highest(command.minimum)
+
+
+def another_minimum(turn: Any, command: Any) -> None:
+    """Reject the present minimum."""
+    if command.minimum == turn.state.minimum:
+        raise RejectedError("minimum_already", minimum=command.minimum)
 
 
 def between_rounds(turn: Any) -> RejectedError | None:

@@ -19,7 +19,6 @@ from controller.contract.events import (
     RoundVoid,
     SessionOpened,
 )
-from controller.games.roles import allow_minimum
 from controller.games.rounds import Lawful, Rounds
 from controller.rulebooks.law import Law
 from devices.readings import Number, Reading
@@ -52,15 +51,9 @@ class Moves(ABC, Generic[Book, Settings, State]):
         """Make the moves that follow from an input without another one."""
 
     def open_session(self, command: SessionOpen) -> None:
-        """Open a session, which has no round yet. Raises ``RejectedError`` if its minimum is not
-        allowed.
-        """
-        before = self.state
-        if command.minimum is not None:
-            allow_minimum(command.minimum)
-            self.require_highest(command.minimum)
+        """Open a session, which has no round yet."""
         self.change(
-            session=before.session + 1,
+            session=self.state.session + 1,
             open=True,
             minimum=command.minimum,
             currency=command.currency,
@@ -72,9 +65,6 @@ class Moves(ABC, Generic[Book, Settings, State]):
                 by=command.by, role=command.role, minimum=command.minimum, currency=command.currency
             )
         )
-
-    def require_highest(self, minimum: int) -> None:
-        """Reject a minimum with which the decree does not allow the table's highest stakes."""
 
     @property
     def number(self) -> int:
@@ -112,7 +102,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
                 asks=asks,
                 frames=frames_of(reading),
                 readings=readings,
-                **self.about(reading),
+                spin=getattr(self.state.current or reading, "spin", None),  # at a wheel
             )
         )
 
@@ -141,10 +131,6 @@ class Moves(ABC, Generic[Book, Settings, State]):
                 announcement=call,
             )
         )
-
-    def about(self, reading: Reading | None) -> dict[str, Any]:  # noqa: ARG002 - most games need only the round
-        """Further fields of an irregularity's event."""
-        return {}
 
     def raise_alert(
         self, alert: str, reading: Reading | None = None, detail: str | None = None

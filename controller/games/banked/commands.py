@@ -34,6 +34,7 @@ from controller.games.guards import (
     FieldCheck,
     Row,
     Rows,
+    above_zero,
     has_result,
     is_closed,
     is_open,
@@ -473,7 +474,7 @@ def _shown_cards_need_decision() -> RejectedError:
 
 
 COMMANDS: Rows = {
-    SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
+    SessionOpen: Row(IN_CHARGE, (is_closed, FieldCheck(above_zero)), open_session),
     SessionClose: Row(IN_CHARGE, (is_open,), close_session),
     DealError: Row(VOIDERS, (FieldCheck(not_withdrawn), *DEALING), report_error),
     RoundVoid: Row(VOIDERS, (FieldCheck(round_to_void, voidable),), void),

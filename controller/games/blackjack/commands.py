@@ -35,12 +35,14 @@ from controller.games.guards import (
     FieldCheck,
     Row,
     Rows,
+    another_minimum,
     has_round,
     is_closed,
     is_open,
+    lawful_minimum,
     rounds_left,
 )
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS, allow_minimum
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import confirmer, void_law
 
 # Sessions
@@ -309,12 +311,6 @@ def unconfirmed(turn: BlackjackTurn) -> RejectedError | None:
     return None if waits else RejectedError("nothing_to_confirm", round=deal.round)
 
 
-def allowed_minimum(turn: BlackjackTurn, command: LimitAnnounce) -> None:
-    """Reject a minimum that the decree does not allow."""
-    allow_minimum(command.minimum)
-    turn.require_highest(command.minimum)
-
-
 def limit_may_change(turn: BlackjackTurn) -> RejectedError | None:
     """The decree allows another minimum."""
     if turn.book.limit_change == "none":
@@ -326,12 +322,6 @@ def limit_unannounced(turn: BlackjackTurn) -> RejectedError | None:
     """No new minimum is announced."""
     limit = turn.state.limit
     return None if limit is None else RejectedError("minimum_announced", minimum=limit.minimum)
-
-
-def differs(turn: BlackjackTurn, command: LimitAnnounce) -> None:
-    """Reject the present minimum."""
-    if command.minimum == turn.state.minimum:
-        raise RejectedError("minimum_already", minimum=command.minimum)
 
 
 def limit_known(turn: BlackjackTurn) -> RejectedError | None:
@@ -357,7 +347,7 @@ def not_closing(turn: BlackjackTurn) -> RejectedError | None:
 BEGINS = (rounds_left, last_shoe_lasts, has_shoe)
 
 COMMANDS: Rows = {
-    SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
+    SessionOpen: Row(IN_CHARGE, (is_closed, FieldCheck(lawful_minimum)), open_session),
     SessionClose: Row(IN_CHARGE, (is_open,), close_session),
     RoundVoid: Row(VOIDERS, (is_open, has_round, FieldCheck(of_this_round)), void),
     RoundConfirm: Row(
@@ -375,10 +365,10 @@ COMMANDS: Rows = {
         IN_CHARGE,
         (
             is_open,
-            FieldCheck(allowed_minimum),
+            FieldCheck(lawful_minimum),
             limit_may_change,
             limit_unannounced,
-            FieldCheck(differs),
+            FieldCheck(another_minimum),
             limit_known,
             FieldCheck(rises),
         ),

@@ -6,8 +6,7 @@ It is a game of a wheel that reports places (see ``cells``). Its own: the chance
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from controller.contract.commands import BetsClose, LimitAnnounce, SessionOpen
@@ -20,7 +19,7 @@ from controller.games.boule.settings import BREACHES, BouleSettings
 from controller.games.cells import game as cells
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
-from controller.games.cells.turn import CellsTurn
+from controller.games.cells.turn import CellsTurn, cells_course
 from controller.games.guards import FieldCheck
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels import commands as wheel_commands
@@ -38,64 +37,67 @@ class BouleState(CellsState, frozen=True, kw_only=True, omit_defaults=True):
     throws: int = 0
 
 
+def offered(turn: BouleTurn) -> Mapping[str, Bounds]:
+    """The numbers and the simple chances. The highest stakes are multiples of the authorised
+    minimum, and hold for each player separately.
+    """
+    authorised = turn.settings.authorised_minimum or turn.state.minimum
+    kinds = {
+        name: bounds(authorised, bet.limits, turn.settings.highest.get(name))._replace(
+            least=turn.state.minimum
+        )
+        for name, bet in turn.book.bets.items()
+    }
+    return {bet: kinds["number" if bet.isdecimal() else "simple"] for bet in bets(turn.book)}
+
+
+def allow_highest(turn: BouleTurn, minimum: int) -> None:
+    """Reject a minimum unless the highest stakes lie between two multiples of the authorised
+    one.
+    """
+    authorised = turn.settings.authorised_minimum or minimum
+    law = turn.book.laws.get("bet_limit")
+    stakes.require_lawful(turn.settings.highest, limits(turn.book), authorised, law)
+
+
+def forget(turn: BouleTurn) -> None:
+    """Drop a report of before the session, and forget who threw last."""
+    turn.change(held=None)
+    turn.change(thrower=None, throws=0)
+
+
+def outcome(turn: BouleTurn, entry: WheelEntry) -> BouleOutcome:
+    """The number and its simple chances."""
+    assert entry.number is not None
+    number = int(entry.number)
+    own = chances(number, turn.book)
+    return BouleOutcome(
+        number=number,
+        colour=own.colour,
+        parity=own.parity,
+        half=own.half,
+        last_of_session=entry.last,
+    )
+
+
+def pay(turn: BouleTurn, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:
+    """The outcome of each bet that was placed."""
+    return settled(int(number), bets, turn.book)
+
+
+def symbols_of(turn: BouleTurn) -> Iterable[Number]:
+    """The number of each hole, row by row."""
+    return chain(*turn.settings.holes)
+
+
 class BouleTurn(CellsTurn):
     """One step of a boule table."""
 
     book: Boule
     settings: BouleSettings
     state: BouleState
-    breaches = BREACHES
-
-    @cached_property
-    def _symbols(self) -> Mapping[int, Number]:
-        return dict(enumerate(chain(*self.settings.holes), 1))
-
-    def symbols(self) -> Mapping[int, Number]:
-        """The number of each hole, row by row from 1."""
-        return self._symbols
-
-    def offered(self) -> Mapping[str, Bounds]:
-        """The numbers and the simple chances. The highest stakes are multiples of the authorised
-        minimum, and hold for each player separately.
-        """
-        authorised = self.settings.authorised_minimum or self.state.minimum
-        kinds = {
-            name: bounds(authorised, bet.limits, self.settings.highest.get(name))._replace(
-                least=self.state.minimum
-            )
-            for name, bet in self.book.bets.items()
-        }
-        return {bet: kinds["number" if bet.isdecimal() else "simple"] for bet in bets(self.book)}
-
-    def require_highest(self, minimum: int) -> None:
-        """Reject a minimum unless the highest stakes lie between two multiples of the authorised
-        one.
-        """
-        authorised = self.settings.authorised_minimum or minimum
-        law = self.book.laws.get("bet_limit")
-        stakes.require_lawful(self.settings.highest, limits(self.book), authorised, law)
-
-    def forget(self) -> None:
-        """Forget who threw last."""
-        super().forget()
-        self.change(thrower=None, throws=0)
-
-    def outcome(self, entry: WheelEntry) -> BouleOutcome:
-        """The number and its simple chances."""
-        assert entry.number is not None
-        number = int(entry.number)
-        own = chances(number, self.book)
-        return BouleOutcome(
-            number=number,
-            colour=own.colour,
-            parity=own.parity,
-            half=own.half,
-            last_of_session=entry.last,
-        )
-
-    def settled(self, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:
-        """The outcome of each bet that was placed."""
-        return settled(int(number), bets, self.book)
+    course = cells_course(BREACHES, outcome, offered, allow_highest, pay)._replace(forget=forget)
+    symbols_of = symbols_of
 
 
 def close_bets(turn: BouleTurn, command: BetsClose) -> None:

@@ -92,7 +92,7 @@ def on_fault(turn: CellsTurn, reading: WheelFault) -> None:
         hidden
         and current
         and reading.active
-        and reading.fault in turn.breaches
+        and reading.fault in turn.course.breaches
         and reading.fault in OUTCOMES
     ):
         turn.irregular(reading.fault, reading=reading, asks=DECISIONS)
@@ -121,7 +121,7 @@ def _land(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:
         turns is not None
         and turns < turn.settings.turns
         and current
-        and turn.concerns("too_few_turns", current)
+        and turn.course.concerns("too_few_turns", current)
         and not reading.late
     ):
         turn.breach("too_few_turns", reading)

@@ -4,15 +4,17 @@ moves of every wheel.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping
-from typing import TypeGuard
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar
 
-from controller.contract.events import BetsLastCall
+from controller.contract.events import AnyOutcome, BetsLastCall, Settled
 from controller.games.cells.settings import CellsSettings
 from controller.games.cells.state import CellsState
-from controller.games.wheels.state import WheelEntry, WheelRound
-from controller.games.wheels.turn import WheelTurn, Why
+from controller.games.stakes import Bounds, Stake
+from controller.games.wheels.settings import WheelBreach
+from controller.games.wheels.state import WheelEntry
+from controller.games.wheels.turn import WheelCourse, WheelTurn
 from devices.readings import Number, Reading
 
 OUTCOMES = frozenset({"between", "ball_out", "number_unknown"})
@@ -26,42 +28,16 @@ class CellsTurn(WheelTurn):
 
     settings: CellsSettings
     state: CellsState
-    opening = ("idle", "bets_open", "settled")
-    put_back = False
+    symbols_of: ClassVar[Callable[[Any], Iterable[Number]]]
+    """The symbol of each place of the wheel, in order."""
 
-    @abstractmethod
+    @cached_property
+    def _symbols(self) -> Mapping[int, Number]:
+        return dict(enumerate(self.symbols_of(), 1))
+
     def symbols(self) -> Mapping[int, Number]:
         """The symbol of each place of the wheel, counted from 1."""
-
-    def has_number(self, number: Number | None) -> TypeGuard[Number]:
-        """Whether the wheel has this number."""
-        return number is not None and number in set(self.symbols().values())
-
-    def numbers(self) -> str:
-        """The numbers of the wheel, in words."""
-        return ", ".join(str(number) for number in dict.fromkeys(self.symbols().values()))
-
-    def concerns(self, fault: str, current: WheelRound) -> bool:  # noqa: ARG002 - all faults alike
-        """Also once bets are closed: not every such wheel reports that it was set going."""
-        return current.launched or current.closed
-
-    def may_be_stated(self, current: WheelRound) -> bool:
-        """Once bets are closed: if the wheel stops between two places, only a person can give the
-        number.
-        """
-        return current.closed
-
-    @property
-    def bets_open_at_wheel(self) -> bool:
-        """Whether bets open by themselves: the wheel rests, or a fault ended the spin and no
-        silence hid the rest. Not after the last of the announced rounds.
-        """
-        state = self.state
-        rests = state.phase in self.opening or (
-            not state.gap and not OUTCOMES.isdisjoint(state.faults)
-        )
-        free = state.open and state.current is None and state.left("close") != 0
-        return self.settings.phases == "device" and rests and free
+        return self._symbols
 
     @property
     def moving(self) -> bool:
@@ -75,20 +51,6 @@ class CellsTurn(WheelTurn):
             and self.over(state.spin) is None
         )
 
-    def silence(self, reading: Reading) -> None:
-        """Forget the movement of the wheel."""
-        super().silence(reading)
-        self.change(phase=None)
-
-    def forget(self) -> None:
-        """Drop a report of the wheel from before the session."""
-        self.change(held=None)
-
-    def begin(self, spin: int | None) -> WheelRound:
-        """Begin the next round, without a report held back in the previous one."""
-        self.change(held=None)
-        return super().begin(spin)
-
     def last_call(self) -> None:
         """Announce the last call once, if the decree words it: the wheel is about to stop."""
         current, call = self.state.current, self.book.announcements.get("last_call")
@@ -96,28 +58,61 @@ class CellsTurn(WheelTurn):
             self.change_current(said=(*current.said, "last_call"))
             self.emit(BetsLastCall(round=current.round, spin=current.spin, announcement=call))
 
-    def result(
-        self,
-        round_: WheelRound | WheelEntry,
-        number: Number,
-        confirmed_by: str | None = None,
-        cell: int | None = None,
-    ) -> None:
-        """Give the result; if the wheel opens the bets, the next round begins with it."""
-        super().result(round_, number, confirmed_by, cell)
-        self._next()
 
-    def unresolved(
-        self,
-        round_: WheelRound | WheelEntry,
-        why: Why,
-        candidate: Number | None = None,
-        cell: int | None = None,
-    ) -> None:
-        """End without a result; if the wheel opens the bets, the next round begins all the same."""
-        super().unresolved(round_, why, candidate, cell)
-        self._next()
+def opens(turn: CellsTurn) -> bool:
+    """Whether bets open by themselves: the wheel rests, or a fault ended the spin and no silence
+    hid the rest. Not after the last of the announced rounds.
+    """
+    state = turn.state
+    rests = state.phase in turn.course.opening or (
+        not state.gap and not OUTCOMES.isdisjoint(state.faults)
+    )
+    free = state.open and state.current is None and state.left("close") != 0
+    return turn.settings.phases == "device" and rests and free
 
-    def _next(self) -> None:
-        if self.bets_open_at_wheel:
-            self.open_bets(None)
+
+def silent(turn: CellsTurn, reading: Reading) -> None:  # noqa: ARG001 - any silence
+    """Forget the movement of the wheel."""
+    turn.change(phase=None)
+
+
+def drop_held(turn: CellsTurn) -> None:
+    """Drop a report of the wheel that was held back before."""
+    turn.change(held=None)
+
+
+def open_next(turn: CellsTurn) -> None:
+    """If the wheel opens the bets, the next round begins with the end of this one."""
+    if turn.bets_open_at_wheel:
+        turn.open_bets(None)
+
+
+def cells_course(
+    breaches: Mapping[str, WheelBreach],
+    outcome: Callable[[Any, WheelEntry], AnyOutcome],
+    offered: Callable[[Any], Mapping[str, Bounds]],
+    allow_highest: Callable[[Any, int], None],
+    settled: Callable[[Any, Number, tuple[Stake, ...]], tuple[Settled, ...]],
+) -> WheelCourse:
+    """The course of a game of this family. Faults concern a round also once bets are closed, since
+    not every such wheel reports that it was set going; and then a person may give the number, if
+    the wheel stops between two places.
+    """
+    return WheelCourse(
+        opening=("idle", "bets_open", "settled"),
+        breaches=breaches,
+        put_back=False,
+        numbers=lambda turn: set(turn.symbols().values()),
+        numbers_in_words=lambda turn: ", ".join(map(str, dict.fromkeys(turn.symbols().values()))),
+        outcome=outcome,
+        offered=offered,
+        allow_highest=allow_highest,
+        settled=settled,
+        concerns=lambda _, current: current.launched or current.closed,
+        may_be_stated=lambda current: current.closed,
+        opens=opens,
+        silent=silent,
+        forget=drop_held,
+        begins=drop_held,
+        ended=open_next,
+    )

@@ -33,6 +33,7 @@ from controller.games.guards import (
     DEALING,
     FieldCheck,
     Row,
+    above_zero,
     bets_closed,
     by_moves,
     has_round,
@@ -56,7 +57,9 @@ INPUTS = Inputs(
         **dict.fromkeys(SILENCES, on_silence),
     },
     commands={
-        person.SessionOpen: Row(IN_CHARGE, (is_closed,), commands.open_session),
+        person.SessionOpen: Row(
+            IN_CHARGE, (is_closed, FieldCheck(above_zero)), commands.open_session
+        ),
         person.SessionClose: Row(IN_CHARGE, (is_open,), commands.close_session),
         person.CardDecide: Row(IN_CHARGE, (by_moves(errors.card_waits),), errors.decide),
         person.RoundVoid: Row(

@@ -32,7 +32,6 @@ from controller.games.circle.streets import needed, pack
 from controller.games.circle.turn import CircleTurn
 from controller.games.dealt.state import DealtEntry
 from controller.games.poker.readings import counted
-from controller.games.roles import allow_minimum
 from controller.games.session import confirmer, round_to_void, undecided, void_law
 
 # Sessions
@@ -73,7 +72,6 @@ def close_session(turn: CircleTurn, command: SessionClose) -> None:
 
 def announce_limit(turn: CircleTurn, command: LimitAnnounce) -> None:
     """Announce a minimum that applies from the next round on."""
-    allow_minimum(command.minimum)
     turn.change(raised=command.minimum)
     turn.emit(LastRounds(purpose="limit", left=1 if turn.state.current else 0, by=command.by))
 

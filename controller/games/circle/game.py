@@ -50,6 +50,7 @@ from controller.games.dealt.guards import (
 from controller.games.guards import (
     FieldCheck,
     Row,
+    above_zero,
     by_moves,
     has_round,
     is_closed,
@@ -73,7 +74,9 @@ INPUTS = Inputs(
         **dict.fromkeys((*SILENCES, device.ShoeReset), readings.on_silence),
     },
     commands={
-        person.SessionOpen: Row(IN_CHARGE, (is_closed,), commands.open_session),
+        person.SessionOpen: Row(
+            IN_CHARGE, (is_closed, FieldCheck(above_zero)), commands.open_session
+        ),
         person.SessionClose: Row(IN_CHARGE, (is_open,), commands.close_session),
         person.CardDecide: Row(IN_CHARGE, (decisions.card_waits,), decisions.decide),
         person.RoundVoid: Row(VOIDERS, (FieldCheck(round_to_void, voidable),), commands.void),
@@ -87,7 +90,9 @@ INPUTS = Inputs(
             (FieldCheck(correction.result, correction.has_winner),),
             correction.correct,
         ),
-        person.LimitAnnounce: Row(IN_CHARGE, (is_open,), commands.announce_limit),
+        person.LimitAnnounce: Row(
+            IN_CHARGE, (is_open, FieldCheck(above_zero)), commands.announce_limit
+        ),
         person.BoxesSet: Row(AT_THE_TABLE, (is_open,), commands.set_seats),
         person.ButtonSet: Row(
             AT_THE_TABLE,

@@ -41,6 +41,7 @@ from controller.games.guards import (
     has_result,
     is_closed,
     is_open,
+    lawful_minimum,
     rounds_left,
     voidable,
 )
@@ -230,7 +231,7 @@ def card_waits(turn: Turn) -> RejectedError | None:
 
 
 COMMANDS: Rows = {
-    SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
+    SessionOpen: Row(IN_CHARGE, (is_closed, FieldCheck(lawful_minimum)), open_session),
     SessionClose: Row(IN_CHARGE, (is_open,), talla.close_session),
     CardDecide: Row(IN_CHARGE, (card_waits,), decide),
     RoundVoid: Row(VOIDERS, (FieldCheck(round_to_void, voidable),), void),

@@ -28,6 +28,7 @@ from controller.games.craps.turn import DECISIONS, CrapsTurn
 from controller.games.guards import (
     FieldCheck,
     Row,
+    above_zero,
     bets_open,
     between_rounds,
     by_moves,
@@ -51,7 +52,9 @@ INPUTS = Inputs(
     },
     commands={
         person.SessionOpen: Row(
-            IN_CHARGE, (FieldCheck(commands.fits_highest), is_closed), commands.open_session
+            IN_CHARGE,
+            (FieldCheck(commands.fits_highest), is_closed, FieldCheck(above_zero)),
+            commands.open_session,
         ),
         person.SessionClose: Row(IN_CHARGE, (is_open,), commands.close_session),
         person.RoundVoid: Row(

@@ -6,8 +6,7 @@ It is a game of a wheel that reports places (see ``cells``). Its own: the order 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -16,7 +15,7 @@ from controller.contract.shown import FortuneShown
 from controller.games import stakes
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
-from controller.games.cells.turn import CellsTurn
+from controller.games.cells.turn import CellsTurn, cells_course
 from controller.games.fortune.settings import BREACHES, DOUBTED_SETTINGS, FortuneSettings
 from controller.games.fortune.wheel import faults, symbol, usual
 from controller.games.stakes import Bounds, Stake, bounds
@@ -28,43 +27,45 @@ PAYS = {"24": "pays_24", "15": "pays_15"}
 """The bets whose payout a setting states, where the decree is in doubt."""
 
 
+def symbols_of(turn: FortuneTurn) -> Iterable[Number]:
+    """The symbol of each cell, clockwise."""
+    return turn.settings.cells or usual(turn.book)
+
+
+def offered(turn: FortuneTurn) -> Mapping[str, Bounds]:
+    """The symbols with their limits."""
+    multiples = () if turn.book.highest is None else (turn.book.highest,)
+    return {
+        name: bounds(turn.state.minimum, multiples, turn.settings.highest.get(name))
+        for name in turn.book.bets
+    }
+
+
+def allow_highest(turn: FortuneTurn, minimum: int) -> None:
+    """The highest stake is a multiple of the minimum, where the decree fixes it."""
+    law = turn.book.laws.get("bet_limit")
+    stakes.require_lawful(turn.settings.highest, bands(turn.book), minimum, law)
+
+
+def outcome(turn: FortuneTurn, entry: WheelEntry) -> FortuneOutcome:  # noqa: ARG001 - no rule of the table
+    """The symbol, and its cell if reported."""
+    assert entry.number is not None
+    return FortuneOutcome(number=entry.number, cell=entry.cell, last_of_session=entry.last)
+
+
+def pay(turn: FortuneTurn, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:
+    """What each bet does: that on each symbol, then those that were placed."""
+    outcomes = {bet.bet: bet for bet in settled(number, turn.book, turn.settings)}
+    return (*outcomes.values(), *(replace(outcomes[bet.bet], who=bet.who) for bet in bets))
+
+
 class FortuneTurn(CellsTurn):
     """One step of a table of the wheel of fortune."""
 
     book: FortuneWheelBook
     settings: FortuneSettings
-    breaches = BREACHES
-
-    @cached_property
-    def _symbols(self) -> Mapping[int, Number]:
-        return dict(enumerate(self.settings.cells or usual(self.book), 1))
-
-    def symbols(self) -> Mapping[int, Number]:
-        """The symbol of each cell, clockwise from 1."""
-        return self._symbols
-
-    def offered(self) -> Mapping[str, Bounds]:
-        """The symbols with their limits."""
-        multiples = () if self.book.highest is None else (self.book.highest,)
-        return {
-            name: bounds(self.state.minimum, multiples, self.settings.highest.get(name))
-            for name in self.book.bets
-        }
-
-    def require_highest(self, minimum: int) -> None:
-        """The highest stake is a multiple of the minimum, where the decree fixes it."""
-        law = self.book.laws.get("bet_limit")
-        stakes.require_lawful(self.settings.highest, bands(self.book), minimum, law)
-
-    def outcome(self, entry: WheelEntry) -> FortuneOutcome:
-        """The symbol, and its cell if reported."""
-        assert entry.number is not None
-        return FortuneOutcome(number=entry.number, cell=entry.cell, last_of_session=entry.last)
-
-    def settled(self, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:
-        """What each bet does: that on each symbol, then those that were placed."""
-        outcomes = {bet.bet: bet for bet in settled(number, self.book, self.settings)}
-        return (*outcomes.values(), *(replace(outcomes[bet.bet], who=bet.who) for bet in bets))
+    course = cells_course(BREACHES, outcome, offered, allow_highest, pay)
+    symbols_of = symbols_of
 
 
 def settled(

@@ -39,6 +39,7 @@ from controller.games.guards import (
     FieldCheck,
     Row,
     Rows,
+    above_zero,
     has_result,
     has_round,
     is_closed,
@@ -364,7 +365,7 @@ def result(turn: HousePokerTurn, command: ResultCorrect) -> DealtEntry:
 
 
 COMMANDS: Rows = {
-    SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
+    SessionOpen: Row(IN_CHARGE, (is_closed, FieldCheck(above_zero)), open_session),
     SessionClose: Row(IN_CHARGE, (is_open,), close_session),
     RoundVoid: Row(VOIDERS, (FieldCheck(round_to_void, voidable),), void),
     DealError: Row(VOIDERS, (FieldCheck(not_withdrawn), has_round), deal_error),

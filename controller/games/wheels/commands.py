@@ -25,14 +25,16 @@ from controller.games.guards import (
     FieldCheck,
     Row,
     Rows,
+    another_minimum,
     bets_open,
     between_rounds,
     has_result,
     is_closed,
     is_open,
+    lawful_minimum,
     to_void,
 )
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS, allow_minimum
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import confirmer, result_to_correct, round_to_void, undecided
 from controller.games.wheels.readings import FINISHED_PHASES
 from controller.games.wheels.state import Purpose, WheelCountdown, WheelEntry, WheelRound
@@ -57,7 +59,7 @@ def open_session(turn: WheelTurn, command: SessionOpen) -> None:
         foreign=(),
         before=state.tally().inherited(),
     )
-    turn.forget()
+    turn.course.forget(turn)
     turn.clear_alert("movement_after_close")
     turn.clear_alert(WRONG_DEVICE)
     if turn.bets_open_at_wheel:
@@ -118,7 +120,7 @@ def confirm(turn: WheelTurn, command: RoundConfirm) -> None:
     if (
         isinstance(round_, WheelRound)
         and round_.landed is None
-        and not (command.number is not None and turn.may_be_stated(round_))
+        and not (command.number is not None and turn.course.may_be_stated(round_))
     ):
         if command.number is not None:
             raise RejectedError("ball_not_fallen", round=round_.round)
@@ -160,7 +162,7 @@ def _corrected(turn: WheelTurn, entry: WheelEntry, before: Number, by: Command) 
             replaces_boot=None,
             outcome=turn.outcome(entry),
             was=before,
-            bets=turn.settled(entry.number, entry.bets),
+            bets=turn.course.settled(turn, entry.number, entry.bets),
             by=by.by,
             role=by.role,
         )
@@ -258,14 +260,6 @@ def limit_may_change(turn: WheelTurn) -> RejectedError | None:
     return None
 
 
-def allowed_minimum(turn: WheelTurn, command: LimitAnnounce) -> None:
-    """Reject a minimum that the decree does not allow, and the present one."""
-    allow_minimum(command.minimum)
-    turn.require_highest(command.minimum)
-    if turn.state.minimum == command.minimum:
-        raise RejectedError("minimum_already", minimum=command.minimum)
-
-
 def limit_known(turn: WheelTurn) -> RejectedError | None:
     """The present minimum is known, where it may only rise."""
     if turn.book.limit_change == "upward" and turn.state.minimum is None:
@@ -308,7 +302,7 @@ def result(turn: WheelTurn, command: ResultCorrect) -> WheelEntry:
 
 
 COMMANDS: Rows = {
-    SessionOpen: Row(IN_CHARGE, (is_closed,), open_session),
+    SessionOpen: Row(IN_CHARGE, (is_closed, FieldCheck(lawful_minimum)), open_session),
     SessionClose: Row(IN_CHARGE, (is_open,), close_session),
     RoundVoid: Row(VOIDERS, (FieldCheck(round_to_void, to_void),), void),
     RoundConfirm: Row(IN_CHARGE, (FieldCheck(round_to_confirm, unconfirmed),), confirm),
@@ -318,7 +312,8 @@ COMMANDS: Rows = {
         (
             is_open,
             limit_may_change,
-            FieldCheck(allowed_minimum),
+            FieldCheck(lawful_minimum),
+            FieldCheck(another_minimum),
             limit_known,
             FieldCheck(rises),
             limit_unannounced,

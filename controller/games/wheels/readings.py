@@ -117,8 +117,8 @@ def on_fault(turn: WheelTurn, reading: WheelFault) -> None:
     current = turn.state.current
     if turn.over(reading.spin):
         current = None  # of the spin before, which has its outcome
-    if reading.fault in turn.breaches:
-        if current and turn.concerns(reading.fault, current):
+    if reading.fault in turn.course.breaches:
+        if current and turn.course.concerns(reading.fault, current):
             turn.breach(reading.fault, reading)
         return
     turn.raise_alert(reading.fault, reading, detail=reading.detail)
@@ -161,7 +161,7 @@ def starting(turn: WheelTurn, reading: WheelPhase, before: WheelState) -> None:
     turn.change(gap=False)
     fresh = (reading.phase, reading.spin) != (before.phase, before.spin)
     if (
-        reading.phase in turn.opening
+        reading.phase in turn.course.opening
         and turn.state.current is None
         and (fresh or not turn.state.spent)
     ):
@@ -307,13 +307,13 @@ def _put_back(turn: WheelTurn, seen: WheelSeen) -> bool:
     yet.
     """
     state, current = turn.state, turn.state.current
-    unlaunched = _unlaunched(turn, current) if current else turn.put_back and state.relaunch
+    unlaunched = _unlaunched(turn, current) if current else turn.course.put_back and state.relaunch
     return unlaunched and not _gap(turn) and seen.number == state.tally().number
 
 
 def _unlaunched(turn: WheelTurn, current: WheelRound) -> bool:
     """Whether the ball, as far as is known, still rests where it was put after a void spin."""
-    return turn.put_back and current.relaunch and not current.launched
+    return turn.course.put_back and current.relaunch and not current.launched
 
 
 def _gap(turn: WheelTurn) -> bool:

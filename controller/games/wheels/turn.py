@@ -4,9 +4,8 @@ Each move changes the state and emits its event together, so that the two cannot
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, TypeGuard
+from collections.abc import Callable, Container, Mapping
+from typing import Any, ClassVar, Literal, NamedTuple, TypeGuard
 
 from msgspec.structs import replace
 
@@ -48,71 +47,100 @@ Why = Literal[
 ]
 
 
-class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
-    """One step of a table with a wheel. What differs between games comes first."""
+def _opens(turn: Any) -> bool:
+    """The wheel reports that bets are open."""
+    state = turn.state
+    return bool(
+        turn.settings.phases == "device"
+        and state.open
+        and state.phase in turn.course.opening
+        and state.current is None
+    )
 
-    opening: ClassVar[tuple[Phase, ...]]
+
+def _nothing(turn: Any, *about: Any) -> None:
+    """Make no move."""
+
+
+class WheelCourse(NamedTuple):
+    """What differs between the games of a wheel. Each function gets the turn first."""
+
+    opening: tuple[Phase, ...]
     """The phases in which such a wheel has bets open, where the wheel reports it."""
-    breaches: ClassVar[Mapping[str, WheelBreach]]
+    breaches: Mapping[str, WheelBreach]
     """Breaches that a setting of the same name decides."""
-    put_back: ClassVar[bool]
+    put_back: bool
     """Whether the ball goes back to the last number after a void spin, before it is launched
     again.
     """
+    numbers: Callable[[Any], Container[Number]]
+    """The numbers of the wheel."""
+    numbers_in_words: Callable[[Any], str]
+    """The numbers of the wheel, as a refusal lists them."""
+    outcome: Callable[[Any, WheelEntry], AnyOutcome]
+    """The outcome of a round that has a number. It may change with an earlier round."""
+    offered: Callable[[Any], Mapping[str, Bounds]]
+    """The available bets and the limits of each."""
+    allow_highest: Callable[[Any, int], None]
+    """Rejects a minimum with which the decree does not allow the table's highest stakes."""
+    settled: Callable[[Any, Number, tuple[Stake, ...]], tuple[Settled, ...]] = lambda *_: ()
+    """The outcome and payment of the placed bets with this number; roulette has none."""
+    concerns: Callable[[str, WheelRound], bool] = lambda _, current: current.launched
+    """Whether a fault of the spin concerns the round in progress: its ball was launched, or its
+    wheel set going.
+    """
+    may_be_stated: Callable[[WheelRound], bool] = lambda _: False
+    """Whether a person may give the result of a round in progress that needs a decision, though no
+    number was reported; in most games only the ball decides.
+    """
+    opens: Callable[[Any], bool] = _opens
+    """Whether bets open by themselves now, while no round is in progress."""
+    silent: Callable[[Any, Reading], None] = _nothing
+    """After a silence of the device."""
+    forget: Callable[[Any], None] = _nothing
+    """Resets what does not outlast a session."""
+    begins: Callable[[Any], None] = _nothing
+    """Before a round begins."""
+    voids: Callable[[Any, WheelRound | WheelEntry], None] = _nothing
+    """Before a round becomes void."""
+    ended: Callable[[Any], None] = _nothing
+    """After a round has a result, or stays without one."""
 
-    @abstractmethod
+
+class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
+    """One step of a table with a wheel. A game supplies its course, and the types of its state and
+    settings.
+    """
+
+    course: ClassVar[WheelCourse]
+
     def has_number(self, number: Number | None) -> TypeGuard[Number]:
         """Whether the wheel has this number."""
+        return number is not None and number in self.course.numbers(self)
 
-    @abstractmethod
-    def numbers(self) -> str:
-        """The numbers of the wheel, as a refusal lists them."""
-
-    @abstractmethod
     def outcome(self, entry: WheelEntry) -> AnyOutcome:
-        """The outcome of a round that has a number. It may change with an earlier round."""
+        """The outcome of a round that has a number."""
+        return self.course.outcome(self, entry)
 
-    @abstractmethod
     def offered(self) -> Mapping[str, Bounds]:
         """The available bets and the limits of each."""
+        return self.course.offered(self)
 
-    def settled(self, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:  # noqa: ARG002 - roulette has none
-        """The outcome and payment of bets with this number. ``bets``: the placed ones."""
-        return ()
+    def require_highest(self, minimum: int) -> None:
+        """Reject a minimum with which the decree does not allow the table's highest stakes."""
+        self.course.allow_highest(self, minimum)
 
-    def concerns(self, fault: str, current: WheelRound) -> bool:  # noqa: ARG002 - in most games all faults alike
-        """Whether a fault of the spin concerns the round in progress: its ball was launched, or its
-        wheel set going.
-        """
-        return current.launched
-
-    def may_be_stated(self, current: WheelRound) -> bool:  # noqa: ARG002 - in most games only the ball decides
-        """Whether a person may give the result of a round in progress that needs a decision, though
-        no number was reported.
-        """
-        return False
-
-    def silence(self, reading: Reading) -> None:  # noqa: ARG002 - the kind of silence matters to some games only
+    def silence(self, reading: Reading) -> None:
         """Record a silence of the device: what it did meanwhile is unknown."""
         self.change(gap=True, spent=False)
-
-    def forget(self) -> None:
-        """Reset what does not outlast a session."""
+        self.course.silent(self, reading)
 
     # The round in progress
 
     @property
     def bets_open_at_wheel(self) -> bool:
-        """Whether the wheel has bets open, where the wheel reports it, and no round is in
-        progress.
-        """
-        state = self.state
-        return (
-            self.settings.phases == "device"
-            and state.open
-            and state.phase in self.opening
-            and state.current is None
-        )
+        """Whether bets open by themselves now, while no round is in progress."""
+        return self.course.opens(self)
 
     def over(self, spin: int | None) -> WheelEntry | None:
         """The last round, if the wheel still reports that spin; its outcome is known."""
@@ -123,6 +151,7 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
 
     def begin(self, spin: int | None) -> WheelRound:
         """Begin the next round without an event: its bets opened unseen."""
+        self.course.begins(self)
         number = self.state.round + 1
         last, relaunch = self.state.left("close") == 1, self.state.relaunch
         before = self.state.entry(number - 1) if relaunch else None
@@ -205,12 +234,13 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
                 round=round_.round,
                 outcome=self.outcome(entry),
                 spin=round_.spin,
-                bets=self.settled(number, round_.bets),
+                bets=self.course.settled(self, number, round_.bets),
                 frames=round_.frames,
                 confirmed_by=confirmed_by,
             )
         )
         self._count_down(round_.round)
+        self.course.ended(self)
 
     def void(
         self,
@@ -220,6 +250,7 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
         by: Command | None = None,
     ) -> None:
         """Void the spin: it has no number, and the last valid one remains until the next."""
+        self.course.voids(self, round_)
         self._record(
             WheelEntry(
                 round=round_.round,
@@ -273,6 +304,7 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
                 frames=round_.frames,
             )
         )
+        self.course.ended(self)
 
     def _record(self, entry: WheelEntry) -> None:
         current = self.state.current
@@ -306,11 +338,6 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
 
     # Irregularities
 
-    def about(self, reading: Reading | None) -> dict[str, Any]:
-        """The field ``spin`` of an irregularity."""
-        current = self.state.current
-        return {"spin": current.spin if current else getattr(reading, "spin", None)}
-
     def breach(self, what: str, reading: Reading) -> None:
         """Report a breach in the round in progress, once; the table's policy says whether a person
         decides or the spin is void.
@@ -319,7 +346,7 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
         if current is None or what in current.said:
             return
         policy: Policy = getattr(self.settings, what)
-        breach = self.breaches[what]
+        breach = self.course.breaches[what]
         void_law = self.book.void.get(breach.reason)
         law = self.book.laws[breach.law] if breach.law else void_law
         assert law is not None
@@ -336,4 +363,6 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
         """The number, if the wheel has it; any other is rejected."""
         if self.has_number(number):
             return number
-        raise RejectedError("number_not_on_wheel", number=number, numbers=self.numbers())
+        raise RejectedError(
+            "number_not_on_wheel", number=number, numbers=self.course.numbers_in_words(self)
+        )
