@@ -55,11 +55,12 @@ class Drawn(Checker):
     def _on_card(self, top: Tabletop, table: str, body: dict[str, Any]) -> None:
         reports, after = top.shoe.model.reports, self._next[table]
         card, doubted = body["card"], body.get("unsure") or body.get("late")
-        at = next((n for n in range(after, len(reports)) if reports[n].card == card), None)
-        if at is None:
+        found = [n for n in range(after, len(reports)) if reports[n].card == card]
+        if not found:
             again = doubted and after > 0 and reports[after - 1].card == card
             require(again, "not drawn, or taken twice", table, body, reports[max(0, after - 3) :])
             return
+        at = found[0 if doubted else -1]  # one of an earlier pack may never have been read
         self._next[table] = at + 1
         if not doubted:
             age = top.shoe.now - max(reports[at].at, top.shoe.held_until + LINE_SECONDS)
