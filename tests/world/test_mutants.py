@@ -12,6 +12,7 @@ from controller.journal.schema import Record
 from controller.service.daemon import Daemon
 from controller.tables import after_restore
 from devices.reader import LinkReader
+from tests.world import defects
 from tests.world.cards import defects as cards
 from tests.world.carrousel import defects as carrousel
 from tests.world.run import plan, plan_of, run
@@ -118,3 +119,13 @@ def test_a_planted_defect_of_jackpots_is_found(
         for seed in range(1, MAX_SEEDS + 1)
     )
     assert any(run(plan_of(each, faults)).finding for each in plans)
+
+
+@pytest.mark.parametrize("plant", defects.DEFECTS, ids=lambda plant: plant.__name__)
+def test_a_planted_defect_is_found_by_its_part(
+    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    parts = (defects.DEFECTS[plant],)
+    plans = (plan(seed, 0.3, 1, 20, parts=parts) for seed in range(1, MAX_SEEDS + 1))
+    assert any(run(each).finding for each in plans)
