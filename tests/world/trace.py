@@ -93,7 +93,8 @@ class Trace:
         now = self._now()
         mark = ">>>" if kind.isupper() else "   "
         minutes = f"{int(now // 3600)}:{int(now // 60 % 60):02d}:{now % 60:06.3f}"
-        self.lines.append(f"{minutes} {mark} {kind:<9} {what}")
+        line = f"{minutes} {mark} {kind:<9} {what}"
+        self.lines.append(line.replace(self._folder, "FOLDER"))
 
 
 def summary(body: dict[str, Any]) -> str:
