@@ -15,6 +15,7 @@ from devices.reader import LinkReader
 from tests.world import defects
 from tests.world.cards import defects as cards
 from tests.world.carrousel import defects as carrousel
+from tests.world.people import defects as people
 from tests.world.run import plan, plan_of, run
 from tests.world.store import ModelStore
 
@@ -128,4 +129,13 @@ def test_a_planted_defect_is_found_by_its_part(
     plant(monkeypatch)
     parts = (defects.DEFECTS[plant],)
     plans = (plan(seed, 0.3, 1, 20, parts=parts) for seed in range(1, MAX_SEEDS + 1))
+    assert any(run(each).finding for each in plans)
+
+
+@pytest.mark.parametrize("plant", people.DEFECTS, ids=lambda plant: plant.__name__)
+def test_a_planted_defect_in_the_commands_of_people_is_found(
+    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    plans = (people.crowded(seed) for seed in range(1, MAX_SEEDS + 1))
     assert any(run(each).finding for each in plans)

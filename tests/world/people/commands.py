@@ -6,10 +6,12 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nacl.exceptions import BadSignatureError
+from nacl.signing import VerifyKey
+
 from controller.contract.refusals import RejectedError
 from controller.contract.topics import level
 from controller.journal.schema import Entry
-from controller.people import jws
 from controller.people.register import from_base64url
 from controller.people.signed_command import Claims, claims_of
 from subscribers.console.sending import Touch
@@ -41,6 +43,16 @@ OF_A_COPY = {
     "signed_in_future",
 }
 """Refusals that another copy of a command that was followed may get."""
+
+
+def _is_signed(token: bytes, key: str) -> bool:
+    """Verify a signature without the program's own code."""
+    content, _, signature = token.decode().rpartition(".")
+    try:
+        VerifyKey(from_base64url(key)).verify(content.encode(), from_base64url(signature))
+    except BadSignatureError:
+        return False
+    return True
 
 
 class Place(NamedTuple):
@@ -146,8 +158,7 @@ class Commands(Checker):
         token = signature["token"].encode()
         claims = claims_of(token)
         key = self.site.staff.key(claims.iss)
-        genuine = key is not None and jws.is_signed(token, from_base64url(key))
-        require(genuine, "followed and forged", body)
+        require(key is not None and _is_signed(token, key), "followed and forged", body)
         require(
             (claims.iss, claims.aud, level(claims.command))
             == (signature["id"], f"{ROOT}/{table}", level(body["type"])),
