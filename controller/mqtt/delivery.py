@@ -1,7 +1,8 @@
 """Tracks which of the daemon's own topics the broker delivers.
 
-With MQTT 5, a broker reports a forbidden publication (reason 135, not authorized). With MQTT 3.1.1
-it acknowledges and drops the message. So the daemon subscribes to the topics that it publishes, and
+With MQTT 5, a broker reports a publication that it refuses, with a reason: its rules (135, not
+authorized), a quota (151) or its own trouble (128, 131). With MQTT 3.1.1 it acknowledges and drops
+the message. So the daemon subscribes to the topics that it publishes, and
 a message that does not come back is not counted as delivered.
 """
 
@@ -16,6 +17,10 @@ from controller.mqtt.outgoing import OutgoingMessage
 
 NOT_AUTHORIZED = "Not authorized"
 """The text of paho for reason 135."""
+NEVER_ACCEPTED = {"Packet too large", "Payload format invalid", "Topic name invalid"}
+"""Reasons (149, 153, 144), in paho's words, for which a broker refuses a message whenever it is
+sent. For every other reason it may accept it later.
+"""
 ECHO_TIMEOUT_SECONDS = 10.0
 """Time allowed for a message to come back once it is acknowledged. Then it is sent again, with the
 same time: a broker may drop messages that it delivers with QoS 0.
@@ -26,7 +31,7 @@ MAX_HELD = 100_000
 """Maximum journal entries that wait while it is unknown whether they were delivered: the broker may
 merely forbid reading them.
 """
-REFUSED_REASON = "not authorized"
+REFUSED_REASON = NOT_AUTHORIZED.lower()
 NO_ECHO_REASON = "acknowledged, but it does not come back"
 
 
@@ -82,11 +87,11 @@ class DeliveryTracker:
         if refusal is None:
             return None if self._echoing else self._passed(sent)
         self._drop(sent)
-        if refusal == NOT_AUTHORIZED:
-            self.forbidden[sent.topic] = REFUSED_REASON
-            self.withhold(sent.topic, sent.position)
-        else:  # no change of the rules would let it pass
+        if refusal in NEVER_ACCEPTED:
             self._proceed(sent)
+        else:
+            self.forbidden[sent.topic] = refusal.lower()
+            self.withhold(sent.topic, sent.position)
         return None
 
     def on_message(self, topic: str, payload: bytes) -> int | None:

@@ -41,7 +41,9 @@ from controller.journal.schema import Entry, JournalUnusableError
 from controller.mqtt.connection import IncomingMessage, PublisherConnection
 from controller.mqtt.delivery import (
     ECHO_TIMEOUT_SECONDS,
-    NOT_AUTHORIZED,
+    NEVER_ACCEPTED,
+    NO_ECHO_REASON,
+    REFUSED_REASON,
     DeliveryTracker,
     PostedMessage,
     topic_kind,
@@ -79,6 +81,8 @@ RIVAL_ALERT_ID = "second-daemon"
 """Id of the alert that another daemon serves one of this daemon's tables, while its claim is
 valid.
 """
+RULES_ADVICE = "Let the daemon's user write and read all its topics: `novamas acl` prints the rules"
+QUOTA_ADVICE = "See the broker's log, its quotas and its disk"
 RULES_ALERT_ID = "broker-rules"
 """Id of the alert that the broker does not deliver this daemon's messages, or does not let it read
 its topics.
@@ -587,10 +591,11 @@ class Publisher:
                 self._log.info("the broker passes on everything")
                 self._wake.set()
             return
+        is_rule = refused or {REFUSED_REASON, NO_ECHO_REASON} & set(forbidden.values())
         detail = (
-            f"the broker's rules keep messages back: {'; '.join(parts)}. Let the daemon's user "
-            "write and read all its topics: `novamas acl` prints the rules. The events are in the "
-            "journal and are sent again then"
+            f"the broker's rules keep messages back: {'; '.join(parts)}. "
+            f"{RULES_ADVICE if is_rule else QUOTA_ADVICE}. The events are in the journal and are "
+            "sent again then"
         )
         if known is None or known.detail != detail:
             self._api.alerts[RULES_ALERT_ID] = _alert(RULES_ALERT_ID, "broker.rules", detail)
@@ -1020,7 +1025,7 @@ class Publisher:
         """Count and log a refused message. Later ones do not wait for it; the journal has it."""
         if refusal is not None:
             self.health.refused += 1
-            if refusal == NOT_AUTHORIZED and self._api.serves(message.topic):
+            if refusal not in NEVER_ACCEPTED and self._api.serves(message.topic):
                 if message.topic in self._refused_publications:  # the alert stays
                     return
                 self._refused_publications.add(message.topic)

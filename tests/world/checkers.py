@@ -47,6 +47,9 @@ class Checker:
     def on_sent(self, message: Publish) -> None:
         """The broker has received a message of another client."""
 
+    def on_refused(self, message: Publish) -> None:
+        """The broker has refused a message of the daemon, which it had just received."""
+
     def on_received(self, message: Publish) -> None:
         """A subscriber has received a message."""
 
@@ -78,6 +81,8 @@ class StoredFirst(Checker):
         self._stored: dict[Key, dict[str, Any]] = {}
         self._latest: dict[tuple[str, str], int] = {}
         self._published: set[Key] = set()
+        self._refused: set[Key] = set()
+        """Those that the broker refused when it last received them."""
         self._owners: dict[str, str] = {}
         """By boot, the daemon."""
         self._serving: dict[str, str] = {}
@@ -122,18 +127,24 @@ class StoredFirst(Checker):
                 stored,
             )
             self._published.add(key_of(body))
+            self._refused.discard(key_of(body))
         elif leaf in {"state", "result"} and message.payload not in {b"", b"null"}:
             body = decoded(message.payload)
             latest = self._latest.get((body["table"], body["boot"]), 0)
             self._serving[body["table"]] = body["boot"]
             require(body["seq"] <= latest, f"{leaf} is ahead of the disk", body["seq"], latest)
 
+    def on_refused(self, message: Publish) -> None:
+        """See :class:`Checker`."""
+        if message.topic.endswith("/event"):
+            self._refused.add(key_of(decoded(message.payload)))
+
     def on_end(self) -> None:
         """See :class:`Checker`."""
         serving = {self._owners.get(boot) for boot in self._serving.values()}
         lost = sorted(
             key
-            for key in set(self._stored) - self._published
+            for key in (set(self._stored) - self._published) | self._refused
             if key[0] not in self._shared
             and self._owners[key[1]] in serving  # the others publish it when they serve again
         )

@@ -335,7 +335,11 @@ class WorldLoop(_Loop):
         if process.alive and process.frozen_until <= self.now:
             process.held = False
             self.call_soon(process.on_thaw, context=context_of(process))
-            self.ready.extend(handle for handle in process.waiting if self._is_due(handle))
+            for handle in process.waiting:
+                if handle.local > -inf:
+                    self.push(handle)  # a loop looks at its descriptors before its timers
+                else:
+                    self.ready.append(handle)
             process.waiting.clear()
 
     def run_until_time(self, end: float) -> None:

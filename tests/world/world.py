@@ -25,7 +25,7 @@ from tests.world import device as devices
 from tests.world.bodies import decoded
 from tests.world.broker.broker import Broker, Connection
 from tests.world.broker.faults import ActiveFaults
-from tests.world.broker.packets import Publish
+from tests.world.broker.packets import Publish, Reason
 from tests.world.broker.sockets import Sockets, connect_in_memory
 from tests.world.broker.wires import Wires
 from tests.world.checkers import Checker, InOrder, OneWriter, RoundOnce, StoredFirst, Truth
@@ -85,7 +85,7 @@ class World:
         self.calm = Calm()
         self.commands = 0
         self.loop.set_exception_handler(self._on_error)
-        self.broker = _ObservedBroker(self._on_published, self._on_sent)
+        self.broker = _ObservedBroker(self._on_published, self._on_sent, self._on_refused)
         self.sockets = Sockets(Wires(self.broker), self.loop, self.loop.pair)
         self.wheels = {
             f"r{number}": Wheel(self.loop, f"r{number}", self.random.getrandbits(32), pace)
@@ -239,6 +239,11 @@ class World:
         for checker in self.checkers:
             self.check(checker.on_published, packet)
 
+    def _on_refused(self, packet: Publish) -> None:
+        self.note(f"REFUSED    {packet.topic}")
+        for checker in self.checkers:
+            self.check(checker.on_refused, packet)
+
     def _on_sent(self, packet: Publish) -> None:
         for checker in self.checkers:
             self.check(checker.on_sent, packet)
@@ -268,16 +273,22 @@ class _ObservedBroker(Broker):
         self,
         on_published: Callable[[str, Publish], None],
         on_sent: Callable[[Publish], None],
+        on_refused: Callable[[Publish], None],
     ) -> None:
         super().__init__(faults=ActiveFaults())
         self._on_daemon, self._on_other = on_published, on_sent
+        self._on_refused = on_refused
 
     def _publish(self, connection: Connection, packet: Publish) -> int:
-        if connection.client_id.startswith("novamas-"):
+        is_daemon = connection.client_id.startswith("novamas-")
+        if is_daemon:
             self._on_daemon(connection.client_id, packet)
         else:
             self._on_other(packet)
-        return super()._publish(connection, packet)
+        reason = super()._publish(connection, packet)
+        if is_daemon and reason >= Reason.UNSPECIFIED_ERROR:
+            self._on_refused(packet)
+        return reason
 
 
 async def _is_reachable(link: str, *, data: bool) -> bool:

@@ -71,10 +71,11 @@ class Wheel:
         """Send a signed command. Return the key of its refusal; None: it was followed."""
         given = claims(who, command, ROLES[who], **fields)
         name = level(command)
-        [answer] = await self.api.answer(
-            "r1", name, IncomingMessage("", token(given), retain=False)
-        )
-        reply = json.loads(answer.payload)
+        answers = await self.api.answer("r1", name, IncomingMessage("", token(given), retain=False))
+        # the person who signed first is answered too
+        [reply] = [
+            reply for answer in answers if (reply := json.loads(answer.payload))["id"] == given.jti
+        ]
         assert reply["ok"] or "refusal" in reply, reply
         return None if reply["ok"] else reply["refusal"]["key"]
 

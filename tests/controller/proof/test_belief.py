@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.proof import clocks
+from controller.proof import clocks, kernel_clock
 from controller.proof.belief import (
     STEADY_SECONDS,
     Belief,
@@ -196,5 +194,5 @@ def test_the_kernels_clock_status(
         def adjtimex(self, _timex: object) -> int:
             return state
 
-    monkeypatch.setattr(ctypes, "CDLL", lambda _name: Kernel())
+    monkeypatch.setattr(kernel_clock, "_libc", Kernel)
     assert clocks.synchronised() is said
