@@ -27,6 +27,7 @@ decree = "ARA02"
 id = "wheel"
 driver = "cammegh-ss2"
 link = "tcp://{name}:1"
+stale_after = {stale_after}
 options = {{ period = {period} }}
 """
 

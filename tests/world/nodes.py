@@ -38,7 +38,9 @@ def join_rival(world: World) -> None:
 def _install(world: World, machine: str, node: str, table: str, port: str) -> Wheel:
     wheel = Wheel(world.loop, port, world.random.getrandbits(32))
     PORTS[port] = wheel
-    section = TABLE.format(name=table, period=0.5).replace(f"tcp://{table}:", f"tcp://{port}:")
+    section = TABLE.format(name=table, period=0.5, stale_after=5.0).replace(
+        f"tcp://{table}:", f"tcp://{port}:"
+    )
     installed = world.install(
         machine, CONFIGURATION.replace("pit-1", node) + world.people + section
     )

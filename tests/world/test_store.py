@@ -15,7 +15,13 @@ from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 from controller.journal.reader import JournalReader
 from controller.journal.schema import JournalLostError, Record, Row
@@ -335,7 +341,8 @@ class StoreMachine(RuleBasedStateMachine):
         assert self.real.head == self.model.head
 
 
-StoreMachine.TestCase.settings = settings(
-    max_examples=cases(15, 2000), stateful_step_count=25, deadline=None
-)
-TestModelAndRealStore = StoreMachine.TestCase
+def test_the_model_does_what_the_real_store_does() -> None:
+    run_state_machine_as_test(
+        StoreMachine,
+        settings=settings(max_examples=cases(15, 2000), stateful_step_count=25, deadline=None),
+    )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import Context
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -93,7 +94,11 @@ class World:
         }
         devices.PORTS.clear()
         devices.PORTS.update(self.wheels)
-        self.tables = {name: TABLE.format(name=name, period=0.5 * pace) for name in self.wheels}
+        # at one that may be silent for long, only the age of its bytes shows that a number is late
+        self.tables = {
+            name: TABLE.format(name=name, period=0.5 * pace, stale_after=stale_after)
+            for name, stale_after in zip(self.wheels, cycle((60.0, 5.0)), strict=False)
+        }
         """The configuration of each table."""
         self.sections: list[str] = []
         """Further sections of the configuration of the daemons."""
