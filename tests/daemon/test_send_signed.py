@@ -29,6 +29,7 @@ from controller.people.signed_command import claims_of, command_of, verify
 from tests.controller.people.test_people_setting import BEGIN, FILE
 from tests.controller.people.test_people_setting import TABLE as TABLE_TEXT
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
+from tests.support.brokers import paho_client
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.people.staff import AUDIENCE, HEAD, LASA, RIERA, SITE_KEY, TABLE
 from tests.support.waiting import TIMEOUT_SECONDS
@@ -68,8 +69,7 @@ class Floor:
         assert subscribed.wait(TIMEOUT_SECONDS)
 
     def close(self) -> None:
-        self._client.disconnect()
-        self._client.loop_stop()
+        paho_client.end(self._client)
 
     def _answer(self, client: paho.Client, _: Any, message: paho.MQTTMessage) -> None:
         """A daemon's handling of a signed command."""

@@ -19,6 +19,7 @@ import paho.mqtt.client as paho
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
+from tests.support.brokers import paho_client
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
 
@@ -241,5 +242,4 @@ class Subscriber:
 
     def close(self) -> None:
         self._ended = True
-        self._client.disconnect()
-        self._client.loop_stop()
+        paho_client.end(self._client)

@@ -38,6 +38,7 @@ from controller.people.register import (
 )
 from controller.people.seen import SeenCommands
 from controller.people.signed_command import Claims, sign, verify
+from tests.support.brokers import paho_client
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.carrousel.real_events import recall
 from tests.support.waiting import TIMEOUT_SECONDS, until
@@ -229,8 +230,7 @@ class Dealer:
         return {**claims.fields, "id": claims.jti, "client": claims.client}
 
     def close(self) -> None:
-        self._client.disconnect()
-        self._client.loop_stop()
+        paho_client.end(self._client)
 
 
 class Controller:

@@ -27,6 +27,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from controller.contract.topics import level
 from controller.people.signed_command import Claims, sign
 from devices.money import EURO, format_amount
+from tests.support.brokers import paho_client
 from tests.support.brokers.engines import Engine
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.carrousel.floor import KEYS, PEOPLE, SITE, TOPICS, Controller
@@ -186,8 +187,7 @@ class Client:
 
     def close(self) -> None:
         self._ended = True
-        self.client.disconnect()
-        self.client.loop_stop()
+        paho_client.end(self.client)
 
 
 class Parrot(Client):

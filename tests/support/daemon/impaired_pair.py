@@ -23,6 +23,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from controller.confidential.boxes import format_public_key
 from controller.contract.times import parse_utc
+from tests.support.brokers import paho_client
 from tests.support.brokers.gate import Gate
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.daemon.pair import NAMES, Nats, NetworkWheel, in_pair
@@ -85,8 +86,7 @@ class Listener:
         self._client.publish(f"{TABLE}/command/session-open", json.dumps(HEAD), qos=0)
 
     def close(self) -> None:
-        self._client.disconnect()
-        self._client.loop_stop()
+        paho_client.end(self._client)
 
     def _hear(self, _: Any, __: Any, message: paho.MQTTMessage) -> None:
         body = json.loads(message.payload) if message.payload else {}
