@@ -25,8 +25,7 @@ def receivers(web: WebApplication) -> Iterator[tuple[str, Coroutine[Any, Any, No
     for simulated in web.floor.worlds:
         yield f"{'simulated' if simulated else 'real'} tables", _listen(web, simulated)
     yield "silent daemons", _check_silence(web.floor)
-    if web.floor.meters:
-        yield "jackpots", _check_jackpots(web.floor)
+    yield "jackpots", _check_jackpots(web.floor)
     if isinstance(web.pit, Pit):
         yield "commands", web.pit.run()
     if web.keypads is not None and web.settings.keypads:
