@@ -4,7 +4,9 @@ result.
 
 from __future__ import annotations
 
+import json
 import random
+import signal
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -21,7 +23,7 @@ from controller.journal.setup import Boot
 from controller.proof.segment import Segment, segments
 from tests.support.chaos.archive import entries_of
 from tests.support.chaos.faked_clock import Clock
-from tests.support.chaos.floor import Floor
+from tests.support.chaos.floor import Floor, Wheel
 from tests.support.chaos.proof import sound
 from tests.support.waiting import until
 
@@ -66,6 +68,30 @@ def test_the_wall_clock_is_set_back_and_forward_by_an_hour(
 
 def _noticed(made: Floor, steps: int) -> bool:
     return made.logged("clock was set") >= steps
+
+
+def test_a_daemon_that_sleeps_over_part_of_a_round(floor: Callable[..., Floor], long: bool) -> None:
+    made = floor()
+    made.start()
+    wheel = made.wheels["r1"]
+    for state in (1, 2, 3, 4, 5) if long else (3, 5):
+        known = len(wheel.states)
+        until(f"state {state}", partial(reached, wheel, state, known))
+        made.daemon.signal(signal.SIGSTOP)
+        until("the wheel played on", partial(reached, wheel, 5, len(wheel.states)))
+        made.daemon.signal(signal.SIGCONT)
+        made.until_results(1)
+    events, _ = sound(made)
+    readings = [
+        json.loads(entry.body) for entry in entries_of(made.journal) if entry.kind == "input"
+    ]
+    assert any(reading.get("late") for reading in readings)
+    assert any(event["type"] == "data.late" for event in events)
+
+
+def reached(wheel: Wheel, state: int, known: int) -> bool:
+    """Whether the wheel has entered that state since ``known`` states."""
+    return state in wheel.states[known:]
 
 
 HURRIED = """
