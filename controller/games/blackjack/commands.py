@@ -28,7 +28,7 @@ from controller.contract.refusals import RejectedError
 from controller.games import shoe, talla
 from controller.games.blackjack import bets, decisions
 from controller.games.blackjack.course import between_plays
-from controller.games.blackjack.state import BlackjackLimit, BlackjackSeat
+from controller.games.blackjack.state import BlackjackDeal, BlackjackLimit, BlackjackSeat
 from controller.games.blackjack.turn import BlackjackTurn
 from controller.games.dealt.guards import has_shoe
 from controller.games.guards import (
@@ -55,8 +55,8 @@ def open_session(turn: BlackjackTurn, command: SessionOpen) -> None:
 
 
 def close_session(turn: BlackjackTurn, command: SessionClose) -> None:
-    """Close the table. A round that was dealt and has no result is left unresolved, and the shoe is
-    over.
+    """Close the table. A round whose bets are closed and that has no result is left unresolved, and
+    the shoe is over.
     """
     _leave_round(turn)
     _end_talla(turn)
@@ -169,7 +169,7 @@ def confirm(turn: BlackjackTurn, command: RoundConfirm) -> None:
 
 def _leave_round(turn: BlackjackTurn) -> None:
     deal = turn.state.current
-    if deal is not None and deal.begun and not between_plays(deal):
+    if deal is not None and _needs_outcome(deal):
         turn.unresolved("undecided")
     turn.change(current=None, held=())
 
@@ -206,10 +206,17 @@ def announce_last_rounds(turn: BlackjackTurn, command: LastRoundsAnnounce) -> No
 def _end_round(turn: BlackjackTurn) -> None:
     """End the round in progress, which has no cards left to come."""
     deal = turn.state.current
-    if deal is None or between_plays(deal) or not deal.begun:
-        turn.change(current=None)
-    else:
+    if deal is not None and _needs_outcome(deal):
         turn.conclude_unkeyed()
+    else:
+        turn.change(current=None)
+
+
+def _needs_outcome(deal: BlackjackDeal) -> bool:
+    """Whether players can no longer withdraw from the round: its bets are closed or a card came,
+    and its result is not published.
+    """
+    return (deal.closed or deal.begun) and not between_plays(deal)
 
 
 # Guards
@@ -218,7 +225,7 @@ def _end_round(turn: BlackjackTurn) -> None:
 def is_free(turn: BlackjackTurn) -> RejectedError | None:
     """No round is in progress that must be ended first."""
     deal = turn.state.current
-    if deal is None or between_plays(deal) or not deal.begun or not turn.settings.keys:
+    if deal is None or not _needs_outcome(deal) or not turn.settings.keys:
         return None
     return RejectedError("round_in_progress", round=deal.round)
 

@@ -191,6 +191,41 @@ def test_a_cut_card_before_the_first_card_allows_the_round_or_not_as_the_site_sa
     only(over.send("round.void", reason="inspector"), RoundVoid)
 
 
+ANOTHER_SHOE: tuple[dict[str, str], ...] = (
+    {"command": "shoe.end"},
+    {"command": "shoe.start", "shoe": "8"},
+)
+
+
+@pytest.mark.parametrize("change", ANOTHER_SHOE)
+def test_the_shoe_is_not_changed_once_bets_are_closed(play: Play, change: dict[str, str]) -> None:
+    play.open()
+    play.boxes(1, 2)
+    play.send("bets.close")
+    with pytest.raises(RejectedError, match="round 1 is in progress"):
+        play.send(**change)
+    only(play.send("round.void", reason="inspector"), RoundVoid)
+    play.send(**change)
+
+
+@pytest.mark.parametrize("change", ANOTHER_SHOE)
+def test_without_keys_a_round_whose_shoe_is_changed_before_its_first_card_is_unresolved(
+    change: dict[str, str],
+) -> None:
+    play = Play("ARA02", keys=False)
+    play.open()
+    play.send("bets.close")
+    assert only(play.send(**change), RoundUnresolved).why == "undecided"
+    assert play.state.current is None
+
+
+def test_a_round_whose_table_is_closed_before_its_first_card_is_unresolved(play: Play) -> None:
+    play.open()
+    play.boxes(1, 2)
+    play.send("bets.close")
+    assert only(play.send("session.close"), RoundUnresolved).why == "undecided"
+
+
 # Ends
 
 
