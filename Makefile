@@ -42,7 +42,7 @@ check: .venv/installed-dev
 	@tests/npm-packages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	@$(BIN)/python -m compileall -q devices controller simulators subscribers
+	@$(BIN)/python -m compileall -q common devices controller simulators subscribers
 	@$(MAKE) --no-print-directory --jobs types contracts scripts pure
 
 test: check

@@ -9,7 +9,7 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
-VERSION = Path("controller", "contract", "version.py")
+VERSION = Path("common", "contract", "version.py")
 
 
 def write_commit(root: str) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 import psycopg
 
 from benchmarks.figures import row
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord, Query
 from subscribers.surveillance.archive_postgres import PostgresArchive
 from subscribers.surveillance.archive_sqlite import SQLiteArchive

@@ -27,7 +27,7 @@ from benchmarks.figures import milliseconds, row
 from benchmarks.processes import mosquitto, running
 from benchmarks.subscriber import Subscriber
 from benchmarks.usage import cpu
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from tests.support.brokers.mosquitto import free_port
 
 ROOT = "novamas/v1/bench"

@@ -27,7 +27,7 @@ from benchmarks.processes import Process, configure, mosquitto, pseudo_terminals
 from benchmarks.processes import daemon as run_daemon
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
 from benchmarks.usage import usage
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from controller.proof.sealing import DAY_SECONDS, seal
 from controller.proof.segment import folder as segments
 from simulators.line import SimulatedLine

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import msgspec
 
 from benchmarks.wheel_lines import PERIOD, whole_round
-from controller.contract.commands import SessionOpen
+from common.chain.schema import Record, new_boot
+from common.contract.commands import SessionOpen
 from controller.games.games import make_game
 from controller.journal.journal import Journal
-from controller.journal.schema import Record, new_boot
 from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table

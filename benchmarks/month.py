@@ -19,16 +19,16 @@ import msgspec
 from nacl.signing import SigningKey
 
 from benchmarks.usage import largest_of
-from controller.contract.commands import SessionOpen
-from controller.contract.notation import Input, write
-from controller.contract.retained import About
-from controller.contract.times import format_utc
+from common.chain.checkpoint import key_path, make_key, public, sign, write_checkpoint
+from common.chain.schema import Kind, Record
+from common.contract.commands import SessionOpen
+from common.contract.notation import Input, write
+from common.contract.retained import About
+from common.contract.times import format_utc
 from controller.games.games import make_game
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Kind, Record
 from controller.journal.setup import Boot, ClockState, DeviceSetup, TableSetup, table_start
 from controller.journal.store import JournalStore
-from controller.proof.checkpoint import key_path, make_key, public, sign, write_checkpoint
 from controller.proof.sealing import DAY_SECONDS, seal
 from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS, ByteTrace
 from controller.tables.table import Table

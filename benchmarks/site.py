@@ -40,7 +40,7 @@ from benchmarks.site_standing import (
 )
 from benchmarks.subscriber import OPENING, ROOT, Subscriber
 from benchmarks.usage import Usage, cpu, usage
-from controller.contract.times import parse_utc
+from common.contract.times import parse_utc
 from tests.support.surveillance.postgres import Postgres
 
 OUTAGE_SECONDS = 10.0

@@ -21,7 +21,7 @@ from typing import Annotated
 
 import msgspec
 
-from devices.readings import AnyReading, escape, unescape
+from common.readings import AnyReading, escape, unescape
 from devices.watch import CodecDefectError, Watch
 
 Step = Callable[[], list[AnyReading]]
@@ -98,7 +98,7 @@ class _StoredOpened(Call, frozen=True, array_like=True, tag="connected"):
 
 class _StoredBytes(Call, frozen=True, array_like=True, tag="heard"):
     """:class:`BytesReceived` as stored; the bytes in the form of
-    :func:`devices.readings.escape`.
+    :func:`common.readings.escape`.
     """
 
     data: str

@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from devices.errors import NovamasError
+from common.errors import NovamasError
 from devices.recording_lines import format_time
 
 Form = Literal["raw", "hex", "text"]

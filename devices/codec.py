@@ -13,7 +13,8 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from devices.readings import AnyReading, DamagedBytes, Whole
+from common.device_health import Counters
+from common.readings import AnyReading, DamagedBytes
 
 Evidence = Literal["documented", "observed", "profile"]
 """Source of our knowledge of the protocol: the vendor's document, only recordings, or a profile
@@ -32,23 +33,6 @@ class FrameProof(IntEnum):
     """The frame has a form or content that hardly any other device sends."""
     CHECKED = 2
     """The frame has a correct checksum."""
-
-
-class Counters(msgspec.Struct, kw_only=True):
-    """Counters of a codec since it was created."""
-
-    bytes: Whole = 0
-    """Bytes received. Always 0 where cards lie face down: the code of one card may be longer than
-    that of another.
-    """
-    frames: Whole = 0
-    """Valid frames."""
-    damaged: Whole = 0
-    """Incomplete or corrupt frames or lines."""
-    unknown: Whole = 0
-    """Complete frames of an unknown kind."""
-    late: Whole = 0
-    """Valid frames that may have waited before they were delivered."""
 
 
 class Codec(Protocol):
@@ -177,7 +161,7 @@ class DamageAware(Protocol):
 
 def feed(codec: Codec, data: bytes, now: float) -> list[AnyReading]:
     """Feed bytes to a codec; some may be marked as damaged
-    (:class:`devices.readings.DamagedBytes`).
+    (:class:`common.readings.DamagedBytes`).
     """
     if not isinstance(data, DamagedBytes):
         return codec.feed(data, now)

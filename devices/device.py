@@ -14,8 +14,12 @@ from functools import partial
 
 import msgspec
 
-from devices import clock, randomness
-from devices.blocking import in_thread, opening_slot
+from common import clock, randomness
+from common.blocking import in_thread, opening_slot
+from common.device_health import DeviceHealth, State
+from common.errors import NovamasError
+from common.log import structlog
+from common.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp, escape
 from devices.calls import (
     AnyCall,
     BytesReceived,
@@ -26,19 +30,15 @@ from devices.calls import (
     steps,
 )
 from devices.codec import MAX_LIVE_DELAY_SECONDS, STABLE_LINK_SECONDS, Codec
-from devices.errors import NovamasError
-from devices.health import DeviceHealth
 from devices.links import LinkFailedError, WriteTimedOutError
 from devices.links.holders import Holder, in_use_reason
-from devices.log import structlog
 from devices.loop_watch import normal_delay
 from devices.port_watch import port_watch
 from devices.reader import LinkReader, OpenLink, open_to_read
-from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp, escape
 from devices.recorder import DeviceRecorder
 from devices.recording import RecordingWriter
 from devices.recording_lines import LINK_OPENED
-from devices.watch import UNINTELLIGIBLE_ADVICE, CodecDefectError, State, Watch
+from devices.watch import UNINTELLIGIBLE_ADVICE, CodecDefectError, Watch
 
 MIN_RECONNECT_PAUSE_SECONDS = 0.5
 MAX_RECONNECT_PAUSE_SECONDS = 30.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from common.suggestions import unknown_word
 from devices.codec import Driver, Registry
-from devices.suggestions import unknown_word
 
 DRIVERS: Registry = {
     "angel-eye": "devices.shoe.angel_eye:DRIVER",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from devices.readings import AnyReading, LinkGarbage
+from common.readings import AnyReading, LinkGarbage
 
 MAX_IMMEDIATE_REPORTS = 10
 """Number of garbage readings that are reported immediately. After that the interval doubles: one

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
-from devices import clock
+from common import clock
 
 TICK_SECONDS, MIN_TICK_SECONDS = 0.02, 0.005
 """Time between two polls of an idle loop: at the speed of a real device, and the minimum."""

@@ -18,8 +18,8 @@ time.
 
 from __future__ import annotations
 
+from common.readings import LinkLate
 from devices.codec import MAX_LIVE_DELAY_SECONDS
-from devices.readings import LinkLate
 
 
 class HandPace:

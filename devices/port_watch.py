@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
-from devices import clock
-from devices.blocking import in_thread
+from common import clock
+from common.blocking import in_thread
 from devices.links.holders import Holder, other_holders
 
 SCAN_INTERVAL_SECONDS = 10.0

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from math import inf
 
-from devices.blocking import in_thread
+from common.blocking import in_thread
 from devices.links import LinkFailedError, open_link
 from devices.links.descriptor import DescriptorLink
 from devices.links.link import WRITE_TIMEOUT_SECONDS

@@ -6,7 +6,7 @@ then one line per chunk::
     2025-09-23T07:25:28.384000Z < *X;2;002;32;0;174;1\r\n ~5A0C2E91
 
 The time is ISO 8601 (UTC if it names no zone) or plain seconds; ``<`` means from the device, ``>``
-to it; the payload is written with backslash escapes (see :func:`devices.readings.escape`). ``<<``
+to it; the payload is written with backslash escapes (see :func:`common.readings.escape`). ``<<``
 means several chunks from the device in one line (see :mod:`devices.recording_lines`).
 ``framing: raw`` keeps every byte as it was read; ``framing: line`` leaves out the ``\r\n`` that
 ends each payload. With ``check: crc32`` each line ends with a check.
@@ -39,10 +39,10 @@ from typing import BinaryIO
 
 import msgspec
 
-from devices import clock
-from devices.errors import NovamasError
-from devices.new_file import PRIVATE_MODE, new_file
-from devices.readings import escape
+from common import clock
+from common.errors import NovamasError
+from common.new_file import PRIVATE_MODE, new_file
+from common.readings import escape
 from devices.recording_lines import (
     CHECK_KIND,
     LINE_END,

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
-from devices.readings import escape, unescape
+from common.readings import escape, unescape
 
 Framing = Literal["line", "raw"]
 LINE_END = b"\r\n"

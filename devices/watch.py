@@ -9,10 +9,21 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import takewhile
 from math import inf
-from typing import Literal
 
 from msgspec.structs import replace
 
+from common.device_health import State
+from common.errors import NovamasError
+from common.readings import (
+    AnyReading,
+    LinkGarbage,
+    LinkLost,
+    LinkOpen,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+    MaybeLate,
+)
 from devices.codec import (
     OPENING_SECONDS,
     STABLE_LINK_SECONDS,
@@ -23,23 +34,7 @@ from devices.codec import (
     RequestingCodec,
     feed,
 )
-from devices.errors import NovamasError
 from devices.garbage import GarbageSummary
-from devices.readings import (
-    AnyReading,
-    LinkGarbage,
-    LinkLost,
-    LinkOpen,
-    LinkStale,
-    LinkUnintelligible,
-    LinkUp,
-    MaybeLate,
-)
-
-State = Literal["connecting", "up", "stale", "unintelligible", "lost"]
-"""``connecting``: open, nothing received yet; ``up``: valid frames arrive; ``stale``: none for too
-long; ``unintelligible``: bytes arrive, but no valid frame; ``lost``: closed.
-"""
 
 UNINTELLIGIBLE_BYTES = 64
 """Number of bytes without a valid frame that make a device unintelligible: more than the longest

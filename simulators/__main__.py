@@ -16,10 +16,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from devices.command_line import CommandLine, end_process, has_terminal, stop_signals
-from devices.money import EURO, parse_amount
-from devices.randomness import Random
-from devices.suggestions import suggest
+from common.command_line import CommandLine, end_process, has_terminal, stop_signals
+from common.money import EURO, parse_amount
+from common.randomness import Random
+from common.suggestions import suggest
 from simulators.device import SimulatedDevice
 from simulators.dice.dice import DiceReader
 from simulators.dice.sicbo_shaker import SimulatedSicboShaker

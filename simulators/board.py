@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from collections import defaultdict, deque
 from collections.abc import Generator
 
+from common.randomness import Random
 from devices.board.report import FORMAT_VERSION, HEARTBEAT_SECONDS, write_report
-from devices.randomness import Random
 from simulators.device import Timed
 
 Scene = Generator[float, None, None]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from devices.suggestions import suggest
+from common.suggestions import suggest
 
 
 class FaultKind(NamedTuple):

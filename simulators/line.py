@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from math import inf
 
-from devices.randomness import Random
+from common.randomness import Random
 from simulators.device import SimulatedDevice, Timed
 
 BITS_PER_BYTE = 10

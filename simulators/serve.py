@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Any, Protocol
 
-from devices import clock
+from common import clock
 from simulators.faults import FAULTS, FaultKind, FaultTrigger, read_scheduled, read_trigger
 from simulators.line import SimulatedLine
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from usb.backend import IBackend
 from usb.core import USBError, USBTimeoutError
 
-from devices import clock
+from common import clock
 
 BULK, INTERRUPT = 2, 3
 IN = 0x80

@@ -14,13 +14,13 @@ from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.client import MQTTMessage
 from paho.mqtt.reasoncodes import ReasonCode
 
-from controller.broker.address import addresses
-from controller.broker.certificates import file_expiry_warning
-from controller.broker.client import BrokerClient
-from controller.broker.failures import describe_error
-from controller.broker.login import BrokerUnusableError
-from devices import clock
-from devices.log import structlog
+from common import clock
+from common.broker.address import addresses
+from common.broker.certificates import file_expiry_warning
+from common.broker.client import BrokerClient
+from common.broker.failures import describe_error
+from common.broker.login import BrokerUnusableError
+from common.log import structlog
 from subscribers.feed import RECONNECT_DELAY_SECONDS, BrokerLogin
 from subscribers.overtaken import Overtaken
 

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
-from devices.command_line import stop_signals
-from devices.log import structlog
+from common.command_line import stop_signals
+from common.log import structlog
 
 END_TIMEOUT_SECONDS = 10.0
 """Time allowed for the rest of a process to end once an essential task has."""

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 import aiomqtt
 import msgspec
 
-from controller.broker.address import addresses
-from controller.broker.client import BrokerClient
-from controller.broker.failures import describe_error
-from controller.broker.login import BrokerUnusableError
-from controller.contract.topics import Topics
-from devices import clock
+from common import clock
+from common.broker.address import addresses
+from common.broker.client import BrokerClient
+from common.broker.failures import describe_error
+from common.broker.login import BrokerUnusableError
+from common.contract.topics import Topics
 from subscribers.overtaken import Overtaken
 
 RECONNECT_DELAY_SECONDS = 0.5

@@ -9,10 +9,10 @@ from typing import Literal
 
 import msgspec
 
-from controller.contract.jackpot import JackpotState, OutOfPlay
-from controller.contract.messages.messages import text, word
-from controller.contract.retained import Alert
-from controller.contract.times import parse_utc
+from common.contract.jackpot import JackpotState, OutOfPlay
+from common.contract.messages.messages import text, word
+from common.contract.retained import Alert
+from common.contract.times import parse_utc
 
 SilenceReason = Literal["no_broker", "unreadable", "unsaid", "expired"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.contract.messages.messages import ENGLISH
-from devices.money import format_amount
+from common.contract.messages.messages import ENGLISH
+from common.money import format_amount
 
 SYMBOLS = {"EUR": "€", "GBP": "£", "USD": "$"}
 SPACE = "\u00a0"

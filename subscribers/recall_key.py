@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.orders import RECALL
-from controller.people.private_key import open_private_key
-from controller.people.register import thumbprint, to_base64url
-from controller.people.signed_command import Claims, prepare, sign
+from common.contract.orders import RECALL
+from common.people.private_key import open_private_key
+from common.people.register import thumbprint, to_base64url
+from common.people.signed_command import Claims, prepare, sign
 
 RECALL_LIFETIME_SECONDS = 60
 """Lifetime of a signed recall."""

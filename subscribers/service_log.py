@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from typing import BinaryIO, Literal
 
-from devices.log import add_remedy, add_time, structlog
+from common.log import add_remedy, add_time, structlog
 
 
 def log_lines(form: Literal["json", "console"]) -> None:

@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.contract.events import Announcement, ResultCorrected, RoundResult
-from controller.contract.history import AnyLine
-from controller.contract.retained import Alert, History, Info, ShoeTopic, State
-from controller.contract.shown import FROM_A_SHOE
+from common.contract.events import Announcement, ResultCorrected, RoundResult
+from common.contract.history import AnyLine
+from common.contract.retained import Alert, History, Info, ShoeTopic, State
+from common.contract.shown import FROM_A_SHOE
 from subscribers.round_progress import RoundProgress, follow
 
 CALL_EVENT_TYPES = ("bets.closed", "bets.last_call", "round.opened", "round.result", "round.void")

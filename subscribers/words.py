@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.contract.messages.messages import catalogue, text, word
+from common.contract.messages.messages import catalogue, text, word
 
 
 def who(name: str, language: str) -> str:

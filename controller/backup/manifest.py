@@ -17,10 +17,10 @@ import msgspec
 from nacl.exceptions import CryptoError
 from nacl.signing import SigningKey, VerifyKey
 
+from common.chain.checkpoint import public
+from common.contract.json_bodies import Stored
+from common.contract.times import format_utc, parse_utc
 from controller.backup.errors import BackupError
-from controller.contract.json_bodies import Stored
-from controller.contract.times import format_utc, parse_utc
-from controller.proof.checkpoint import public
 
 MANIFEST_NAME = "manifest.json"
 JOURNAL_NAME = "journal.sqlite3"

@@ -14,6 +14,12 @@ from pathlib import Path
 
 import msgspec
 
+from common import clock
+from common.chain.checkpoint import checkpoint_path
+from common.chain.schema import Entry, JournalUnusableError
+from common.contract.times import format_utc, parse_utc
+from common.contract.version import SOFTWARE
+from common.new_file import named_in_errors, new_file
 from controller.backup.errors import BackupError
 from controller.backup.manifest import JOURNAL_NAME, KEYS_NAME, Manifest, read_manifest
 from controller.backup.named_files import KEY_SUFFIXES
@@ -21,18 +27,12 @@ from controller.backup.sealed_keys import unseal
 from controller.backup.take import ProgressReport, copy_file
 from controller.configuration.file import inspect_configuration
 from controller.configuration.settings import ConfigurationError
-from controller.contract.times import format_utc, parse_utc
-from controller.contract.version import SOFTWARE
 from controller.journal.file import lock, restoring_path, sync_directory
 from controller.journal.restored import create_restored
-from controller.journal.schema import Entry, JournalUnusableError
 from controller.journal.setup import RestoredBackup
-from controller.proof.checkpoint import checkpoint_path
 from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import folder as folder_of
 from controller.proof.verify import verify
-from devices import clock
-from devices.new_file import named_in_errors, new_file
 
 LOG_SUFFIXES = ("-wal", "-shm")
 ALLOWED_PERMISSIONS = 0o666

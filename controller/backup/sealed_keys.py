@@ -17,8 +17,8 @@ from nacl.exceptions import CryptoError
 from nacl.pwhash import argon2id
 from nacl.secret import SecretBox
 
+from common import randomness
 from controller.backup.errors import BackupError
-from devices import randomness
 
 MIN_PASSPHRASE_BYTES = 12
 """Minimum bytes of a passphrase."""

@@ -17,6 +17,20 @@ from pathlib import Path
 import msgspec
 from nacl.signing import SigningKey
 
+from common import clock
+from common.chain.checkpoint import (
+    SigningKeyError,
+    key_path,
+    last_checkpoint,
+    load_key,
+    public,
+    sign,
+    write_checkpoint,
+)
+from common.chain.schema import READ_ERRORS, Entry, connect_reading
+from common.contract.times import format_utc
+from common.contract.version import SOFTWARE
+from common.new_file import named_in_errors, new_file
 from controller.backup.errors import BackupError
 from controller.backup.manifest import (
     JOURNAL_NAME,
@@ -31,27 +45,13 @@ from controller.backup.named_files import credentials, keys_beside, named_files
 from controller.backup.sealed_keys import seal
 from controller.configuration.settings import Configuration
 from controller.configuration.sources import files_of
-from controller.contract.times import format_utc
-from controller.contract.version import SOFTWARE
 from controller.journal.file import sync_directory
 from controller.journal.reader import JournalReader
-from controller.journal.schema import READ_ERRORS, Entry, connect_reading
-from controller.proof.checkpoint import (
-    SigningKeyError,
-    key_path,
-    last_checkpoint,
-    load_key,
-    public,
-    sign,
-    write_checkpoint,
-)
 from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import folder as folder_of
 from controller.proof.segment import segments, span
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
-from devices import clock
-from devices.new_file import named_in_errors, new_file
 
 PAGES_PER_STEP = 1000
 """Pages of the journal copied between two reports of progress."""

@@ -16,10 +16,10 @@ import sys
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 
-from controller.contract.version import SOFTWARE
-from devices.command_line import CommandLine, escape_unencodable_output
-from devices.errors import NovamasError
-from devices.suggestions import unknown_word
+from common.command_line import CommandLine, escape_unencodable_output
+from common.contract.version import SOFTWARE
+from common.errors import NovamasError
+from common.suggestions import unknown_word
 
 SUBCOMMANDS: Mapping[str, str] = {
     "demo": "show it at work: a simulated wheel and shoe, the daemon and a display, until Ctrl-C",

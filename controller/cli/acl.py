@@ -6,10 +6,10 @@ import argparse
 import re
 from pathlib import Path
 
+from common.suggestions import unknown_word
 from controller.cli import CommandLineError
 from controller.cli.configured import configuration_at
 from controller.people.broker_access import KINDS, AccessScope, ClientAccess, Kind
-from devices.suggestions import unknown_word
 
 BROKERS = ("mosquitto", "mosquitto-dynamic", "nats", "rabbitmq")
 _USER = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from common.contract.version import SOFTWARE
 from controller.cli import CommandLineError
 from controller.cli.progress import Percent
 from controller.cli.verdicts import (
@@ -20,7 +21,6 @@ from controller.cli.verdicts import (
     wants_page,
     witness_wanted,
 )
-from controller.contract.version import SOFTWARE
 
 if TYPE_CHECKING:
     from controller.proof.findings import Audit
@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _unseal(path: Path) -> Callable[[bytes], bytes]:
     from nacl.public import PrivateKey
 
-    from controller.confidential.boxes import open_sealed
-    from controller.confidential.key_file import KeyFileError, read_key_file
+    from common.confidential.boxes import open_sealed
+    from common.confidential.key_file import KeyFileError, read_key_file
 
     try:
         key = PrivateKey(read_key_file(path))

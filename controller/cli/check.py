@@ -10,8 +10,12 @@ from pathlib import Path
 
 import msgspec
 
-from controller.broker.certificates import expiry_warning
-from controller.broker.login import BrokerUnusableError, certificate_date_problem, password, tls
+from common import clock
+from common.broker.certificates import expiry_warning
+from common.broker.login import BrokerUnusableError, certificate_date_problem, password, tls
+from common.contract.remedies import message_in
+from common.people.register import alike, describe_alike, read_unsigned
+from common.places import format_path
 from controller.cli.carrousel import PROGRAM, jackpot_settings
 from controller.cli.configured import config_argument
 from controller.configuration.blind import blind
@@ -20,8 +24,6 @@ from controller.configuration.file import inspect_configuration
 from controller.configuration.listening import address, is_loopback, metrics_addresses
 from controller.configuration.secrets import CREDENTIAL_UNITS, credentials, secret_files
 from controller.configuration.settings import ClockConfig, Configuration
-from controller.contract.remedies import message_in
-from controller.people.register import alike, describe_alike, read_unsigned
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.kernel_clock import read_kernel_clock
 from controller.proof.time_bound import clock_statement
@@ -29,8 +31,6 @@ from controller.service.installed_units import missing_credential
 from controller.service.privacy import exposed, readable_by_all
 from controller.standby.credentials import read_login
 from controller.standby.errors import StoreUnusableError
-from devices import clock
-from devices.places import format_path
 
 REPLY_TIMEOUT_SECONDS = 1.0
 """Seconds to wait for chrony's reply."""

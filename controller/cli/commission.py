@@ -13,11 +13,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from common import clock
+from common.contract.version import SOFTWARE
+from common.new_file import replace_file
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at
-from controller.contract.version import SOFTWARE
-from devices import clock
-from devices.new_file import replace_file
 
 if TYPE_CHECKING:
     import msgspec
@@ -119,10 +119,10 @@ class _Acceptance:
         device: DeviceConfig,
         folder: Path,
     ) -> None:
+        from common.people.private_key import PrivateKeyError, open_private_key
         from controller.cli.people import passphrase
         from controller.commissioning.plan import NotCommissionedError, expected
         from controller.games.games import make_game
-        from controller.people.private_key import PrivateKeyError, open_private_key
 
         self._configuration, self._table, self._device = configuration, table, device
         self._folder, self._longest = folder, arguments.wait
@@ -190,11 +190,11 @@ class _Acceptance:
 
     def finish(self) -> int:
         """Write the signed protocol and its printable copy."""
+        from common.contract.retained import Identity
+        from common.people.register import to_base64url
         from controller.commissioning.judgement import judge, verdict
         from controller.commissioning.paper import as_pdf
         from controller.commissioning.protocol import Protocol, write_signed
-        from controller.contract.retained import Identity
-        from controller.people.register import to_base64url
         from controller.service.identities import plate
 
         configured = plate(self._device) or Identity()
@@ -323,8 +323,8 @@ class _Acceptance:
                 print(f"  NOT THE SAME. You: {entered}; the device: {unread}.")
 
     def _phases(self) -> None:
+        from common.readings import WheelPhase
         from controller.commissioning.protocol import PhaseNote
-        from devices.readings import WheelPhase
 
         done = {note.phase for note in self._notes if isinstance(note, PhaseNote)}
         remaining = [phase for phase in self._expected.phases if phase not in done]
@@ -492,7 +492,7 @@ def _print_verdict(protocol: Protocol) -> None:
 def _choose(
     configuration: Configuration, table: str, device: str | None
 ) -> tuple[TableConfig, DeviceConfig]:
-    from devices.suggestions import unknown_word
+    from common.suggestions import unknown_word
 
     table_config = next((section for section in configuration.table if section.id == table), None)
     if table_config is None:
@@ -522,7 +522,7 @@ def _driver(device: DeviceConfig) -> tuple[Driver, msgspec.Struct, Codec]:
 
 def _owner(configuration: Configuration, key: str) -> tuple[str, str] | None:
     """Return id and name of the person with this key."""
-    from controller.people.register import from_base64url, read_people, thumbprint
+    from common.people.register import from_base64url, read_people, thumbprint
 
     people = configuration.people
     if people is None or people.file is None or people.key is None:
@@ -537,7 +537,7 @@ def _person(
     configuration: Configuration, key: SigningKey, by: str | None, path: Path
 ) -> tuple[str | None, str]:
     """Return id and name of the person who leads the acceptance."""
-    from controller.people.register import to_base64url
+    from common.people.register import to_base64url
 
     people = configuration.people
     if people is not None and people.file is not None:
@@ -604,7 +604,7 @@ def _put(path: Path, data: bytes) -> None:
 
 
 def _now() -> str:
-    from controller.contract.times import format_utc
+    from common.contract.times import format_utc
 
     return format_utc(clock.wall())
 

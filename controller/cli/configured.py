@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from common.suggestions import closest, unknown_word
 from controller.cli import CommandLineError
-from devices.suggestions import closest, unknown_word
 
 if TYPE_CHECKING:
     import argparse

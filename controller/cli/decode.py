@@ -13,15 +13,16 @@ from typing import Any
 
 import msgspec
 
+from common.places import WrittenDecimal, format_path
+from common.readings import AnyReading, escape
+from common.sections import Notes, read_section
 from controller.cli import CommandLineError
 from controller.cli.numbers import seconds
 from controller.configuration.amounts import section_in_minor_units
 from controller.configuration.profiles import text_of
 from devices.codec import Codec, Driver
 from devices.drivers import driver
-from devices.places import WrittenDecimal, format_path
 from devices.profiles import profile
-from devices.readings import AnyReading, escape
 from devices.recording import (
     NOT_A_RECORDING,
     Chunk,
@@ -30,7 +31,6 @@ from devices.recording import (
     RecordingProblem,
     read_recording,
 )
-from devices.sections import Notes, read_section
 from devices.watch import CodecDefectError, Watch
 
 MAX_SHOWN_LINES = 20

@@ -20,18 +20,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from common import clock
+from common.contract.messages.messages import LANGUAGES
+from common.errors import NovamasError
+from common.money import EURO, format_amount
+from common.new_file import replace_file
 from controller.cli import CommandLineError, numbers
 from controller.cli.web import write_laws
-from controller.contract.messages.messages import LANGUAGES
 from controller.demo import history, jackpot, recorder
 from controller.demo.floor import DemoError, DemoFloor
 from controller.demo.places import BOXES, COIN, DemoTable, places
 from controller.demo.staff import VISITORS, Staff, enrol
 from controller.demo.table_head import TableHead
-from devices import clock
-from devices.errors import NovamasError
-from devices.money import EURO, format_amount
-from devices.new_file import replace_file
 
 NEXT_STEPS = """\
 That was a simulated floor: devices, daemon, broker, people and displays on this machine. Try next:

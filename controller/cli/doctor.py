@@ -7,9 +7,9 @@ import sys
 
 import msgspec
 
+from common.contract.remedies import message_in
 from controller.cli.configured import config_argument, configuration_at
 from controller.cli.progress import use_colours
-from controller.contract.remedies import message_in
 from controller.doctor import broker, clock, disk, keys, serial_lines, standby, units
 from controller.doctor.finding import Finding, Level
 

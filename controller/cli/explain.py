@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from common.contract.remedies import entry, find, heading, names, pages
+from common.new_file import replace_file
+from common.suggestions import unknown_word
 from controller.cli import CommandLineError
-from controller.contract.remedies import entry, find, heading, names, pages
-from devices.new_file import replace_file
-from devices.suggestions import unknown_word
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

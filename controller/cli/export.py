@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from common.suggestions import unknown_word
 from controller.cli import CommandLineError
 from controller.cli.progress import Percent
-from devices.suggestions import unknown_word
 
 if TYPE_CHECKING:
-    from controller.journal.schema import Entry
+    from common.chain.schema import Entry
     from controller.proof.evidence import Evidence
     from controller.proof.references import ReadingLookup
 
@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the entries to stdout. Return 1 if a part of the journal was left out."""
-    from controller.journal.schema import JournalUnusableError
+    from common.chain.schema import JournalUnusableError
     from controller.proof.evidence import Evidence
     from controller.proof.export import COLUMNS, ExportFilter, as_json, as_row, excerpt
     from controller.proof.references import ReadingLookup

@@ -7,12 +7,12 @@ import sys
 
 import msgspec
 
+from common.suggestions import unknown_word
 from controller.cli import CommandLineError
 from controller.games.catalogue import CatalogueEntry, catalogue, playable
 from controller.games.games import lacking
 from controller.games.hands.of import CONTESTS
 from controller.rulebooks.chapters import chapter
-from devices.suggestions import unknown_word
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

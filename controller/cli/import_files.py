@@ -13,11 +13,11 @@ from typing import get_args
 
 import msgspec
 
+from common.contract.version import SOFTWARE
+from common.new_file import named_in_errors, new_file
 from controller.cli import CommandLineError
 from controller.cli.decode import driver_named, make_codec
-from controller.contract.version import SOFTWARE
 from devices.captures import Capture, CaptureError, Form, read_capture
-from devices.new_file import named_in_errors, new_file
 from devices.recording import format_recording
 from devices.recording_lines import parse_time
 

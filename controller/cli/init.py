@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from common.new_file import named_in_errors
+from common.suggestions import unknown_word
 from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT_CONFIG
-from devices.new_file import named_in_errors
-from devices.suggestions import unknown_word
 
 if TYPE_CHECKING:
     from devices.codec import Driver

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from common import randomness
 from controller.cli import CommandLineError
-from devices import randomness
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,8 +23,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the private key, and print what each daemon's configuration needs."""
     from nacl.public import PrivateKey
 
-    from controller.confidential.boxes import format_public_key
-    from controller.confidential.key_file import KeyFileError, write_key_file
+    from common.confidential.boxes import format_public_key
+    from common.confidential.key_file import KeyFileError, write_key_file
 
     key = PrivateKey(randomness.token_bytes(32))
     try:

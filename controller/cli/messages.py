@@ -6,7 +6,7 @@ import argparse
 
 import msgspec
 
-from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
+from common.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from common import clock
+from common.new_file import replace_file
 from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT_CONFIG, configuration_at
-from devices import clock
-from devices.new_file import replace_file
 
 if TYPE_CHECKING:
     from nacl.signing import SigningKey
 
-    from controller.people.register import People
+    from common.people.register import People
 
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 MAX_FILE_BYTES = 5_000_000
@@ -92,8 +92,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the action."""
-    from controller.people.private_key import PrivateKeyError
-    from controller.people.register import PeopleError
+    from common.people.private_key import PrivateKeyError
+    from common.people.register import PeopleError
 
     try:
         return HANDLERS[arguments.action](arguments)
@@ -105,8 +105,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _key(arguments: argparse.Namespace) -> int:
-    from controller.people.private_key import make_private_key
-    from controller.people.register import thumbprint, to_base64url
+    from common.people.private_key import make_private_key
+    from common.people.register import thumbprint, to_base64url
 
     path = _required(arguments, "file")
     key = make_private_key(path, passphrase(arguments.passphrase_file, new=True))
@@ -116,8 +116,7 @@ def _key(arguments: argparse.Namespace) -> int:
 
 
 def _pin(arguments: argparse.Namespace) -> int:
-    from controller.cli.web import pepper_path
-    from controller.people.pin_key import (
+    from common.people.pin_key import (
         PinKeyError,
         check_pin,
         make_pepper,
@@ -126,8 +125,9 @@ def _pin(arguments: argparse.Namespace) -> int:
         seal_key,
         write_pin_key,
     )
-    from controller.people.private_key import open_private_key
-    from controller.people.register import read_unsigned, thumbprint, to_base64url
+    from common.people.private_key import open_private_key
+    from common.people.register import read_unsigned, thumbprint, to_base64url
+    from controller.cli.web import pepper_path
 
     path = _required(arguments, "file")
     configuration = configuration_at(arguments.config)
@@ -164,8 +164,8 @@ def _pin(arguments: argparse.Namespace) -> int:
 
 def _roles(arguments: argparse.Namespace, status: int) -> list[str]:
     """Return the roles on the command line. Exits with ``status`` if one is unknown."""
-    from controller.people.roles import ENROLLABLE_ROLES
-    from devices.suggestions import unknown_word
+    from common.people.roles import ENROLLABLE_ROLES
+    from common.suggestions import unknown_word
 
     for role in arguments.role or ():
         if role not in ENROLLABLE_ROLES:
@@ -174,9 +174,9 @@ def _roles(arguments: argparse.Namespace, status: int) -> list[str]:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    from controller.contract.times import format_utc
+    from common.contract.times import format_utc
+    from common.people.register import PeopleError, PeopleHeader, Person, checked_people
     from controller.people.enrolment import add_person
-    from controller.people.register import PeopleError, PeopleHeader, Person, checked_people
 
     path, now = _required(arguments, "file"), clock.wall()
     _required(arguments, "id", "name", "role", "table", "public")
@@ -219,9 +219,9 @@ def _revoke(arguments: argparse.Namespace) -> int:
 
 
 def _rotate(arguments: argparse.Namespace) -> int:
-    from controller.contract.times import parse_utc
+    from common.contract.times import parse_utc
+    from common.people.register import Key
     from controller.people.enrolment import rotate_key
-    from controller.people.register import Key
 
     path, now = _required(arguments, "file"), clock.wall()
     _required(arguments, "id", "public")
@@ -236,7 +236,7 @@ def _rotate(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from controller.people.register import (
+    from common.people.register import (
         alike,
         describe_alike,
         from_base64url,
@@ -287,8 +287,8 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _sign(arguments: argparse.Namespace) -> int:
+    from common.people.register import read_unsigned
     from controller.people.enrolment import renumber
-    from controller.people.register import read_unsigned
 
     path = _required(arguments, "file")
     key = _site_key(arguments)
@@ -370,7 +370,7 @@ def _required(arguments: argparse.Namespace, *names: str) -> Path:
 
 
 def _site_key(arguments: argparse.Namespace) -> SigningKey:
-    from controller.people.private_key import open_private_key
+    from common.people.private_key import open_private_key
 
     _required(arguments, "site_key")
     return open_private_key(arguments.site_key, passphrase(arguments.passphrase_file))
@@ -378,7 +378,7 @@ def _site_key(arguments: argparse.Namespace) -> SigningKey:
 
 def _read(path: Path, key: SigningKey) -> People:
     """Read the people in a file that was signed with this key."""
-    from controller.people.register import read_people, read_unsigned
+    from common.people.register import read_people, read_unsigned
 
     data = _bytes(path)
     return read_people(data, read_unsigned(data).head.site, key.verify_key.encode())
@@ -386,7 +386,7 @@ def _read(path: Path, key: SigningKey) -> People:
 
 def _write(path: Path, people: People, key: SigningKey) -> None:
     """Replace the file atomically."""
-    from controller.people.register import write_people
+    from common.people.register import write_people
 
     try:
         replace_file(path, write_people(people, key))
@@ -405,8 +405,8 @@ def _bytes(path: Path) -> bytes:
 
 def _convert(kind: type[StructT], fields: dict[str, Any]) -> StructT:
     """Convert command line values to a line of the file."""
-    from controller.people.register import PeopleError
-    from devices.sections import explain_validation_error
+    from common.people.register import PeopleError
+    from common.sections import explain_validation_error
 
     try:
         return msgspec.convert(

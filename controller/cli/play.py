@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
+from common.contract.notation import read_input, write
+from common.contract.refusals import RejectedError
+from common.contract.times import format_utc
+from common.places import format_path
+from common.sections import Notes
 from controller.cli import CommandLineError
 from controller.cli.decode import parse_option
-from controller.contract.notation import read_input, write
-from controller.contract.refusals import RejectedError
-from controller.contract.times import format_utc
 from controller.tables.table import Table
-from devices.places import format_path
-from devices.sections import Notes
 
 EXIT_REFUSED = 3
 """Exit status if the table refused a command and every line was valid."""

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import msgspec
 
+from common.device_health import Counters
+from common.readings import escape
 from controller.cli import CommandLineError
 from controller.cli.decode import decode, driver_named, read_whole, with_progress
 from controller.cli.numbers import seconds
 from controller.configuration.profiles import text_of
-from devices.codec import Counters, Driver
+from devices.codec import Driver
 from devices.links import check_link
 from devices.profiles.profile import doubts, parse_profile
 from devices.profiles.trial import count_unchecked_frames, find_checksum
-from devices.readings import escape
 from devices.recording import Recording
 from devices.watch import CodecDefectError, Watch
 

@@ -16,14 +16,14 @@ from types import FrameType
 import msgspec
 from rich.console import Console
 
+from common import clock
+from common.command_line import has_terminal, stop_signals
+from common.contract.version import SOFTWARE
 from controller.cli import CommandLineError
 from controller.cli.decode import driver_named, make_codec
 from controller.cli.numbers import seconds
 from controller.cli.speeds import SpeedResult, at_speed, listen_at_speeds, speed_of, why_not
-from controller.contract.version import SOFTWARE
-from devices import clock
 from devices.codec import Codec, RequestingCodec, feed
-from devices.command_line import has_terminal, stop_signals
 from devices.links import Link, LinkFailedError, check_link, open_link
 from devices.recording import ClockedWriter, RecordingWriter
 from devices.watch import UNINTELLIGIBLE_ADVICE, UNINTELLIGIBLE_BYTES

@@ -9,12 +9,12 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+from common import clock
+from common.contract.node import ReloadHealth
 from controller.cli import CommandLineError, print_error
 from controller.cli.configured import config_argument, configuration_at
-from controller.contract.node import ReloadHealth
 from controller.journal.file import serving_process
 from controller.service.reload_answer import ReloadReply, read_reply
-from devices import clock
 
 REPLY_TIMEOUT_SECONDS = 50.0
 """Maximum seconds to wait for the daemon's reply: less than the service manager waits."""

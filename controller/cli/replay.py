@@ -10,6 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from common.contract.commands import SessionOpen, ShoeStart
+from common.contract.notation import Input, write
+from common.contract.refusals import RejectedError
+from common.contract.times import format_utc
 from controller.cli import CommandLineError
 from controller.cli.decode import (
     decode,
@@ -23,10 +27,6 @@ from controller.cli.numbers import seconds
 from controller.cli.play import add_rules, make_table
 from controller.cli.progress import Percent
 from controller.configuration.checks import unsuited
-from controller.contract.commands import SessionOpen, ShoeStart
-from controller.contract.notation import Input, write
-from controller.contract.refusals import RejectedError
-from controller.contract.times import format_utc
 from controller.tables.table import Table
 from devices.recording import Chunk, RecordingError, RecordingReader
 from devices.watch import CodecDefectError, Watch

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import msgspec
 
+from common.new_file import replace_file
 from controller.cli import CommandLineError
 from controller.games.deciding import who_decides
 from controller.rulebooks.dispositions import KINDS, RuleCount, coverage
 from controller.rulebooks.numbered import NumberedRule, numbered
 from controller.rulebooks.pages import WHO_DECIDES_PAGE, pages
-from devices.new_file import replace_file
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -20,13 +20,13 @@ def run(arguments: argparse.Namespace) -> int:
     import asyncio
     from pathlib import Path
 
+    from common.chain.schema import JournalUnusableError
+    from common.confidential.key_file import KeyFileError
+    from common.people.register import PeopleError
     from controller.cli import DEFAULT_GC_THRESHOLDS, CommandLineError, print_error
-    from controller.confidential.key_file import KeyFileError
     from controller.configuration.checks import NO_TABLE
     from controller.configuration.file import load
     from controller.configuration.settings import ConfigurationError
-    from controller.journal.schema import JournalUnusableError
-    from controller.people.register import PeopleError
     from controller.service.daemon import serve
     from controller.service.ending import EXIT_SOFTWARE, Deadline, TaskDiedError
     from controller.service.logs import configure, drain

@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from common.new_file import replace_file
 from controller.cli import CommandLineError
-from devices.new_file import replace_file
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,8 +27,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the files, or list those that differ."""
-    from controller.contract.schemas import documents
-    from controller.contract.vocabulary import pages
+    from common.contract.schemas import documents
+    from common.contract.vocabulary import pages
 
     contents = documents() | pages()
     differing = [

@@ -16,8 +16,8 @@ from controller.cli.configured import DEFAULT_CONFIG, configuration_at
 from controller.cli.numbers import seconds
 
 if TYPE_CHECKING:
+    from common.contract.topics import Topics
     from controller.configuration.settings import BrokerConfig, Configuration
-    from controller.contract.topics import Topics
 
 
 VALID_SECONDS = 30
@@ -81,10 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     import msgspec
 
-    from controller.contract.topics import Topics, level
+    from common import clock, randomness
+    from common.contract.topics import Topics, level
+    from common.suggestions import unknown_word
     from controller.mqtt.command_client import NoReplyError, send_command
-    from devices import clock, randomness
-    from devices.suggestions import unknown_word
 
     configuration = configuration_at(arguments.config)
     simulated = {table.id: table.simulated for table in configuration.table} | {
@@ -149,7 +149,7 @@ class _Amounts(NamedTuple):
     currency: str
 
     def formatted(self, amount: int) -> str:
-        from devices.money import format_amount
+        from common.money import format_amount
 
         return f"{format_amount(amount, self.currency)} {self.currency}"
 
@@ -165,8 +165,8 @@ def _fields(
     topics: Topics,
 ) -> tuple[dict[str, Any], _Amounts | None]:
     """Return the fields to send, amounts in minor units; None: the command has no amounts."""
-    from controller.contract.forms import form
-    from devices.money import parse_amount
+    from common.contract.forms import form
+    from common.money import parse_amount
 
     texts, name = dict(arguments.field), _command_name(arguments.command)
     try:
@@ -195,8 +195,8 @@ def _fields(
 
 def _command_name(name: str) -> str:
     """Return the command's name; ``session-open`` is accepted for ``session.open``."""
-    from controller.contract.forms import NAMES
-    from controller.contract.topics import level
+    from common.contract.forms import NAMES
+    from common.contract.topics import level
 
     return {level(full_name): full_name for full_name in NAMES}.get(level(name), name)
 
@@ -228,7 +228,7 @@ def _refusal(reply: dict[str, Any], amounts: _Amounts | None) -> str:
     """Describe why the command was refused, with formatted amounts."""
     import msgspec
 
-    from controller.contract.refusals import AMOUNT_FIELDS, Refusal
+    from common.contract.refusals import AMOUNT_FIELDS, Refusal
 
     try:
         refusal = msgspec.convert(reply.get("refusal"), Refusal)
@@ -245,8 +245,8 @@ def _unsigned(
     """Encode an unsigned command, whose name and role were typed."""
     import msgspec
 
-    from controller.contract.orders import RECALL
-    from controller.contract.topics import level
+    from common.contract.orders import RECALL
+    from common.contract.topics import level
 
     name = level(arguments.command)
     if name != RECALL and (arguments.by is None or arguments.role is None):
@@ -272,11 +272,11 @@ def _signer(
     client: str,
 ) -> Callable[[str], bytes]:
     """Return a function that signs the command with the person's key and a unique number."""
+    from common import clock
+    from common.people.private_key import PrivateKeyError, open_private_key
+    from common.people.register import PeopleError, read_unsigned, thumbprint, to_base64url
+    from common.people.signed_command import Claims, sign
     from controller.cli.people import passphrase
-    from controller.people.private_key import PrivateKeyError, open_private_key
-    from controller.people.register import PeopleError, read_unsigned, thumbprint, to_base64url
-    from controller.people.signed_command import Claims, sign
-    from devices import clock
 
     if configuration.people is None or configuration.people.file is None:
         raise CommandLineError(f"{arguments.config}: a signed command needs [people] with `file`")

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from devices import clock
+from common import clock
 from devices.codec import Codec, RequestingCodec, feed
 from devices.links import LinkFailedError, open_link
 

@@ -7,9 +7,9 @@ import re
 import sys
 from pathlib import Path
 
+from common import clock
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument
-from devices import clock
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -60,8 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     import msgspec
     from nacl.public import PrivateKey
 
-    from controller.confidential.boxes import UnopenedBoxError, open_sealed
-    from controller.confidential.key_file import KeyFileError, read_key_file
+    from common.confidential.boxes import UnopenedBoxError, open_sealed
+    from common.confidential.key_file import KeyFileError, read_key_file
 
     try:
         key = PrivateKey(read_key_file(arguments.key))
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _made_by(body: bytes, expected: str | None) -> tuple[str, str | None]:
     """Return who made a box: one of :data:`SIGNATURE_TEXTS`, and the key that signed it."""
-    from controller.confidential.boxes import BadSignatureError, verified_signer
+    from common.confidential.boxes import BadSignatureError, verified_signer
 
     try:
         signer = verified_signer(body)
@@ -139,7 +139,7 @@ def _messages(source: str, lines: BinaryIO) -> Iterator[tuple[str, bytes]]:
 
 
 def _entries(path: Path, *, segment: bool) -> Iterator[tuple[str, bytes]]:
-    from controller.confidential.bodies import is_sealed
+    from common.confidential.bodies import is_sealed
     from controller.proof.live import LiveFile
     from controller.proof.segment import BrokenSegmentError, Segment
 

@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def display_words(arguments: argparse.Namespace) -> list[str]:
     """Return the command line of the display, without secrets."""
-    from controller.broker.login import BrokerUnusableError, password_path
-    from devices.suggestions import unknown_word
+    from common.broker.login import BrokerUnusableError, password_path
+    from common.suggestions import unknown_word
 
     configuration = configuration_at(arguments.config)
     tables = {table.id: table.simulated for table in configuration.table}

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from common.new_file import replace_file
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at
-from devices.new_file import replace_file
 
 if TYPE_CHECKING:
     from controller.configuration.settings import (
@@ -174,7 +174,7 @@ def broker_login(
     """
     import msgspec
 
-    from controller.broker.login import BrokerUnusableError, password_path
+    from common.broker.login import BrokerUnusableError, password_path
 
     if own.username is not None:
         broker = msgspec.structs.replace(

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
+from common.contract.retained import Identity
 from controller.commissioning.protocol import (
     AcceptanceCheck,
     AnswerNote,
@@ -23,7 +24,6 @@ from controller.commissioning.protocol import (
     RecordingSummary,
     Verdict,
 )
-from controller.contract.retained import Identity
 
 MAX_LATENCY_MS = 1000.0
 """Maximum milliseconds from the arrival of a result's bytes to the result; more is not live."""

@@ -6,11 +6,11 @@ import queue
 import threading
 from typing import NamedTuple
 
+from common import clock
+from common.readings import AnyReading, LinkLost
 from controller.commissioning.plan import result_of
-from devices import clock
 from devices.codec import Codec, RequestingCodec
 from devices.links import Link, LinkFailedError, open_link
-from devices.readings import AnyReading, LinkLost
 from devices.recording import ClockedWriter, RecordingWriter
 from devices.recording_lines import LINK_OPENED
 from devices.watch import CodecDefectError, Watch

@@ -7,10 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from controller.commissioning.protocol import Expected
-from devices.codec import Driver
-from devices.errors import NovamasError
-from devices.readings import (
+from common.errors import NovamasError
+from common.readings import (
     AnyReading,
     CardCut,
     CardDrawn,
@@ -24,6 +22,8 @@ from devices.readings import (
     WheelFault,
     WheelNumber,
 )
+from controller.commissioning.protocol import Expected
+from devices.codec import Driver
 
 BOULE_HOLES = 18
 """Holes of a boule wheel."""

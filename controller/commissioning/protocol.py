@@ -11,9 +11,9 @@ import msgspec
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from controller.contract.retained import Identity
-from controller.people.register import from_base64url, to_base64url
-from devices.errors import NovamasError
+from common.contract.retained import Identity
+from common.errors import NovamasError
+from common.people.register import from_base64url, to_base64url
 
 FORMAT = "novamas commission 1"
 MAX_PROTOCOL_BYTES = 16_000_000

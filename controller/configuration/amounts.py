@@ -9,13 +9,13 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
+from common.money import AMOUNT_META, EURO, parse_amount
+from common.places import KeyPath, WrittenDecimal
+from common.sections import Notes
+from common.suggestions import CERTAIN_LIKENESS, closest
 from controller.configuration.settings import JackpotConfig
 from controller.games.games import GAMES, settings_of
 from devices.drivers import DRIVERS, driver
-from devices.money import AMOUNT_META, EURO, parse_amount
-from devices.places import KeyPath, WrittenDecimal
-from devices.sections import Notes
-from devices.suggestions import CERTAIN_LIKENESS, closest
 
 
 def in_minor_units(content: dict[str, Any], notes: Notes) -> dict[str, Any]:

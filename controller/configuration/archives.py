@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from controller.broker.address import addresses
+from common.broker.address import addresses
+from common.places import KeyPath
 from controller.configuration.settings import ArchiveConfig, ArchiveSite, Configuration
-from devices.places import KeyPath
 
 Flaws = Iterator[tuple[KeyPath, str]]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from common.places import KeyPath
 from controller.configuration.settings import Configuration
 from devices.drivers import driver
-from devices.places import KeyPath
 
 
 def blind(configuration: Configuration) -> Iterator[tuple[KeyPath, str]]:

@@ -6,9 +6,10 @@ import ssl
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from controller.broker.address import addresses
-from controller.broker.certificates import presented_expiry, read_validity
-from controller.broker.login import BrokerUnusableError, tls, tls_context
+from common import places
+from common.broker.address import addresses
+from common.broker.certificates import presented_expiry, read_validity
+from common.broker.login import BrokerUnusableError, tls, tls_context
 from controller.configuration.secrets import sections
 from controller.configuration.settings import (
     ArchiveConfig,
@@ -20,7 +21,6 @@ from controller.configuration.settings import (
     StandbyConfig,
     WebConfig,
 )
-from devices import places
 
 CERTIFICATE_FILES: Mapping[type, tuple[str, ...]] = {
     BrokerConfig: ("cert_file", "ca_file"),

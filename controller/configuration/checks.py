@@ -15,9 +15,17 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from controller.broker.address import addresses
-from controller.broker.loopback import NotLoopbackError, loopback
-from controller.confidential.boxes import parse_public_key
+from common.broker.address import addresses
+from common.broker.loopback import NotLoopbackError, loopback
+from common.confidential.boxes import parse_public_key
+from common.contract.commands import COMMANDS
+from common.contract.orders import RECALL
+from common.people.register import MAX_FILE_BYTES, PeopleError, from_base64url, read_people
+from common.people.roles import ENROLLABLE_ROLES
+from common.people.two_persons import MARKED_BY_DEFAULT
+from common.places import KeyPath
+from common.sections import Notes, read_section
+from common.suggestions import CERTAIN_LIKENESS, closest, unknown_word
 from controller.configuration.archives import archives
 from controller.configuration.jackpots import RESERVED_JACKPOT_IDS as OF_TABLES
 from controller.configuration.jackpots import jackpots, signs
@@ -33,22 +41,14 @@ from controller.configuration.settings import (
     SiteConfig,
     TableConfig,
 )
-from controller.contract.commands import COMMANDS
-from controller.contract.orders import RECALL
 from controller.games.game import Game
 from controller.games.games import GAMES, make_game, settings_of
 from controller.people.authority import LAUNCH_COMMAND, command_rights
-from controller.people.register import MAX_FILE_BYTES, PeopleError, from_base64url, read_people
-from controller.people.roles import ENROLLABLE_ROLES
-from controller.people.two_persons import MARKED_BY_DEFAULT
 from controller.rulebooks.chapters import decrees, games_of
 from devices.codec import Driver
 from devices.drivers import DRIVERS, driver
 from devices.links import link_mistakes
-from devices.places import KeyPath
 from devices.profiles.mistakes import ProfileError
-from devices.sections import Notes, read_section
-from devices.suggestions import CERTAIN_LIKENESS, closest, unknown_word
 
 Flaws = Iterator[tuple[KeyPath, str]]
 

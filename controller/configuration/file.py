@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from common import places
+from common.sections import Notes, read_section
 from controller.configuration.amounts import in_minor_units
 from controller.configuration.checks import flaws
 from controller.configuration.profiles import load_profiles
@@ -32,8 +34,6 @@ from controller.configuration.settings import (
     WebConfig,
 )
 from controller.configuration.sources import UnreadableError, read_sources, with_defaults
-from devices import places
-from devices.sections import Notes, read_section
 
 RENAMED_KEYS: Mapping[places.KeyPath, str] = {("carrousel", "metrics"): "is called `listen` now"}
 """Keys of earlier releases, and what to write instead."""

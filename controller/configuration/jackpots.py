@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from common.places import KeyPath
+from common.suggestions import unknown_word
 from controller.configuration.settings import (
     CarrouselConfig,
     Configuration,
     JackpotConfig,
     TableConfig,
 )
-from devices.places import KeyPath
-from devices.suggestions import unknown_word
 
 RESERVED_JACKPOT_IDS = ("alert", "command", "reply")
 """Ids that no jackpot may have. Otherwise a client with access to ``+/command/+``, meant for

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import ip_address
 
+from common.places import KeyPath
 from controller.configuration.settings import Configuration
-from devices.places import KeyPath
 
 
 def address(text: str) -> tuple[str, int]:

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from common.places import KeyPath
 from controller.configuration.settings import Configuration
 from devices.links import NETWORK_SCHEMES
-from devices.places import KeyPath
 
 CREDENTIALS_FOLDER = "/run/credentials/"
 """systemd shows files below this folder to the running service only."""

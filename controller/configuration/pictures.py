@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
+from common.places import KeyPath
 from controller.configuration.settings import BookmarkConfig, Configuration, VideoConfig
-from devices.places import KeyPath
 
 Flaws = Iterator[tuple[KeyPath, str]]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from common.sections import Notes
 from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
 from devices.drivers import DRIVERS, driver
 from devices.profiles.mistakes import MAX_PROFILE_BYTES
-from devices.sections import Notes
 
 
 def text_of(path: Path) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from common import places
 from controller.configuration.settings import (
     ArchiveConfig,
     ArchiveSite,
@@ -18,7 +19,6 @@ from controller.configuration.settings import (
     StandbyConfig,
     WebConfig,
 )
-from devices import places
 from devices.links.link import parse_address
 
 SECRET_FILES: Mapping[type, tuple[str, ...]] = {

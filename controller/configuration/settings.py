@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import Meta, field
 
-from controller.contract.jackpot import Authorisation, Fraction
-from devices.errors import NovamasError
-from devices.money import AMOUNT_META
+from common.contract.jackpot import Authorisation, Fraction
+from common.errors import NovamasError
+from common.money import AMOUNT_META
 
 Slug = Annotated[
     str,

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from common import places
+from common.sections import array_hint
+from common.suggestions import suggest
 from controller.configuration.settings import Configuration, Mistake
 from controller.rulebooks.chapters import decrees
-from devices import places
-from devices.sections import array_hint
-from devices.suggestions import suggest
 
 ADDABLE_SECTIONS = ("table", "jackpot")
 """Sections allowed in an additional file."""

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from common import clock
+from common.errors import NovamasError
 from controller.demo.note import NoteLine
-from devices import clock
-from devices.errors import NovamasError
 
 PROGRAM_TIMEOUT_SECONDS = 30.0
 """Maximum seconds for a program to become ready, and to end."""

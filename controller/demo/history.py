@@ -7,9 +7,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
+from common import clock
 from controller.demo.floor import DemoFloor
 from controller.demo.table_head import TableState
-from devices import clock
 
 ROUNDS = 20
 """Results of a table before the display opens."""

@@ -9,14 +9,14 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from controller.contract.command_fields import Role
-from controller.contract.topics import Topics, level
+from common import clock, randomness
+from common.contract.command_fields import Role
+from common.contract.topics import Topics, level
+from common.money import EURO, format_amount
 from controller.demo.floor import PROGRAM_TIMEOUT_SECONDS
 from controller.demo.places import COIN, DemoTable
 from controller.demo.staff import Staff
 from controller.rulebooks.chapters import head
-from devices import clock, randomness
-from devices.money import EURO, format_amount
 
 if TYPE_CHECKING:
     import aiomqtt

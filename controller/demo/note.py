@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from devices.new_file import named_in_errors
+from common.new_file import named_in_errors
 
 
 class NoteLine:

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import Role
+from common.contract.commands import Role
+from common.money import EURO, format_amount
 from controller.demo.people import Stacked
 from controller.rulebooks.chapters import chapter
-from devices.money import EURO, format_amount
 
 BOXES, COIN = 3, 500
 """Boxes of a poker table, and the value of a coin in their slots, in minor units."""

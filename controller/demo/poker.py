@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from common.randomness import Random
 from controller.demo.people import CommandFields, TableSeen, void
 from controller.games.cards import DECK
 from controller.games.hands.evaluator import value
-from devices.randomness import Random
 
 DEALER = "dealer"
 STACKED_DECK_ROUNDS = 6

@@ -10,11 +10,13 @@ import msgspec
 from nacl.pwhash import argon2id
 from nacl.signing import SigningKey
 
-from controller.contract.commands import Role
-from controller.contract.times import format_utc
-from controller.people.pin_key import make_pepper, seal_key, write_pin_key
-from controller.people.private_key import make_private_key
-from controller.people.register import (
+from common import clock, randomness
+from common.contract.commands import Role
+from common.contract.times import format_utc
+from common.new_file import create_private, replace_file
+from common.people.pin_key import make_pepper, seal_key, write_pin_key
+from common.people.private_key import make_private_key
+from common.people.register import (
     ALL_TABLES,
     Key,
     PeopleHeader,
@@ -23,10 +25,8 @@ from controller.people.register import (
     to_base64url,
     write_people,
 )
-from controller.people.roles import EnrolledRole
-from controller.people.signed_command import Claims, sign
-from devices import clock, randomness
-from devices.new_file import create_private, replace_file
+from common.people.roles import EnrolledRole
+from common.people.signed_command import Claims, sign
 
 VALID_SECONDS = 30
 """Seconds for which a signed command is valid."""

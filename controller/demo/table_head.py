@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from controller.contract.topics import Topics
+from common import clock, randomness
+from common.contract.topics import Topics
 from controller.demo.floor import PROGRAM_TIMEOUT_SECONDS, DemoError
 from controller.demo.people import CommandFields, Player, TableSeen, dice, shoe, wheel
 from controller.demo.places import DemoTable
 from controller.demo.poker import croupier
 from controller.demo.staff import Staff
-from devices import clock, randomness
 
 if TYPE_CHECKING:
     import aiomqtt

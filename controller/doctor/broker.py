@@ -16,13 +16,13 @@ from paho.mqtt.client import ConnectFlags
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from controller.broker.address import addresses
-from controller.broker.client import BrokerClient
-from controller.broker.failures import describe_error
-from controller.broker.login import BrokerUnusableError
+from common.broker.address import addresses
+from common.broker.client import BrokerClient
+from common.broker.failures import describe_error
+from common.broker.login import BrokerUnusableError
+from common.contract.node import Health, NodeStatus
+from common.contract.topics import Topics
 from controller.configuration.settings import BrokerConfig, Configuration, SiteConfig
-from controller.contract.node import Health, NodeStatus
-from controller.contract.topics import Topics
 from controller.doctor.finding import Finding
 
 VERSION_TOPIC = "$SYS/broker/version"

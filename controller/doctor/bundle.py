@@ -21,19 +21,21 @@ from typing import Any
 import aiomqtt
 import msgspec
 
-from controller.broker.address import addresses
-from controller.broker.client import BrokerClient
-from controller.broker.failures import describe_error
-from controller.broker.login import BrokerUnusableError
+from common import clock
+from common.broker.address import addresses
+from common.broker.client import BrokerClient
+from common.broker.failures import describe_error
+from common.broker.login import BrokerUnusableError
+from common.contract.node import Health, NodeStatus
+from common.contract.topics import Topics
+from common.contract.version import VERSION
+from common.new_file import named_in_errors
 from controller.configuration.amounts import as_float
 from controller.configuration.checks import deals_face_down
 from controller.configuration.file import Inspection, inspect_configuration
 from controller.configuration.secrets import secret_files
 from controller.configuration.settings import Configuration
 from controller.configuration.sources import UnreadableError, read_sources
-from controller.contract.node import Health, NodeStatus
-from controller.contract.topics import Topics
-from controller.contract.version import VERSION
 from controller.doctor.finding import Finding
 from controller.doctor.redaction import (
     MIN_SECRET_CHARACTERS,
@@ -47,8 +49,6 @@ from controller.doctor.redaction import (
     spellings,
 )
 from controller.doctor.units import SYSTEMD_MARKER
-from devices import clock
-from devices.new_file import named_in_errors
 
 MAX_LOG_LINES = 2000
 """Maximum number of log lines."""

@@ -11,10 +11,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from common import clock
 from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
 from controller.proof.journal_upkeep import MIN_FREE_BYTES
-from devices import clock
 
 SYNC_CYCLES = 30
 """Number of write and sync cycles measured."""

@@ -9,16 +9,16 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from controller.broker.certificates import expiry_warning, presented_expiry
-from controller.broker.login import certificate_date_problem
+from common import clock
+from common.broker.certificates import expiry_warning, presented_expiry
+from common.broker.login import certificate_date_problem
+from common.chain.checkpoint import SigningKeyError, key_path, load_key
 from controller.configuration.certificates import certificate_files, read_end, servers
 from controller.configuration.secrets import CREDENTIAL_UNITS, credentials, secret_files
 from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
-from controller.proof.checkpoint import SigningKeyError, key_path, load_key
 from controller.service.installed_units import missing_credential
 from controller.service.privacy import exposed, readable_by_all
-from devices import clock
 
 
 def check(configuration: Configuration) -> Iterator[Finding]:

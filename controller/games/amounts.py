@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from devices.money import AMOUNT_META
+from common.money import AMOUNT_META
 
 Count = Annotated[int, Meta(ge=-1000, le=1000, description="a whole number from -1000 to 1000")]
 """A number of boxes, decks, turns or percent, or a pocket. Negative numbers are accepted here: the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from controller.contract.commands import COMMANDS, RoundVoid, tag_of
+from common.contract.commands import COMMANDS, RoundVoid, tag_of
 from controller.games.games import GAMES, make_game
 from controller.games.machine import Machine
 from controller.rulebooks.chapters import decrees, games_of, head

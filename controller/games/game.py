@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from controller.contract.commands import AnyCommand, Role
-from controller.contract.events import AnyEvent
-from controller.contract.history import AnyLine
-from controller.contract.shown import AnyShown
-from devices.readings import AnyReading
+from common.contract.commands import AnyCommand, Role
+from common.contract.events import AnyEvent
+from common.contract.history import AnyLine
+from common.contract.shown import AnyShown
+from common.readings import AnyReading
 
 
 class Game(Protocol):

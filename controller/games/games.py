@@ -9,13 +9,13 @@ from typing import Any, get_args
 
 import msgspec
 
+from common.suggestions import closest, unknown_word
 from controller.games.game import Game
 from controller.games.hands.of import CONTESTS
 from controller.games.machine import Machine
 from controller.rulebooks.chapters import chapter, games_of
 from controller.rulebooks.deciders import deciders_of
 from controller.rulebooks.law import LawDoubt
-from devices.suggestions import closest, unknown_word
 
 ROULETTE = (
     "controller.games.roulette.game:RouletteGame",

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from controller.contract.commands import Command, Role
-from controller.contract.refusals import RejectedError
+from common.contract.commands import Command, Role
+from common.contract.refusals import RejectedError
 from controller.games.roles import allow_minimum
 
 Guard = Callable[[Any], RejectedError | None]

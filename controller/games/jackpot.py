@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from controller.contract.events import JackpotInPlay
-from controller.contract.refusals import RejectedError
-from controller.contract.shown import LinkedJackpot
+from common.contract.events import JackpotInPlay
+from common.contract.refusals import RejectedError
+from common.contract.shown import LinkedJackpot
+from common.readings import JackpotStanding, OutOfPlay
 from controller.games.stakes import cited
-from devices.readings import JackpotStanding, OutOfPlay
 
 
 class LinkedState(Protocol):

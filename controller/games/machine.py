@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from controller.contract.commands import (
+from common.contract.commands import (
     COMMANDS,
     AnyCommand,
     CardDecide,
@@ -19,17 +19,11 @@ from controller.contract.commands import (
     RoundVoid,
     tag_of,
 )
-from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
-from controller.contract.history import AnyLine
-from controller.contract.outcomes import hands
-from controller.contract.shown import AnyShown
-from controller.games.guards import Rows
-from controller.games.moves import Moves
-from controller.games.roles import allow, allow_role
-from controller.games.rounds import GameState
-from controller.games.shoe import CARD_FAULTS
-from controller.rulebooks.deciders import Decider
-from devices.readings import (
+from common.contract.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
+from common.contract.history import AnyLine
+from common.contract.outcomes import hands
+from common.contract.shown import AnyShown
+from common.readings import (
     AnyReading,
     CardDrawn,
     LinkGap,
@@ -41,6 +35,12 @@ from devices.readings import (
     ShoeFault,
     ShufflerVerdict,
 )
+from controller.games.guards import Rows
+from controller.games.moves import Moves
+from controller.games.roles import allow, allow_role
+from controller.games.rounds import GameState
+from controller.games.shoe import CARD_FAULTS
+from controller.rulebooks.deciders import Decider
 
 Choices = Mapping[type[Command], Mapping[str, tuple[str, ...]]]
 Handlers = Mapping[type[Any], Callable[[Any, Any], None] | None]

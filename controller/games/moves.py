@@ -7,9 +7,9 @@ from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from controller.contract import commands as person
-from controller.contract.commands import Command, SessionOpen, VoidReason
-from controller.contract.events import (
+from common.contract import commands as person
+from common.contract.commands import Command, SessionOpen, VoidReason
+from common.contract.events import (
     AlertCleared,
     AlertRaised,
     Announcement,
@@ -19,9 +19,9 @@ from controller.contract.events import (
     RoundVoid,
     SessionOpened,
 )
+from common.readings import Number, Reading
 from controller.games.rounds import Lawful, Rounds
 from controller.rulebooks.law import Law
-from devices.readings import Number, Reading
 
 Book = TypeVar("Book", bound=Lawful)
 Settings = TypeVar("Settings")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.contract.commands import AnyCommand, Command, Role
-from controller.contract.refusals import RejectedError
-from controller.contract.topics import level
+from common.contract.commands import AnyCommand, Command, Role
+from common.contract.refusals import RejectedError
+from common.contract.topics import level
 
 IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
 AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)

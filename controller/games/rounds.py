@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVa
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.events import AnyOutcome
-from controller.contract.history import AnyLine, ResultLine, UnresolvedLine, VoidLine
+from common.contract.events import AnyOutcome
+from common.contract.history import AnyLine, ResultLine, UnresolvedLine, VoidLine
+from common.readings import Number
 from controller.games.session import Decided
 from controller.rulebooks.law import Law
-from devices.readings import Number
 
 
 class Lawful(Protocol):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar
 
-from controller.contract.commands import Command, LastRoundsAnnounce, ResultCorrect, RoundVoid
-from controller.contract.events import LastRounds
-from controller.contract.refusals import RejectedError
-from controller.contract.topics import level
+from common.contract.commands import Command, LastRoundsAnnounce, ResultCorrect, RoundVoid
+from common.contract.events import LastRounds
+from common.contract.refusals import RejectedError
+from common.contract.topics import level
 from controller.games.guards import Row, has_last_rounds, is_open, last_rounds_unannounced
 from controller.games.roles import AT_THE_TABLE
 from controller.rulebooks.law import Law

@@ -30,13 +30,13 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import ShoeStart
-from controller.contract.events import Announcement, ShoeEnded, ShoeStarted
-from controller.contract.shown import ShoeCounts
+from common.contract.commands import ShoeStart
+from common.contract.events import Announcement, ShoeEnded, ShoeStarted
+from common.contract.shown import ShoeCounts
+from common.readings import ShoeFault
 from controller.games.amounts import Times
 from controller.games.cards import composition, is_card
 from controller.rulebooks.cards import ShoeRules
-from devices.readings import ShoeFault
 
 DECK = 52
 Trouble = Literal["card_unread", "card_foreign", "card_too_many"]

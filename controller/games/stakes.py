@@ -12,10 +12,10 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any, NamedTuple, Protocol
 
-from controller.contract.commands import BetPlace, BetWithdraw
-from controller.contract.events import BetPlaced
-from controller.contract.refusals import RejectedError
-from controller.contract.shown import Stake as Stake
+from common.contract.commands import BetPlace, BetWithdraw
+from common.contract.events import BetPlaced
+from common.contract.refusals import RejectedError
+from common.contract.shown import Stake as Stake
 from controller.games.amounts import Money
 from controller.games.guards import FieldCheck, Row, is_open
 from controller.games.roles import AT_THE_TABLE

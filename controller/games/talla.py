@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from typing import Any, Literal, Protocol
 
-from controller.contract.commands import CardDecide, SessionClose, ShoeStart
-from controller.contract.events import Announcement, AnyEvent, SessionClosed, ShoeCut
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardDecide, SessionClose, ShoeStart
+from common.contract.events import Announcement, AnyEvent, SessionClosed, ShoeCut
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn, Reading, ShoeFault
 from controller.games import shoe
 from controller.games.cards import is_card
 from controller.games.shoe import Past, Shoe, ShoeSettings
-from devices.readings import CardDrawn, Reading, ShoeFault
 
 
 class AtTheShoe(Protocol):

@@ -9,8 +9,8 @@ import struct
 from contextlib import closing, suppress
 from pathlib import Path
 
-from controller.journal.reader import JournalReader
-from controller.journal.schema import (
+from common import clock, randomness
+from common.chain.schema import (
     BOOT_INDEX,
     READ_ERRORS,
     SCHEMA,
@@ -23,9 +23,9 @@ from controller.journal.schema import (
     may_be_intact,
     quick_check,
 )
-from controller.journal.wal_index import check_space
-from devices import clock, randomness
-from devices.errors import NovamasError
+from common.chain.wal_index import check_space
+from common.errors import NovamasError
+from controller.journal.reader import JournalReader
 
 FULL_CHECK_MAX_BYTES = 1 << 26
 """Up to this size, all pages of the file are checked when it is opened. Of a larger file only the

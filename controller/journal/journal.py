@@ -22,10 +22,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
-from controller.journal.file import lock, mark_serving
-from controller.journal.reader import JournalReader
-from controller.journal.restored import read_restored
-from controller.journal.schema import (
+from common import clock
+from common.chain.schema import (
     READ_ERRORS,
     ChainHead,
     Entry,
@@ -35,6 +33,10 @@ from controller.journal.schema import (
     Record,
     is_read_failure,
 )
+from common.metrics.family import Histogram
+from controller.journal.file import lock, mark_serving
+from controller.journal.reader import JournalReader
+from controller.journal.restored import read_restored
 from controller.journal.setup import HandOver, RestoredBackup
 from controller.journal.store import JournalStore, Replacement
 from controller.journal.writer import (
@@ -49,8 +51,6 @@ from controller.journal.writer import (
     in_thread,
     inputs,
 )
-from controller.metrics.family import Histogram
-from devices import clock
 
 MAX_WAITING_RECORDS = 20_000
 """Maximum records in memory while commits fail: hours of one table."""

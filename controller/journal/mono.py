@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from controller.contract.mono import MONO_WRAP, elapsed_ns
-from devices import clock
+from common import clock
+from common.contract.mono import MONO_WRAP, elapsed_ns
 
 
 def now_ns() -> int:

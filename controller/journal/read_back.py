@@ -14,9 +14,8 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 
-from controller.journal.file import TAIL_ENTRIES
-from controller.journal.reader import JournalReader
-from controller.journal.schema import (
+from common import clock
+from common.chain.schema import (
     READ_ERRORS,
     ChainHead,
     follows,
@@ -24,7 +23,8 @@ from controller.journal.schema import (
     is_invalid_content,
     may_be_intact,
 )
-from devices import clock
+from controller.journal.file import TAIL_ENTRIES
+from controller.journal.reader import JournalReader
 
 READ_TIME_SHARE = 0.1
 """Share of the time spent reading; the rest is pauses."""

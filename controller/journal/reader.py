@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from controller.journal.schema import (
+from common.chain.schema import (
     ChainHead,
     Entry,
     Kind,

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.times import format_utc
+from common import clock
+from common.chain.schema import JournalUnusableError, Record, rows
+from common.contract.times import format_utc
 from controller.journal.file import open_checked
 from controller.journal.mono import now_ns
 from controller.journal.reader import JournalReader
-from controller.journal.schema import JournalUnusableError, Record, rows
 from controller.journal.setup import RestoredBackup, restored_boot, table_start
-from devices import clock
 
 
 def create_restored(path: Path, copy: Path, restored: RestoredBackup) -> None:

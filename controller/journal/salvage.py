@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
+from common import clock
+from common.chain.schema import READ_ERRORS, Entry, has_valid_hash, may_be_intact
 from controller.journal.reader import JournalReader
-from controller.journal.schema import READ_ERRORS, Entry, has_valid_hash, may_be_intact
-from devices import clock
 
 READ_TIMEOUT_SECONDS = 5.0
 RETRY_SECONDS = 0.25

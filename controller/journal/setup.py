@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from common.contract.json_bodies import Stored
+from common.contract.node import Checkpoint
+from common.contract.version import SOFTWARE
 from controller.configuration.settings import Configuration
-from controller.contract.json_bodies import Stored
-from controller.contract.node import Checkpoint
-from controller.contract.version import SOFTWARE
 
 StartReason = Literal["boot", "lost", "day", "aside", "reload", "restored"]
 """Why a table started from a stored state.

@@ -14,18 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.times import format_utc
-from controller.journal.file import (
-    aside_path,
-    connect_writing,
-    move_aside,
-    open_checked,
-    open_or_replace,
-)
-from controller.journal.mono import now_ns
-from controller.journal.reader import JournalReader
-from controller.journal.salvage import Salvaged, all_lost, salvage
-from controller.journal.schema import (
+from common import clock
+from common.chain.schema import (
     READ_ERRORS,
     ChainHead,
     Entry,
@@ -42,9 +32,19 @@ from controller.journal.schema import (
     quick_check,
     rows,
 )
+from common.chain.wal_index import WalIndex
+from common.contract.times import format_utc
+from controller.journal.file import (
+    aside_path,
+    connect_writing,
+    move_aside,
+    open_checked,
+    open_or_replace,
+)
+from controller.journal.mono import now_ns
+from controller.journal.reader import JournalReader
+from controller.journal.salvage import Salvaged, all_lost, salvage
 from controller.journal.setup import continued, table_start
-from controller.journal.wal_index import WalIndex
-from devices import clock
 
 COMMIT_READ_TIMEOUT_SECONDS = 60.0
 """How long the disk may fail to return what a commit must read before the file is abandoned."""

@@ -17,16 +17,16 @@ from threading import Event, Thread
 
 import msgspec
 
-from controller.journal.schema import (
+from common import clock
+from common.chain.schema import (
     ChainHead,
     Entry,
     JournalLostError,
     JournalUnusableError,
     Record,
 )
+from common.metrics.family import Histogram
 from controller.journal.store import JournalStore, Replacement
-from controller.metrics.family import Histogram
-from devices import clock
 
 IDLE_SECONDS = 0.25
 """Time without a record after which cursors are stored, and a log of at least

@@ -12,12 +12,12 @@ import aiomqtt
 import msgspec
 from paho.mqtt.reasoncodes import ReasonCode
 
-from controller.broker.address import addresses
-from controller.broker.client import BrokerClient
-from controller.broker.failures import Disconnected, describe_error
-from controller.broker.login import BrokerUnusableError
+from common.broker.address import addresses
+from common.broker.client import BrokerClient
+from common.broker.failures import Disconnected, describe_error
+from common.broker.login import BrokerUnusableError
+from common.errors import NovamasError
 from controller.configuration.settings import BrokerConfig
-from devices.errors import NovamasError
 
 
 class NoReplyError(NovamasError):

@@ -26,13 +26,13 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
-from controller.broker.client import BrokerClient
-from controller.broker.failures import Disconnected, SilentError
+from common import clock
+from common.broker.bounded_client import MAX_PACKET_BYTES
+from common.broker.client import BrokerClient
+from common.broker.failures import Disconnected, SilentError
 from controller.configuration.settings import BrokerConfig
 from controller.mqtt.outgoing import Acknowledged, OutgoingMessage, PublishWindow
 from controller.mqtt.publishing_client import PublishingClient
-from devices import clock
-from devices.links.bounded_client import MAX_PACKET_BYTES
 
 MAX_UNACKNOWLEDGED = 64
 """Maximum unacknowledged messages; fewer if the broker sets a lower Receive Maximum (MQTT 5)."""

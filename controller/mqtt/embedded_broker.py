@@ -16,10 +16,10 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
-from controller.broker.loopback import NotLoopbackError as NotLoopbackError
-from controller.broker.loopback import loopback as loopback
+from common.broker.loopback import NotLoopbackError as NotLoopbackError
+from common.broker.loopback import loopback as loopback
+from common.tasks import CANCEL_RETRY_SECONDS
 from controller.mqtt.embedded_limits import BrokerLimits
-from devices.tasks import CANCEL_RETRY_SECONDS
 
 MAX_PACKET_BYTES = 65_536
 """Maximum size of a packet after its fixed header; the daemon requires the same of every broker."""
@@ -190,7 +190,7 @@ async def _send_retained(broker: Any, subscription: tuple[str, int], session: An
 
 async def _shut_down(broker: Any) -> None:
     """Shut down the broker and all its tasks. The library would wait forever for a task that has
-    lost its cancellation (see :func:`devices.tasks.end_tasks`), so it is cancelled again.
+    lost its cancellation (see :func:`common.tasks.end_tasks`), so it is cancelled again.
     """
     ending = asyncio.create_task(broker.shutdown())
     while not (await asyncio.wait({ending}, timeout=CANCEL_RETRY_SECONDS))[0]:

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from devices import clock
-from devices.log import structlog
+from common import clock
+from common.log import structlog
 
 MAX_RETAINED = 10_000
 """Retained messages."""

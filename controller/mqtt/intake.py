@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from devices import clock
+from common import clock
 
 MAX_QUEUES_PER_TABLE = 8
 """Maximum queues per table; further clients share the queue for messages without a name."""

@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
-from controller.contract.jackpot import JackpotState, OutOfPlay
-from controller.contract.times import parse_utc
-from controller.contract.topics import Topics
+from common import clock
+from common.contract.jackpot import JackpotState, OutOfPlay
+from common.contract.times import parse_utc
+from common.contract.topics import Topics
+from common.log import structlog
+from common.readings import JackpotStanding
 from controller.tables.runner import TableRunner
-from devices import clock
-from devices.log import structlog
-from devices.readings import JackpotStanding
 
 MAX_VALIDITY_SECONDS = 600.0
 """Maximum validity of a state."""

@@ -15,7 +15,7 @@ import msgspec
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.reasoncodes import ReasonCode
 
-from devices import clock
+from common import clock
 
 FIRST_ID, LAST_ID = 0x8000, 0xFFFF
 """Packet identifiers used here. paho numbers its own packets (SUBSCRIBE) upwards from 1."""

@@ -19,25 +19,27 @@ from itertools import cycle
 import msgspec
 from paho.mqtt.client import MQTTMessage
 
-from controller.broker.address import addresses
-from controller.broker.failures import (
+from common import clock, randomness
+from common.broker.address import addresses
+from common.broker.failures import (
     Disconnected,
     SilentError,
     describe_error,
     is_taken_over,
     needs_operator,
 )
-from controller.broker.login import BrokerUnusableError
+from common.broker.login import BrokerUnusableError
+from common.chain.schema import Entry, JournalUnusableError
+from common.contract.node import BrokerConnection
+from common.contract.notation import mark_historical
+from common.contract.orders import RECALL
+from common.contract.retained import Alert
+from common.contract.times import format_utc
+from common.contract.topics import Topics
+from common.log import structlog
 from controller.configuration.settings import BrokerConfig
-from controller.contract.node import BrokerConnection
-from controller.contract.notation import mark_historical
-from controller.contract.orders import RECALL
-from controller.contract.retained import Alert
-from controller.contract.times import format_utc
-from controller.contract.topics import Topics
 from controller.journal.journal import Journal
 from controller.journal.mono import age_ns
-from controller.journal.schema import Entry, JournalUnusableError
 from controller.mqtt.connection import IncomingMessage, PublisherConnection
 from controller.mqtt.delivery import (
     ECHO_TIMEOUT_SECONDS,
@@ -54,8 +56,6 @@ from controller.mqtt.own_topics import OwnTopics
 from controller.mqtt.table_claims import CLAIM_INTERVAL_SECONDS
 from controller.mqtt.tables_api import RETAINED_LEAVES, TablesApi, queue_key
 from controller.tables.stages import Stages
-from devices import clock, randomness
-from devices.log import structlog
 
 MAX_UNACKNOWLEDGED_EVENTS = 64
 """Maximum unacknowledged events. After an outage thousands may be due; retained topics are sent in

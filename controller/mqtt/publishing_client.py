@@ -9,7 +9,7 @@ from typing import Literal
 from paho.mqtt.client import MQTT_ERR_SUCCESS
 from paho.mqtt.enums import MQTTErrorCode
 
-from devices.links.bounded_client import BoundedClient
+from common.broker.bounded_client import BoundedClient
 
 _PUBLISH = 0x30
 

@@ -7,12 +7,12 @@ from itertools import cycle
 import aiomqtt
 import msgspec
 
-from controller.broker.address import addresses
-from controller.broker.client import BrokerClient
-from controller.broker.failures import Disconnected, describe_error
-from controller.broker.login import BrokerUnusableError
+from common import clock
+from common.broker.address import addresses
+from common.broker.client import BrokerClient
+from common.broker.failures import Disconnected, describe_error
+from common.broker.login import BrokerUnusableError
 from controller.configuration.settings import BrokerConfig
-from devices import clock
 
 RETRY_SECONDS = 1.0
 """Seconds between two attempts to connect."""

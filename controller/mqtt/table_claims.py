@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from controller.contract.node import NodeClaim
-from controller.contract.topics import Topics
+from common.contract.node import NodeClaim
+from common.contract.topics import Topics
 from controller.mqtt.outgoing import OutgoingMessage
 
 CLAIM_INTERVAL_SECONDS, CLAIM_EXPIRY_SECONDS = 10.0, 35.0

@@ -11,10 +11,12 @@ from typing import cast
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import CommandRefused, Signature
-from controller.contract.events import AnyEvent
-from controller.contract.node import NodeStatus, PeopleHealth, ReloadHealth, StandbyHealth
-from controller.contract.orders import (
+from common import clock
+from common.chain.schema import JournalUnusableError
+from common.contract.commands import CommandRefused, Signature
+from common.contract.events import AnyEvent
+from common.contract.node import NodeStatus, PeopleHealth, ReloadHealth, StandbyHealth
+from common.contract.orders import (
     RECALL,
     DeviceOrder,
     Recall,
@@ -24,24 +26,22 @@ from controller.contract.orders import (
     client_of,
     read_order,
 )
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import Alert
-from controller.contract.times import format_utc
-from controller.contract.topics import Topics, level, may_respond_to
-from controller.journal.schema import JournalUnusableError
+from common.contract.refusals import RejectedError
+from common.contract.retained import Alert
+from common.contract.times import format_utc
+from common.contract.topics import Topics, level, may_respond_to
+from common.log import structlog
+from common.people.signed_command import claims_of, kid_of
+from common.people.two_persons import CommandSigner
 from controller.journal.setup import HandOver
 from controller.mqtt.connection import IncomingMessage
 from controller.mqtt.jackpots import JackpotFeeds
 from controller.mqtt.outgoing import OutgoingMessage
 from controller.mqtt.table_claims import AssignedNumbers, TableClaims
 from controller.people.gate import CommandGate, signature_by, signature_of
-from controller.people.signed_command import claims_of, kid_of
-from controller.people.two_persons import CommandSigner
 from controller.tables.device_orders import command_device
 from controller.tables.runner import NotStoredError, TableRunner
-from devices import clock
 from devices.device import DeviceSupervisor
-from devices.log import structlog
 
 MAX_RECALL_BYTES = 262_144
 """Maximum size of events in one reply to a recall; less if the broker accepts less."""

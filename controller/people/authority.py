@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.commands import (
+from common.contract.commands import (
     COMMANDS,
     AlertAcknowledge,
     AnyCommand,
@@ -21,15 +21,15 @@ from controller.contract.commands import (
     StaffOff,
     StaffOn,
 )
-from controller.contract.orders import RECALL, DeviceOrder, Recall
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import Allowed, Undo
-from controller.contract.topics import level
+from common.contract.orders import RECALL, DeviceOrder, Recall
+from common.contract.refusals import RejectedError
+from common.contract.retained import Allowed, Undo
+from common.contract.topics import level
+from common.people.roles import COMMANDING_ROLES, ENROLLABLE_ROLES, EnrolledRole
+from common.suggestions import unknown_word
 from controller.games.games import make_game
 from controller.games.machine import Inputs, Machine
 from controller.games.roles import AT_THE_TABLE, COMMANDS_DEVICES, LAUNCHES, roles_for_device
-from controller.people.roles import COMMANDING_ROLES, ENROLLABLE_ROLES, EnrolledRole
-from devices.suggestions import unknown_word
 
 DEVICE_COMMAND = str(DeviceCommand.__struct_config__.tag)
 LAUNCH_COMMAND = f"{DEVICE_COMMAND} launch"

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from controller.contract.topics import Topics
+from common.contract.topics import Topics
 
 Kind = Literal["daemon", "display", "console", "surveillance", "carrousel", "integrator"]
 """``daemon``: one ``novamas run``. ``display``: a public screen. ``console``: gives commands of

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.times import format_utc, parse_utc
-from controller.people.names import has_direction_marks
-from controller.people.register import (
+from common.contract.times import format_utc, parse_utc
+from common.people.names import has_direction_marks
+from common.people.register import (
     Key,
     People,
     PeopleError,

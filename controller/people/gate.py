@@ -9,13 +9,12 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.commands import AnyCommand, Command, Signature
-from controller.contract.orders import DeviceOrder, Recall
-from controller.contract.refusals import RejectedError
-from controller.people.authority import Rights, authorise
-from controller.people.register import People
-from controller.people.seen import SeenCommands
-from controller.people.signed_command import (
+from common.contract.commands import AnyCommand, Command, Signature
+from common.contract.orders import DeviceOrder, Recall
+from common.contract.refusals import RejectedError
+from common.people.register import People
+from common.people.seen import SeenCommands
+from common.people.signed_command import (
     CLOCK_TOLERANCE_SECONDS,
     VerifiedCommand,
     claims_of,
@@ -23,7 +22,7 @@ from controller.people.signed_command import (
     prepare,
     verify,
 )
-from controller.people.two_persons import (
+from common.people.two_persons import (
     MARKED_BY_DEFAULT,
     CommandSigner,
     CommandSubject,
@@ -35,6 +34,7 @@ from controller.people.two_persons import (
     needs_two,
     second_person_wanted,
 )
+from controller.people.authority import Rights, authorise
 
 
 class PermittedCommand(msgspec.Struct, frozen=True):

@@ -15,14 +15,16 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from controller.confidential.bodies import is_locked, is_sealed
-from controller.contract.commands import Command, CommandRefused
-from controller.contract.notation import read_input, write
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import About
-from controller.contract.times import parse_utc
+from common import randomness
+from common.chain.schema import Entry
+from common.confidential.bodies import is_locked, is_sealed
+from common.contract.commands import Command, CommandRefused
+from common.contract.notation import read_input, write
+from common.contract.refusals import RejectedError
+from common.contract.retained import About
+from common.contract.times import parse_utc
+from common.readings import DAEMON_READINGS, AnyReading, LinkLost, Reading
 from controller.games.games import make_game
-from controller.journal.schema import Entry
 from controller.journal.setup import Boot, TableSetup, TableStart
 from controller.proof.content_digest import content_digest
 from controller.proof.findings import (
@@ -50,10 +52,8 @@ from controller.tables.table import (
     UnrestorableStateError,
     is_counted,
 )
-from devices import randomness
 from devices.calls import CallsMissed, LinkOpened, apply_call, read_calls
 from devices.drivers import driver
-from devices.readings import DAEMON_READINGS, AnyReading, LinkLost, Reading
 from devices.watch import Watch
 
 Unseal = Callable[[bytes], bytes]

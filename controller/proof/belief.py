@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from controller.proof.clocks import ClockReading
 
 EARLIEST_TIME = 1_735_689_600.0

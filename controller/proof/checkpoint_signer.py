@@ -10,10 +10,8 @@ from pathlib import Path
 
 from nacl.signing import SigningKey
 
-from controller.contract.node import Checkpoint
-from controller.contract.times import format_utc
-from controller.journal.schema import ChainHead
-from controller.proof.checkpoint import (
+from common import clock
+from common.chain.checkpoint import (
     SigningKeyError,
     key_path,
     last_checkpoint,
@@ -23,7 +21,9 @@ from controller.proof.checkpoint import (
     sign,
     write_checkpoint,
 )
-from devices import clock
+from common.chain.schema import ChainHead
+from common.contract.node import Checkpoint
+from common.contract.times import format_utc
 
 
 class CheckpointSigner:

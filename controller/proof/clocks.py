@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import msgspec
 
+from common import clock
 from controller.proof.kernel_clock import read_kernel_clock
-from devices import clock
 
 MAX_GAP_SECONDS = 0.001
 """Seconds between which two clocks count as read at one moment."""

@@ -1,6 +1,6 @@
 """A digest of the content of an object, to compare objects of several processes.
 
-:class:`devices.codec.Counters` are left out: no decision depends on them.
+:class:`common.device_health.Counters` are left out: no decision depends on them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hashlib import sha256
 
 import msgspec
 
-from devices.codec import Counters
+from common.device_health import Counters
 
 MAX_DEPTH = 50
 """Maximum nesting of objects; beyond it they count as recursive."""

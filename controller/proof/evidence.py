@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from controller.contract.node import Checkpoint
-from controller.journal.schema import Entry, JournalUnusableError
+from common.chain.schema import Entry, JournalUnusableError
+from common.contract.node import Checkpoint
 from controller.proof.live import LiveFile, Saved
 from controller.proof.segment import (
     BrokenSegmentError,

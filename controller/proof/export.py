@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from controller.journal.schema import Entry
+from common.chain.schema import Entry
 from controller.proof.segment import DECODE_ERRORS
 
 COLUMNS = (

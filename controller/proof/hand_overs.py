@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.node import Checkpoint
-from controller.journal.schema import JournalUnusableError
+from common.chain.checkpoint import signature_problem
+from common.chain.schema import JournalUnusableError
+from common.contract.node import Checkpoint
 from controller.journal.setup import Boot, HandOver
-from controller.proof.checkpoint import signature_problem
 from controller.proof.evidence import Evidence
 from controller.proof.segment import DECODE_ERRORS, BrokenSegmentError
 from controller.proof.verdict import Verdict

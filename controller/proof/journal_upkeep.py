@@ -16,15 +16,17 @@ from typing import Literal
 
 from nacl.signing import SigningKey
 
+from common import clock
+from common.chain.schema import JournalUnusableError, Record
+from common.contract.node import Checkpoint
+from common.contract.retained import Alert
+from common.contract.times import format_utc
+from common.log import structlog
 from controller.configuration.settings import Configuration
-from controller.contract.node import Checkpoint
-from controller.contract.retained import Alert
-from controller.contract.times import format_utc
 from controller.journal.file import is_fully_checked
 from controller.journal.journal import Journal
 from controller.journal.mono import now_ns
 from controller.journal.read_back import ReadBack
-from controller.journal.schema import JournalUnusableError, Record
 from controller.journal.setup import PeopleSetup, RemovedDay, Tenure, boot
 from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.proof.pace import EndedError, Throttle
@@ -33,8 +35,6 @@ from controller.proof.segment import BrokenSegmentError
 from controller.proof.timekeeper import Timekeeper
 from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS
 from controller.tables.runner import TableRunner
-from devices import clock
-from devices.log import structlog
 
 MIN_FREE_BYTES = 1 << 30
 """Bytes that must be free on the journal's disk. Below this an alert is raised, long before nothing

@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 
 import msgspec
 
-from controller.journal.schema import (
+from common.chain.schema import (
     VERSION,
     ChainHead,
     Entry,

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from threading import Event
 from typing import TypeVar
 
-from devices import clock
-from devices.errors import NovamasError
+from common import clock
+from common.errors import NovamasError
 
 MAX_WORK_SHARE = 0.2
 """Maximum share of the time that the work uses."""

@@ -14,7 +14,7 @@ from itertools import islice, takewhile
 
 import msgspec
 
-from controller.journal.schema import Entry
+from common.chain.schema import Entry
 from controller.journal.setup import Boot
 from controller.proof.evidence import Evidence, JournalSource
 from controller.proof.live import LiveFile

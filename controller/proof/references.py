@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from controller.confidential.bodies import is_sealed
-from controller.journal.schema import Entry
+from common.chain.schema import Entry
+from common.confidential.bodies import is_sealed
 from controller.proof.segment import DECODE_ERRORS
 
 MAX_LOOKUP_READINGS = 5000

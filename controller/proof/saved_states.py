@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.confidential.bodies import is_sealed
-from controller.journal.schema import Entry
+from common.chain.schema import Entry
+from common.confidential.bodies import is_sealed
 from controller.journal.setup import TableStart
 from controller.proof.evidence import JournalSource
 from controller.proof.live import Saved

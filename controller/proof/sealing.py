@@ -16,10 +16,10 @@ from pathlib import Path
 import msgspec
 from nacl.signing import SigningKey
 
+from common.chain.checkpoint import sign
+from common.chain.schema import ChainHead, Entry
 from controller.journal.reader import JournalReader
-from controller.journal.schema import ChainHead, Entry
 from controller.journal.setup import RemovedDay
-from controller.proof.checkpoint import sign
 from controller.proof.pace import BATCH_ENTRIES, Throttle
 from controller.proof.segment import (
     FORMAT,

@@ -18,12 +18,12 @@ from typing import Annotated
 
 import msgspec
 
-from controller.contract.node import Checkpoint
-from controller.journal.schema import Entry, Kind, has_valid_hash
-from controller.proof.checkpoint import read_checkpoint
+from common.chain.checkpoint import read_checkpoint
+from common.chain.schema import Entry, Kind, has_valid_hash
+from common.contract.node import Checkpoint
+from common.errors import NovamasError
+from common.new_file import new_file
 from controller.proof.pace import Throttle
-from devices.errors import NovamasError
-from devices.new_file import new_file
 
 FORMAT = "novamas segment 1"
 

@@ -10,33 +10,33 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from controller.contract.commands import (
+from common.contract.commands import (
     AnyCommand,
     Command,
     CommandRefused,
     DeviceCommand,
     Signature,
 )
-from controller.contract.orders import DeviceOrder
-from controller.contract.refusals import RejectedError
-from controller.contract.topics import Topics, level
-from controller.journal.setup import Boot, PeopleSetup, TableSetup
-from controller.people.authority import authorise, command_rights, narrow_at_table
-from controller.people.register import People, PeopleError, from_base64url, read_people
-from controller.people.seen import SeenCommands
-from controller.people.signed_command import (
+from common.contract.orders import DeviceOrder
+from common.contract.refusals import RejectedError
+from common.contract.topics import Topics, level
+from common.people.register import People, PeopleError, from_base64url, read_people
+from common.people.seen import SeenCommands
+from common.people.signed_command import (
     CLOCK_TOLERANCE_SECONDS,
     VerifiedCommand,
     claims_of,
     command_of,
     verify,
 )
-from controller.people.two_persons import (
+from common.people.two_persons import (
     MARKED_BY_DEFAULT,
     SECOND_PERSON_SECONDS,
     content,
     needs_two,
 )
+from controller.journal.setup import Boot, PeopleSetup, TableSetup
+from controller.people.authority import authorise, command_rights, narrow_at_table
 from controller.tables.table import Table
 
 MAX_RECORD_DELAY_SECONDS = 5.0

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from controller.proof.chrony import Tracking
 from controller.proof.kernel_clock import KernelClock
 

@@ -12,9 +12,9 @@ from datetime import datetime
 
 import msgspec
 
-from controller.contract.mono import elapsed_ns
-from controller.contract.times import format_utc
-from controller.journal.schema import Entry
+from common.chain.schema import Entry
+from common.contract.mono import elapsed_ns
+from common.contract.times import format_utc
 from controller.journal.setup import Boot, ClockState
 from controller.proof.belief import Belief, BelievedTime, update_belief
 from controller.proof.clocks import read_clocks

@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.node import Checkpoint
-from controller.journal.schema import Entry, JournalUnusableError, genesis, has_valid_hash
+from common.chain.checkpoint import last_checkpoint, signature_problem
+from common.chain.schema import Entry, JournalUnusableError, genesis, has_valid_hash
+from common.contract.node import Checkpoint
 from controller.journal.setup import Boot, RemovedDay
 from controller.proof import hand_overs
-from controller.proof.checkpoint import last_checkpoint, signature_problem
 from controller.proof.evidence import Evidence, JournalSource
 from controller.proof.pieces import Lead, Piece, lead, whole
 from controller.proof.processes import walk_together

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from controller.contract.node import Checkpoint
-from controller.journal.schema import Entry
-from controller.proof.checkpoint import read_checkpoint
+from common.chain.checkpoint import read_checkpoint
+from common.chain.schema import Entry
+from common.contract.node import Checkpoint
+from common.readings import MAX_EXACT_INTEGER
 from controller.proof.segment import DECODE_ERRORS, MAX_LINE_BYTES
 from controller.proof.verdict import Verdict
-from devices.readings import MAX_EXACT_INTEGER
 
 MAX_LISTED_LINES = 5
 """Maximum malformed lines whose numbers are reported."""

@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from controller.contract.commands import Role, VoidReason
-from controller.contract.events import Announcement
+from common.contract.commands import Role, VoidReason
+from common.contract.events import Announcement
 from controller.rulebooks.cards import ShoeRules, ThirdCards
 from controller.rulebooks.law import Law, LawDoubt
 

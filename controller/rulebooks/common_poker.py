@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.commands import Role, VoidReason
-from controller.contract.events import Announcement
+from common.contract.commands import Role, VoidReason
+from common.contract.events import Announcement
 from controller.rulebooks.law import Law, LawDoubt
 
 HandPayouts = dict[str, tuple[int, int]]

@@ -12,7 +12,7 @@ from functools import cache
 
 import msgspec
 
-from controller.contract.commands import Role
+from common.contract.commands import Role
 from controller.rulebooks import rows
 from controller.rulebooks.chapters import followed
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from common.contract.version import SOFTWARE
+from common.people.people_file import PeopleInForce
 from controller.configuration.settings import Configuration
-from controller.contract.version import SOFTWARE
-from controller.people.people_file import PeopleInForce
 from controller.service.readiness import client_id
 
 OWN_KEYS = ("instance", "listen", "log", "metrics", "recordings")

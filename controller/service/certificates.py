@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, MutableMapping
 
-from controller.broker.certificates import expiry_warning
+from common import clock
+from common.broker.certificates import expiry_warning
+from common.contract.retained import Alert
+from common.contract.times import format_utc
+from common.log import structlog
 from controller.configuration.certificates import certificate_ends
 from controller.configuration.settings import Configuration
-from controller.contract.retained import Alert
-from controller.contract.times import format_utc
-from devices import clock
-from devices.log import structlog
 
 INTERVAL_SECONDS = 6 * 3600.0
 ALERT_ID = "certificates"

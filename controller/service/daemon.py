@@ -17,27 +17,38 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from common import clock
+from common.chain.schema import Entry, JournalFullError, JournalUnusableError, new_boot
+from common.command_line import has_terminal, stop_signals
+from common.contract.node import PeopleHealth, ReloadHealth
+from common.contract.retained import About, Alert
+from common.contract.times import format_utc
+from common.contract.topics import Topics
+from common.contract.version import SOFTWARE
+from common.log import structlog
+from common.people.people_file import PeopleFile, PeopleInForce
+from common.people.seen import SeenCommands
+from common.people.signed_command import CLOCK_TOLERANCE_SECONDS, seen_before
+from common.people.two_persons import MARKED_BY_DEFAULT
+from common.readings import (
+    AnyReading,
+    LinkLost,
+    LinkOpen,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+)
 from controller.configuration.checks import deals_face_down
 from controller.configuration.listening import address
 from controller.configuration.settings import BrokerConfig, Configuration, DeviceConfig, TableConfig
-from controller.contract.node import PeopleHealth, ReloadHealth
-from controller.contract.retained import About, Alert
-from controller.contract.times import format_utc
-from controller.contract.topics import Topics
-from controller.contract.version import SOFTWARE
 from controller.games.games import make_game
 from controller.journal.journal import Journal
-from controller.journal.schema import Entry, JournalFullError, JournalUnusableError, new_boot
 from controller.journal.setup import Boot, HandOver, PeopleSetup, RestoredBackup, StartReason
 from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.people.authority import allowed_commands, command_rights, narrow_at_table
 from controller.people.gate import CommandGate
-from controller.people.people_file import PeopleFile, PeopleInForce
-from controller.people.seen import SeenCommands
-from controller.people.signed_command import CLOCK_TOLERANCE_SECONDS, seen_before
-from controller.people.two_persons import MARKED_BY_DEFAULT
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.rulebooks.chapters import chapter, head
 from controller.service.certificates import CertificateWatch
@@ -61,21 +72,10 @@ from controller.service.time_watch import TimeWatch
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.stages import Stages
 from controller.tables.table import Table
-from devices import clock
 from devices.calls import AnyCall, BytesReceived, clock_time
 from devices.codec import Codec
-from devices.command_line import has_terminal, stop_signals
 from devices.device import DeviceSupervisor
 from devices.drivers import driver
-from devices.log import structlog
-from devices.readings import (
-    AnyReading,
-    LinkLost,
-    LinkOpen,
-    LinkStale,
-    LinkUnintelligible,
-    LinkUp,
-)
 from devices.recording import RecordingWriter
 
 if TYPE_CHECKING:
@@ -860,7 +860,7 @@ class Daemon:
         self, listen: str, reporter: HealthReporter, certificates: CertificateWatch
     ) -> None:
         """Serve metrics to Prometheus while the daemon runs."""
-        from controller.metrics import endpoint
+        from common.metrics import endpoint
         from controller.service.metrics import DaemonMetrics
 
         await asyncio.to_thread(import_module, "prometheus_client")  # a slow import

@@ -13,10 +13,10 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
 
+from common import clock
+from common.errors import NovamasError
+from common.log import structlog
 from controller.service import logs
-from devices import clock
-from devices.errors import NovamasError
-from devices.log import structlog
 
 EXIT_SOFTWARE = 70
 """Exit status after a bug (EX_SOFTWARE). The service manager restarts the daemon."""

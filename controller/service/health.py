@@ -7,24 +7,24 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from controller.contract.node import (
+from common import clock
+from common.chain.schema import Entry, JournalUnusableError
+from common.contract.node import (
     Health,
     JournalHealth,
     OutboxHealth,
     StagesHealth,
     TableHealth,
 )
-from controller.contract.times import format_utc
-from controller.contract.version import VERSION
+from common.contract.times import format_utc
+from common.contract.version import VERSION
 from controller.journal.journal import Journal
 from controller.journal.mono import age_ns
-from controller.journal.schema import Entry, JournalUnusableError
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.service import logs
 from controller.service.time_watch import TimeWatch
 from controller.tables.stages import Stages
-from devices import clock
 
 REPORT_INTERVAL_SECONDS = 30.0
 """Seconds between two reports if nothing changes."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from common.contract.retained import Identity
+from common.readings import DeviceIdentity
 from controller.configuration.settings import DeviceConfig
-from controller.contract.retained import Identity
-from devices.readings import DeviceIdentity
 
 MAX_TEXT_CHARACTERS = 64
 """Maximum characters of a text that a device reports about itself."""

@@ -11,11 +11,11 @@ from pathlib import Path
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
-from controller.confidential.boxes import CardCipher, format_public_key, parse_public_key
-from controller.confidential.key_file import KEY_BYTES, KeyFileError, read_key_file, write_key_file
+from common import randomness
+from common.confidential.boxes import CardCipher, format_public_key, parse_public_key
+from common.confidential.key_file import KEY_BYTES, KeyFileError, read_key_file, write_key_file
+from common.log import structlog
 from controller.configuration.settings import Configuration
-from devices import randomness
-from devices.log import structlog
 
 
 def card_cipher(

@@ -12,7 +12,7 @@ import select
 import threading
 from queue import SimpleQueue
 
-from devices.log import structlog
+from common.log import structlog
 
 MAX_QUEUED_LINES = 1000
 """Maximum number of queued lines."""

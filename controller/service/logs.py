@@ -12,9 +12,9 @@ import logging
 import sys
 from typing import Literal, TextIO, cast
 
-from controller.contract.node import LogHealth
+from common.contract.node import LogHealth
+from common.log import add_remedy, add_time, structlog
 from controller.service.log_output import LogOutput
-from devices.log import add_remedy, add_time, structlog
 
 Format = Literal["json", "console"]
 Level = Literal["debug", "info", "warning", "error"]

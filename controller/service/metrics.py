@@ -12,7 +12,7 @@ from typing import get_args
 
 import msgspec
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     ResultCorrected,
     RoundOpened,
@@ -20,12 +20,13 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.contract.node import Health, PeopleHealth, ReloadHealth
-from controller.contract.retained import Alert, Status
+from common.contract.node import Health, PeopleHealth, ReloadHealth
+from common.contract.retained import Alert, Status
+from common.device_health import DeviceHealth
+from common.metrics.endpoint import HttpResponse
+from common.metrics.family import MetricFamily, Values
+from common.metrics.text import TEXT_CONTENT_TYPE, exposition
 from controller.journal.journal import Journal
-from controller.metrics.endpoint import HttpResponse
-from controller.metrics.family import MetricFamily, Values
-from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.service.certificates import CertificateWatch
@@ -33,7 +34,6 @@ from controller.service.health import HealthReporter
 from controller.tables.runner import TableRunner
 from controller.tables.stages import Stages
 from controller.tables.tally import EventCounters
-from devices.health import DeviceHealth
 
 TABLE_LABELS = ("table", "simulated")
 DEVICE_LABELS = (*TABLE_LABELS, "device")

@@ -16,17 +16,22 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from common import clock
+from common.chain.schema import Entry, new_boot
+from common.contract.node import ReloadHealth, StandbyHealth
+from common.contract.times import format_utc
+from common.contract.version import VERSION
+from common.device_health import State
+from common.errors import NovamasError
+from common.log import structlog
+from common.people.people_file import PeopleFile, PeopleInForce
+from common.people.register import PeopleError
+from common.tasks import end_tasks
 from controller.configuration.listening import address
 from controller.configuration.settings import Configuration, StandbyConfig
-from controller.contract.node import ReloadHealth, StandbyHealth
-from controller.contract.times import format_utc
-from controller.contract.version import VERSION
 from controller.journal.journal import Journal
-from controller.journal.schema import Entry, new_boot
 from controller.journal.setup import Boot, Tenure
 from controller.mqtt.publisher import Exclusive
-from controller.people.people_file import PeopleFile, PeopleInForce
-from controller.people.register import PeopleError
 from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.service import logs
 from controller.service.alike import facts
@@ -65,11 +70,6 @@ from controller.standby.statements import (
     reason_to_yield,
 )
 from controller.standby.store import RecordStore
-from devices import clock
-from devices.errors import NovamasError
-from devices.log import structlog
-from devices.tasks import end_tasks
-from devices.watch import State
 
 HUNG_LEASES = 0.5
 """Share of a lease after which a pending commit, or a missing acknowledgement of the broker, means
@@ -563,7 +563,7 @@ class Pair:
 
     async def _serve_metrics(self, listen: str) -> None:
         """Serve metrics to Prometheus while waiting."""
-        from controller.metrics import endpoint
+        from common.metrics import endpoint
         from controller.service.metrics import waiting_page
 
         await asyncio.to_thread(import_module, "prometheus_client")

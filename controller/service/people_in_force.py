@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from common.chain.schema import Entry
+from common.people.people_file import PeopleFile
 from controller.configuration.settings import Configuration
-from controller.journal.schema import Entry
 from controller.journal.setup import Boot
-from controller.people.people_file import PeopleFile
 
 
 def people_file(configuration: Configuration, last: Entry | None) -> PeopleFile | None:

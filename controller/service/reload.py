@@ -17,16 +17,20 @@ from typing import TypeVar
 
 import msgspec
 
-from controller.confidential.key_file import KeyFileError
+from common import clock
+from common.chain.schema import JournalUnusableError
+from common.confidential.key_file import KeyFileError
+from common.contract.node import ReloadHealth
+from common.contract.times import format_utc
+from common.contract.topics import Topics
+from common.errors import NovamasError
+from common.log import structlog
+from common.places import format_path
 from controller.configuration.changes import Changes, apply_changes, changes
 from controller.configuration.checks import deals_face_down, flaws
 from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError, TableConfig
-from controller.contract.node import ReloadHealth
-from controller.contract.times import format_utc
-from controller.contract.topics import Topics
 from controller.journal.journal import Journal
-from controller.journal.schema import JournalUnusableError
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
@@ -35,10 +39,6 @@ from controller.service.keys import card_cipher
 from controller.service.systemd_notify import notify
 from controller.tables.runner import TableRunner
 from controller.tables.table import UnrestorableStateError
-from devices import clock
-from devices.errors import NovamasError
-from devices.log import structlog
-from devices.places import format_path
 
 SESSION_OPEN = "its session is open: close the session, then reload again"
 OTHER_TOPICS = (

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.node import ReloadHealth
-from devices.log import structlog
+from common.contract.node import ReloadHealth
+from common.log import structlog
 
 
 class ReloadReply(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from controller.people.people_file import PeopleFile, PeopleInForce
+from common.people.people_file import PeopleFile, PeopleInForce
 from controller.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
 from controller.standby.store import RecordStore
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from controller.contract.commands import Signature
+from common.contract.commands import Signature
 from controller.journal.journal import Journal
 
 MAX_SEARCHED_ENTRIES = 20_000

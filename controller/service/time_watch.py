@@ -11,10 +11,13 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
+from common import clock
+from common.contract.node import ClockHealth
+from common.contract.retained import Alert
+from common.contract.times import format_utc
+from common.log import structlog
+from common.readings import ClockBound, ClockStep
 from controller.configuration.settings import ClockConfig
-from controller.contract.node import ClockHealth
-from controller.contract.retained import Alert
-from controller.contract.times import format_utc
 from controller.journal.journal import Journal
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.clocks import wall_and_machine
@@ -28,9 +31,6 @@ from controller.proof.time_bound import (
     update_clock_state,
 )
 from controller.tables.runner import TableRunner
-from devices import clock
-from devices.log import structlog
-from devices.readings import ClockBound, ClockStep
 
 CHECK_INTERVAL_SECONDS = 1.0
 """Seconds between two checks."""

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 
 from nats.aio.client import Client
 
-from controller.broker.failures import certificate_problem, describe_tls_end
-from controller.broker.login import certificate_date_problem
+from common import clock
+from common.broker.failures import certificate_problem, describe_tls_end
+from common.broker.login import certificate_date_problem
 from controller.configuration.settings import StandbyConfig
 from controller.standby.credentials import read_login
 from controller.standby.errors import StoreUnreachableError
-from devices import clock
 
 HARMLESS_WARNING = "returning true from eof_received()"
 """asyncio logs this warning whenever a connection ends that nats-py upgraded to TLS."""

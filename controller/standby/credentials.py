@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nacl.signing import SigningKey
 
-from controller.broker.login import BrokerUnusableError, tls_context
+from common.broker.login import BrokerUnusableError, tls_context
 from controller.configuration.settings import StandbyConfig
 from controller.standby.errors import StoreUnusableError
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devices.errors import NovamasError
+from common.errors import NovamasError
 
 
 class StoreUnreachableError(NovamasError):

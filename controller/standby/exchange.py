@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from common import clock
 from controller.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
 from controller.standby.lease import RENEWALS_PER_LEASE
 from controller.standby.seal import StructSigner
@@ -16,7 +17,6 @@ from controller.standby.statements import (
     without_silent,
 )
 from controller.standby.store import RecordStore
-from devices import clock
 
 MAX_TRIES = 4
 """Maximum immediate attempts to write a statement when another daemon writes at the same time."""

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Condition, Thread
 
-from devices import clock
-from devices.log import structlog
+from common import clock
+from common.log import structlog
 
 FENCED_EXIT_STATUS = 75
 """Exit status of a daemon whose lease ended while it served (EX_TEMPFAIL). The service manager

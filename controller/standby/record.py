@@ -9,8 +9,8 @@ from typing import Annotated
 
 import msgspec
 
-from controller.contract.node import Checkpoint
-from controller.contract.times import parse_utc
+from common.contract.node import Checkpoint
+from common.contract.times import parse_utc
 from controller.journal.setup import HandOver
 from controller.standby.seal import SignedStruct, StructSigner
 

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from controller.contract.node import Checkpoint
-from controller.contract.times import format_utc
+from common import clock
+from common.contract.node import Checkpoint
+from common.contract.times import format_utc
+from common.log import structlog
 from controller.journal.setup import Tenure
 from controller.standby.errors import (
     OvertakenError,
@@ -35,8 +37,6 @@ from controller.standby.lease import (
 )
 from controller.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord
 from controller.standby.store import RecordStore
-from devices import clock
-from devices.log import structlog
 
 CHECKS_PER_LEASE = 20
 """How often a candidate reads the store during a lease."""

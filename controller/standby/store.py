@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
+from common.errors import NovamasError
 from controller.configuration.settings import StandbyConfig
 from controller.standby.errors import (
     OvertakenError,
     StoreUnreachableError,
     StoreUnusableError,
 )
-from devices.errors import NovamasError
 
 if TYPE_CHECKING:
     from nats.js.kv import KeyValue

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from controller.contract.times import parse_utc
+from common.contract.times import parse_utc
+from common.readings import JournalRestore
 from controller.journal.setup import HandOver, RestoredBackup
-from devices.readings import JournalRestore
 
 MIN_SESSION_JUMP = 1000
 """Session numbers to skip even if the gap seems to have no length: a clock may have been wrong."""

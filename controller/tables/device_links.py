@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from controller.contract.commands import DeviceCommand
-from controller.contract.events import DeviceCommanded
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import LinkState
+from common.contract.commands import DeviceCommand
+from common.contract.events import DeviceCommanded
+from common.contract.refusals import RejectedError
+from common.contract.retained import LinkState
+from common.readings import LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
 from controller.games.roles import allow_role, roles_for_device
-from devices.readings import LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
 
 
 def allow(command: DeviceCommand, devices: Collection[str], halted: str | None) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.contract.commands import DeviceCommand, Signature
-from controller.contract.orders import DeviceOrder
-from controller.contract.refusals import RejectedError
+from common.contract.commands import DeviceCommand, Signature
+from common.contract.orders import DeviceOrder
+from common.contract.refusals import RejectedError
 from controller.tables.runner import NotStoredError, TableRunner
 from devices.device import CommandRefusedError, DeviceSupervisor
 

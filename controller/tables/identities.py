@@ -14,18 +14,18 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import DeviceService
-from controller.contract.events import (
+from common.contract.commands import DeviceService
+from common.contract.events import (
     AlertCleared,
     AlertRaised,
     AnyEvent,
     DeviceIdentified,
     DeviceServiced,
 )
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import Identity
+from common.contract.refusals import RejectedError
+from common.contract.retained import Identity
+from common.readings import DeviceIdentity, DeviceReport
 from controller.games.roles import COMMANDS_DEVICES, allow_role
-from devices.readings import DeviceIdentity, DeviceReport
 
 SERIAL_REPORT = "serial"
 """Name of the report in which a device sends its own serial number."""

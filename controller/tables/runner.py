@@ -13,27 +13,27 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from controller.confidential.boxes import CardCipher, UnopenedBoxError
-from controller.contract.commands import AnyCommand, CommandRefused, DeviceCommand
-from controller.contract.events import AnyEvent
-from controller.contract.notation import Input, mark_historical, write
-from controller.contract.orders import ChainLink, Recall
-from controller.contract.refusals import RejectedError
-from controller.contract.sealed import Opened
-from controller.contract.times import format_utc
+from common import clock
+from common.chain.schema import JournalFullError, JournalUnusableError, Kind, Record
+from common.confidential.boxes import CardCipher, UnopenedBoxError
+from common.contract.commands import AnyCommand, CommandRefused, DeviceCommand
+from common.contract.events import AnyEvent
+from common.contract.notation import Input, mark_historical, write
+from common.contract.orders import ChainLink, Recall
+from common.contract.refusals import RejectedError
+from common.contract.sealed import Opened
+from common.contract.times import format_utc
+from common.log import structlog
+from common.readings import AnyReading, Reading
 from controller.journal.journal import Journal
 from controller.journal.mono import age_ns, now_ns
-from controller.journal.schema import JournalFullError, JournalUnusableError, Kind, Record
 from controller.journal.setup import HandOver, StartReason, table_start
 from controller.tables.after_restore import restore_reading
 from controller.tables.byte_trace import ByteCounts, ByteTrace
 from controller.tables.stages import Stages
 from controller.tables.table import OUTAGE_REASON, RESTART_REASON, Snapshot, Table
 from controller.tables.tally import EventCounters
-from devices import clock
 from devices.calls import AnyCall
-from devices.log import structlog
-from devices.readings import AnyReading, Reading
 
 STORE_TIMEOUT_SECONDS = 5.0
 """Maximum seconds that a person waits for a command to be stored."""

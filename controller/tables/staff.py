@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.contract.commands import Duty, StaffOff, StaffOn
-from controller.contract.events import StaffArrived, StaffLeft
-from controller.contract.refusals import RejectedError
+from common.contract.commands import Duty, StaffOff, StaffOn
+from common.contract.events import StaffArrived, StaffLeft
+from common.contract.refusals import RejectedError
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_role
 
 MAX_STAFF = 24

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from controller.contract.node import StageTimes
-from controller.metrics.family import Histogram
+from common.contract.node import StageTimes
+from common.metrics.family import Histogram
 
 MAX_DURATIONS = 1000
 """Number of latest durations that the percentiles of a stage are computed from."""

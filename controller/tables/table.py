@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeGuard
 import msgspec
 from msgspec.structs import replace
 
-from controller.confidential.bodies import is_locked
-from controller.contract.commands import (
+from common.confidential.bodies import is_locked
+from common.contract.commands import (
     AlertAcknowledge,
     AnyCommand,
     Command,
@@ -24,8 +24,8 @@ from controller.contract.commands import (
     StaffOn,
     tag_of,
 )
-from controller.contract.commands import RoundVoid as VoidOrder
-from controller.contract.events import (
+from common.contract.commands import RoundVoid as VoidOrder
+from common.contract.events import (
     AlertAcknowledged,
     AlertCleared,
     AlertRaised,
@@ -43,10 +43,10 @@ from controller.contract.events import (
     StaffArrived,
     StaffLeft,
 )
-from controller.contract.json_bodies import Stored, read_body, read_own_body
-from controller.contract.notation import Input
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import (
+from common.contract.json_bodies import Stored, read_body, read_own_body
+from common.contract.notation import Input
+from common.contract.refusals import RejectedError
+from common.contract.retained import (
     About,
     Alert,
     DeviceLink,
@@ -56,22 +56,10 @@ from controller.contract.retained import (
     State,
     Status,
 )
-from controller.contract.shown import FROM_A_SHOE, AnyShown, LinkedJackpot
-from controller.games.game import Game
-from controller.games.rounds import GameState
-from controller.people.two_persons import CommandSubject
-from controller.tables.device_links import allow, command_event, link_alert, link_state
-from controller.tables.identities import (
-    Identities,
-    KnownDevice,
-    apply_service,
-    identity_alert,
-    on_identity,
-    service_event,
-)
-from controller.tables.staff import Staff, staff_after, staff_event
-from devices.errors import NovamasError
-from devices.readings import (
+from common.contract.shown import FROM_A_SHOE, AnyShown, LinkedJackpot
+from common.errors import NovamasError
+from common.people.two_persons import CommandSubject
+from common.readings import (
     DAEMON_READINGS,
     AnyReading,
     CardDrawn,
@@ -92,6 +80,18 @@ from devices.readings import (
     ShoeReset,
     ShufflerState,
 )
+from controller.games.game import Game
+from controller.games.rounds import GameState
+from controller.tables.device_links import allow, command_event, link_alert, link_state
+from controller.tables.identities import (
+    Identities,
+    KnownDevice,
+    apply_service,
+    identity_alert,
+    on_identity,
+    service_event,
+)
+from controller.tables.staff import Staff, staff_after, staff_event
 
 FAULT_ALERT_ID = "table-fault"
 """Id of the alert raised when the game failed on a reading. The table gives no results until the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from controller.contract.events import AnyEvent, Irregularity
+from common.contract.events import AnyEvent, Irregularity
 
 
 class EventCounters:

@@ -14,6 +14,8 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from common.device_health import Counters
+from common.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkLate, escape
 from devices.board.lateness import Lateness
 from devices.board.report import (
     CLOCK_WRAP_MS,
@@ -25,8 +27,7 @@ from devices.board.report import (
     Report,
     read_report,
 )
-from devices.codec import Counters, FrameProof
-from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkLate, escape
+from devices.codec import FrameProof
 
 RECENT_LINES = 8
 """Number of previous lines with which a line is compared. An equal line is a copy, because number

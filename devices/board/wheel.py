@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from devices.board.codec import BoardMessage, Options
-from devices.board.launches import LaunchBoard
-from devices.readings import (
+from common.readings import (
     AnyReading,
     Direction,
     Phase,
@@ -13,6 +11,8 @@ from devices.readings import (
     WheelFaultName,
     WheelPhase,
 )
+from devices.board.codec import BoardMessage, Options
+from devices.board.launches import LaunchBoard
 
 
 class WheelBoard(LaunchBoard):

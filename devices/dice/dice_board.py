@@ -16,12 +16,12 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import msgspec
 
+from common.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
 from devices.board import codec
 from devices.board.agreement import Agreement
 from devices.board.codec import BoardMessage
 from devices.board.launches import LaunchBoard
 from devices.codec import Driver
-from devices.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
 
 FACE_FAULTS: dict[str, DiceFaultName] = {"?": "no_read", "/": "cocked"}
 """The board's sign in place of a face -> the fault."""

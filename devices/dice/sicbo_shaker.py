@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import Counters, Driver, FrameProof
-from devices.readings import (
+from common.device_health import Counters
+from common.readings import (
     AnyReading,
     DeviceReport,
     DiceFault,
@@ -22,6 +22,7 @@ from devices.readings import (
     LinkGarbage,
     escape,
 )
+from devices.codec import Driver, FrameProof
 
 STATE_REQUEST = b"listens /state\n"
 IDLE, SHAKING, RECEIVED, FAILED = "S0", "S1", "S2", "S90"

@@ -17,7 +17,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol, cast
 
-from devices.links.line import LINE_ERRORS
+from common.line import LINE_ERRORS
+from common.suggestions import suggest
 from devices.links.link import (
     Address,
     InvalidOptionsError,
@@ -26,7 +27,6 @@ from devices.links.link import (
     WriteTimedOutError,
     parse_address,
 )
-from devices.suggestions import suggest
 
 __all__ = [
     "NETWORK_SCHEMES",

@@ -10,7 +10,7 @@ import os
 import select
 from abc import ABC, abstractmethod
 
-from devices import clock
+from common import clock
 from devices.links.link import WRITE_TIMEOUT_SECONDS, LinkFailedError
 
 MAX_READ_BYTES = 4096

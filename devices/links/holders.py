@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from devices import clock
-from devices.links.line import PTY_MAJORS
+from common import clock
+from common.line import PTY_MAJORS
 
 PROC = Path("/proc")
 LOCK_FOLDER = Path("/var/lock")

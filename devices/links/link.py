@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
-from devices.errors import NovamasError
-from devices.readings import escape
-from devices.suggestions import suggest
+from common.errors import NovamasError
+from common.readings import escape
+from common.suggestions import suggest
 
 CONNECT_TIMEOUT_SECONDS = 3.0
 """Maximum time for opening a link over a network."""

@@ -6,7 +6,7 @@ A break, as caused by a pulled cable or a wrong speed, is received as a damaged 
 
 from __future__ import annotations
 
-from devices.readings import DamagedBytes
+from common.readings import DamagedBytes
 
 _MARK, _DAMAGED = 0xFF, 0x00
 
@@ -18,7 +18,7 @@ class ParityMarkDecoder:
         self._partial = b""
 
     def decode(self, data: bytes) -> bytes:
-        """Return the received bytes, as :class:`devices.readings.DamagedBytes` if some were
+        """Return the received bytes, as :class:`common.readings.DamagedBytes` if some were
         damaged.
         """
         data, self._partial = self._partial + data, b""

@@ -17,7 +17,8 @@ import msgspec
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from devices.links.bounded_client import BoundedClient
+from common.broker.bounded_client import BoundedClient
+from common.readings import escape, unescape
 from devices.links.link import (
     CONNECT_TIMEOUT_SECONDS,
     WRITE_TIMEOUT_SECONDS,
@@ -27,7 +28,6 @@ from devices.links.link import (
     WriteTimedOutError,
     parse_options,
 )
-from devices.readings import escape, unescape
 
 KEEPALIVE_SECONDS = 10
 """Seconds after which a silent broker is pinged."""

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import msgspec
 
-from devices import clock
+from common import clock
 from devices.links.link import Address, Link, LinkFailedError, parse_options
 from devices.recording import Recording, RecordingError, read_recording
 

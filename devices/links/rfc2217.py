@@ -15,9 +15,9 @@ from queue import Empty, Queue
 
 import serial.rfc2217
 
-from devices import clock
+from common import clock
+from common.line import LINE_ERRORS
 from devices.codec import STABLE_LINK_SECONDS
-from devices.links.line import LINE_ERRORS
 from devices.links.link import (
     MAX_SHOWN_GREETING_BYTES,
     Address,

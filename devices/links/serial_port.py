@@ -19,9 +19,9 @@ import msgspec
 import serial
 from serial.tools.list_ports_linux import SysFS
 
+from common.line import LINE_ERRORS, Parity, is_pty, set_frame, settings_not_applied
 from devices.links.descriptor import DescriptorLink
 from devices.links.holders import in_use_reason, other_holders
-from devices.links.line import LINE_ERRORS, Parity, is_pty, set_frame, settings_not_applied
 from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, parse_options
 from devices.links.marks import ParityMarkDecoder
 from devices.links.networks import network_card_behind_port
@@ -147,7 +147,7 @@ class SerialLink(DescriptorLink):
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`. With a parity, bytes may be
-        :class:`devices.readings.DamagedBytes`.
+        :class:`common.readings.DamagedBytes`.
         """
         data = super().read(timeout)
         return data if self._mark_decoder is None else self._mark_decoder.decode(data)

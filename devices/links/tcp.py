@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import msgspec
 
-from devices import clock
+from common import clock
 from devices.codec import STABLE_LINK_SECONDS
 from devices.links.descriptor import DescriptorLink
 from devices.links.link import (

@@ -26,7 +26,7 @@ import usb.core
 import usb.util
 from usb.backend import libusb1
 
-from devices.links.line import LINE_ERRORS
+from common.line import LINE_ERRORS
 from devices.links.link import (
     WRITE_TIMEOUT_SECONDS,
     Address,

@@ -10,16 +10,8 @@ from typing import Any
 
 import msgspec
 
-from devices.codec import GREETING_SECONDS, OPENING_SECONDS, Counters, FrameProof
-from devices.pace import HandPace, SteadyPace
-from devices.profiles.checksums import ChecksumVerifier
-from devices.profiles.commands import command_bytes
-from devices.profiles.fields import LATE, UnfitFieldError, Values, decode_fields
-from devices.profiles.framing import BlockFraming, DroppedBytes, FrameCandidate, LineFraming
-from devices.profiles.language import MessageSpec, Profile, ReadingSpec
-from devices.profiles.patterns import compiled
-from devices.profiles.templates import conditions_hold, fill_template, make_reading, may_hide_cards
-from devices.readings import (
+from common.device_health import Counters
+from common.readings import (
     AnyReading,
     CardDrawn,
     DiceFault,
@@ -30,6 +22,15 @@ from devices.readings import (
     WheelFault,
     escape,
 )
+from devices.codec import GREETING_SECONDS, OPENING_SECONDS, FrameProof
+from devices.pace import HandPace, SteadyPace
+from devices.profiles.checksums import ChecksumVerifier
+from devices.profiles.commands import command_bytes
+from devices.profiles.fields import LATE, UnfitFieldError, Values, decode_fields
+from devices.profiles.framing import BlockFraming, DroppedBytes, FrameCandidate, LineFraming
+from devices.profiles.language import MessageSpec, Profile, ReadingSpec
+from devices.profiles.patterns import compiled
+from devices.profiles.templates import conditions_hold, fill_template, make_reading, may_hide_cards
 
 GAP = "link.gap"
 SERVER_TEXTS = (b"The line is in use, please try again later.", b"Welcome")

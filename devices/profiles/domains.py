@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from common.readings import MAX_EXACT_INTEGER
 from devices.profiles.language import FieldSpec
-from devices.readings import MAX_EXACT_INTEGER
 
 _BASE = {"decimal": 10, "hex": 16}
 _MAX_DIGITS = 18

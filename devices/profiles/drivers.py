@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import msgspec
 
+from common.places import format_path
 from devices.codec import Codec, Driver
-from devices.places import format_path
 from devices.profiles.codec import ProfileCodec
 from devices.profiles.language import Profile
 from devices.profiles.profile import parse_profile, shipped_profile

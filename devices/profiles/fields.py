@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from devices.errors import NovamasError
+from common.errors import NovamasError
+from common.readings import MAX_EXACT_INTEGER, escape
 from devices.profiles.language import FieldSpec
-from devices.readings import MAX_EXACT_INTEGER, escape
 
 Values = dict[str, Any]
 """Field -> its value; None: absent."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import msgspec
 
-from devices.errors import NovamasError
+from common.errors import NovamasError
 
 MAX_PROFILE_BYTES = 1 << 16
 """Maximum size of a profile: more than any device needs, and quick to check."""

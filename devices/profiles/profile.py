@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from devices import places
+from common import places
+from common.sections import Notes, read_section
 from devices.profiles.language import Profile
 from devices.profiles.mistakes import MAX_PROFILE_BYTES, ProfileMistake
 from devices.profiles.mistakes import ProfileError as ProfileError
 from devices.profiles.soundness import flaws
 from devices.profiles.witness import unreached
-from devices.sections import Notes, read_section
 
 _TOML_ERROR = re.compile(
     r"(?P<what>.*) \(at line (?P<line>\d+), (?P<place>column \d+)\)", re.DOTALL

@@ -10,7 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from devices.places import KeyPath
+from common.places import KeyPath
+from common.sections import Notes
 from devices.profiles.checksums import checksum_width
 from devices.profiles.domains import (
     ANYTHING,
@@ -24,7 +25,6 @@ from devices.profiles.expressions import Expression
 from devices.profiles.fields import LATE
 from devices.profiles.fields import NOTHING as ABSENT
 from devices.profiles.language import Conditions, FieldSpec, MessageSpec, Profile
-from devices.sections import Notes
 
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from common.readings import Reading
+from common.sections import choices
 from devices.profiles.fields import UnfitFieldError, scale
 from devices.profiles.language import Conditions, FieldSpec
 from devices.profiles.templates import (
@@ -19,8 +21,6 @@ from devices.profiles.templates import (
     suit_type,
     template_fields,
 )
-from devices.readings import Reading
-from devices.sections import choices
 
 ZEROS = ("00", "000", "0000")
 """Pockets that are not numbers."""

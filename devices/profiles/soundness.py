@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from devices.places import KeyPath
+from common.places import KeyPath
+from common.sections import Notes
+from common.suggestions import suggest
 from devices.profiles import samples
 from devices.profiles.checksums import checksum_width
 from devices.profiles.commands import ARGUMENT_MARK, CHECKSUM_MARK
@@ -29,8 +31,6 @@ from devices.profiles.templates import (
     reading_fields,
     template_fields,
 )
-from devices.sections import Notes
-from devices.suggestions import suggest
 
 _COMMON_KEYS = {"form", "longest", "body", "gap", "shown"}
 _FORM_KEYS: Mapping[str, tuple[set[str], set[str]]] = {

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import msgspec
 
+from common.readings import DAEMON_READINGS, READINGS, AnyReading, Reading
 from devices.profiles.fields import UnfitFieldError, Values
 from devices.profiles.language import Conditions, Profile, ReadingSpec
-from devices.readings import DAEMON_READINGS, READINGS, AnyReading, Reading
 
 READING_TYPES: Mapping[str, type[Reading]] = {
     str(kind.__struct_config__.tag): kind for kind in READINGS if kind not in DAEMON_READINGS

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from devices.places import KeyPath
+from common.places import KeyPath
+from common.readings import AnyReading
+from common.sections import Notes
 from devices.profiles.building import FrameBuilder
 from devices.profiles.codec import FittingMessage, ProfileCodec
 from devices.profiles.language import Profile, ReadingSpec
 from devices.profiles.pseudo_random import PseudoRandom
-from devices.readings import AnyReading
-from devices.sections import Notes
 
 MAX_TRIES = 200
 """Number of frames tried for each message, and again for each of its readings."""

@@ -13,9 +13,8 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from devices.codec import Counters, Driver, FrameProof
-from devices.pace import HandPace
-from devices.readings import (
+from common.device_health import Counters
+from common.readings import (
     AnyReading,
     CardCut,
     CardDrawn,
@@ -27,6 +26,8 @@ from devices.readings import (
     ShoeReset,
     escape,
 )
+from devices.codec import Driver, FrameProof
+from devices.pace import HandPace
 from devices.shoe import angel_eye_frames as frames
 
 MAX_INTERLEAVED = 3

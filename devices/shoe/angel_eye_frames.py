@@ -16,7 +16,7 @@ from typing import Literal
 
 import msgspec
 
-from devices.readings import ShoeFaultName, ShoeResult
+from common.readings import ShoeFaultName, ShoeResult
 
 STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
 STARTS = frozenset((STX, ENQ, ACK, NAK))

@@ -20,9 +20,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import GREETING_SECONDS, Counters, Driver, FrameProof
-from devices.pace import HandPace
-from devices.readings import (
+from common.device_health import Counters
+from common.readings import (
     AnyReading,
     CardCut,
     CardDrawn,
@@ -32,6 +31,8 @@ from devices.readings import (
     ShoeFaultName,
     escape,
 )
+from devices.codec import GREETING_SECONDS, Driver, FrameProof
+from devices.pace import HandPace
 from devices.shoe.barcode_cards import CUT_CARD, STANDARD, check, strip_blanks, table_of
 from devices.shoe.barcode_frames import KeyboardDecoder, LineDecoder, PosDecoder, Scan, ScanDecoder
 

@@ -16,9 +16,8 @@ from typing import Annotated
 
 import msgspec
 
-from devices.codec import DAMAGE_SUBSTITUTE, Counters, Driver, FrameProof
-from devices.pace import HandPace
-from devices.readings import (
+from common.device_health import Counters
+from common.readings import (
     AnyReading,
     CardDrawn,
     DeviceReport,
@@ -28,6 +27,8 @@ from devices.readings import (
     ShoeFaultName,
     escape,
 )
+from devices.codec import DAMAGE_SUBSTITUTE, Driver, FrameProof
+from devices.pace import HandPace
 
 MAX_LINE_BYTES = 256
 """Maximum size of a line. The longest line seen has 40 bytes; a longer run without a line end is

@@ -12,8 +12,9 @@ import re
 
 import msgspec
 
-from devices.codec import Counters, Driver, FrameProof
-from devices.readings import AnyReading, DeviceReport, LinkGarbage, ShufflerState, escape
+from common.device_health import Counters
+from common.readings import AnyReading, DeviceReport, LinkGarbage, ShufflerState, escape
+from devices.codec import Driver, FrameProof
 
 MAX_LINE_BYTES = 256
 """Maximum size of a line. A longer run without a line end is dropped."""

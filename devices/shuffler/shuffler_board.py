@@ -15,16 +15,16 @@ from typing import ClassVar, get_args
 
 import msgspec
 
-from devices.board.codec import BoardCodec, BoardMessage, Options
-from devices.board.report import Report
-from devices.codec import Driver
-from devices.readings import (
+from common.readings import (
     AnyReading,
     ShufflerPacket,
     ShufflerState,
     ShufflerStateName,
     ShufflerVerdict,
 )
+from devices.board.codec import BoardCodec, BoardMessage, Options
+from devices.board.report import Report
+from devices.codec import Driver
 
 STATES: dict[str, ShufflerStateName] = {name: name for name in get_args(ShufflerStateName)}
 """The board's word -> the state."""

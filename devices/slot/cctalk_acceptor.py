@@ -18,9 +18,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import MAX_LIVE_DELAY_SECONDS, Counters, Driver, FrameProof
-from devices.money import AMOUNT_META
-from devices.readings import AnyReading, DeviceReport, LinkGarbage, LinkLate, SlotCoin, escape
+from common.device_health import Counters
+from common.money import AMOUNT_META
+from common.readings import AnyReading, DeviceReport, LinkGarbage, LinkLate, SlotCoin, escape
+from devices.codec import MAX_LIVE_DELAY_SECONDS, Driver, FrameProof
 from devices.slot import cctalk_frames as frames
 from devices.slot.cctalk_box import BoxAcceptor, Request
 from devices.slot.cctalk_coins import POSITIONS

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from math import inf
 
-from devices.readings import AnyReading, DeviceRefused, DeviceReport, SlotCoin
+from common.readings import AnyReading, DeviceRefused, DeviceReport, SlotCoin
 from devices.slot import cctalk_frames as frames
 from devices.slot.cctalk_coins import (
     ACCEPTOR_FAULTS,

@@ -13,9 +13,9 @@ from typing import ClassVar
 
 import msgspec
 
+from common.readings import AnyReading, SlotCoin
 from devices.board.codec import BoardCodec, BoardMessage, Options
 from devices.codec import Driver
-from devices.readings import AnyReading, SlotCoin
 
 
 class SlotBoard(BoardCodec):

@@ -15,12 +15,12 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from common.readings import AnyReading, WheelFaultName
 from devices.board import codec
 from devices.board.agreement import Agreement
 from devices.board.codec import BoardMessage
 from devices.board.wheel import WheelBoard
 from devices.codec import Driver
-from devices.readings import AnyReading, WheelFaultName
 
 HOLES = 18
 HOLES_PER_ROW = 9

@@ -12,9 +12,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import Counters, Driver, FrameProof
-from devices.pace import SteadyPace
-from devices.readings import (
+from common import cammegh_ss2_frames as frames
+from common.cammegh_ss2_frames import Status
+from common.device_health import Counters
+from common.readings import (
     AnyReading,
     DeviceRefused,
     DeviceReport,
@@ -27,9 +28,9 @@ from devices.readings import (
     WheelPhase,
     escape,
 )
-from devices.wheel import cammegh_ss2_frames as frames
+from devices.codec import Driver, FrameProof
+from devices.pace import SteadyPace
 from devices.wheel.cammegh_ss2_confirmation import ConfirmedStatus, StatusConfirmation
-from devices.wheel.cammegh_ss2_frames import Status
 
 MAX_LINE_BYTES = 256
 """Maximum size of a line. The longest line in normal operation has 20 bytes; a longer run without a

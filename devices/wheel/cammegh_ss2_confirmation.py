@@ -10,8 +10,8 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from devices.readings import Number
-from devices.wheel.cammegh_ss2_frames import BALL_IN_RIM, LINE_END, NO_MORE_BETS, SETTLED, Status
+from common.cammegh_ss2_frames import BALL_IN_RIM, LINE_END, NO_MORE_BETS, SETTLED, Status
+from common.readings import Number
 
 
 class ConfirmedStatus(msgspec.Struct, frozen=True):

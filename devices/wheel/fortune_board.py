@@ -14,12 +14,12 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from common.readings import AnyReading, Direction
 from devices.board import codec
 from devices.board.agreement import Agreement
 from devices.board.codec import BoardMessage
 from devices.board.wheel import WheelBoard
 from devices.codec import Driver
-from devices.readings import AnyReading, Direction
 
 DIRECTIONS: dict[str, Direction] = {"+": "clockwise", "-": "anticlockwise"}
 """The direction of rotation, as seen by a person in front of the wheel."""

@@ -13,9 +13,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import Counters, Driver, FrameProof
-from devices.pace import MAX_DOUBT_SECONDS, MIN_PERIOD_SECONDS, BacklogDetector
-from devices.readings import (
+from common.device_health import Counters
+from common.readings import (
     AnyReading,
     DeviceReport,
     LinkGarbage,
@@ -27,6 +26,8 @@ from devices.readings import (
     WheelPhase,
     escape,
 )
+from devices.codec import Driver, FrameProof
+from devices.pace import MAX_DOUBT_SECONDS, MIN_PERIOD_SECONDS, BacklogDetector
 from devices.wheel import saturn_frames as frames
 
 MAX_ANSWER_BYTES = 256

@@ -223,8 +223,8 @@ def test_every_module_is_imported() -> None:
     absent = "psycopg", "pyarrow"  # docs/technician/install.md
     script = f"""
 import importlib, pkgutil
-import controller, devices, simulators, subscribers
-for package in (controller, devices, simulators, subscribers):
+import common, controller, devices, simulators, subscribers
+for package in (common, controller, devices, simulators, subscribers):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         if not module.name.endswith("__main__"):
             try:

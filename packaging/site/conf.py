@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from controller.contract.version import SOFTWARE
-from controller.contract.vocabulary import anchor
+from common.contract.version import SOFTWARE
+from common.contract.vocabulary import anchor
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]+)(#[^)\s]*)?\)")

@@ -9,7 +9,7 @@ from typing import Any
 
 from guest import PATIENCE
 
-from controller.contract.topics import level
+from common.contract.topics import level
 from tests.support.brokers.mosquitto import Subscriber
 from tests.support.waiting import until
 

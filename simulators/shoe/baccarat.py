@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devices.randomness import Random
+from common.randomness import Random
 
 RANKS, SUITS = "A23456789TJQK", "cdhs"
 CARDS = tuple(rank + suit for rank in RANKS for suit in SUITS)

@@ -12,7 +12,7 @@ from collections.abc import Generator, Sequence
 from heapq import heappop, heappush
 from math import inf
 
-from devices.randomness import Random
+from common.randomness import Random
 from simulators.device import Timed
 from simulators.shoe import baccarat
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import inf
 
-from devices.randomness import Random
+from common.randomness import Random
 from simulators.device import Timed
 
 BANNER = b"\x00SHUFFLE MASTER  DECK MATE\r\n"

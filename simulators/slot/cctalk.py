@@ -11,7 +11,7 @@ from collections import deque
 from heapq import heappop, heappush
 from itertools import count
 
-from devices.randomness import Random
+from common.randomness import Random
 from devices.slot import cctalk_frames as frames
 from devices.slot.cctalk_counter import BUFFERED_EVENTS, COUNTER_VALUES, NO_EVENT, Event
 from simulators.device import Timed

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from heapq import heappop, heappush
 from math import inf
 
-from devices.randomness import Random
+from common.randomness import Random
 from simulators.device import Timed
 from simulators.wheel.cammegh_ss2_commands import answer
 from simulators.wheel.rotor import Rotor

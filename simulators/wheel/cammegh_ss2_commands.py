@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from devices.randomness import Random
+from common.randomness import Random
 
 Answer = list[tuple[float, str]]
 """Lines without their ends, each with its delay in seconds."""

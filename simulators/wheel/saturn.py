@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from devices.randomness import Random
+from common.randomness import Random
 from devices.wheel import saturn_frames as frames
 from simulators.device import Timed
 

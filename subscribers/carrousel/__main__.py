@@ -11,8 +11,8 @@ import sys
 
 import msgspec
 
-from controller.people.private_key import PrivateKeyError
-from devices.command_line import end_process
+from common.command_line import end_process
+from common.people.private_key import PrivateKeyError
 from subscribers.carrousel.service import JackpotController
 from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.terms import find_flaws_in_configuration

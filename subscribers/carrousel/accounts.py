@@ -31,7 +31,7 @@ class Cause(msgspec.Struct, frozen=True, order=True):
 
     time: str
     """UTC, ISO 8601 with microseconds, from the table's event. Times are compared as text, so they
-    all have the form of :func:`controller.contract.times.utc`.
+    all have the form of :func:`common.contract.times.utc`.
     """
     table: str
     boot: str

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.jackpot import JackpotAlertAcknowledge, JackpotAlertClear
-from controller.contract.retained import Alert
+from common.contract.jackpot import JackpotAlertAcknowledge, JackpotAlertClear
+from common.contract.retained import Alert
 from subscribers.carrousel.facts import AlertRecorded
 from subscribers.carrousel.ledger_state import JackpotLedgerState, OrderRefusedError
 

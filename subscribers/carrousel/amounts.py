@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devices import money
+from common import money
 
 
 def format_amount(amount: int, currency: str, language: str) -> str:

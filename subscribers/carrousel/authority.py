@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from controller.contract.command_fields import Signature
-from controller.contract.jackpot import JackpotOrder
-from controller.contract.jackpot_authority import ORDERS
+from common.contract.command_fields import Signature
+from common.contract.jackpot import JackpotOrder
+from common.contract.jackpot_authority import ORDERS
 from subscribers.carrousel.ledger_state import OrderRefusedError
 
 

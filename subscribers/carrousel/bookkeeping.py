@@ -14,12 +14,12 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.node import Checkpoint
-from controller.proof.checkpoint import read_checkpoint
-from devices import clock
-from devices.command_line import CommandLine, end_process
-from devices.new_file import replace_file
+from common import clock
+from common.chain.checkpoint import read_checkpoint
+from common.command_line import CommandLine, end_process
+from common.contract.messages.messages import LANGUAGES
+from common.contract.node import Checkpoint
+from common.new_file import replace_file
 from subscribers.carrousel import export, receipt, statement, statement_page
 from subscribers.carrousel.reading import LedgerReader
 from subscribers.carrousel.receipt_escpos import as_escpos

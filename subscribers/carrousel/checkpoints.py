@@ -8,8 +8,7 @@ from pathlib import Path
 
 from nacl.signing import SigningKey
 
-from controller.contract.node import Checkpoint
-from controller.proof.checkpoint import (
+from common.chain.checkpoint import (
     SigningKeyError,
     checkpoint_path,
     key_path,
@@ -21,6 +20,7 @@ from controller.proof.checkpoint import (
     signature_problem,
     write_checkpoint,
 )
+from common.contract.node import Checkpoint
 from subscribers.carrousel.schema import LedgerError
 from subscribers.carrousel.store import LedgerStore
 
@@ -50,7 +50,7 @@ def signing_key(ledger: Path, path: Path | None = None) -> SigningKey:
 
 def sign_head(store: LedgerStore, key: SigningKey, boot: str, time: str) -> Checkpoint:
     """Sign the committed head and store it beside the ledger. ``boot``: id of the controller's run;
-    ``time``: formatted by ``controller.contract.times.utc``. Raises :class:`LedgerError`.
+    ``time``: formatted by ``common.contract.times.utc``. Raises :class:`LedgerError`.
     """
     checkpoint = sign(key, store.id, boot, time, store.committed)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.jackpot import (
+from common.contract.jackpot import (
     STATE_FIELDS,
     AwardDecide,
     AwardDispute,

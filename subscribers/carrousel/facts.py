@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.command_fields import Signature
-from controller.contract.jackpot import Fraction, JackpotAlert, JackpotOrder, OutOfPlay
+from common.contract.command_fields import Signature
+from common.contract.jackpot import Fraction, JackpotAlert, JackpotOrder, OutOfPlay
 from subscribers.carrousel.accounts import Cause
 
 
@@ -105,7 +105,7 @@ class OrderGiven(_Fact, frozen=True, kw_only=True, tag="ordered"):
     signed: tuple[Signature, ...]
     unnamed: bool = False
     """The order was given to an older release, in which orders did not name the state that their
-    signers saw (:data:`controller.contract.jackpot.NAMED`). That field is 0 or empty and is not
+    signers saw (:data:`common.contract.jackpot.NAMED`). That field is 0 or empty and is not
     checked.
     """
 

@@ -22,9 +22,9 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from controller.contract.bounds import Word
-from controller.contract.times import format_utc, parse_utc
-from devices.readings import MAX_EXACT_INTEGER
+from common.contract.bounds import Word
+from common.contract.times import format_utc, parse_utc
+from common.readings import MAX_EXACT_INTEGER
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.facts import CaughtUp, NotWon, PlayStaked, RoundVoided, Staked, Won
 

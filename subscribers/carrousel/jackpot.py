@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.jackpot import (
+from common.contract.jackpot import (
     Authorisation,
     Awarded,
     JackpotAward,

@@ -9,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from controller.contract.jackpot import Fraction, OutOfPlay
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import Alert
+from common.contract.jackpot import Fraction, OutOfPlay
+from common.contract.refusals import RejectedError
+from common.contract.retained import Alert
 from subscribers.carrousel.accounts import Account, Cause, Transaction
 from subscribers.carrousel.facts import TransferReceived
 from subscribers.carrousel.shares import Parts

@@ -17,7 +17,7 @@ import msgspec
 from nacl.exceptions import CryptoError
 from nacl.signing import SigningKey
 
-from devices.new_file import named_in_errors
+from common.new_file import named_in_errors
 from subscribers.carrousel.ledger_state import JackpotLedgerState
 
 _SIGNATURE_DOMAIN = b"novamas carrousel verified 1\n"

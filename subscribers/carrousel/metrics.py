@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from controller.contract.jackpot import JackpotState
-from controller.metrics.family import MetricFamily, Values
+from common.contract.jackpot import JackpotState
+from common.metrics.family import MetricFamily, Values
 from subscribers.carrousel.facts import Fact, Staked, Won
 
 JACKPOT_LABEL = ("jackpot",)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from controller.contract.jackpot import Pending
-from controller.contract.times import format_utc, parse_utc
+from common.contract.jackpot import Pending
+from common.contract.times import format_utc, parse_utc
 from subscribers.carrousel.accounts import successor
 from subscribers.carrousel.ledger_state import Hit, JackpotLedgerState, TableRecord
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.command_fields import Signature
-from controller.contract.jackpot import JACKPOT_ORDERS, JackpotOrder
-from controller.contract.jackpot_authority import ORDERS
-from controller.contract.refusals import RejectedError
-from controller.contract.topics import level
-from controller.people.people_file import RememberedPeopleFile
-from controller.people.register import People, PeopleError
-from controller.people.seen import SeenCommands
-from controller.people.signed_command import (
+from common.contract.command_fields import Signature
+from common.contract.jackpot import JACKPOT_ORDERS, JackpotOrder
+from common.contract.jackpot_authority import ORDERS
+from common.contract.refusals import RejectedError
+from common.contract.topics import level
+from common.people.people_file import RememberedPeopleFile
+from common.people.register import People, PeopleError
+from common.people.seen import SeenCommands
+from common.people.signed_command import (
     CLOCK_TOLERANCE_SECONDS,
     Claims,
     VerifiedCommand,
@@ -27,7 +27,7 @@ from controller.people.signed_command import (
     prepare,
     verify,
 )
-from controller.people.two_persons import (
+from common.people.two_persons import (
     CommandSigner,
     WaitingCommand,
     WaitingCommands,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from controller.contract.command_fields import Signature
+from common.contract.command_fields import Signature
 from subscribers.carrousel.facts import OrderGiven
 from subscribers.carrousel.reading import LedgerReader, read_fact
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.jackpot import STATE_FIELDS
-from controller.journal.schema import READ_ERRORS, ChainHead
-from controller.proof.checkpoint import last_checkpoint
+from common.chain.checkpoint import last_checkpoint
+from common.chain.schema import READ_ERRORS, ChainHead
+from common.contract.jackpot import STATE_FIELDS
 from subscribers.carrousel.facts import Fact, OrderGiven
 from subscribers.carrousel.schema import (
     LEDGER_FORMAT,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from controller.contract.messages.messages import text, word
+from common.contract.messages.messages import text, word
 from subscribers.carrousel.amounts import format_amount
 from subscribers.carrousel.awards import AwardDetails, find_awards
 from subscribers.carrousel.payments import AwardPayment, read_payments

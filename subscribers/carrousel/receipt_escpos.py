@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from controller.contract.messages.messages import text
+from common.contract.messages.messages import text
 from subscribers.carrousel.receipt import Receipt, labelled_values, paid_amount, title
 
 LINE_WIDTH = 42

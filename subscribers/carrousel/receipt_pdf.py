@@ -6,7 +6,7 @@ from datetime import datetime
 
 from fpdf import FPDF
 
-from controller.contract.messages.messages import text
+from common.contract.messages.messages import text
 from subscribers.carrousel.receipt import Receipt, labelled_values, paid_amount, title
 from subscribers.carrousel.statement_pdf import to_latin1
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from controller.journal.schema import ChainHead
+from common.chain.schema import ChainHead
 from subscribers.carrousel.accounts import Cause, Transaction
 
 LEDGER_FORMAT = 1

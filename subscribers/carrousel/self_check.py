@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from nacl.signing import SigningKey
 
-from controller.proof.checkpoint import public
+from common.chain.checkpoint import public
 from subscribers.carrousel.mark import NoMarkError, read_mark
 from subscribers.carrousel.reading import LedgerReader
 from subscribers.carrousel.schema import LedgerError
@@ -23,7 +23,7 @@ from subscribers.carrousel.since_mark import contradicts_mark, find_changed_curs
 from subscribers.carrousel.store import LedgerStore
 from subscribers.carrousel.verification import verify
 
-PROGRAM_PACKAGES = ("controller", "devices", "subscribers")
+PROGRAM_PACKAGES = ("common", "controller", "devices", "subscribers")
 """The packages of the program."""
 DISTRIBUTION = "novamas"
 PROGRAM_FILE_SUFFIXES = (".py", ".toml", ".json", ".tsv")

@@ -20,25 +20,25 @@ from typing import Any
 import msgspec
 from nacl.signing import SigningKey
 
-from controller.contract.jackpot import (
+from common import clock, randomness
+from common.contract.jackpot import (
     GapSettle,
     JackpotAlert,
     JackpotReply,
     JackpotState,
     OutOfPlay,
 )
-from controller.contract.node import NodeStatus
-from controller.contract.orders import RECALL
-from controller.contract.refusals import RejectedError
-from controller.contract.times import format_utc, parse_utc
-from controller.contract.topics import Topics
-from controller.contract.version import SOFTWARE
-from controller.metrics.endpoint import HttpResponse, serve
-from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
-from controller.people.seen import SeenCommands
-from controller.people.signed_command import VerifiedCommand, claims_of, seen_before
-from devices import clock, randomness
-from devices.log import structlog
+from common.contract.node import NodeStatus
+from common.contract.orders import RECALL
+from common.contract.refusals import RejectedError
+from common.contract.times import format_utc, parse_utc
+from common.contract.topics import Topics
+from common.contract.version import SOFTWARE
+from common.log import structlog
+from common.metrics.endpoint import HttpResponse, serve
+from common.metrics.text import TEXT_CONTENT_TYPE, exposition
+from common.people.seen import SeenCommands
+from common.people.signed_command import VerifiedCommand, claims_of, seen_before
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.checkpoints import sign_head, signing_key
 from subscribers.carrousel.facts import (

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import msgspec
 
-from controller.contract.jackpot import Fraction as Share
+from common.contract.jackpot import Fraction as Share
 from subscribers.carrousel.terms import Terms
 
 

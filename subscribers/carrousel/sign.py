@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from controller.contract.jackpot import JackpotAward, JackpotState
-from controller.contract.messages.messages import text, word
+from common.contract.jackpot import JackpotAward, JackpotState
+from common.contract.messages.messages import text, word
 from subscribers.meter import Meter, silence, title
 from subscribers.money import money
 

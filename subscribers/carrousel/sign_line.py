@@ -17,11 +17,11 @@ from typing import Literal
 import msgspec
 import serial
 
-from controller.contract.topics import Topics
-from devices import clock
-from devices.command_line import end_process
-from devices.links.line import LINE_ERRORS, is_pty, set_frame, settings_not_applied
-from devices.log import structlog
+from common import clock
+from common.command_line import end_process
+from common.contract.topics import Topics
+from common.line import LINE_ERRORS, is_pty, set_frame, settings_not_applied
+from common.log import structlog
 from subscribers.carrousel.sign import (
     BLANK_VALUE,
     SignContent,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from controller.journal.schema import READ_ERRORS, ChainHead
+from common.chain.schema import READ_ERRORS, ChainHead
 from subscribers.carrousel import reading
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.mark import VerificationMark, nonzero

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.messages.messages import ENGLISH
+from common.contract.messages.messages import ENGLISH
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.entry import EntryBuilder
 from subscribers.carrousel.facts import PlayStaked, RoundVoided, Staked

@@ -17,7 +17,7 @@ from typing import get_args
 
 import msgspec
 
-from controller.contract.node import Checkpoint
+from common.contract.node import Checkpoint
 from subscribers.carrousel.awards import AwardDetails, find_awards
 from subscribers.carrousel.entry import TransactionKind
 from subscribers.carrousel.facts import TermsGiven

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.jackpot import (
+from common.contract.jackpot import (
     KEPT_ALERTS,
     JackpotAlert,
     JackpotAward,
     JackpotState,
     OutOfPlay,
 )
-from controller.contract.retained import Alert
-from controller.contract.times import format_utc, parse_utc
+from common.contract.retained import Alert
+from common.contract.times import format_utc, parse_utc
 from subscribers.carrousel.jackpot import JackpotView, view
 from subscribers.carrousel.ledger_state import JackpotLedgerState
 from subscribers.carrousel.settings import JackpotSettings

@@ -9,8 +9,8 @@ from datetime import datetime
 
 import msgspec
 
-from controller.contract.command_fields import Signature
-from controller.contract.messages.messages import text, word
+from common.contract.command_fields import Signature
+from common.contract.messages.messages import text, word
 from subscribers.carrousel.amounts import format_amount
 from subscribers.carrousel.statement import AwardTotals, JackpotStatement
 

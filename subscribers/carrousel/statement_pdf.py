@@ -7,7 +7,7 @@ from __future__ import annotations
 from fpdf import FPDF
 from fpdf.fonts import FontFace
 
-from controller.contract.messages.messages import text
+from common.contract.messages.messages import text
 from subscribers.carrousel.statement import JackpotStatement
 from subscribers.carrousel.statement_page import (
     StatementSection,

@@ -21,10 +21,10 @@ from typing import Literal
 
 import msgspec
 
-from controller.journal.schema import READ_ERRORS, ChainHead
-from controller.journal.wal_index import WalIndex, check_space
-from controller.proof.checkpoint import checkpoint_path, last_checkpoint
-from devices import randomness
+from common import randomness
+from common.chain.checkpoint import checkpoint_path, last_checkpoint
+from common.chain.schema import READ_ERRORS, ChainHead
+from common.chain.wal_index import WalIndex, check_space
 from subscribers.carrousel import reading
 from subscribers.carrousel.accounts import Cause, Transaction
 from subscribers.carrousel.balances import Balances
@@ -134,7 +134,7 @@ class LedgerStore:
         self, jackpot: str, time: str, fact: Fact, transactions: Sequence[Transaction]
     ) -> AppendResult:
         """Add a fact of a jackpot with its transactions. ``time``: now, formatted by
-        ``controller.contract.times.utc``. Raises :class:`LedgerNotStoredError`.
+        ``common.contract.times.utc``. Raises :class:`LedgerNotStoredError`.
         """
         if (existing := self.known(fact, jackpot)) != "new":
             return existing

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from controller.contract.jackpot import (
+from common.contract.jackpot import (
     STATE_FIELDS,
     AwardPay,
     GapSettle,
@@ -21,7 +21,7 @@ from controller.contract.jackpot import (
     PoolClose,
     PoolTransfer,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from subscribers.carrousel.ledger_state import (
     Hit,
     HitAward,

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from controller.contract.jackpot import OutOfPlay
-from controller.contract.times import parse_utc
-from devices import randomness
+from common import randomness
+from common.contract.jackpot import OutOfPlay
+from common.contract.times import parse_utc
 from subscribers.carrousel.intake import IntakeMemory, IntakeRules, RecallRequest, TableIntake
 from subscribers.pending_recall import PendingRecall, record_attempt
 

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from controller.contract.bounds import Word
-from controller.contract.jackpot import Authorisation, Fraction
-from controller.contract.times import parse_utc
-from devices.money import format_amount
+from common.contract.bounds import Word
+from common.contract.jackpot import Authorisation, Fraction
+from common.contract.times import parse_utc
+from common.money import format_amount
 
 Amount = Annotated[int, Meta(ge=0, le=1_000_000_000_000)]
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.node import Checkpoint
-from controller.journal.schema import READ_ERRORS, ChainHead, is_read_failure
-from controller.proof.checkpoint import signature_problem
+from common.chain.checkpoint import signature_problem
+from common.chain.schema import READ_ERRORS, ChainHead, is_read_failure
+from common.contract.node import Checkpoint
 from subscribers.carrousel import reading
 from subscribers.carrousel.facts import TermsGiven
 from subscribers.carrousel.ledger_state import JackpotLedgerState

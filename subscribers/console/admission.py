@@ -15,8 +15,10 @@ from typing import Literal
 
 import msgspec
 
-from controller.people.people_file import RememberedPeopleFile
-from controller.people.pin_key import (
+from common import clock
+from common.log import structlog
+from common.people.people_file import RememberedPeopleFile
+from common.people.pin_key import (
     MAX_PIN_DIGITS,
     PinKey,
     PinKeyError,
@@ -26,9 +28,7 @@ from controller.people.pin_key import (
     read_pin_keys,
     unopenable_key,
 )
-from controller.people.register import People, PeopleError, Person, thumbprint
-from devices import clock
-from devices.log import structlog
+from common.people.register import People, PeopleError, Person, thumbprint
 from subscribers.console.attempts import LOCK_SECONDS, MAX_WRONG_PINS, Attempts
 from subscribers.console.browsers import Browsers
 from subscribers.console.settings import PitSettings

@@ -14,7 +14,7 @@ import re
 
 import msgspec
 
-from devices import randomness
+from common import randomness
 
 MAX_PERSONS = 32
 """Maximum number of persons per browser, latest first; a shared pit screen has many."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.events import Irregularity, RoundUnresolved
+from common.contract.events import Irregularity, RoundUnresolved
 
 MAX_EVIDENCE = 40
 """Maximum number of irregularities, and of unresolved rounds, stored per table."""

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.commands import COMMANDS, tag_of
-from controller.contract.forms import SENT_OTHERWISE, CommandFormField, Form, form
-from controller.contract.jackpot import JACKPOT_ORDERS, STATE_FIELDS
-from controller.contract.messages.messages import word
+from common.contract.commands import COMMANDS, tag_of
+from common.contract.forms import SENT_OTHERWISE, CommandFormField, Form, form
+from common.contract.jackpot import JACKPOT_ORDERS, STATE_FIELDS
+from common.contract.messages.messages import word
 
 COMMAND_GROUPS: Mapping[str, tuple[str, ...]] = {
     "session": (

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.jackpot import KEPT_ALERTS, JackpotAward, JackpotState
-from controller.contract.jackpot_authority import ORDERS, OrderRight
-from controller.contract.messages.messages import text, word
-from controller.contract.retained import Alert
-from controller.contract.times import parse_utc
-from controller.people.register import Person
+from common.contract.jackpot import KEPT_ALERTS, JackpotAward, JackpotState
+from common.contract.jackpot_authority import ORDERS, OrderRight
+from common.contract.messages.messages import text, word
+from common.contract.retained import Alert
+from common.contract.times import parse_utc
+from common.people.register import Person
 from subscribers.console.forms import JACKPOT_ORDER_TYPES as KINDS
 from subscribers.console.forms import PIN_COMMANDS, FormChoice, forms
 from subscribers.console.sending import SecondPersonWait, Touch

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from starlette.responses import HTMLResponse, Response
 
-from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
+from common.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
 from subscribers.console.forms import CommandForm, forms
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of

@@ -19,17 +19,17 @@ import aiomqtt
 import msgspec
 from msgspec.structs import replace
 
-from controller.broker.address import addresses
-from controller.broker.client import BrokerClient
-from controller.broker.failures import describe_error
-from controller.broker.login import BrokerUnusableError
-from controller.contract.orders import RECALL
-from controller.contract.refusals import Refusal
-from controller.contract.topics import Topics
-from controller.people.register import Person
-from controller.people.signed_command import Claims, prepare, sign
-from devices import clock, randomness
-from devices.log import structlog
+from common import clock, randomness
+from common.broker.address import addresses
+from common.broker.client import BrokerClient
+from common.broker.failures import describe_error
+from common.broker.login import BrokerUnusableError
+from common.contract.orders import RECALL
+from common.contract.refusals import Refusal
+from common.contract.topics import Topics
+from common.log import structlog
+from common.people.register import Person
+from common.people.signed_command import Claims, prepare, sign
 from subscribers.console.sessions import Session
 from subscribers.feed import RECONNECT_DELAY_SECONDS, BrokerLogin
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from controller.people.register import Person
-from devices import randomness
+from common import randomness
+from common.people.register import Person
 
 MAX_SESSIONS = 200
 """Maximum number of sessions; the one idle for longest is ended for a new one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from devices.money import EURO
+from common.money import EURO
 
 
 class PitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

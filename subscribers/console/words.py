@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import msgspec
 
-from controller.contract.messages.messages import ENGLISH
+from common.contract.messages.messages import ENGLISH
 
 
 @cache

@@ -9,15 +9,15 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from controller.contract.commands import VoidReason
-from controller.contract.events import Frame, Irregularity
-from controller.contract.history import ResultLine, UnresolvedLine
-from controller.contract.messages.messages import catalogue, word
-from controller.contract.retained import Alert, Allowed, State
-from controller.contract.shown import CirclePokerShown, Shown
-from controller.contract.times import format_utc
-from controller.people.register import Person
-from devices.money import EURO
+from common.contract.commands import VoidReason
+from common.contract.events import Frame, Irregularity
+from common.contract.history import ResultLine, UnresolvedLine
+from common.contract.messages.messages import catalogue, word
+from common.contract.retained import Alert, Allowed, State
+from common.contract.shown import CirclePokerShown, Shown
+from common.contract.times import format_utc
+from common.money import EURO
+from common.people.register import Person
 from subscribers.console.evidence import TableEvidence
 from subscribers.console.forms import COMMAND_TYPES, PIN_COMMANDS, FormChoice, FormField, forms
 from subscribers.console.sending import SecondPersonWait, Touch

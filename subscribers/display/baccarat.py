@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.messages.messages import text, word
-from controller.contract.outcomes import BaccaratOutcome
-from controller.contract.shown import CheminShown, PuntoBancaShown, ShoeCounts
+from common.contract.messages.messages import text, word
+from common.contract.outcomes import BaccaratOutcome
+from common.contract.shown import CheminShown, PuntoBancaShown, ShoeCounts
 from subscribers import words
 from subscribers.cards import points, short
 from subscribers.display import roads

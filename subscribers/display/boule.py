@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.shown import BouleShown
+from common.contract.shown import BouleShown
 from subscribers.display.context import PictureContext
 from subscribers.display.spins import (
     NO_COLOUR,

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from controller.contract import card_events
-from controller.contract.messages.messages import text, word
-from controller.contract.shown import (
+from common.contract import card_events
+from common.contract.messages.messages import text, word
+from common.contract.shown import (
     BankedShown,
     BlackjackHand,
     BlackjackShown,

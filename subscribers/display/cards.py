@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.messages.messages import text, word
+from common.contract.messages.messages import text, word
 from subscribers.cards import JOKER
 
 

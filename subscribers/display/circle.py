@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract import card_events
-from controller.contract.messages.messages import text
-from controller.contract.shown import CircleDrawShown, CirclePokerShown
+from common.contract import card_events
+from common.contract.messages.messages import text
+from common.contract.shown import CircleDrawShown, CirclePokerShown
 from subscribers import words
 from subscribers.display.context import PictureContext
 from subscribers.display.hands import (

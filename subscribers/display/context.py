@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.retained import State
+from common.contract.retained import State
 from subscribers.display.rounds import PlayedRound
 from subscribers.table_snapshot import TableSnapshot
 

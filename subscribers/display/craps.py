@@ -7,9 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from controller.contract.messages.messages import text
-from controller.contract.outcomes import CrapsOutcome
-from controller.contract.shown import CrapsShown
+from common.contract.messages.messages import text
+from common.contract.outcomes import CrapsOutcome
+from common.contract.shown import CrapsShown
 from subscribers.display.context import PictureContext
 from subscribers.display.rounds import PlayedRound, last_result
 from subscribers.display.spins import MAX_LATEST_SPINS

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from controller.contract.messages.messages import word
-from controller.contract.shown import FortuneShown
+from common.contract.messages.messages import word
+from common.contract.shown import FortuneShown
 from subscribers.display.context import PictureContext
 from subscribers.display.spins import WheelBody, last_spin, latest_spins, spins_with_number
 from subscribers.display.statistics import (

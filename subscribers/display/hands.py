@@ -7,9 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from controller.contract import card_events, outcomes
-from controller.contract.messages.messages import catalogue, text, word
-from controller.contract.shown import Shown, Stake
+from common.contract import card_events, outcomes
+from common.contract.messages.messages import catalogue, text, word
+from common.contract.shown import Shown, Stake
 from subscribers import words
 from subscribers.display.cards import CardPicture, card
 from subscribers.display.context import PictureContext

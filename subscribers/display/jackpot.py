@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.jackpot import Authorisation, JackpotAward, JackpotState, OutOfPlay
-from controller.contract.messages.messages import first_of, text, word
-from controller.contract.retained import Alert
+from common.contract.jackpot import Authorisation, JackpotAward, JackpotState, OutOfPlay
+from common.contract.messages.messages import first_of, text, word
+from common.contract.retained import Alert
 from subscribers.display.cards import CardPicture, card
 from subscribers.meter import (
     Meter,

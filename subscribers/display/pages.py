@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 from starlette.responses import HTMLResponse, Response
 
-from controller.contract.messages.messages import LANGUAGES, catalogue, text
+from common.contract.messages.messages import LANGUAGES, catalogue, text
 from subscribers.display.start import no_modules_element, start_element
 
 _PAGE = Template("""\

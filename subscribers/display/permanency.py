@@ -14,9 +14,9 @@ from itertools import groupby
 
 import msgspec
 
-from controller.contract.messages.messages import text, word
-from controller.contract.node import Checkpoint
-from controller.contract.outcomes import (
+from common.contract.messages.messages import text, word
+from common.contract.node import Checkpoint
+from common.contract.outcomes import (
     AnyOutcome,
     BaccaratOutcome,
     BlackjackOutcome,

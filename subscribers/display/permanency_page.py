@@ -10,7 +10,7 @@ from datetime import date, datetime
 from itertools import groupby
 from string import Template
 
-from controller.contract.messages.messages import text
+from common.contract.messages.messages import text
 from subscribers.display.permanency import Permanency, PermanencyEntry, header_lines
 from subscribers.display.start import start_element
 

@@ -7,7 +7,7 @@ from typing import cast
 
 from fpdf import FPDF
 
-from controller.contract.messages.messages import text
+from common.contract.messages.messages import text
 from subscribers.display.permanency import Permanency, PermanencyEntry, header_lines
 from subscribers.display.permanency_page import local_clock
 

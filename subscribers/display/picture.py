@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.contract.events import Announcement
-from controller.contract.messages.messages import catalogue, first_of, text, word
-from controller.contract.retained import State
-from controller.contract.shown import (
+from common.contract.events import Announcement
+from common.contract.messages.messages import catalogue, first_of, text, word
+from common.contract.retained import State
+from common.contract.shown import (
     BlackjackShown,
     BouleShown,
     CheminShown,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.messages.messages import word
-from controller.contract.shown import RouletteShown
+from common.contract.messages.messages import word
+from common.contract.shown import RouletteShown
 from subscribers.display.context import PictureContext
 from subscribers.display.spins import (
     ZERO_COLOUR,

@@ -11,9 +11,9 @@ from typing import Literal
 
 import msgspec
 
-from controller.contract.events import ResultCorrected, RoundResult, RoundUnresolved, RoundVoid
-from controller.contract.history import AnyLine, ResultLine, UnresolvedLine, VoidLine
-from controller.contract.outcomes import AnyOutcome
+from common.contract.events import ResultCorrected, RoundResult, RoundUnresolved, RoundVoid
+from common.contract.history import AnyLine, ResultLine, UnresolvedLine, VoidLine
+from common.contract.outcomes import AnyOutcome
 
 MAX_ROUNDS = 600
 """Rounds kept in memory; the longest statistic counts 500."""

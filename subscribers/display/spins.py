@@ -7,9 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from controller.contract.messages.messages import word
-from controller.contract.outcomes import BouleOutcome, FortuneOutcome, RouletteOutcome
-from controller.contract.shown import WheelShown
+from common.contract.messages.messages import word
+from common.contract.outcomes import BouleOutcome, FortuneOutcome, RouletteOutcome
+from common.contract.shown import WheelShown
 from subscribers.display.context import PictureContext
 from subscribers.display.rounds import PlayedRound, last_result
 from subscribers.display.statistics import Window

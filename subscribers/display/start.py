@@ -7,7 +7,7 @@ import hashlib
 import html
 from importlib.resources import files
 
-from controller.contract.messages.messages import text
+from common.contract.messages.messages import text
 
 _SCRIPT = files("subscribers.display").joinpath("static/start.js").read_text(encoding="utf-8")
 SCRIPT_SOURCE = f"'sha256-{base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()}'"

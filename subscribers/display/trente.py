@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.messages.messages import text, word
-from controller.contract.shown import TrenteShown
+from common.contract.messages.messages import text, word
+from common.contract.shown import TrenteShown
 from subscribers.display.baccarat import shoe_lines
 from subscribers.display.context import PictureContext
 from subscribers.display.hands import (

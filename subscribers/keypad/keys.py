@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from controller.contract.commands import Duty
+from common.contract.commands import Duty
 
 Slot = Literal["enter", "plus", "minus", "times", "divide", "point", "clear"]
 """The keys besides the digits, named as on a numeric keypad."""

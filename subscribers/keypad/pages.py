@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from starlette.responses import Response
 
-from controller.contract.messages.messages import catalogue
+from common.contract.messages.messages import catalogue
 from subscribers.console.pages import script_page
 from subscribers.console.sessions import Session
 

@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 from evdev import InputDevice, InputEvent, ecodes
 
-from devices import clock
+from common import clock
 from subscribers.keypad.pad import DIGITS, Press
 
 REOPEN_DELAY_SECONDS = 2.0

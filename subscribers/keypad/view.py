@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from controller.contract.messages.messages import text, word
+from common.contract.messages.messages import text, word
 from subscribers.keypad.keys import Meaning, Slot
 from subscribers.keypad.pad import Pad
 from subscribers.table_snapshot import Outdated, TableSnapshot

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from controller.contract.times import format_utc
-from devices.command_line import CommandLine, end_process
+from common.command_line import CommandLine, end_process
+from common.contract.times import format_utc
 from subscribers.statistics.folding import ShoesReport
 from subscribers.statistics.health import BiasReport, WheelReport
 from subscribers.statistics.reading import StatisticsReader

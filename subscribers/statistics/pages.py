@@ -7,7 +7,7 @@ from html import escape
 from string import Template
 from urllib.parse import quote
 
-from controller.contract.messages.messages import word
+from common.contract.messages.messages import word
 from subscribers.display.start import start_element
 from subscribers.statistics.drawing import pockets
 from subscribers.statistics.folding import ShoesReport

@@ -11,15 +11,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.contract.mono import elapsed_ns
-from devices.readings import Number, unescape
-from devices.wheel.cammegh_ss2_frames import (
+from common.cammegh_ss2_frames import (
     BALL_IN_RIM,
     DIRECTIONS,
     NO_MORE_BETS,
     Status,
     read_status,
 )
+from common.contract.mono import elapsed_ns
+from common.readings import Number, unescape
 from subscribers.statistics.shoes import DealtShoe
 
 MAX_SPIN_SECONDS = 300.0

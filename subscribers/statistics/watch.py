@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from devices import clock
+from common import clock
 from subscribers.statistics.health import HealthFinding
 from subscribers.statistics.reading import StatisticsReader
 from subscribers.surveillance.archive import ArchiveRecord, RecordArchive

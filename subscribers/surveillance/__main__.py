@@ -11,8 +11,8 @@ from functools import partial
 
 import msgspec
 
-from controller.people.private_key import PrivateKeyError
-from devices.command_line import end_process
+from common.command_line import end_process
+from common.people.private_key import PrivateKeyError
 from subscribers.essential import end_at_signal, ending_process
 from subscribers.service_log import log_lines
 from subscribers.statistics.watch import watch

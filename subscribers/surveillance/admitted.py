@@ -7,8 +7,8 @@ import getpass
 import sys
 from pathlib import Path
 
-from controller.people.register import Person
-from devices import clock
+from common import clock
+from common.people.register import Person
 from subscribers.console.admission import Admission, Denied
 from subscribers.console.settings import PitSettings
 from subscribers.console.words import console_text

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from devices import clock
+from common import clock
 from subscribers.surveillance.archive import (
     ArchiveRecord,
     ArchiveRow,

@@ -14,7 +14,7 @@ import psycopg
 from psycopg.abc import PQGen
 from psycopg.waiting import Ready, Wait
 
-from devices import clock
+from common import clock
 
 REPLY_TIMEOUT_SECONDS = 10.0
 """Maximum time without a reply to a statement that is never expensive."""

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import msgspec
 
-from controller.confidential.key_file import KeyFileError
-from controller.contract.messages.messages import ENGLISH, LANGUAGES
-from controller.people.register import Person
-from devices import clock
-from devices.command_line import CommandLine, end_process
-from devices.log import structlog
+from common import clock
+from common.command_line import CommandLine, end_process
+from common.confidential.key_file import KeyFileError
+from common.contract.messages.messages import ENGLISH, LANGUAGES
+from common.log import structlog
+from common.people.register import Person
 from subscribers.cards import short
 from subscribers.console.admission import SignInUnavailableError
 from subscribers.console.settings import PitSettings

@@ -16,8 +16,8 @@ from typing import IO, get_args
 
 import msgspec
 
-from devices import clock
-from devices.command_line import CommandLine, end_process
+from common import clock
+from common.command_line import CommandLine, end_process
 from subscribers.surveillance import export_forms
 from subscribers.surveillance.archive import ArchiveRow, Gap, Kind, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError

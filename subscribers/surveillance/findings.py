@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.contract.retained import Alert
+from common.contract.retained import Alert
 from subscribers.surveillance.archive import ArchiveRecord, Query, RecordArchive
 
 FindingType = Literal[

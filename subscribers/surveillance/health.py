@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from controller.metrics.endpoint import HttpResponse, Pages
-from controller.metrics.family import MetricFamily, Values
-from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
+from common.metrics.endpoint import HttpResponse, Pages
+from common.metrics.family import MetricFamily, Values
+from common.metrics.text import TEXT_CONTENT_TYPE, exposition
 from subscribers.surveillance.site import RecordedSite
 
 SITE_LABEL = ("site",)

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.contract.event_fields import Frame
-from controller.contract.messages.messages import ENGLISH, catalogue, text, word
-from controller.contract.outcomes import AnyOutcome
-from controller.contract.refusals import Refusal
+from common.contract.event_fields import Frame
+from common.contract.messages.messages import ENGLISH, catalogue, text, word
+from common.contract.outcomes import AnyOutcome
+from common.contract.refusals import Refusal
 from subscribers.display.permanency import outcome_text
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Kind
 from subscribers.surveillance.words import room_text

@@ -7,7 +7,7 @@ import html
 import msgspec
 from starlette.responses import HTMLResponse, Response
 
-from controller.contract.messages.messages import catalogue
+from common.contract.messages.messages import catalogue
 from subscribers.console.pages import LANGUAGE_NAMES, SCRIPT_WORD_GROUPS, script_page
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of as console_words

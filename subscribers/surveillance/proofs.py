@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.node import Checkpoint
-from controller.proof.checkpoint import signature_problem
+from common.chain.checkpoint import signature_problem
+from common.contract.node import Checkpoint
 from subscribers.surveillance.findings import FindingType, RecorderFinding
 
 MAX_MARKS = 64

@@ -11,9 +11,9 @@ from contextlib import closing
 
 import msgspec
 
-from controller.contract.times import format_utc
-from devices import clock
-from devices.command_line import CommandLine, end_process
+from common import clock
+from common.command_line import CommandLine, end_process
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import Kind, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.node import Checkpoint
-from controller.contract.times import parse_utc
+from common.contract.node import Checkpoint
+from common.contract.times import parse_utc
 from subscribers.surveillance.archive import ArchiveRecord, Gap
 from subscribers.surveillance.findings import RecorderFinding, body_text
 

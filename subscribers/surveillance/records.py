@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from devices.readings import MAX_EXACT_INTEGER
+from common.readings import MAX_EXACT_INTEGER
 from subscribers.surveillance.archive import ArchiveRecord, Kind
 
 TOPIC_FILTERS = (

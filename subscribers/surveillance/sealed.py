@@ -14,20 +14,20 @@ from typing import Literal
 import msgspec
 from nacl.public import PrivateKey
 
-from controller.confidential.boxes import (
+from common import randomness
+from common.chain.checkpoint import signature_problem
+from common.confidential.boxes import (
     BadSignatureError,
     UnopenedBoxError,
     open_sealed,
     verified_signer,
 )
-from controller.confidential.key_file import read_key_file
-from controller.contract.node import Checkpoint
-from controller.contract.sealed import Opened, Sealed
-from controller.contract.times import format_utc, parse_utc
-from controller.people.register import Person
-from controller.proof.checkpoint import signature_problem
-from devices import randomness
-from devices.readings import CardDrawn
+from common.confidential.key_file import read_key_file
+from common.contract.node import Checkpoint
+from common.contract.sealed import Opened, Sealed
+from common.contract.times import format_utc, parse_utc
+from common.people.register import Person
+from common.readings import CardDrawn
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.findings import refused_keys

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.messages.messages import ENGLISH, LANGUAGES
-from devices import clock
-from devices.command_line import CommandLine, end_process
-from devices.suggestions import unknown_word
+from common import clock
+from common.command_line import CommandLine, end_process
+from common.contract.messages.messages import ENGLISH, LANGUAGES
+from common.suggestions import unknown_word
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.items import ArchiveItem, item

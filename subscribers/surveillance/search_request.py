@@ -7,8 +7,8 @@ from typing import get_args
 
 import msgspec
 
-from controller.contract.events import EVENTS
-from devices.suggestions import unknown_word
+from common.contract.events import EVENTS
+from common.suggestions import unknown_word
 from subscribers.surveillance.archive import Kind, Query
 from subscribers.surveillance.items import EVENT_MARKS, Mark, known_words
 

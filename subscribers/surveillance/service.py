@@ -15,10 +15,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from controller.metrics.endpoint import serve
-from devices import clock, randomness
-from devices.log import structlog
-from devices.tasks import end_tasks
+from common import clock, randomness
+from common.log import structlog
+from common.metrics.endpoint import serve
+from common.tasks import end_tasks
 from subscribers.essential import essential
 from subscribers.recall_key import RecallKey
 from subscribers.surveillance.archive import RecordArchive, StoreResult

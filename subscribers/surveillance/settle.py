@@ -11,11 +11,11 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.messages.messages import ENGLISH
-from controller.contract.times import format_utc
-from controller.people.register import Person
-from devices import clock
-from devices.command_line import CommandLine, end_process
+from common import clock
+from common.command_line import CommandLine, end_process
+from common.contract.messages.messages import ENGLISH
+from common.contract.times import format_utc
+from common.people.register import Person
 from subscribers.console.admission import SignInUnavailableError
 from subscribers.console.settings import PitSettings
 from subscribers.surveillance.admitted import AccessRefusedError, admit_person

@@ -10,14 +10,14 @@ from functools import partial
 
 import msgspec
 
-from controller.contract.node import NodeStatus
-from controller.contract.orders import RECALL
-from controller.contract.retained import Alert
-from controller.contract.times import format_utc, parse_utc
-from controller.contract.topics import Topics
-from controller.proof.checkpoint import read_checkpoint
-from devices import clock, randomness
-from devices.log import structlog
+from common import clock, randomness
+from common.chain.checkpoint import read_checkpoint
+from common.contract.node import NodeStatus
+from common.contract.orders import RECALL
+from common.contract.retained import Alert
+from common.contract.times import format_utc, parse_utc
+from common.contract.topics import Topics
+from common.log import structlog
 from subscribers.connection import ServiceConnection
 from subscribers.pending_recall import RECALL_TIMEOUT_SECONDS, PendingRecall, record_attempt
 from subscribers.recall_key import RecallKey, unsigned_recall

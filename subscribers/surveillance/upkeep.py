@@ -8,9 +8,9 @@ from typing import Protocol
 
 import msgspec
 
-from controller.contract.times import format_utc
-from devices import clock
-from devices.log import structlog
+from common import clock
+from common.contract.times import format_utc
+from common.log import structlog
 from subscribers.surveillance.archive import RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive

@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from controller.contract.messages.messages import text
+from common.contract.messages.messages import text
 from subscribers.cards import points, short
 from subscribers.terminal import words
 from subscribers.terminal.card_events import BeadView, Cards

@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.style import Style
 
-from controller.contract.messages.messages import text, word
+from common.contract.messages.messages import text, word
 from subscribers.terminal.table_view import TableView
 
 GREY = Style(color="bright_black")

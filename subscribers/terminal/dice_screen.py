@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from controller.contract.messages.messages import text
+from common.contract.messages.messages import text
 from subscribers.terminal import words
 from subscribers.terminal.dice_events import ThrowView
 from subscribers.terminal.space import Room

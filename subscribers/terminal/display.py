@@ -23,12 +23,12 @@ from rich.layout import Layout
 from rich.live import Live
 from rich.text import Text
 
-from controller.broker.login import BrokerUnusableError, password, tls
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.topics import Topics
-from devices import clock
-from devices.command_line import CommandLine, end_process, escape_unencodable_output
-from devices.new_file import replace_file
+from common import clock
+from common.broker.login import BrokerUnusableError, password, tls
+from common.command_line import CommandLine, end_process, escape_unencodable_output
+from common.contract.messages.messages import LANGUAGES
+from common.contract.topics import Topics
+from common.new_file import replace_file
 from subscribers.feed import BrokerLogin, ConnectionChange, FeedMessage, check_broker, table_feed
 from subscribers.meter import Meter, on_state, silence
 from subscribers.terminal.floor import SCREENSHOT_COLUMNS, TURN_SECONDS, TableOnFloor, floor

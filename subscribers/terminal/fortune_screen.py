@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from controller.contract.messages.messages import text
+from common.contract.messages.messages import text
 from subscribers.terminal.roulette_screen import face
 from subscribers.terminal.space import Room
 from subscribers.terminal.table_view import SpinView, TableView

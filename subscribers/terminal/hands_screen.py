@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from controller.contract.messages.messages import text, word
+from common.contract.messages.messages import text, word
 from subscribers.cards import short
 from subscribers.terminal import words
 from subscribers.terminal.card_events import BeadView, Made

@@ -14,7 +14,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from controller.contract.messages.messages import text, word
+from common.contract.messages.messages import text, word
 from subscribers.terminal.digits import HEIGHT, large, times
 from subscribers.terminal.space import Room
 from subscribers.terminal.table_view import MAX_SPINS, Colour, SpinView, TableView

@@ -14,7 +14,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from controller.contract.messages.messages import text, word
+from common.contract.messages.messages import text, word
 from subscribers.terminal import (
     card_screen,
     dice_screen,

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.contract.messages.messages import first_of
+from common.contract.messages.messages import first_of
 from subscribers.terminal.card_events import Cards
 from subscribers.terminal.dice_events import Dice
 from subscribers.terminal.outcomes import outcome_of

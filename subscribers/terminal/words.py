@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.contract.messages.messages import catalogue, text, word
+from common.contract.messages.messages import catalogue, text, word
 from subscribers.terminal.table_view import TableNote
 from subscribers.words import decision as decision
 from subscribers.words import mark as mark

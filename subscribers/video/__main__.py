@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.times import format_utc
-from devices.command_line import CommandLine, end_process
+from common.command_line import CommandLine, end_process
+from common.contract.messages.messages import LANGUAGES
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive

@@ -12,10 +12,10 @@ from functools import cache
 
 import msgspec
 
-from controller.contract import events
-from controller.contract.event_fields import Event
-from controller.contract.messages.messages import text, word
-from controller.contract.outcomes import AnyOutcome, hands
+from common.contract import events
+from common.contract.event_fields import Event
+from common.contract.messages.messages import text, word
+from common.contract.outcomes import AnyOutcome, hands
 from subscribers.cards import short
 from subscribers.display.permanency import outcome_text
 from subscribers.surveillance.archive import ArchiveRecord

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.times import format_utc, parse_utc
-from devices.new_file import named_in_errors, replace_file
+from common.contract.times import format_utc, parse_utc
+from common.new_file import named_in_errors, replace_file
 from subscribers.surveillance.archive import ArchiveRecord, Query, RecordArchive
 from subscribers.video import subtitles
 from subscribers.video.bookmarks import BOOKMARK_EVENT_TYPES, bookmark

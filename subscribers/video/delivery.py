@@ -14,9 +14,9 @@ from typing import Protocol
 
 import msgspec
 
-from controller.contract.times import format_utc, parse_utc
-from devices import clock
-from devices.log import structlog
+from common import clock
+from common.contract.times import format_utc, parse_utc
+from common.log import structlog
 from subscribers.surveillance.archive import ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.video.bookmarks import Bookmark, bookmark

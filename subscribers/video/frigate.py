@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from controller.contract.times import parse_utc
+from common.contract.times import parse_utc
 from subscribers.video.bookmarks import Bookmark, clean
 from subscribers.video.errors import BookmarkRefusedError, ReceiverAwayError
 from subscribers.video.posting import post, read_secret

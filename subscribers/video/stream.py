@@ -9,7 +9,7 @@ import struct
 import termios
 from contextlib import suppress
 
-from devices import clock
+from common import clock
 from subscribers.video.errors import ReceiverAwayError
 
 STREAM_TIMEOUT_SECONDS = 5.0

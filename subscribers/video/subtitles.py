@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from controller.contract.times import parse_utc
+from common.contract.times import parse_utc
 from subscribers.video.bookmarks import Bookmark, clean
 
 MAX_CUE_SECONDS = 6.0

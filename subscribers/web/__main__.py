@@ -17,10 +17,10 @@ from pathlib import Path
 import msgspec
 import uvicorn
 
-from controller.broker.certificates import file_expiry_warning
-from devices import clock
-from devices.command_line import end_process
-from devices.log import structlog
+from common import clock
+from common.broker.certificates import file_expiry_warning
+from common.command_line import end_process
+from common.log import structlog
 from subscribers.console.admission import SignInUnavailableError
 from subscribers.display.round_store import RoundStore
 from subscribers.essential import end_at_signal, ending_process, essential

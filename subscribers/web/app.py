@@ -21,8 +21,8 @@ from starlette.responses import (
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from controller.contract.messages.messages import ENGLISH, LANGUAGES, first_of, text
-from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
+from common.contract.messages.messages import ENGLISH, LANGUAGES, first_of, text
+from common.metrics.text import TEXT_CONTENT_TYPE, exposition
 from subscribers.days import bounds, day_of, on_wire
 from subscribers.display import pages
 from subscribers.display.permanency import (

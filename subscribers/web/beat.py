@@ -15,7 +15,7 @@ from math import inf
 
 import msgspec
 
-from devices import clock, randomness
+from common import clock, randomness
 
 HEADER = "x-novamas-touch"
 """``<beat> <milliseconds>``: the beat, and how long after its arrival the touch came."""

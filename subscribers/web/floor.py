@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from controller.contract.node import Checkpoint
-from devices import clock, randomness
+from common import clock, randomness
+from common.contract.node import Checkpoint
 from subscribers.feed import ConnectionChange, FeedMessage
 from subscribers.meter import Meter, on_alert, on_state, silence
 from subscribers.table_snapshot import Outdated, TableSnapshot, daemon_of, fold

@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from controller.contract.messages.messages import text
-from devices import clock
+from common import clock
+from common.contract.messages.messages import text
 from subscribers.console.forms import PIN_COMMANDS
 from subscribers.console.sessions import Session
 from subscribers.console.work import refusal_text, role_for

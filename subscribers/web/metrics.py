@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.metrics.family import MetricFamily, Values
+from common.metrics.family import MetricFamily, Values
 from subscribers.web.floor import Floor
 
 FAMILIES = (

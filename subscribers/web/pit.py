@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
-from controller.contract.messages.messages import ENGLISH, LANGUAGES
-from controller.contract.topics import Topics
-from devices import clock
+from common import clock
+from common.contract.messages.messages import ENGLISH, LANGUAGES
+from common.contract.topics import Topics
 from subscribers.console import jackpot_work, pages
 from subscribers.console.admission import Admission, Denied
 from subscribers.console.evidence import TableEvidence, add_evidence

@@ -13,8 +13,8 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from devices import clock
-from devices.log import structlog
+from common import clock
+from common.log import structlog
 
 FORWARDED_FOR, FORWARDED_SCHEME = "x-forwarded-for", "x-forwarded-proto"
 HOST_ADVICE = (

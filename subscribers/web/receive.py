@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
-from controller.contract.topics import Topics
-from devices import clock
-from devices.log import structlog
+from common import clock
+from common.contract.topics import Topics
+from common.log import structlog
 from subscribers.feed import ConnectionChange, table_feed
 from subscribers.web.app import WebApplication
 from subscribers.web.floor import Floor

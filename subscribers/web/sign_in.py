@@ -18,9 +18,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from controller.contract.messages.messages import ENGLISH, LANGUAGES
-from devices import clock
-from devices.log import structlog
+from common import clock
+from common.contract.messages.messages import ENGLISH, LANGUAGES
+from common.log import structlog
 from subscribers.console.admission import Admission, Caller, Denied
 from subscribers.console.browsers import COOKIE_SECONDS
 from subscribers.console.sessions import Session, SessionLimits, Sessions, same_secret

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from devices import clock
+from common import clock
 from subscribers.web.beat import beat
 from subscribers.web.floor import Floor, event_id
 from subscribers.web.metrics import WebCounters

@@ -20,11 +20,11 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
-from controller.confidential.key_file import KeyFileError
-from controller.contract.times import format_utc, parse_utc
-from controller.people.register import ALL_TABLES, Person
-from devices import clock
-from devices.log import structlog
+from common import clock
+from common.confidential.key_file import KeyFileError
+from common.contract.times import format_utc, parse_utc
+from common.log import structlog
+from common.people.register import ALL_TABLES, Person
 from subscribers.console.admission import Denied
 from subscribers.console.sessions import Session
 from subscribers.surveillance import pages

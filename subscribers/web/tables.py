@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from controller.contract.retained import History
+from common.contract.retained import History
 from subscribers.display import jackpot
 from subscribers.display.picture import Picture, table_picture
 from subscribers.display.round_store import RoundStore

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
-from controller.contract.messages.messages import ENGLISH, LANGUAGES
+from common.contract.messages.messages import ENGLISH, LANGUAGES
 from subscribers.console.sessions import Session
 from subscribers.statistics import pages
 from subscribers.statistics.folding import ShoesReport

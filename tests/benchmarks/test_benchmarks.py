@@ -15,9 +15,9 @@ from benchmarks.scale import MAX_LATENCY_SECONDS, Times, latencies
 from benchmarks.stages import missing, shares
 from benchmarks.wheel_lines import PERIOD, spin, uneventful, whole_round
 from benchmarks.wheels import Wheel
+from common.readings import WheelNumber
 from controller.journal.reader import JournalReader
 from devices.drivers import driver
-from devices.readings import WheelNumber
 
 
 def times(**of: list[float]) -> Times:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.topics import Topics
+from common.contract.topics import Topics
 from subscribers.feed import BrokerLogin, ConnectionChange, table_feed
 from subscribers.table_snapshot import TableSnapshot, daemon_of, fold
 from tests.support.brokers.engines import FOR_OUR_OWN, Engine

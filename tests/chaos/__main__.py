@@ -21,7 +21,7 @@ TAKES_CASES = re.compile(r"\blong: bool\b|^from tests\.conftest import .*\bcases
 THROUGH_A_HELPER = (
     *(
         "controller/configuration/test_hostile_files.py",
-        "controller/contract/test_hostile_values.py",
+        "common/contract/test_hostile_values.py",
     ),
     *(
         "controller/games/test_circle_properties.py",

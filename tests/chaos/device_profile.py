@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from devices.readings import Reading
+from common.readings import Reading
 
 _KINDS = {
     "wheel": "wheel",

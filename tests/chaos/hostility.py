@@ -11,8 +11,8 @@ import msgspec
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-from controller.contract.commands import COMMANDS
-from controller.contract.orders import DeviceOrder, Recall
+from common.contract.commands import COMMANDS
+from common.contract.orders import DeviceOrder, Recall
 from tests.support.hostile import JSON, spoiled
 
 ORDERS: tuple[type[msgspec.Struct], ...] = (*COMMANDS, Recall, DeviceOrder)

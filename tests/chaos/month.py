@@ -16,8 +16,8 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
+from common.contract.commands import SessionOpen
 from controller.configuration.file import load
-from controller.contract.commands import SessionOpen
 from controller.service.daemon import Daemon
 from controller.service.ending import Deadline
 from controller.service.logs import configure

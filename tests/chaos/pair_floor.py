@@ -20,9 +20,9 @@ import msgspec
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from controller.contract.times import parse_utc
+from common.chain.schema import Entry
+from common.contract.times import parse_utc
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Entry
 from controller.journal.setup import Boot
 from tests.support.brokers.nats import Cluster
 from tests.support.brokers.network import Host, Network, Program

@@ -17,12 +17,12 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
+from common.contract.commands import Command, tag_of
+from common.contract.refusals import RejectedError
+from common.readings import LinkLost, LinkUp, Reading
 from controller.configuration.checks import CARD_DEVICES, DEVICES_BY_GAME
-from controller.contract.commands import Command, tag_of
-from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from controller.tables.table import is_counted
-from devices.readings import LinkLost, LinkUp, Reading
 from tests.chaos import device_profile, fingers
 from tests.conftest import LONG
 from tests.support.chaos.archive import events_of

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from common.chain.schema import JournalUnusableError
 from controller.journal.journal import Journal
-from controller.journal.schema import JournalUnusableError
 from tests.support.chaos.archive import events_of
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import proved, right, sound

@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.times import parse_utc
+from common.contract.times import parse_utc
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.clips import clip_of

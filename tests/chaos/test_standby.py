@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.times import parse_utc
+from common.contract.times import parse_utc
 from tests.chaos.pair_floor import AGAIN, Listener, Machine, PairFloor, shown
 from tests.support.brokers.network import Program
 from tests.support.chaos.report import tell

@@ -12,6 +12,7 @@ import json
 import sys
 from pathlib import Path
 
+from common import clock
 from controller.configuration.file import load
 from controller.proof import clocks, journal_upkeep, timekeeper
 from controller.proof.clocks import ClockReading
@@ -19,7 +20,6 @@ from controller.proof.segment import segments
 from controller.service import time_watch
 from controller.service.daemon import Daemon
 from controller.service.logs import configure
-from devices import clock
 from tests.chaos.month import PARTS, held, play
 from tests.support.chaos.report import tell
 

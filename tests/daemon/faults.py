@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import structlog
 
-from controller.broker.failures import Disconnected
+from common.broker.failures import Disconnected
 from controller.cli import main
 from controller.journal.writer import JournalWriter
 from controller.mqtt.publisher import Publisher

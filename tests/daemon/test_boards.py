@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from nacl.public import PrivateKey
 
-from controller.confidential.boxes import open_sealed
+from common.confidential.boxes import open_sealed
 from controller.proof.audit import audit
 from devices.board.report import write_report
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber

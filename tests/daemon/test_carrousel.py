@@ -16,9 +16,9 @@ import pytest
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
-from controller.cli import main
-from controller.people.private_key import make_private_key
-from controller.people.register import (
+from common.money import EURO, format_amount
+from common.people.private_key import make_private_key
+from common.people.register import (
     Key,
     PeopleHeader,
     Person,
@@ -26,8 +26,8 @@ from controller.people.register import (
     to_base64url,
     write_people,
 )
-from devices.money import EURO, format_amount
-from tests.controller.people.test_private_key import LEAST, PASSPHRASE
+from controller.cli import main
+from tests.common.people.test_private_key import LEAST, PASSPHRASE
 from tests.daemon.test_boards import Written
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from controller.confidential.boxes import open_sealed
+from common.confidential.boxes import open_sealed
 from controller.proof.audit import audit
 from tests.daemon.test_boards import KEY, TABLE, Simulated, told
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber

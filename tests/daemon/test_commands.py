@@ -10,8 +10,8 @@ import pytest
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
+from common.contract.topics import level
 from controller.cli import main
-from controller.contract.topics import level
 from controller.proof.audit import audit
 from tests.daemon.conftest import Shared
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from common.readings import escape
 from controller.cli import main
 from controller.games.cards import DECK
-from devices.readings import escape
 from devices.shoe import angel_eye_frames as frames
 from tests.daemon.test_contract import check
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port

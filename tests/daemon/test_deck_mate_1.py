@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nacl.public import PrivateKey
 
-from controller.confidential.boxes import open_sealed
+from common.confidential.boxes import open_sealed
 from controller.proof.audit import audit
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import until_open

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from common.contract.node import BrokerConnection
 from controller.configuration.file import load
-from controller.contract.node import BrokerConnection
 from controller.doctor import broker as doctor
 from controller.mqtt.delivery import (
     ECHO_TIMEOUT_SECONDS,

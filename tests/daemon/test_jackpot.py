@@ -15,9 +15,9 @@ import msgspec
 import pytest
 from nacl.public import PrivateKey
 
-from controller.confidential.boxes import open_sealed
-from controller.contract.jackpot import JackpotState, JackpotTable
-from controller.contract.times import format_utc
+from common.confidential.boxes import open_sealed
+from common.contract.jackpot import JackpotState, JackpotTable
+from common.contract.times import format_utc
 from controller.proof.audit import audit
 from tests.daemon.test_boards import Written
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber

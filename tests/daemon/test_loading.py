@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from common.contract.topics import level
 from controller.cli import main
-from controller.contract.topics import level
 from controller.games.games import GAMES
 from devices.drivers import DRIVERS
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
@@ -25,7 +25,7 @@ from tests.support.waiting import until
 OTHERS = {
     "amqtt": "the embedded broker",
     "controller.cli.check": "another subcommand",
-    "controller.metrics.endpoint": "metrics",
+    "common.metrics.endpoint": "metrics",
     "controller.rulebooks.numbered": "`novamas rules`",
     "controller.service.pair": "the standby",
     "controller.standby": "the standby",

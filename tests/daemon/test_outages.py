@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
+from common.chain.schema import Record
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Record
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import TABLE, command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table

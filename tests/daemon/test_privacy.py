@@ -16,16 +16,16 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from controller.confidential.key_file import KeyFileError, write_key_file
-from controller.journal.file import lock
-from controller.journal.schema import ChainHead, Entry, JournalUnusableError, entry_hash
-from controller.proof.checkpoint import (
+from common.chain.checkpoint import (
     SigningKeyError,
     checkpoint_path,
     make_key,
     sign,
     write_checkpoint,
 )
+from common.chain.schema import ChainHead, Entry, JournalUnusableError, entry_hash
+from common.confidential.key_file import KeyFileError, write_key_file
+from controller.journal.file import lock
 from controller.proof.segment import FORMAT, SegmentHeader, write_segment
 from controller.service.privacy import exposed
 from devices.recording import RecordingWriter, _compress

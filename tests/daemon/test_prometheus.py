@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.controller.metrics.test_rules import MONITORING, RULES
+from tests.common.metrics.test_rules import MONITORING, RULES
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.carrousel.floor import Controller, terms
 from tests.support.daemon.play import command, spin, until_up

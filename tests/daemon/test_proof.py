@@ -14,10 +14,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from common.chain.checkpoint import checkpoint_path, key_path, load_key, sign
+from common.chain.schema import ChainHead
 from controller.cli import main
-from controller.journal.schema import ChainHead
 from controller.proof.audit import audit
-from controller.proof.checkpoint import checkpoint_path, key_path, load_key, sign
 from controller.proof.verify import verify
 from controller.proof.witness import Witness
 from tests.controller.proof.test_audit import forge

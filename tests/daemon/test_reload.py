@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from common.contract.node import ReloadHealth
 from controller.cli import main
-from controller.contract.node import ReloadHealth
 from controller.journal.file import serving_process
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot, TableStart

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from common.contract.times import parse_utc
 from controller.cli import main
-from controller.contract.times import parse_utc
 from controller.journal.reader import JournalReader
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, once
 from tests.support.daemon.play import NODE, TABLE, command, spin, until_more, until_up

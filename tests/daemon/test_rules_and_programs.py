@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.topics import Topics
+from common.contract.topics import Topics
 from tests.daemon.test_broker_access import PASSWORD, USERS, by_file, rules
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.carrousel.floor import Controller, terms

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from common.people.private_key import make_private_key
 from controller.cli import main
-from controller.people.private_key import make_private_key
-from tests.controller.people.test_private_key import LEAST
+from tests.common.people.test_private_key import LEAST
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
@@ -70,7 +70,7 @@ def test_the_way_to_the_first_signed_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    # the cost of guessing a passphrase is tested in tests/controller/people/test_private_key.py
+    # the cost of guessing a passphrase is tested in tests/common/people/test_private_key.py
     monkeypatch.setattr(make_private_key, "__defaults__", LEAST)
     newcomer = Newcomer(tmp_path, capsys)
     keys, enrolments, check, commands, proofs = blocks("From nothing to the first signed command")

@@ -17,18 +17,18 @@ from msgspec.structs import replace
 from nacl.signing import SigningKey
 from paho.mqtt.enums import CallbackAPIVersion
 
+from common.contract.orders import Reply
+from common.contract.refusals import RejectedError
+from common.people import private_key
+from common.people.private_key import make_private_key
+from common.people.register import Key, checked_people, to_base64url, write_people
+from common.people.seen import SeenCommands
+from common.people.signed_command import claims_of, command_of, verify
 from controller.cli import main
-from controller.contract.orders import Reply
-from controller.contract.refusals import RejectedError
-from controller.people import private_key
 from controller.people.authority import authorise, command_rights
-from controller.people.private_key import make_private_key
-from controller.people.register import Key, checked_people, to_base64url, write_people
-from controller.people.seen import SeenCommands
-from controller.people.signed_command import claims_of, command_of, verify
+from tests.common.people.test_private_key import LEAST, PASSPHRASE
 from tests.controller.people.test_people_setting import BEGIN, FILE
 from tests.controller.people.test_people_setting import TABLE as TABLE_TEXT
-from tests.controller.people.test_private_key import LEAST, PASSPHRASE
 from tests.support.brokers import paho_client
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.people.staff import AUDIENCE, HEAD, LASA, RIERA, SITE_KEY, TABLE

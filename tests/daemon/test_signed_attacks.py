@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-from controller.people.signed_command import Claims
+from common.people.signed_command import Claims
 from controller.proof.audit import audit
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import NODE, TABLE, spin, until_up

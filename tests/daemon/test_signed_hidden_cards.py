@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from common.contract.topics import level
 from controller.cli import main
-from controller.contract.topics import level
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import until_open
 from tests.support.daemon.process import Daemon, configuration

@@ -15,13 +15,13 @@ import msgspec
 import nats as nats_client
 import pytest
 
+from common.chain.checkpoint import load_key
 from controller.cli import main
 from controller.cli.reload import WAITING_NOTE
 from controller.configuration.file import load
 from controller.doctor.standby import check
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot
-from controller.proof.checkpoint import load_key
 from controller.standby.fence import FENCED_EXIT_STATUS
 from controller.standby.record import read_record
 from controller.standby.seal import StructSigner

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 from nacl.signing import SigningKey
 
+from common.people.pin_key import make_pepper, seal_key, write_pin_key
+from common.people.register import to_base64url
+from common.readings import escape
 from controller.cli import main
 from controller.configuration.file import inspect_configuration
 from controller.doctor.redaction import redact_health, redact_text
-from controller.people.pin_key import make_pepper, seal_key, write_pin_key
-from controller.people.register import to_base64url
-from devices.readings import escape
 from tests.daemon.test_confidential import CARD, TABLE, Shoe
 from tests.daemon.test_confidential import shoe as shoe
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from common.readings import AnyReading, DamagedBytes
 from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS, ByteTrace
 from devices.calls import (
     CLOCK_DIGITS,
@@ -29,7 +30,6 @@ from devices.calls import (
     write_calls,
 )
 from devices.drivers import DRIVERS
-from devices.readings import AnyReading, DamagedBytes
 from devices.recorder import DeviceRecorder
 from devices.recording import (
     ClockedWriter,

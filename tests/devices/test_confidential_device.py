@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from devices.readings import AnyReading
+from common.readings import AnyReading
 from tests.devices.test_device import running
 from tests.support.devices.parts import Lines, Pty
 from tests.support.waiting import until_async

@@ -15,6 +15,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.readings import (
+    AnyReading,
+    CardDrawn,
+    DamagedBytes,
+    DiceRead,
+    LinkGarbage,
+    ShoeResult,
+    SlotCoin,
+    WheelCell,
+    WheelNumber,
+    escape,
+    unescape,
+)
 from controller.cli import main
 from controller.cli.decode import decode
 from devices.calls import (
@@ -31,19 +44,6 @@ from devices.drivers import DRIVERS, driver
 from devices.links.marks import ParityMarkDecoder
 from devices.profiles.drivers import driver_of
 from devices.profiles.profile import parse_profile
-from devices.readings import (
-    AnyReading,
-    CardDrawn,
-    DamagedBytes,
-    DiceRead,
-    LinkGarbage,
-    ShoeResult,
-    SlotCoin,
-    WheelCell,
-    WheelNumber,
-    escape,
-    unescape,
-)
 from devices.recording import RecordingWriter, read_recording
 from devices.watch import Watch
 from tests.devices.test_proof import CODECS, RECORDINGS

@@ -18,7 +18,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import LogCapture
 
-from devices import clock
+from common import clock
+from common.readings import (
+    AnyReading,
+    DeviceReport,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+)
 from devices.device import (
     MAX_RECONNECT_PAUSE_SECONDS,
     MIN_RECONNECT_PAUSE_SECONDS,
@@ -28,14 +36,6 @@ from devices.device import (
 )
 from devices.links import LinkFailedError, open_link
 from devices.links.threaded import MAX_QUEUED_CHUNKS, ThreadedLink
-from devices.readings import (
-    AnyReading,
-    DeviceReport,
-    LinkLost,
-    LinkStale,
-    LinkUnintelligible,
-    LinkUp,
-)
 from devices.recording import RecordingReader, RecordingWriter, read_recording
 from devices.recording_lines import LINK_OPENED
 from tests.support.devices.parts import Lines, Pty, TcpPeer

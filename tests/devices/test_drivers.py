@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.readings import AnyReading, LinkGarbage, WheelNumber
 from devices.codec import Driver
 from devices.drivers import DRIVERS, driver
-from devices.readings import AnyReading, LinkGarbage, WheelNumber
 from devices.recording import read_recording
 from devices.watch import Watch
 from tests.support import contract

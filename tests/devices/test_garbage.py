@@ -9,9 +9,9 @@ from itertools import groupby, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.readings import AnyReading, LinkGarbage, LinkUnintelligible
 from devices.calls import AnyCall, BytesReceived, LinkClosed, LinkOpened, apply_call, changes_watch
 from devices.garbage import MAX_IMMEDIATE_REPORTS, MAX_INTERVAL_SECONDS, GarbageSummary
-from devices.readings import AnyReading, LinkGarbage, LinkUnintelligible
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import DRIVER
 

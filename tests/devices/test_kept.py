@@ -15,6 +15,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from common.readings import (
+    AnyReading,
+    CardDrawn,
+    DiceRead,
+    MaybeLate,
+    SlotCoin,
+    WheelCell,
+    WheelNumber,
+)
 from devices.calls import (
     AnyCall,
     BytesReceived,
@@ -26,15 +35,6 @@ from devices.calls import (
 )
 from devices.codec import OPENING_SECONDS, Codec, KeptBytesAware
 from devices.drivers import DRIVERS
-from devices.readings import (
-    AnyReading,
-    CardDrawn,
-    DiceRead,
-    MaybeLate,
-    SlotCoin,
-    WheelCell,
-    WheelNumber,
-)
 from devices.recording import Chunk, Recording
 from devices.watch import Watch
 from tests.conftest import cases

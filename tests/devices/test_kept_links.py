@@ -14,10 +14,10 @@ import pytest
 
 import devices.loop_watch
 import devices.reader
+from common.readings import AnyReading, LinkLost, unescape
 from devices.drivers import driver
 from devices.links import SCHEME_MODULES
 from devices.links import usb as usb_link
-from devices.readings import AnyReading, LinkLost, unescape
 from devices.recording import Recording, read_recording
 from simulators.usb import POS_SCANNER, VENDOR_READER, UsbDevice, VirtualBus
 from tests.devices.links.test_mqtt import Broker

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from common.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkOpen, LinkUp
 from devices.codec import GREETING_SECONDS, Codec, FrameProof
 from devices.drivers import DRIVERS, driver
 from devices.profiles.drivers import driver_of
 from devices.profiles.profile import parse_profile
-from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkOpen, LinkUp
 from devices.recording import read_recording
 from devices.watch import Watch
 from tests.support.for_each import for_each

@@ -19,6 +19,7 @@ import pytest
 import devices.device
 import devices.loop_watch
 import devices.reader
+from common.readings import AnyReading, LinkGarbage
 from devices.calls import AnyCall, BytesReceived
 from devices.device import DeviceSupervisor
 from devices.drivers import driver
@@ -26,7 +27,6 @@ from devices.links import LinkFailedError, open_link
 from devices.links.descriptor import MAX_READ_BYTES
 from devices.loop_watch import loop_watch
 from devices.reader import LinkReader, OpenLink, open_to_read
-from devices.readings import AnyReading, LinkGarbage
 from devices.recording import RecordingWriter
 from tests.devices.test_device import running
 from tests.support.devices.parts import Lines, Pty, TcpPeer

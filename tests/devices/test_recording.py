@@ -16,7 +16,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from devices.readings import escape, unescape
+from common.readings import escape, unescape
 from devices.recording import (
     Chunk,
     ClockedWriter,

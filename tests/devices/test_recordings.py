@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.contract.notation import read_input, write
+from common.contract.notation import read_input, write
+from common.readings import AnyReading
 from devices.drivers import DRIVERS, driver
-from devices.readings import AnyReading
 from devices.recording import Recording, read_recording
 from devices.watch import Watch
 

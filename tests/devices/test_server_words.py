@@ -15,12 +15,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from devices import device
-from devices.calls import LinkClosed
-from devices.codec import STABLE_LINK_SECONDS, Codec
-from devices.links import Link, LinkFailedError, open_link
-from devices.links.link import MAX_SHOWN_GREETING_BYTES
-from devices.readings import (
+from common.readings import (
     AnyReading,
     CardDrawn,
     LinkGap,
@@ -29,6 +24,11 @@ from devices.readings import (
     LinkOpen,
     LinkUp,
 )
+from devices import device
+from devices.calls import LinkClosed
+from devices.codec import STABLE_LINK_SECONDS, Codec
+from devices.links import Link, LinkFailedError, open_link
+from devices.links.link import MAX_SHOWN_GREETING_BYTES
 from devices.watch import Watch
 from tests.devices.test_device import running
 from tests.devices.test_proof import CODECS

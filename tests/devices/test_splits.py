@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from common.readings import AnyReading
 from devices.codec import Codec
 from devices.drivers import DRIVERS, driver
-from devices.readings import AnyReading
 from devices.recording import Recording, read_recording
 from tests.conftest import cases
 from tests.devices.test_recordings import FOLDER, RECORDINGS

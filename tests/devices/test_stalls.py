@@ -15,6 +15,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from common.readings import (
+    AnyReading,
+    CardDrawn,
+    LinkLate,
+    LinkStale,
+    LinkUnintelligible,
+    MaybeLate,
+    SlotCoin,
+    WheelNumber,
+    WheelPhase,
+)
 from devices.board.lateness import Lateness
 from devices.board.report import write_report
 from devices.calls import (
@@ -35,17 +46,6 @@ from devices.pace import (
     SILENCE_PERIODS,
     HandPace,
     SteadyPace,
-)
-from devices.readings import (
-    AnyReading,
-    CardDrawn,
-    LinkLate,
-    LinkStale,
-    LinkUnintelligible,
-    MaybeLate,
-    SlotCoin,
-    WheelNumber,
-    WheelPhase,
 )
 from devices.watch import UNINTELLIGIBLE_BYTES, Watch
 from tests.conftest import cases

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.codec import Counters
-from devices.readings import (
+from common.device_health import Counters
+from common.readings import (
     AnyReading,
     DeviceReport,
     LinkGarbage,

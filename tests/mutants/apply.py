@@ -18,7 +18,8 @@ from tests.mutants.table import Mutant
 
 def apply(mutant: Mutant) -> None:
     """Import the module, or read the rulebook, with the change from now on."""
-    loaded = [name for name in sys.modules if name.partition(".")[0] in ("controller", "devices")]
+    packages = ("common", "controller", "devices")
+    loaded = [name for name in sys.modules if name.partition(".")[0] in packages]
     if loaded:
         raise RuntimeError(f"{loaded[0]} was imported before the mutant was made")
     if mutant.module is not None:

@@ -61,7 +61,8 @@ def content() -> str:
     their records.
     """
     told, own = hashlib.sha256(), Path(__file__).parent
-    for folder in ("controller", "devices", "simulators", "subscribers", "benchmarks", "tests"):
+    packages = ("common", "controller", "devices", "simulators", "subscribers", "benchmarks")
+    for folder in (*packages, "tests"):
         for path in sorted((ROOT / folder).rglob("*")):
             if (
                 path.is_file()

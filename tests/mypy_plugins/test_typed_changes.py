@@ -23,7 +23,7 @@ from controller.games.circle.turn import CircleTurn
 from controller.games.roulette.turn import RouletteTurn
 from controller.games.stakes import StakedTable
 from controller.games.talla import AtTheShoe
-from devices.readings import LinkUp
+from common.readings import LinkUp
 
 def right(black: BlackjackTurn, chemin: CheminTurn, circle: CircleTurn, wheel: RouletteTurn,
           banked: Turn, staked: StakedTable, shoe: AtTheShoe) -> None:

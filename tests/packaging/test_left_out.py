@@ -33,10 +33,10 @@ sys.meta_path.insert(0, LeftOut())
 """
 EVERYTHING = """
 import pkgutil, importlib
-import controller, devices, simulators, subscribers
+import common, controller, devices, simulators, subscribers
 
 absent = {"psycopg", "pyarrow"}
-for package in (controller, devices, simulators, subscribers):
+for package in (common, controller, devices, simulators, subscribers):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if module.name.endswith("__main__"):
             continue

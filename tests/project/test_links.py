@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.contract.vocabulary import anchor
+from common.contract.vocabulary import anchor
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(

@@ -15,7 +15,7 @@ import pytest
 pytestmark = pytest.mark.usefixtures("programs")
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("controller", "devices", "simulators", "subscribers")
+PACKAGES = ("common", "controller", "devices", "simulators", "subscribers")
 CLIENT = frozenset({"aiomqtt", "asyncio", "paho", "structlog"})
 """Modules of a program that connects to a broker."""
 RULES = frozenset({"controller.games", "controller.rulebooks"})
@@ -78,7 +78,7 @@ def test_a_program_loads_nothing_that_it_does_not_need(name: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     loaded = frozenset(done.stdout.splitlines()[-1].split())
-    assert "controller" in loaded
+    assert "common" in loaded
     assert loaded & STARTS[name].needless == frozenset()
 
 

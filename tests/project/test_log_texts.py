@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("controller", "devices", "simulators", "subscribers")
+PACKAGES = ("common", "controller", "devices", "simulators", "subscribers")
 METHODS = {"logged", "until_logged"}
 """Methods of a started daemon that look for the fixed text of a log line."""
 

@@ -7,10 +7,10 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("controller", "devices", "simulators", "subscribers")
+PACKAGES = ("common", "controller", "devices", "simulators", "subscribers")
 FAMILIES = {"Options": "devices/"}
 """Names that a module of a folder may give to one class: the options of each driver."""
-ON_THE_WIRE = "controller/contract/"
+ON_THE_WIRE = "common/contract/"
 """A command and the event that follows from it may share the name that both have on the wire."""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.contract.messages.messages import LANGUAGES, catalogue
+from common.contract.messages.messages import LANGUAGES, catalogue
 from subscribers.console.words import all_of
 
 PAGES = Path(__file__).parents[2] / "docs" / "pit"

@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 
+from common.contract.version import COMMIT, RELEASE, SOFTWARE, VERSION, read_commit
 from controller.cli import main
-from controller.contract.version import COMMIT, RELEASE, SOFTWARE, VERSION, read_commit
 from controller.doctor.bundle import versions
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("controller/contract/version.py", "controller/contract/commit.txt", ".gitattributes")
+PARTS = ("common/contract/version.py", "common/contract/commit.txt", ".gitattributes")
 STATE = """
 import sys
 sys.path[:0] = [sys.argv[1]]
-from controller.contract.version import VERSION
+from common.contract.version import VERSION
 print(VERSION)
 """
 GIT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
@@ -54,7 +54,7 @@ def clone(programs: None, tmp_path: Path) -> Path:
     for part in (*PARTS, "setup.py", "pyproject.toml", "README.md", "LICENSE"):
         (made / part).parent.mkdir(parents=True, exist_ok=True)
         (made / part).write_bytes((ROOT / part).read_bytes())
-    for package in ("controller", "controller/contract"):
+    for package in ("common", "common/contract"):
         (made / package / "__init__.py").touch()
     git(made, "init", "--quiet", "--initial-branch=main")
     git(made, "add", ".")

@@ -13,8 +13,8 @@ import usb.util
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from common.readings import AnyReading, CardDrawn, LinkGap
 from devices.drivers import driver
-from devices.readings import AnyReading, CardDrawn, LinkGap
 from devices.watch import Watch
 from simulators.faults import FAULTS, protocol_faults
 from simulators.line import SimulatedLine

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from devices.drivers import driver
-from devices.readings import (
+from common.readings import (
     AnyReading,
     DeviceReport,
     DiceFault,
@@ -28,6 +27,7 @@ from devices.readings import (
     WheelFault,
     WheelPhase,
 )
+from devices.drivers import driver
 from devices.watch import Watch
 from simulators.board import SimulatedBoard
 from simulators.dice.dice import DiceReader

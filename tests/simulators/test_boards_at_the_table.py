@@ -11,17 +11,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     Irregularity,
     RoundResult,
     RoundUnresolved,
     RoundVoid,
 )
-from controller.contract.notation import Input, read_input
-from controller.contract.refusals import RejectedError
+from common.contract.notation import Input, read_input
+from common.contract.refusals import RejectedError
+from common.readings import LinkStale, LinkUp
 from controller.games.games import make_game
-from devices.readings import LinkStale, LinkUp
 from simulators.board import Scene
 from simulators.dice.dice import DiceReader
 from simulators.wheel.boule import BoulePlate

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from common.readings import AnyReading, DeviceReport, LinkStale, LinkUnintelligible, SlotCoin
 from devices.calls import AnyCall, BytesReceived, LinkOpened, apply_call
 from devices.drivers import driver
-from devices.readings import AnyReading, DeviceReport, LinkStale, LinkUnintelligible, SlotCoin
 from devices.watch import Watch
 from simulators.faults import FAULTS, protocol_faults
 from simulators.line import SimulatedLine

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from devices.drivers import driver
-from devices.readings import (
+from common.readings import (
     AnyReading,
     CardCut,
     CardDrawn,
@@ -27,6 +26,7 @@ from devices.readings import (
     ShoeReset,
     ShoeResult,
 )
+from devices.drivers import driver
 from devices.shoe import angel_eye_frames as frames
 from devices.watch import Watch
 from simulators.faults import FAULTS

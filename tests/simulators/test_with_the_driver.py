@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from common.readings import AnyReading, WheelFault, WheelNumber, WheelPhase
 from devices.drivers import driver
-from devices.readings import AnyReading, WheelFault, WheelNumber, WheelPhase
 from simulators.line import SimulatedLine
 from simulators.wheel.cammegh_ss2 import ARCADE, SlingshotSS2
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from controller.contract.notation import read_input
+from common.contract.notation import read_input
 from tests.steps.renames import given_now
 from tests.steps.runs import Run, Step, digest, outputs, recorded
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from controller.contract.commands import SessionOpen, ShoeStart
-from controller.contract.notation import Input, write
-from controller.contract.refusals import RejectedError
-from controller.contract.times import format_utc
+from common.contract.commands import SessionOpen, ShoeStart
+from common.contract.notation import Input, write
+from common.contract.refusals import RejectedError
+from common.contract.times import format_utc
 from controller.games.games import make_game
 from controller.games.machine import Machine
 from controller.tables.table import Table

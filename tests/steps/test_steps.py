@@ -11,8 +11,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from controller.contract.notation import Input
-from controller.contract.refusals import Refusal, RejectedError
+from common.contract.notation import Input
+from common.contract.refusals import Refusal, RejectedError
 from controller.games.machine import Machine
 from controller.tables.table import InputResult, Table
 from tests.steps import renames

@@ -10,7 +10,7 @@ import paho.mqtt.client as paho
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
-from controller.contract.topics import Topics
+from common.contract.topics import Topics
 from subscribers.feed import MAX_TOPICS_PER_SUBSCRIBE, BrokerLogin, FeedMessage, table_feed
 from tests.subscribers.scripted_broker import broker
 from tests.support.brokers.mosquitto import Mosquitto

@@ -8,7 +8,7 @@ import asyncio
 
 import pytest
 
-from controller.contract.topics import Topics
+from common.contract.topics import Topics
 from subscribers.connection import ServiceConnection
 from subscribers.feed import FeedMessage, table_feed
 from tests.subscribers.scripted_broker import TOPIC, broker

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from controller.contract.schemas import documents
+from common.contract.schemas import documents
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 INTEGRATOR = DOCS / "integrator"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from controller.contract.jackpot import (
+from common.contract.jackpot import (
     Authorisation,
     JackpotAward,
     JackpotState,
     JackpotTable,
 )
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 
 BEGAN = "2026-03-20T02:00:00.000000Z"
 TITLE = {

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from controller.metrics.family import MetricFamily
+from common.metrics.family import MetricFamily
 from controller.service import metrics as daemon
 from subscribers.carrousel import metrics as carrousel
 from subscribers.surveillance import health as surveillance

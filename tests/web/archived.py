@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.records import BadMessageError, records
 from tests.support.brokers.mosquitto import ReceivedMessage

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from controller.people.register import checked_people, to_base64url, write_people
+from common.people.register import checked_people, to_base64url, write_people
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.carrousel.floor import SITE, STAKE, Controller, Dealer, Floor, terms
 from tests.support.people.staff import HEAD, LASA, RIERA, SIGNER, SITE_KEY, VIDAL

@@ -20,8 +20,8 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.routing import Mount, Route
 from starlette.types import Message
 
-from controller.confidential.key_file import write_key_file
-from controller.people.register import Person
+from common.confidential.key_file import write_key_file
+from common.people.register import Person
 from subscribers.console.sessions import Session
 from subscribers.console.settings import PitSettings
 from subscribers.display.round_store import RoundStore

@@ -11,11 +11,11 @@ from typing import Any
 
 from nacl.public import PrivateKey
 
+from common.confidential.boxes import format_public_key
+from common.confidential.key_file import write_key_file
+from common.contract.topics import level
+from common.people.signed_command import sign
 from controller.cli.web import write_laws
-from controller.confidential.boxes import format_public_key
-from controller.confidential.key_file import write_key_file
-from controller.contract.topics import level
-from controller.people.signed_command import sign
 from subscribers.surveillance.open_archive import open_archive
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import until_open

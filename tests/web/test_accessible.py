@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from controller.contract.messages.messages import LANGUAGES
+from common.contract.messages.messages import LANGUAGES
 from tests.support.games import scripts
 from tests.support.subscribers.played import Play, steps
 from tests.support.subscribers.real import spun

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from playwright.sync_api import Page, expect
 
-from controller.contract.messages.messages import LANGUAGES
+from common.contract.messages.messages import LANGUAGES
 from subscribers.display.baccarat import roads_of
 from subscribers.display.roads import Coup, Winner
 from tests.support.games import scripts

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 import pytest
 from playwright.sync_api import Page, expect
 
-from controller.contract.messages.messages import LANGUAGES, catalogue
-from controller.contract.notation import Input
+from common.contract.messages.messages import LANGUAGES, catalogue
+from common.contract.notation import Input
 from tests.support.games import scripts
 from tests.support.subscribers.real import RealTable, spins, spun
 from tests.support.waiting import until

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from controller.contract.jackpot import JackpotState
-from controller.contract.messages.messages import LANGUAGES, catalogue
-from controller.contract.times import parse_utc
+from common.contract.jackpot import JackpotState
+from common.contract.messages.messages import LANGUAGES, catalogue
+from common.contract.times import parse_utc
 from subscribers.feed import ConnectionChange, FeedMessage
 from subscribers.money import money
 from subscribers.web.floor import Floor

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from controller.contract.messages.messages import LANGUAGES, text
+from common.contract.messages.messages import LANGUAGES, text
 from tests.support.daemon.play import until_said
 from tests.support.waiting import until
 from tests.support.web.going import go

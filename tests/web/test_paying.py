@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.times import format_utc
+from common.contract.messages.messages import LANGUAGES
+from common.contract.times import format_utc
 from subscribers.money import money
 from tests.support.carrousel.floor import STAKE, accounts
 from tests.support.web.pit import PINS, Client, confirm, sign_in

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from controller.people.register import checked_people, write_people
-from controller.people.signed_command import Claims, sign
+from common.people.register import checked_people, write_people
+from common.people.signed_command import Claims, sign
 from tests.support.carrousel.floor import SITE, TOPICS
 from tests.support.people.staff import HEAD, KEY_OF, RIERA, SITE_KEY, VIDAL, secret
 from tests.support.waiting import until

@@ -20,7 +20,7 @@ from tests.web.conftest import Serve
 from tests.web.test_web import LEAF, state
 
 BURN, COUP = ("2h", "Kc", "Kd"), ("9h", "2c")
-LONGER = "import controller.people.signed_command as signed; signed.TOLERANCE = 20.0; "
+LONGER = "import common.people.signed_command as signed; signed.TOLERANCE = 20.0; "
 """Seconds in which a daemon that has just started accepts no signed command: enough for a starved
 browser.
 """

@@ -19,7 +19,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
-from controller.people.register import checked_people, write_people
+from common.people.register import checked_people, write_people
 from tests.support.daemon.certificates import Authority
 from tests.support.daemon.play import until_said
 from tests.support.people.staff import HEAD, PERSONS, SITE_KEY

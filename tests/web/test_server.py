@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.contract.messages.messages import LANGUAGES, text
+from common.contract.messages.messages import LANGUAGES, text
 from subscribers.web.floor import Floor
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.subscribers.real import spun

@@ -19,8 +19,8 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.times import parse_utc
+from common.contract.messages.messages import LANGUAGES
+from common.contract.times import parse_utc
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.cards import main as cards_main
 from subscribers.surveillance.open_archive import open_archive

@@ -12,8 +12,8 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
-from controller.contract.messages.messages import LANGUAGES
-from controller.people.register import checked_people, write_people
+from common.contract.messages.messages import LANGUAGES
+from common.people.register import checked_people, write_people
 from subscribers.statistics.words import words
 from subscribers.surveillance.open_archive import open_archive
 from tests.support.people.staff import HEAD, LASA, SITE_KEY, VIDAL

@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count
 
-from devices.log import structlog
+from common.log import structlog
 from tests.world.run import Outcome, Plan, plan, run
 from tests.world.shrink import shrink
 

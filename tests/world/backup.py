@@ -11,12 +11,12 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from common.chain.schema import Entry
 from controller.backup.errors import BackupError
 from controller.backup.restore import restore
 from controller.backup.take import back_up
 from controller.configuration.file import load
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Entry
 from tests.world.broker.packets import Publish
 from tests.world.checkers import Checker, require
 from tests.world.daemon import Node

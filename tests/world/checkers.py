@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence, Set
 from typing import Any
 
-from controller.journal.schema import Entry
+from common.chain.schema import Entry
 from devices.codec import MAX_LIVE_DELAY_SECONDS
 from tests.support.chaos.truth import OUTCOMES, open_rounds
 from tests.world.bodies import decoded

@@ -6,12 +6,12 @@ import asyncio
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from common import clock
+from common.chain.schema import JournalUnusableError
 from controller.configuration.file import load
 from controller.journal.file import OPEN_RETRY_SECONDS
-from controller.journal.schema import JournalUnusableError
 from controller.service.daemon import Daemon, serve_in_pair
 from controller.service.ending import Deadline
-from devices import clock
 from tests.world.disk import Disk
 from tests.world.process import PROCESS, Machine
 from tests.world.program import Program, Serve

@@ -14,12 +14,12 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from common import clock
+from common.chain.schema import Entry, Row
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Entry, Row
 from controller.journal.store import JournalStore
 from controller.journal.writer import JournalWriter
-from devices import clock
 from tests.world.loop import WorldLoop
 from tests.world.process import PROCESS, Process, context_of
 from tests.world.store import (

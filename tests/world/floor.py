@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import Message as Sent
 
-from controller.journal.schema import Entry
+from common.chain.schema import Entry
 from subscribers.display.round_store import RoundStore
 from subscribers.feed import BrokerLogin
 from subscribers.web.app import WebApplication

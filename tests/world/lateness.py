@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from controller.journal.schema import Entry
+from common.chain.schema import Entry
+from common.readings import unescape
 from devices.codec import MAX_LIVE_DELAY_SECONDS
-from devices.readings import unescape
 from tests.world.bodies import decoded
 from tests.world.checkers import Checker, require
 from tests.world.device import Device, Sent

@@ -12,8 +12,8 @@ from unittest import mock
 import msgspec
 from nats.js.errors import KeyNotFoundError, KeyWrongLastSequenceError
 
+from common import clock
 from controller.standby.store import RecordStore
-from devices import clock
 from tests.world.process import PROCESS, Machine
 
 USUAL_STORE_SECONDS = 0.005

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from controller.journal.schema import Entry
+from common.chain.schema import Entry
 from tests.world.bodies import decoded
 from tests.world.broker.packets import Publish
 from tests.world.broker.sessions import Message

@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from controller.journal.schema import Entry
+from common.chain.schema import Entry
 from subscribers.essential import STOP_TIMEOUT_SECONDS
 from subscribers.feed import BrokerLogin
 from subscribers.surveillance.archive import ArchiveRecord, StoreResult

@@ -8,9 +8,9 @@ from unittest import mock
 
 from nacl.public import Box, PrivateKey, PublicKey, SealedBox
 
-import controller.confidential.boxes
-from controller.confidential.boxes import format_public_key
-from devices import randomness
+import common.confidential.boxes
+from common import randomness
+from common.confidential.boxes import format_public_key
 
 if TYPE_CHECKING:
     from tests.world.world import World
@@ -39,5 +39,5 @@ def seal(world: World) -> None:
     if SECTION not in world.sections:
         world.sections.append(SECTION)
         world.stack.enter_context(
-            mock.patch.object(controller.confidential.boxes, "SealedBox", DrawnSealedBox)
+            mock.patch.object(common.confidential.boxes, "SealedBox", DrawnSealedBox)
         )

@@ -30,10 +30,8 @@ from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from controller.journal.file import UnfinishedRestoreError, aside_path, restoring_path
-from controller.journal.reader import JournalReader
-from controller.journal.salvage import MAX_ENTRIES, Salvaged, all_lost, format_positions
-from controller.journal.schema import (
+from common import clock, randomness
+from common.chain.schema import (
     SCHEMA,
     VERSION,
     ChainHead,
@@ -49,6 +47,9 @@ from controller.journal.schema import (
     recomputed_hash,
     rows,
 )
+from controller.journal.file import UnfinishedRestoreError, aside_path, restoring_path
+from controller.journal.reader import JournalReader
+from controller.journal.salvage import MAX_ENTRIES, Salvaged, all_lost, format_positions
 from controller.journal.store import (
     REMOVAL_BATCH_ENTRIES,
     JournalStore,
@@ -56,7 +57,6 @@ from controller.journal.store import (
     _opening,
     _saved,
 )
-from devices import clock, randomness
 
 Fate = Literal["absent", "unflushed", "spoiled", "stored"]
 """What happens to a commit that is not reported as stored. ``absent``: nothing was written;

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
+from common.chain.schema import Record
 from controller.journal.journal import Journal
-from controller.journal.schema import Record
 from controller.service.daemon import Daemon
 from controller.tables import after_restore
 from devices.pace import SteadyPace

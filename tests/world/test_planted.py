@@ -15,13 +15,13 @@ import pytest
 from msgspec.structs import replace
 
 import controller.service.daemon
-from controller.journal.schema import Entry
+from common import clock
+from common.chain.schema import Entry
 from controller.mqtt.outgoing import OutgoingMessage
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.table_claims import TableClaims, TableStake
 from controller.standby.lease import SERVING_SHARE
 from controller.standby.right import LeaseHolder
-from devices import clock
 from tests.world.__main__ import _be_quiet as be_quiet
 from tests.world.lease_store import WorldFence
 from tests.world.run import Plan, plan, plan_of, run

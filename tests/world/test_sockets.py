@@ -9,7 +9,7 @@ from typing import Literal
 
 import pytest
 
-from controller.broker.failures import Disconnected
+from common.broker.failures import Disconnected
 from controller.configuration.settings import BrokerConfig
 from controller.mqtt.connection import PublisherConnection
 from controller.mqtt.outgoing import OutgoingMessage

@@ -23,10 +23,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from common import clock, randomness
+from common.chain.schema import JournalLostError, Record, Row
 from controller.journal.reader import JournalReader
-from controller.journal.schema import JournalLostError, Record, Row
 from controller.journal.store import JournalStore, Replacement
-from devices import clock, randomness
 from tests.conftest import cases
 from tests.world.store import (
     Fate,

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from devices import clock
+from common import clock
 from devices.loop_watch import LoopWatch
 from tests.world.loop import WorldLoop
 from tests.world.process import Machine, Process, context_of

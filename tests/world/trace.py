@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from controller.journal.schema import Entry
+from common.chain.schema import Entry
 from tests.world.bodies import decoded
 from tests.world.broker.packets import Publish
 

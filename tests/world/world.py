@@ -20,8 +20,9 @@ import paho.mqtt.client
 
 import controller.service.pair
 import controller.service.readiness
-from controller.journal.schema import Entry
-from devices import blocking, clock, loop_watch, randomness
+from common import blocking, clock, randomness
+from common.chain.schema import Entry
+from devices import loop_watch
 from tests.world import device as devices
 from tests.world.bodies import decoded
 from tests.world.broker.broker import Broker, Connection

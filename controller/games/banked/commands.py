@@ -4,7 +4,7 @@ both.
 
 from __future__ import annotations
 
-from controller.contract.commands import (
+from common.contract.commands import (
     BetsClose,
     BetsOpen,
     BoxesSet,
@@ -22,8 +22,8 @@ from controller.contract.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.contract.events import CardRemoved, DeckChecked, SessionClosed
-from controller.contract.refusals import RejectedError
+from common.contract.events import CardRemoved, DeckChecked, SessionClosed
+from common.contract.refusals import RejectedError
 from controller.games.banked.readings import Turn, deal_waiting
 from controller.games.banked.state import BankedDeal
 from controller.games.dealt import cards as on_table

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.contract import commands as person
-from controller.contract.commands import AnyCommand
-from controller.contract.shown import Cards
+from common import readings as device
+from common.contract import commands as person
+from common.contract.commands import AnyCommand
+from common.contract.shown import Cards
+from common.readings import AnyReading
 from controller.games import talla
 from controller.games.banked import commands, readings
 from controller.games.banked.state import BankedDeal, BankedState
@@ -24,8 +26,6 @@ from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.game import DealtGame
 from controller.games.machine import SILENCES, Inputs
 from controller.games.poker.machine import named
-from devices import readings as device
-from devices.readings import AnyReading
 
 INPUTS = Inputs(
     readings={

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.contract.events import DeckChecked
-from controller.games.banked.turn import BankedTurn
-from controller.games.dealt.arrivals import follow
-from controller.games.dealt.state import Held
-from controller.games.poker.readings import track_shuffler
-from devices.readings import (
+from common.contract.events import DeckChecked
+from common.readings import (
     AnyReading,
     CardDrawn,
     LinkGap,
@@ -25,6 +21,10 @@ from devices.readings import (
     ShufflerState,
     ShufflerVerdict,
 )
+from controller.games.banked.turn import BankedTurn
+from controller.games.dealt.arrivals import follow
+from controller.games.dealt.state import Held
+from controller.games.poker.readings import track_shuffler
 
 Turn = BankedTurn[Any, Any, Any]
 

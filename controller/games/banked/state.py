@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.contract.commands import CardsShow
+from common.contract.commands import CardsShow
 from controller.games.dealt.state import DealtRound, Stop
 from controller.games.poker.deal import Order, due
 from controller.games.poker.state import PokerState

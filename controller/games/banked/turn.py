@@ -14,11 +14,12 @@ from typing import Any, Literal, TypeVar
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardsShow, DealError, ResultCorrect
-from controller.contract.events import (
+from common.contract.commands import CardsShow, DealError, ResultCorrect
+from common.contract.events import (
     HandDecided,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn
 from controller.games.banked.state import MAX_WAITING_CARDS, BankedDeal, BankedState
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.phases import PHASES, Phase
@@ -28,7 +29,6 @@ from controller.games.poker.correction import PokerOutcome
 from controller.games.poker.turn import AgainstBankTurn
 from controller.rulebooks.common_poker import Banked
 from controller.rulebooks.law import Law
-from devices.readings import CardDrawn
 
 B = TypeVar("B", bound=Banked)
 S = TypeVar("S")

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from msgspec.structs import replace
 
-from controller.contract.commands import BetPlace, BetWithdraw
-from controller.contract.refusals import RejectedError
+from common.contract.commands import BetPlace, BetWithdraw
+from common.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.blackjack.turn import BlackjackTurn
 from controller.games.guards import FieldCheck, Row, is_open, require

@@ -6,7 +6,7 @@ Hands' decisions and a person's decisions about a card are in ``blackjack.decisi
 
 from __future__ import annotations
 
-from controller.contract.commands import (
+from common.contract.commands import (
     BetPlace,
     BetsClose,
     BetsOpen,
@@ -23,8 +23,8 @@ from controller.contract.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.contract.events import LastRounds, SessionClosed
-from controller.contract.refusals import RejectedError
+from common.contract.events import LastRounds, SessionClosed
+from common.contract.refusals import RejectedError
 from controller.games import shoe, talla
 from controller.games.blackjack import bets, decisions
 from controller.games.blackjack.course import between_plays

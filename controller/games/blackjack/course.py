@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from controller.contract.commands import (
+from common.contract.commands import (
     Command,
     HandDouble,
     HandDraw,
@@ -20,8 +20,8 @@ from controller.contract.commands import (
     HandStand,
     HandSurrender,
 )
-from controller.contract.events import Hand, Settled
-from controller.contract.refusals import Field
+from common.contract.events import Hand, Settled
+from common.contract.refusals import Field
 from controller.games.blackjack.hands import (
     Outcome,
     both,

@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.contract.commands import (
+from common.contract.commands import (
     BetWithdraw,
     CardDecide,
     HandDouble,
@@ -20,8 +20,9 @@ from controller.contract.commands import (
     HandStand,
     HandSurrender,
 )
-from controller.contract.events import CardsBurned, HandDecided
-from controller.contract.refusals import RejectedError
+from common.contract.events import CardsBurned, HandDecided
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn
 from controller.games import shoe, stakes, talla
 from controller.games.blackjack import course
 from controller.games.blackjack.state import DEALER, BlackjackDeal, BlackjackSeat
@@ -32,7 +33,6 @@ from controller.games.dealt.state import Held
 from controller.games.guards import FieldCheck, Row, Rows, by_moves, is_open
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.games.session import confirmer
-from devices.readings import CardDrawn
 
 Key = HandStand | HandDraw | HandDouble | HandSplit | HandSurrender | HandEvenMoney
 Decision = Literal["stand", "draw", "double", "split", "surrender", "even_money"]

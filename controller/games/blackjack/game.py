@@ -19,8 +19,9 @@ for what people command.
 
 from __future__ import annotations
 
-from controller.contract import commands as person
-from controller.contract.shown import BlackjackHand, BlackjackShown
+from common import readings as device
+from common.contract import commands as person
+from common.contract.shown import BlackjackHand, BlackjackShown
 from controller.games import shoe, stakes, talla
 from controller.games.blackjack import bets, commands, course, readings
 from controller.games.blackjack.course import BlackjackRules
@@ -33,7 +34,6 @@ from controller.games.dealt.game import DealtGame
 from controller.games.jackpot import on_standing
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.rulebooks.blackjack import Blackjack
-from devices import readings as device
 
 INPUTS = Inputs(
     readings={

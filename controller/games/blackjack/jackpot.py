@@ -5,7 +5,7 @@ It is in play with the first of the dealer's hands, and settled after it (EUS96 
 
 from __future__ import annotations
 
-from controller.contract.events import AwardQualified, JackpotStaked
+from common.contract.events import AwardQualified, JackpotStaked
 from controller.games.blackjack.course import BlackjackRules, first_cards
 from controller.games.blackjack.hands import sevens_mark
 from controller.games.blackjack.state import BlackjackDeal

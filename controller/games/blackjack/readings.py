@@ -6,9 +6,9 @@ that follow until a key or a person decides.
 
 from __future__ import annotations
 
+from common.readings import CardCut, ShoeReset
 from controller.games import shoe, talla
 from controller.games.blackjack.turn import BlackjackTurn
-from devices.readings import CardCut, ShoeReset
 
 
 def on_cut(turn: BlackjackTurn, _reading: CardCut) -> None:

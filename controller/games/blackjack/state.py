@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.shown import LinkedJackpot
+from common.contract.shown import LinkedJackpot
 from controller.games.dealt.cards import known
 from controller.games.dealt.state import DealtEntry, DealtRound, DealtState
 from controller.games.shoe import Past, Shoe

@@ -9,8 +9,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.contract.commands import Command, VoidReason
-from controller.contract.events import (
+from common.contract.commands import Command, VoidReason
+from common.contract.events import (
     BlackjackOutcome,
     CardDealt,
     CardExpected,
@@ -25,6 +25,7 @@ from controller.contract.events import (
     RoundUnresolved,
     Settled,
 )
+from common.readings import CardDrawn
 from controller.games import shoe, stakes, talla
 from controller.games.blackjack import course, jackpot
 from controller.games.blackjack.course import BlackjackRules, keys
@@ -46,7 +47,6 @@ from controller.games.dealt.turn import DealtTurn
 from controller.games.session import count_down
 from controller.rulebooks.blackjack import Blackjack
 from controller.rulebooks.law import Law
-from devices.readings import CardDrawn
 
 
 class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):

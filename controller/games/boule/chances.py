@@ -6,7 +6,7 @@ from collections import Counter
 
 import msgspec
 
-from controller.contract.events import Colour, Half, Parity, Settled
+from common.contract.events import Colour, Half, Parity, Settled
 from controller.games.stakes import Stake
 from controller.rulebooks.wheels import Boule
 

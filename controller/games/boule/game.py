@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
-from controller.contract.commands import BetsClose, LimitAnnounce, SessionOpen
-from controller.contract.events import BouleOutcome, Colour, Settled
-from controller.contract.refusals import RejectedError
-from controller.contract.shown import BouleShown
+from common.contract.commands import BetsClose, LimitAnnounce, SessionOpen
+from common.contract.events import BouleOutcome, Colour, Settled
+from common.contract.refusals import RejectedError
+from common.contract.shown import BouleShown
+from common.readings import Number
 from controller.games import stakes
 from controller.games.boule.chances import bets, chances, faults, settled
 from controller.games.boule.settings import BREACHES, BouleSettings
@@ -25,7 +26,6 @@ from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels.state import WheelEntry
 from controller.rulebooks.wheels import Boule
-from devices.readings import Number
 
 
 class BouleState(CellsState, frozen=True, kw_only=True, omit_defaults=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.contract.commands import BetsOpen
+from common.contract.commands import BetsOpen
 from controller.games.cells.turn import CellsTurn
 from controller.games.wheels import commands as wheel_commands
 

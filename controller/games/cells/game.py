@@ -9,14 +9,14 @@ person in charge to decide.
 
 from __future__ import annotations
 
-from controller.contract.commands import BetsOpen
+from common.contract.commands import BetsOpen
+from common.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 from controller.games.cells import commands, readings
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn
 from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels import game as wheels
 from controller.games.wheels.game import WheelGame
-from devices.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 
 INPUTS = wheels.INPUTS.also(
     readings={

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from common.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 from controller.games.cells.turn import OUTCOMES, CellsTurn
 from controller.games.moves import frames_of
 from controller.games.wheels import readings as wheel
 from controller.games.wheels.readings import WheelCourses, WheelSeen
 from controller.games.wheels.state import WheelEntry, WheelState
 from controller.games.wheels.turn import DECISIONS
-from devices.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 
 
 def on_phase(turn: CellsTurn, reading: WheelPhase) -> None:

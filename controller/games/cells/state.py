@@ -6,8 +6,8 @@ from typing import Self
 
 import msgspec
 
+from common.readings import WheelCell, WheelNumber
 from controller.games.wheels.state import WheelEntry, WheelState, WheelTally, tallied
-from devices.readings import WheelCell, WheelNumber
 
 
 class CellsCounts(WheelTally, frozen=True):

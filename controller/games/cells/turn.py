@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
-from controller.contract.events import AnyOutcome, BetsLastCall, Settled
+from common.contract.events import AnyOutcome, BetsLastCall, Settled
+from common.readings import Number, Reading
 from controller.games.cells.settings import CellsSettings
 from controller.games.cells.state import CellsState
 from controller.games.stakes import Bounds, Stake
 from controller.games.wheels.settings import WheelBreach
 from controller.games.wheels.state import WheelEntry
 from controller.games.wheels.turn import WheelCourse, WheelTurn
-from devices.readings import Number, Reading
 
 OUTCOMES = frozenset({"between", "ball_out", "number_unknown"})
 """Faults that end a spin: the ball or the wheel rests, and no place is reported."""

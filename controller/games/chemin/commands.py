@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.contract.commands import (
+from common.contract.commands import (
     BetPlace,
     BetsClose,
     BetsOpen,
@@ -14,7 +14,7 @@ from controller.contract.commands import (
     ShoeStart,
     TableFollow,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from controller.games import shoe, stakes, talla
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.state import BANK_EARLY, CheminCoup

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from common.readings import CardDrawn
 from controller.games import shoe, talla
 from controller.games.chemin.hands import (
     NATURAL,
@@ -31,7 +32,6 @@ from controller.games.chemin.state import BANK_EARLY, EARLY_CARD, HARMLESS_TROUB
 from controller.games.chemin.turn import CheminMoves
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import Held
-from devices.readings import CardDrawn
 
 
 class CheminTurn(CheminMoves):

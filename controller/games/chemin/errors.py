@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardDecide
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardDecide
+from common.contract.refusals import RejectedError
 from controller.games import shoe
 from controller.games.cards import is_card
 from controller.games.chemin.commands import closed_round

@@ -15,9 +15,10 @@ for the moves that it consists of; ``chemin.readings`` for what else the shoe re
 
 from __future__ import annotations
 
-from controller.contract import commands as person
-from controller.contract.events import AnyEvent
-from controller.contract.shown import CheminShown, LastBaccarat
+from common import readings as device
+from common.contract import commands as person
+from common.contract.events import AnyEvent
+from common.contract.shown import CheminShown, LastBaccarat
 from controller.games import shoe, stakes
 from controller.games.baccarat import WINNERS
 from controller.games.chemin import commands, errors, readings, words
@@ -46,7 +47,6 @@ from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import LAST_ROUNDS
 from controller.rulebooks.chemin import Chemin
-from devices import readings as device
 
 INPUTS = Inputs(
     readings={

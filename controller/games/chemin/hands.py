@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from controller.contract.events import Hand
+from common.contract.events import Hand
 from controller.games.baccarat import Cell, banker_draws, player_draws, points, value
 from controller.games.chemin.state import CheminCoup, Fate
 from controller.games.dealt.cards import Table, TableCard, hand, up

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from common.readings import CardCut, ShoeFault, ShoeReset
 from controller.games import shoe, talla
 from controller.games.chemin.course import CheminTurn
-from devices.readings import CardCut, ShoeFault, ShoeReset
 
 
 def on_cut(turn: CheminTurn, _reading: CardCut) -> None:

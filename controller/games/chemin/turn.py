@@ -11,8 +11,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.contract.commands import Command, VoidReason
-from controller.contract.events import (
+from common.contract.commands import Command, VoidReason
+from common.contract.events import (
     Announcement,
     BaccaratOutcome,
     CardDealt,
@@ -22,6 +22,7 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
+from common.readings import CardDrawn
 from controller.games import shoe
 from controller.games.baccarat import WINNERS
 from controller.games.chemin.hands import hands_of, next_dealt
@@ -34,7 +35,6 @@ from controller.games.session import count_down
 from controller.games.stakes import Bounds
 from controller.rulebooks.chemin import Chemin
 from controller.rulebooks.law import Law
-from devices.readings import CardDrawn
 
 
 class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):

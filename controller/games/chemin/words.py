@@ -4,8 +4,8 @@ and the turning of their cards.
 
 from __future__ import annotations
 
-from controller.contract.commands import CardsTurn, HandDraw, HandStand
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardsTurn, HandDraw, HandStand
+from common.contract.refusals import RejectedError
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.hands import first, is_open, thirds
 from controller.games.chemin.state import WRONG_POINT, Word

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from controller.contract.commands import BettingClose, HandAct
-from controller.contract.events import HandDecided
-from controller.contract.refusals import RejectedError
+from common.contract.commands import BettingClose, HandAct
+from common.contract.events import HandDecided
+from common.contract.refusals import RejectedError
 from controller.games.circle.state import CirclePlace, CircleSeat, SeatStatus
 from controller.games.circle.turn import CircleTurn
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from controller.contract.commands import CardsBurn, CardsDeal, CardsShow, CardsTurn
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardsBurn, CardsDeal, CardsShow, CardsTurn
+from common.contract.refusals import RejectedError
 from controller.games.cards import is_card
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import streets

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.commands import (
+from common.contract.commands import (
     BetsClose,
     BetsOpen,
     BoxesSet,
@@ -18,13 +18,13 @@ from controller.contract.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.contract.events import (
+from common.contract.events import (
     LastRounds,
     LimitChanged,
     RoundUnresolved,
     SessionClosed,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from controller.games.circle.readings import record_deck_check
 from controller.games.circle.showdown import TIE, CircleShown, compare, open_boards, open_hands
 from controller.games.circle.state import CircleRound

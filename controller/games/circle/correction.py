@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.commands import ResultCorrect
-from controller.contract.refusals import RejectedError
+from common.contract.commands import ResultCorrect
+from common.contract.refusals import RejectedError
 from controller.games.circle.commands import against_cards
 from controller.games.circle.showdown import TIE, compare, laid_open
 from controller.games.circle.state import CircleRound

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardDecide
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardDecide
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn
 from controller.games.cards import is_card
 from controller.games.circle.state import EARLY_PLACE
 from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.arrivals import follow_all
 from controller.games.session import confirmer, sent
-from devices.readings import CardDrawn
 
 DISBELIEVED_TROUBLES = ("card_duplicate", "card_foreign", "shown_differs")
 """After these a person has decided that the cards are right: then the reader's report of the

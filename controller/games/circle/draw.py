@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from controller.contract.commands import BoxesSet, CardsShow, CardsTurn, HandAct
-from controller.contract.events import BettingClosed, HandDecided
-from controller.contract.refusals import RejectedError
-from controller.contract.shown import CircleDrawShown
+from common.contract.commands import BoxesSet, CardsShow, CardsTurn, HandAct
+from common.contract.events import BettingClosed, HandDecided
+from common.contract.refusals import RejectedError
+from common.contract.shown import CircleDrawShown
 from controller.games.circle import acts, commands, drawn
 from controller.games.circle.errors import REMEDIES, in_round
 from controller.games.circle.opening import FIRST_DEAL_CARDS, lowest, proved

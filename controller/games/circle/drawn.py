@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardsShow, CardsTurn
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardsShow, CardsTurn
+from common.contract.refusals import RejectedError
 from controller.games.circle import cards
 from controller.games.circle.opening import DISCARD_PILE, FIRST_DEAL_CARDS
 from controller.games.circle.state import CircleSeat

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from controller.contract.commands import DealError, VoidReason
-from controller.contract.events import CardDealt
-from controller.contract.refusals import RejectedError
+from common.contract.commands import DealError, VoidReason
+from common.contract.events import CardDealt
+from common.contract.refusals import RejectedError
 from controller.games.circle.acts import leave_round, settle
 from controller.games.circle.state import EARLY_PLACE, CircleRound, CircleSeat
 from controller.games.circle.streets import around, places, streets

@@ -26,9 +26,10 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract import commands as person
-from controller.contract.events import AnyEvent, Hand
-from controller.contract.shown import CirclePokerShown
+from common import readings as device
+from common.contract import commands as person
+from common.contract.events import AnyEvent, Hand
+from common.contract.shown import CirclePokerShown
 from controller.games import guards
 from controller.games.circle import acts, cards, commands, correction, decisions, errors, readings
 from controller.games.circle.common import CommonTurn
@@ -63,7 +64,6 @@ from controller.games.poker.machine import named
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import LAST_ROUNDS, round_to_void
 from controller.rulebooks.circle import Circle
-from devices import readings as device
 
 INPUTS = Inputs(
     readings={

@@ -4,10 +4,8 @@ faults.
 
 from __future__ import annotations
 
-from controller.contract.events import DeckChecked
-from controller.games.circle.turn import CircleTurn
-from controller.games.poker.readings import track_shuffler, verdict
-from devices.readings import (
+from common.contract.events import DeckChecked
+from common.readings import (
     AnyReading,
     LinkGap,
     LinkLate,
@@ -17,6 +15,8 @@ from devices.readings import (
     ShufflerState,
     ShufflerVerdict,
 )
+from controller.games.circle.turn import CircleTurn
+from controller.games.poker.readings import track_shuffler, verdict
 
 
 def on_silence(turn: CircleTurn, reading: AnyReading) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.events import Hand, Settled
+from common.contract.events import Hand, Settled
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import ranking
 from controller.games.dealt.cards import TableCard

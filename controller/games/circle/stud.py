@@ -13,15 +13,15 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardsShow, HandAct
-from controller.contract.events import (
+from common.contract.commands import CardsShow, HandAct
+from common.contract.events import (
     BetPlaced,
     BettingClosed,
     BettingOpened,
     CardDealt,
     HandDecided,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from controller.games.circle import acts, cards
 from controller.games.circle.errors import REMEDIES, in_round, of_a_player
 from controller.games.circle.state import EARLY_PLACE, CirclePlace, CircleSeat

@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import (
+from common.contract.commands import (
     Command,
     DealError,
     VoidReason,
 )
-from controller.contract.events import (
+from common.contract.events import (
     BettingClosed,
     BettingOpened,
     ButtonMoved,
@@ -30,8 +30,9 @@ from controller.contract.events import (
     CirclePokerOutcome,
     RoundResult,
 )
-from controller.contract.refusals import RejectedError
-from controller.contract.shown import CirclePokerShown
+from common.contract.refusals import RejectedError
+from common.contract.shown import CirclePokerShown
+from common.readings import CardDrawn, ShufflerPacket
 from controller.games.circle.first_to_act import FIRST_TO_ACT
 from controller.games.circle.settings import CircleSettings
 from controller.games.circle.showdown import CircleShown, compare, open_boards, remembered
@@ -54,7 +55,6 @@ from controller.games.dealt.turn import DealtTurn
 from controller.games.session import count_down
 from controller.rulebooks.circle import Circle
 from controller.rulebooks.law import Law
-from devices.readings import CardDrawn, ShufflerPacket
 
 
 class CircleDealError(msgspec.Struct, frozen=True, kw_only=True):

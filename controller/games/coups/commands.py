@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.commands import (
+from common.contract.commands import (
     BetPlace,
     BetsClose,
     BetsOpen,
@@ -19,8 +19,8 @@ from controller.contract.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.contract.events import CardRemoved
-from controller.contract.refusals import RejectedError
+from common.contract.events import CardRemoved
+from common.contract.refusals import RejectedError
 from controller.games import shoe, stakes, talla
 from controller.games.cards import is_card
 from controller.games.coups.turn import Turn

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from controller.contract import commands as person
+from common import readings as device
+from common.contract import commands as person
 from controller.games import shoe, stakes, talla
 from controller.games.coups import commands, readings
 from controller.games.coups.state import CoupState
@@ -12,7 +13,6 @@ from controller.games.coups.turn import CoupTurn
 from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.game import B, DealtGame, S
 from controller.games.machine import SILENCES, Choices, Inputs
-from devices import readings as device
 
 INPUTS = Inputs(
     readings={

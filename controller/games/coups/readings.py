@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from common.readings import AnyReading, LinkGap, LinkLate, LinkUp, ShoeReset
 from controller.games import shoe
 from controller.games.coups.turn import Turn
-from devices.readings import AnyReading, LinkGap, LinkLate, LinkUp, ShoeReset
 
 
 def on_silence(turn: Turn, reading: AnyReading) -> None:

@@ -8,9 +8,10 @@ from typing import Any, Literal, TypeVar
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardDecide, Command, VoidReason
-from controller.contract.events import Announcement, Hand, RoundResult, RoundUnresolved
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardDecide, Command, VoidReason
+from common.contract.events import Announcement, Hand, RoundResult, RoundUnresolved
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn
 from controller.games import shoe, talla
 from controller.games.cards import is_card
 from controller.games.coups.settings import CoupSettings
@@ -23,7 +24,6 @@ from controller.games.dealt.turn import B, DealtTurn
 from controller.games.session import count_down
 from controller.games.stakes import Bounds
 from controller.rulebooks.law import Law
-from devices.readings import CardDrawn
 
 S = TypeVar("S", bound=CoupSettings)
 T = TypeVar("T", bound=CoupState[Any])

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from msgspec.structs import replace
 
-from controller.contract.events import Settled
+from common.contract.events import Settled
 from controller.games.craps.settings import CrapsSettings
 from controller.rulebooks.craps import Craps, CrapsBet
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.commands import (
+from common.contract.commands import (
     BetsClose,
     BetsOpen,
     DiceTell,
@@ -15,8 +15,8 @@ from controller.contract.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
-from controller.contract.refusals import Field, RejectedError
+from common.contract.events import LastRounds, ResultCorrected, SessionClosed
+from common.contract.refusals import Field, RejectedError
 from controller.games.craps.bets import Dice, sevens_out
 from controller.games.craps.readings import land
 from controller.games.craps.state import CrapsEntry, CrapsRound

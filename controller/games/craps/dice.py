@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.commands import DiceChoose, DieReport
-from controller.contract.commands import DiceSet as SetCommand
-from controller.contract.events import DiceChosen, DiceRegistered, DieLost
-from controller.contract.refusals import RejectedError
+from common.contract.commands import DiceChoose, DieReport
+from common.contract.commands import DiceSet as SetCommand
+from common.contract.events import DiceChosen, DiceRegistered, DieLost
+from common.contract.refusals import RejectedError
 from controller.games.craps.commands import refuse
 from controller.games.craps.state import CrapsDiceSet
 from controller.games.craps.turn import CrapsTurn

@@ -16,10 +16,11 @@ from collections import Counter
 
 import msgspec
 
-from controller.contract import commands as person
-from controller.contract.events import AnyEvent
-from controller.contract.history import AnyLine
-from controller.contract.shown import CrapsDice, CrapsShown
+from common import readings as device
+from common.contract import commands as person
+from common.contract.events import AnyEvent
+from common.contract.history import AnyLine
+from common.contract.shown import CrapsDice, CrapsShown
 from controller.games.craps import commands, dice, players, readings
 from controller.games.craps.bets import all_names, offered
 from controller.games.craps.settings import CrapsSettings
@@ -41,7 +42,6 @@ from controller.games.machine import SILENCES, Choices, Inputs, Machine
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.rounds import line
 from controller.rulebooks.craps import Craps
-from devices import readings as device
 
 INPUTS = Inputs(
     readings={

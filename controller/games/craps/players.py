@@ -6,8 +6,8 @@ import re
 
 from msgspec.structs import replace
 
-from controller.contract.commands import BetPlace, BetWithdraw, BoxesSet, ShooterSet
-from controller.contract.refusals import RejectedError
+from common.contract.commands import BetPlace, BetWithdraw, BoxesSet, ShooterSet
+from common.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.craps.bets import all_names, highest, highest_alone, parse
 from controller.games.craps.commands import refuse

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from common.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
 from controller.games.craps.state import CrapsEntry, CrapsRound, CrapsState
 from controller.games.craps.turn import DECISIONS, DICE_DECISIONS, CrapsTurn, are_dice
 from controller.games.moves import frames_of
-from devices.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
 
 FAULT_TROUBLES: Mapping[DiceFaultName, str] = {
     "no_read": "dice_unread",

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from controller.contract.events import CrapsOutcome, Frame
+from common.contract.events import CrapsOutcome, Frame
 from controller.games.craps.bets import Dice, next_point
 from controller.games.rounds import Rounds, in_place
 from controller.games.stakes import Stake

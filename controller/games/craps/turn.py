@@ -9,8 +9,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.contract.commands import Command, VoidReason
-from controller.contract.events import (
+from common.contract.commands import Command, VoidReason
+from common.contract.events import (
     BetsClosed,
     Frame,
     LastRounds,
@@ -21,6 +21,7 @@ from controller.contract.events import (
     Settled,
     ShooterChanged,
 )
+from common.readings import Reading
 from controller.games.craps.bets import (
     Bets,
     Dice,
@@ -36,7 +37,6 @@ from controller.games.moves import Moves
 from controller.games.stakes import Stake
 from controller.rulebooks.craps import Craps
 from controller.rulebooks.law import Law
-from devices.readings import Reading
 
 DECISIONS = ("round.confirm", "round.void")
 """Commands of the person in charge for a throw that the machine must not decide."""

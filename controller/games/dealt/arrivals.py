@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from common.readings import AnyReading, CardDrawn, LinkGap, LinkLate, LinkUp
 from controller.games.dealt.state import Held
 from controller.games.dealt.turn import Turn
-from devices.readings import AnyReading, CardDrawn, LinkGap, LinkLate, LinkUp
 
 
 def on_card(turn: Turn, drawn: CardDrawn) -> None:

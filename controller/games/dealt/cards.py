@@ -18,8 +18,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.events import CardDealt, CardTurned
-from controller.contract.refusals import RejectedError
+from common.contract.events import CardDealt, CardTurned
+from common.contract.refusals import RejectedError
 
 Trouble = Literal[
     "card_foreign",  # it is no card of the deck

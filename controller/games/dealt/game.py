@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from controller.contract.history import AnyLine
+from common.contract.history import AnyLine
 from controller.games.dealt.state import HISTORY_ROUNDS, DealtState
 from controller.games.dealt.turn import DealtTurn
 from controller.games.machine import Decree, Machine

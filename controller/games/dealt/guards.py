@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from controller.contract.commands import BetsOpen, tag_of
-from controller.contract.refusals import RejectedError
+from common.contract.commands import BetsOpen, tag_of
+from common.contract.refusals import RejectedError
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.turn import Turn
 from controller.games.session import sent

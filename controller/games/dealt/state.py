@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from controller.contract.events import Hand
+from common.contract.events import Hand
+from common.readings import CardDrawn
 from controller.games.dealt.cards import Table
 from controller.games.rounds import E, Rounds
 from controller.games.stakes import Stake
-from devices.readings import CardDrawn
 
 HISTORY_ROUNDS = 20
 """Rounds in the retained history."""

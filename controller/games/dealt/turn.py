@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from controller.contract.commands import Command, SessionOpen, VoidReason
-from controller.contract.events import (
+from common.contract.commands import Command, SessionOpen, VoidReason
+from common.contract.events import (
     Announcement,
     AnyOutcome,
     BetsClosed,
@@ -22,13 +22,13 @@ from controller.contract.events import (
     ResultCorrected,
     RoundOpened,
 )
+from common.readings import AnyReading, CardDrawn
 from controller.games.dealt.cards import Table, TableCard, dealt, laid_down, turned
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry, DealtRound, DealtState, Held, Stop
 from controller.games.moves import Moves, readings_of
 from controller.games.rounds import Lawful
 from controller.rulebooks.law import Law
-from devices.readings import AnyReading, CardDrawn
 
 
 class DealtBook(Lawful, Protocol):

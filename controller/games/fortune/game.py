@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from controller.contract.events import FortuneOutcome, Settled
-from controller.contract.shown import FortuneShown
+from common.contract.events import FortuneOutcome, Settled
+from common.contract.shown import FortuneShown
+from common.readings import Number
 from controller.games import stakes
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
@@ -21,7 +22,6 @@ from controller.games.fortune.wheel import faults, symbol, usual
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels.state import WheelEntry
 from controller.rulebooks.wheels import FortuneWheelBook
-from devices.readings import Number
 
 PAYS = {"24": "pays_24", "15": "pays_15"}
 """The bets whose payout a setting states, where the decree is in doubt."""

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from common.readings import Number
 from controller.rulebooks.wheels import FortuneWheelBook
-from devices.readings import Number
 
 OF_54: tuple[Number, ...] = (
     *("joker_red", 24, 15, 24, 7, 4, 15, 24, 15, 24, 15, 24, 7, 24, 2, 24, 15, 24),

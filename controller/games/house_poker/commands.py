@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from controller.contract.commands import (
+from common.contract.commands import (
     BetPlace,
     BetsClose,
     BetsOpen,
@@ -27,8 +27,8 @@ from controller.contract.commands import (
     SessionOpen,
     VoidReason,
 )
-from controller.contract.events import SessionClosed
-from controller.contract.refusals import RejectedError
+from common.contract.events import SessionClosed
+from common.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.dealt.arrivals import follow_all
 from controller.games.dealt.cards import drop

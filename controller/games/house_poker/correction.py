@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.commands import ResultCorrect
-from controller.contract.refusals import RejectedError
+from common.contract.commands import ResultCorrect
+from common.contract.refusals import RejectedError
 from controller.games.dealt.state import DealtEntry
 from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.state import DEALER, HousePokerRound

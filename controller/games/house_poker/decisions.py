@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardDecide, CardsDeal, CardsShow, CardsTurn, HandAct
-from controller.contract.events import CardRemoved
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardDecide, CardsDeal, CardsShow, CardsTurn, HandAct
+from common.contract.events import CardRemoved
+from common.contract.refusals import RejectedError
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.arrivals import follow_all
 from controller.games.dealt.cards import (

@@ -21,9 +21,11 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract import commands as person
-from controller.contract.commands import AnyCommand
-from controller.contract.shown import HousePokerBox, HousePokerShown
+from common import readings as device
+from common.contract import commands as person
+from common.contract.commands import AnyCommand
+from common.contract.shown import HousePokerBox, HousePokerShown
+from common.readings import AnyReading
 from controller.games import talla
 from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.cards import hand as lying
@@ -43,8 +45,6 @@ from controller.games.jackpot import on_standing
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.poker.machine import named
 from controller.rulebooks.house_poker import HousePoker
-from devices import readings as device
-from devices.readings import AnyReading
 
 INPUTS = Inputs(
     readings={

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.contract.events import AwardQualified, Hand, Settled
+from common.contract.events import AwardQualified, Hand, Settled
 from controller.games.hands.evaluator import Value, value
 from controller.games.house_poker import course, pays
 from controller.games.house_poker.course import HousePokerRules

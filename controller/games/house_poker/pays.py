@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.contract.events import Settled
+from common.contract.events import Settled
 from controller.games.hands.evaluator import RANKINGS, Value
 from controller.rulebooks.house_poker import HousePayouts, HousePoker, JackpotRules, Threshold
 

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.events import DeckChecked
-from controller.games.house_poker.turn import HousePokerTurn
-from controller.games.jackpot import refused
-from controller.games.poker.readings import track_shuffler, verdict
-from devices.readings import (
+from common.contract.events import DeckChecked
+from common.readings import (
     AnyReading,
     LinkGap,
     LinkLate,
@@ -23,6 +20,9 @@ from devices.readings import (
     ShufflerVerdict,
     SlotCoin,
 )
+from controller.games.house_poker.turn import HousePokerTurn
+from controller.games.jackpot import refused
+from controller.games.poker.readings import track_shuffler, verdict
 
 CARDS = 52
 

@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import CardsShow
-from controller.contract.shown import LinkedJackpot
+from common.contract.commands import CardsShow
+from common.contract.shown import LinkedJackpot
 from controller.games.dealt.state import DealtRound, Stop
 from controller.games.poker.state import PokerState
 

@@ -11,15 +11,16 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardsShow, VoidReason
-from controller.contract.events import (
+from common.contract.commands import CardsShow, VoidReason
+from common.contract.events import (
     BetPlaced,
     CardRemoved,
     CardTurned,
     HandDecided,
     JackpotStaked,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn, ShufflerPacket
 from controller.games.dealt.cards import dealt, drop, is_up, place_card, restore, trouble, up
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import Held
@@ -41,7 +42,6 @@ from controller.games.poker.deal import packet
 from controller.games.poker.turn import AgainstBankTurn
 from controller.games.stakes import cited
 from controller.rulebooks.house_poker import HousePoker
-from devices.readings import CardDrawn, ShufflerPacket
 
 MISDEALS: Mapping[str, VoidReason] = {
     "card_foreign": "deck_defective",

@@ -10,8 +10,8 @@ read on: ``pai_gow.table`` for positions and cases, ``pai_gow.turn`` for the rul
 
 from __future__ import annotations
 
-from controller.contract.commands import HandAct
-from controller.contract.shown import PaiGowShown
+from common.contract.commands import HandAct
+from common.contract.shown import PaiGowShown
 from controller.games.banked.game import BankedGame
 from controller.games.machine import Choices
 from controller.games.pai_gow import inputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.contract.commands import (
+from common.contract.commands import (
     ButtonSet,
     CardsShow,
     CardsTurn,
@@ -11,8 +11,13 @@ from controller.contract.commands import (
     HandAct,
     SessionOpen,
 )
-from controller.contract.events import DiceRegistered
-from controller.contract.refusals import RejectedError
+from common.contract.events import DiceRegistered
+from common.contract.refusals import RejectedError
+from common.readings import (
+    AnyReading,
+    DiceFault,
+    DiceRead,
+)
 from controller.games.banked import commands as banked_commands
 from controller.games.banked import game as banked
 from controller.games.banked import readings as banked_readings
@@ -24,11 +29,6 @@ from controller.games.pai_gow.turn import PaiGowTurn
 from controller.games.poker.guards import one_of
 from controller.games.roles import AT_THE_TABLE
 from controller.games.session import sent
-from devices.readings import (
-    AnyReading,
-    DiceFault,
-    DiceRead,
-)
 
 
 def open_session(turn: PaiGowTurn, command: SessionOpen) -> None:

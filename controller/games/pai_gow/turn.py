@@ -10,9 +10,9 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardsShow, DealError, ResultCorrect
-from controller.contract.events import ButtonMoved, CardRemoved, DiceThrown, Hand, Settled
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardsShow, DealError, ResultCorrect
+from common.contract.events import ButtonMoved, CardRemoved, DiceThrown, Hand, Settled
+from common.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
 from controller.games.dealt import cards as on_table

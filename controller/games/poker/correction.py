@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import ResultCorrect
-from controller.contract.events import AnyEvent, AnyOutcome, AwardQualified, Hand, ResultCorrected
-from controller.contract.refusals import RejectedError
+from common.contract.commands import ResultCorrect
+from common.contract.events import AnyEvent, AnyOutcome, AwardQualified, Hand, ResultCorrected
+from common.contract.refusals import RejectedError
 from controller.games.dealt.state import HISTORY_ROUNDS, DealtEntry
 from controller.games.poker.state import MAX_REMEMBERED_ROUNDS
 

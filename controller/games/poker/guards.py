@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from controller.contract.commands import DealError, HandAct
-from controller.contract.refusals import RejectedError
+from common.contract.commands import DealError, HandAct
+from common.contract.refusals import RejectedError
 from controller.games.guards import FieldCheck
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from controller.contract.commands import AnyCommand, CardsDeal, CardsShow, ResultCorrect
-from devices.readings import AnyReading
+from common.contract.commands import AnyCommand, CardsDeal, CardsShow, ResultCorrect
+from common.readings import AnyReading
 
 
 def named(received: AnyReading | AnyCommand) -> set[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.contract.commands import DeckCheck
-from controller.contract.events import DeckChecked
+from common.contract.commands import DeckCheck
+from common.contract.events import DeckChecked
+from common.readings import ShufflerState, ShufflerVerdict
 from controller.games.moves import Moves
-from devices.readings import ShufflerState, ShufflerVerdict
 
 UNREADY_STATES = ("door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service")
 """Shuffler states that need a person."""

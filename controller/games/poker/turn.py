@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from controller.contract.events import Hand, HousePokerOutcome, RoundResult, RoundUnresolved
+from common.contract.events import Hand, HousePokerOutcome, RoundResult, RoundUnresolved
 from controller.games.dealt.cards import readings, seen, up
 from controller.games.dealt.state import DealtEntry, DealtRound
 from controller.games.dealt.turn import DealtBook, DealtTurn

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardDecide
-from controller.contract.events import CardDealt, CardsBurned, CardTurned
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardDecide
+from common.contract.events import CardDealt, CardsBurned, CardTurned
+from common.contract.refusals import RejectedError
 from controller.games import shoe, talla
 from controller.games.cards import is_card, pips
 from controller.games.coups.turn import CoupTurn

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from controller.contract.events import Hand
+from common.contract.events import Hand
 from controller.games.baccarat import (
     DEAL_ORDER,
     SIDES,

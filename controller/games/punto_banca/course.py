@@ -10,9 +10,10 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardDecide, CardsTurn
-from controller.contract.events import BaccaratOutcome, HandDecided
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardDecide, CardsTurn
+from common.contract.events import BaccaratOutcome, HandDecided
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn, ShoeResult
 from controller.games import shoe, stakes
 from controller.games.baccarat import SIDES, WINNERS, Side, is_natural, next_card, points
 from controller.games.coups import commands
@@ -45,7 +46,6 @@ from controller.games.session import confirmer
 from controller.games.stakes import Bounds, bounds
 from controller.games.talla import read_card
 from controller.rulebooks.punto_banca import PuntoBanca
-from devices.readings import CardDrawn, ShoeResult
 
 
 class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):

@@ -14,9 +14,10 @@ for what else the shoe says, ``coups`` and ``dealt`` for what it shares with oth
 
 from __future__ import annotations
 
-from controller.contract import commands as person
-from controller.contract.events import AnyEvent
-from controller.contract.shown import Cards, PuntoBancaShown
+from common import readings as device
+from common.contract import commands as person
+from common.contract.events import AnyEvent
+from common.contract.shown import Cards, PuntoBancaShown
 from controller.games import stakes
 from controller.games.baccarat import SIDES
 from controller.games.coups import game
@@ -27,7 +28,6 @@ from controller.games.punto_banca.course import PuntoBancaTurn
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import PuntoBancaState
 from controller.rulebooks.punto_banca import PuntoBanca
-from devices import readings as device
 
 
 class PuntoBancaGame(CoupGame[PuntoBanca, PuntoBancaSettings, PuntoBancaState, PuntoBancaTurn]):

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import msgspec
 
-from controller.contract.events import BaccaratOutcome
+from common.contract.events import BaccaratOutcome
+from common.readings import ShoeResult
 from controller.games.baccarat import Side, Winner
 from controller.games.coups.state import CARD_DECISIONS, CoupState
 from controller.games.dealt.state import DealtEntry, DealtRound, Stop
-from devices.readings import ShoeResult
 
 MAX_WAITING_CARDS = 12
 """Cards that may wait for a person: two coups. Later ones are counted but not followed."""

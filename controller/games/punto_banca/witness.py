@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.events import RoundUnresolved
+from common.contract.events import RoundUnresolved
+from common.readings import CardCut, ShoeResult
 from controller.games import shoe, talla
 from controller.games.coups.state import ROUND_DECISIONS
 from controller.games.dealt.cards import TableCard
 from controller.games.moves import readings_of
 from controller.games.punto_banca.course import PuntoBancaTurn, disagree
 from controller.games.punto_banca.state import PuntoBancaEntry
-from devices.readings import CardCut, ShoeResult
 
 
 def on_cut(turn: PuntoBancaTurn, _reading: CardCut) -> None:

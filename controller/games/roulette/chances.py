@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.events import Colour, Half, Parity
+from common.contract.events import Colour, Half, Parity
 from controller.rulebooks.wheels import Roulette
 
 NUMBERS = range(1, 37)

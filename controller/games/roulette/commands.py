@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.contract.commands import BetPlace, BetsClose, BetWithdraw
+from common.contract.commands import BetPlace, BetsClose, BetWithdraw
 from controller.games import stakes
 from controller.games.guards import FieldCheck, Row, Rows, is_open
 from controller.games.roles import AT_THE_TABLE

@@ -8,8 +8,9 @@ chances (``roulette.chances``), zero (``games.zero``).
 
 from __future__ import annotations
 
-from controller.contract.events import Colour
-from controller.contract.shown import RouletteShown
+from common.contract.events import Colour
+from common.contract.shown import RouletteShown
+from common.readings import Number, WheelCell, WheelNumber, WheelPhase
 from controller.games import stakes
 from controller.games.roulette import commands, readings
 from controller.games.roulette.chances import chances
@@ -21,7 +22,6 @@ from controller.games.wheels import game as wheels
 from controller.games.wheels.game import WheelGame
 from controller.games.zero import choices
 from controller.rulebooks.wheels import Roulette
-from devices.readings import Number, WheelCell, WheelNumber, WheelPhase
 
 INPUTS = wheels.INPUTS.also(
     readings={

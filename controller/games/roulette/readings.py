@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from common.readings import WheelCell, WheelNumber, WheelPhase
 from controller.games.moves import frames_of
 from controller.games.roulette.state import RouletteLaunch, WheelRound
 from controller.games.roulette.turn import RouletteTurn
 from controller.games.wheels import readings as wheel
 from controller.games.wheels.readings import WheelCourses, WheelSeen
 from controller.games.wheels.state import WheelState
-from devices.readings import WheelCell, WheelNumber, WheelPhase
 
 
 def on_phase(turn: RouletteTurn, reading: WheelPhase) -> None:

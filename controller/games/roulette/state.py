@@ -6,11 +6,11 @@ from typing import Self
 
 import msgspec
 
+from common.readings import Direction
 from controller.games.wheels.state import WheelEntry as WheelEntry
 from controller.games.wheels.state import WheelRound as WheelRound
 from controller.games.wheels.state import WheelState
 from controller.games.wheels.state import WheelTally as LastNumber
-from devices.readings import Direction
 
 
 class RouletteLaunch(msgspec.Struct, frozen=True):

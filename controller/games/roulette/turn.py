@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.contract.events import RouletteOutcome
+from common.contract.events import RouletteOutcome
+from common.readings import LinkGap, LinkLate, Reading, WheelNumber, WheelPhase
 from controller.games import stakes
 from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import BREACHES, RouletteSettings
@@ -12,7 +13,6 @@ from controller.games.roulette.state import RouletteState, WheelEntry, WheelRoun
 from controller.games.stakes import Bounds, bounds
 from controller.games.wheels.turn import WheelCourse, WheelTurn
 from controller.rulebooks.wheels import Roulette
-from devices.readings import LinkGap, LinkLate, Reading, WheelNumber, WheelPhase
 
 
 def outcome(turn: RouletteTurn, entry: WheelEntry) -> RouletteOutcome:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.commands import BetPlace, BetWithdraw, HandAct, ResultCorrect
-from controller.contract.refusals import RejectedError
-from controller.contract.shown import TexasHouseShown
+from common.contract.commands import BetPlace, BetWithdraw, HandAct, ResultCorrect
+from common.contract.refusals import RejectedError
+from common.contract.shown import TexasHouseShown
 from controller.games.banked import game as banked
 from controller.games.banked.game import BankedGame
 from controller.games.banked.readings import deal_waiting

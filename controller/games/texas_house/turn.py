@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.contract.commands import (
+from common.contract.commands import (
     BetPlace,
     BetWithdraw,
     Command,
@@ -17,8 +17,8 @@ from controller.contract.commands import (
     ResultCorrect,
     VoidReason,
 )
-from controller.contract.events import AwardQualified, BetPlaced, Hand, Settled
-from controller.contract.refusals import RejectedError
+from common.contract.events import AwardQualified, BetPlaced, Hand, Settled
+from common.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn

@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import combinations
 from math import ceil, floor
 
-from controller.contract.commands import BetPlace, BetWithdraw
-from controller.contract.refusals import RejectedError
+from common.contract.commands import BetPlace, BetWithdraw
+from common.contract.refusals import RejectedError
 from controller.games import stakes
 from controller.games.stakes import Stake
 from controller.games.trente.course import TrenteTurn

@@ -9,14 +9,15 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.contract.commands import CardDecide, Command, LastRoundsAnnounce, RoundVoid
-from controller.contract.events import (
+from common.contract.commands import CardDecide, Command, LastRoundsAnnounce, RoundVoid
+from common.contract.events import (
     Announcement,
     CardDealt,
     CardRemoved,
     TrenteOutcome,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
+from common.readings import CardCut, CardDrawn
 from controller.games import shoe, stakes, talla
 from controller.games.coups import commands
 from controller.games.coups.turn import CoupTurn, Made, Why, of_no_place
@@ -29,7 +30,6 @@ from controller.games.trente.rows import ROWS, WINNERS, hands, is_coup, marks, n
 from controller.games.trente.settings import TrenteSettings
 from controller.games.trente.state import MAX_WAITING_CARDS, TrenteEntry, TrenteState
 from controller.rulebooks.trente import Trente
-from devices.readings import CardCut, CardDrawn
 
 
 class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):

@@ -11,8 +11,9 @@ for what wins, ``coups`` and ``dealt`` for what it shares with other games.
 
 from __future__ import annotations
 
-from controller.contract import commands as person
-from controller.contract.shown import TrenteShown
+from common import readings as device
+from common.contract import commands as person
+from common.contract.shown import TrenteShown
 from controller.games import stakes
 from controller.games.coups import commands, game
 from controller.games.coups.game import CoupGame
@@ -25,7 +26,6 @@ from controller.games.trente.settings import TrenteSettings
 from controller.games.trente.state import TrenteState
 from controller.games.zero import choices
 from controller.rulebooks.trente import Trente
-from devices import readings as device
 
 
 class TrenteGame(CoupGame[Trente, TrenteSettings, TrenteState, TrenteTurn]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.contract.events import TrenteOutcome
+from common.contract.events import TrenteOutcome
 from controller.games.trente.settings import TrenteSettings
 from controller.games.trente.state import TrenteEntry, TrenteState
 from controller.games.zero import choices

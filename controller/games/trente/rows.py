@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from controller.contract.events import Hand
+from common.contract.events import Hand
 from controller.games.cards import is_red, pips
 
 Row = Literal["black", "red"]

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.contract.commands import CardsTurn, HandAct
-from controller.contract.shown import TrijokerShown
+from common.contract.commands import CardsTurn, HandAct
+from common.contract.shown import TrijokerShown
 from controller.games.banked import commands
 from controller.games.banked import game as banked
 from controller.games.banked.game import BankedGame

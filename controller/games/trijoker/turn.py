@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from controller.contract.commands import DealError
-from controller.contract.events import BetPlaced, Hand, Settled
-from controller.contract.refusals import RejectedError
+from common.contract.commands import DealError
+from common.contract.events import BetPlaced, Hand, Settled
+from common.contract.refusals import RejectedError
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
 from controller.games.dealt import cards as on_table

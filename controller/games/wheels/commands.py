@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.contract.commands import (
+from common.contract.commands import (
     BetPlace,
     BetsClose,
     BetsOpen,
@@ -18,8 +18,9 @@ from controller.contract.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.contract.events import AnyOutcome, LastRounds, ResultCorrected, SessionClosed
-from controller.contract.refusals import RejectedError
+from common.contract.events import AnyOutcome, LastRounds, ResultCorrected, SessionClosed
+from common.contract.refusals import RejectedError
+from common.readings import Number
 from controller.games import stakes
 from controller.games.guards import (
     FieldCheck,
@@ -40,7 +41,6 @@ from controller.games.wheels.readings import FINISHED_PHASES
 from controller.games.wheels.state import Purpose, WheelCountdown, WheelEntry, WheelRound
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
 from controller.rulebooks.law import Law
-from devices.readings import Number
 
 # Sessions
 

@@ -17,16 +17,16 @@ from typing import Any
 
 import msgspec
 
-from controller.contract import commands as person
-from controller.contract.events import AnyEvent
-from controller.contract.history import AnyLine
+from common.contract import commands as person
+from common.contract.events import AnyEvent
+from common.contract.history import AnyLine
+from common.readings import AnyReading, WheelFault
 from controller.games import stakes
 from controller.games.machine import SILENCES, Choices, Inputs, Machine
 from controller.games.rounds import line
 from controller.games.wheels import commands, readings
 from controller.games.wheels.state import HISTORY_ROUNDS, WheelState
 from controller.games.wheels.turn import WheelTurn
-from devices.readings import AnyReading, WheelFault
 
 INPUTS = Inputs(
     readings={

@@ -9,10 +9,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from controller.games.moves import frames_of
-from controller.games.wheels.state import WheelEntry, WheelRound, WheelState
-from controller.games.wheels.turn import DECISIONS, WRONG_DEVICE, WheelTurn, Why
-from devices.readings import (
+from common.readings import (
     AnyReading,
     Number,
     Phase,
@@ -22,6 +19,9 @@ from devices.readings import (
     WheelNumber,
     WheelPhase,
 )
+from controller.games.moves import frames_of
+from controller.games.wheels.state import WheelEntry, WheelRound, WheelState
+from controller.games.wheels.turn import DECISIONS, WRONG_DEVICE, WheelTurn, Why
 
 FINISHED_PHASES: tuple[Phase | None, ...] = ("closed", "idle", "bets_open")
 """The phases in which the wheel has finished the spin before."""

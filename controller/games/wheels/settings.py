@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from controller.contract.commands import VoidReason
+from common.contract.commands import VoidReason
 
 Policy = Literal["warn", "ask", "void"]
 """What follows from a breach: report it, ask a person about the result, or void the spin."""

@@ -9,10 +9,10 @@ from typing import ClassVar, Literal, Self, TypeVar
 
 import msgspec
 
-from controller.contract.events import Frame
+from common.contract.events import Frame
+from common.readings import Number, Phase
 from controller.games.rounds import Rounds, in_place
 from controller.games.stakes import Stake
-from devices.readings import Number, Phase
 
 HISTORY_ROUNDS = 20
 """Rounds in the retained history."""

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeGuard
 
 from msgspec.structs import replace
 
-from controller.contract.commands import Command, VoidReason
-from controller.contract.events import (
+from common.contract.commands import Command, VoidReason
+from common.contract.events import (
     AnyOutcome,
     BetsClosed,
     Frame,
@@ -21,7 +21,8 @@ from controller.contract.events import (
     RoundUnresolved,
     Settled,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
+from common.readings import Number, Phase, Reading
 from controller.games import stakes
 from controller.games.moves import Moves
 from controller.games.stakes import Bounds, Stake
@@ -29,7 +30,6 @@ from controller.games.wheels.settings import Policy, WheelBreach, WheelSettings
 from controller.games.wheels.state import WheelEntry, WheelRound, WheelState
 from controller.rulebooks.law import Law
 from controller.rulebooks.wheels import WheelBook
-from devices.readings import Number, Phase, Reading
 
 DECISIONS = ("round.confirm", "round.void")
 """Commands for a round that the machine must not decide."""

@@ -18,6 +18,11 @@ import msgspec
 import pytest
 from nacl.pwhash import argon2id
 
+from common import clock
+from common.chain.checkpoint import key_path, load_key, public
+from common.chain.schema import JournalUnusableError
+from common.confidential.boxes import CardCipher
+from common.contract.notation import read_event
 from controller.backup import manifest as manifests
 from controller.backup import sealed_keys
 from controller.backup import take as taking
@@ -27,23 +32,18 @@ from controller.backup.restore import RestoreResult, restore
 from controller.backup.sealed_keys import read_passphrase
 from controller.backup.take import back_up
 from controller.cli import main
-from controller.confidential.boxes import CardCipher
 from controller.configuration.file import load
-from controller.contract.notation import read_event
 from controller.journal.file import UnfinishedRestoreError, restoring_path
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.journal.schema import JournalUnusableError
 from controller.journal.setup import Boot
 from controller.proof.audit import audit
-from controller.proof.checkpoint import key_path, load_key, public
 from controller.proof.outcome import ProofOutcome
 from controller.proof.sealing import seal
 from controller.proof.segment import folder as days_of
 from controller.proof.verify import verify
 from controller.tables.after_restore import MIN_SESSION_JUMP
 from controller.tables.table import MAX_READINGS_PER_SESSION
-from devices import clock
 from tests.controller.proof.test_references import PUNTO_BANCA, SURVEILLANCE, draw, start, unseal
 from tests.support.journal.premises import Premises, entries, evening
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from common.new_file import create_private, named_in_errors, replace_file
 from controller.cli import main
-from devices.new_file import create_private, named_in_errors, replace_file
 from tests.support.disk import mount
 from tests.support.for_each import for_each
 from tests.support.waiting import TIMEOUT_SECONDS

@@ -11,12 +11,9 @@ import pytest
 from msgspec.structs import replace
 from nacl.signing import SigningKey
 
-from controller.cli import main
-from controller.configuration.file import load
-from controller.configuration.settings import ConfigurationError
-from controller.people.pin_key import open_pin_key, read_pepper, read_pin_keys
-from controller.people.private_key import make_private_key, open_private_key
-from controller.people.register import (
+from common.people.pin_key import open_pin_key, read_pepper, read_pin_keys
+from common.people.private_key import make_private_key, open_private_key
+from common.people.register import (
     People,
     PeopleError,
     checked_people,
@@ -24,7 +21,10 @@ from controller.people.register import (
     to_base64url,
     write_people,
 )
-from tests.controller.people.test_private_key import LEAST, PASSPHRASE
+from controller.cli import main
+from controller.configuration.file import load
+from controller.configuration.settings import ConfigurationError
+from tests.common.people.test_private_key import LEAST, PASSPHRASE
 from tests.support.for_each import for_each
 from tests.support.people.staff import public
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from devices.readings import DeviceReport
+from common.readings import DeviceReport
 from devices.recording import read_recording
 from tests.daemon.test_boards import Simulated
 from tests.devices.test_recordings import readings_of

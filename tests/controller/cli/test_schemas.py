@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from common.contract.schemas import documents
+from common.contract.vocabulary import pages
 from controller.cli import main
-from controller.contract.schemas import documents
-from controller.contract.vocabulary import pages
 
 
 @pytest.fixture(scope="module")

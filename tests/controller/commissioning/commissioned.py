@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nacl.pwhash import argon2id
 
-from controller.people.private_key import make_private_key
+from common.people.private_key import make_private_key
 from tests.support.waiting import TIMEOUT_SECONDS
 
 NOVAMAS = Path(sys.executable).with_name("novamas")

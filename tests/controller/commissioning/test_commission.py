@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from common.contract.retained import Identity
 from controller.cli import main
 from controller.commissioning.judgement import judge, verdict
 from controller.commissioning.protocol import (
@@ -21,7 +22,6 @@ from controller.commissioning.protocol import (
     RecordingSummary,
     read_signed,
 )
-from controller.contract.retained import Identity
 from tests.controller.commissioning.commissioned import Person, key
 from tests.support.daemon.process import Wheel
 from tests.support.devices.parts import Pty

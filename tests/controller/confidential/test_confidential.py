@@ -15,10 +15,9 @@ import pytest
 import structlog
 from nacl.public import PrivateKey
 
-from controller.cli import main
-from controller.confidential.bodies import is_locked, is_sealed
-from controller.confidential.boxes import CardCipher, UnopenedBoxError, open_sealed
-from controller.contract.commands import (
+from common.confidential.bodies import is_locked, is_sealed
+from common.confidential.boxes import CardCipher, UnopenedBoxError, open_sealed
+from common.contract.commands import (
     AnyCommand,
     BetsClose,
     CardDecide,
@@ -27,7 +26,7 @@ from controller.contract.commands import (
     RoundConfirm,
     SessionOpen,
 )
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     CardDealt,
     CardRemoved,
@@ -35,22 +34,23 @@ from controller.contract.events import (
     CardTurned,
     RoundResult,
 )
-from controller.contract.notation import Input, read_event, read_input, write
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import About
-from controller.contract.topics import Topics
+from common.contract.notation import Input, read_event, read_input, write
+from common.contract.refusals import RejectedError
+from common.contract.retained import About
+from common.contract.topics import Topics
+from common.metrics.text import exposition
+from common.readings import AnyReading, CardDrawn, LinkGarbage, LinkUp, ShoeReset, unescape
+from controller.cli import main
 from controller.games.decks import deck
 from controller.games.game import Game
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.metrics.text import exposition
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.service.metrics import FAMILIES, by_name, table_metrics
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.calls import BytesReceived
-from devices.readings import AnyReading, CardDrawn, LinkGarbage, LinkUp, ShoeReset, unescape
 from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
 from tests.support.games.face_down import Cards, FaceDown

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.commands import (
+from common.contract.commands import (
     COMMANDS,
     CardDecide,
     CardsDeal,
@@ -20,13 +20,13 @@ from controller.contract.commands import (
     ResultCorrect,
     RoundConfirm,
 )
-from controller.contract.events import DataLate
-from controller.contract.notation import Input, write
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import About
+from common.contract.events import DataLate
+from common.contract.notation import Input, write
+from common.contract.refusals import RejectedError
+from common.contract.retained import About
+from common.readings import READINGS, CardDrawn, JournalRestore, Reading, ShufflerVerdict
 from controller.games.games import make_game
 from controller.tables.table import Table
-from devices.readings import READINGS, CardDrawn, JournalRestore, Reading, ShufflerVerdict
 from tests.controller.confidential.test_confidential import published_by
 from tests.support.games.anything import anything
 from tests.support.games.decrees import PAIRS

@@ -12,14 +12,14 @@ from typing import Any, Union, get_args, get_origin
 import msgspec
 import pytest
 
+from common.money import AMOUNT_META
+from common.places import KeyPath as Place
+from common.places import format_path, loads
 from controller.cli import main
 from controller.configuration.amounts import in_minor_units
 from controller.configuration.settings import JackpotConfig
 from controller.games.games import GAMES, settings_of
 from devices.drivers import DRIVERS, driver
-from devices.money import AMOUNT_META
-from devices.places import KeyPath as Place
-from devices.places import format_path, loads
 
 Shape = tuple[str, str]
 """A key, and a TOML value for it with ``%s`` in place of an amount."""

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common import places, sections
 from controller.configuration import settings
 from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError, Mistake
-from devices import places, sections
 from devices.drivers import DRIVERS, driver
 from tests.support.for_each import for_each
 

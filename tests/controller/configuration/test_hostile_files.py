@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import fields
 
+from common import places, sections
 from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError
 from controller.games.games import GAMES, make_game, settings_of
 from controller.rulebooks.rulebook import rulebook
-from devices import places, sections
 from devices.drivers import DRIVERS, driver
 from devices.profiles.language import Profile
 from devices.profiles.profile import ProfileError as ProfileMistaken

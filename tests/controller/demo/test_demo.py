@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
+from common.contract.times import format_utc
 from controller.cli import demo as program
-from controller.contract.times import format_utc
 from controller.demo.floor import DemoFloor
 from controller.demo.places import FLOOR_TABLES
 from tests.support.programs import running

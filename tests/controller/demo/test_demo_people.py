@@ -12,18 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.cli import demo
-from controller.cli.carrousel import settings_of
-from controller.configuration.file import load
-from controller.contract.commands import AnyCommand
-from controller.demo.jackpot import PROGRAM, linked
-from controller.demo.people import CommandFields, Player, Stacked, TableSeen, dice, shoe, wheel
-from controller.demo.places import FLOOR_TABLES, TWO_TABLES, DemoTable, places
-from controller.demo.poker import croupier
-from controller.demo.staff import enrol
-from controller.demo.table_head import PLAYER_BY_GAME
-from controller.games.games import make_game
-from devices.readings import (
+from common.contract.commands import AnyCommand
+from common.readings import (
     AnyReading,
     DiceFault,
     DiceRead,
@@ -38,6 +28,16 @@ from devices.readings import (
     WheelFault,
     WheelPhase,
 )
+from controller.cli import demo
+from controller.cli.carrousel import settings_of
+from controller.configuration.file import load
+from controller.demo.jackpot import PROGRAM, linked
+from controller.demo.people import CommandFields, Player, Stacked, TableSeen, dice, shoe, wheel
+from controller.demo.places import FLOOR_TABLES, TWO_TABLES, DemoTable, places
+from controller.demo.poker import croupier
+from controller.demo.staff import enrol
+from controller.demo.table_head import PLAYER_BY_GAME
+from controller.games.games import make_game
 from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.terms import find_flaws
 

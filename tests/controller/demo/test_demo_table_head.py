@@ -16,18 +16,18 @@ import aiomqtt
 import msgspec
 import pytest
 
-from controller.contract.command_fields import Command
-from controller.contract.commands import SessionOpen
-from controller.contract.orders import read_order
-from controller.contract.refusals import RejectedError
-from controller.contract.topics import Topics
+from common.contract.command_fields import Command
+from common.contract.commands import SessionOpen
+from common.contract.orders import read_order
+from common.contract.refusals import RejectedError
+from common.contract.topics import Topics
+from common.people.signed_command import claims_of
+from common.readings import CardDrawn
 from controller.demo import table_head
 from controller.demo.floor import DemoError
 from controller.demo.places import places
 from controller.demo.staff import enrol
 from controller.demo.table_head import PLAYER_BY_GAME, TableHead
-from controller.people.signed_command import claims_of
-from devices.readings import CardDrawn
 from tests.controller.demo.test_demo_people import OPENING, PACKETS, AtTable
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.waiting import TIMEOUT_SECONDS

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.events import AwardQualified, ResultCorrected
-from controller.contract.refusals import RejectedError
+from common.contract.events import AwardQualified, ResultCorrected
+from common.contract.refusals import RejectedError
 from tests.support.for_each import for_each
 from tests.support.games.banked_play import Play
 from tests.support.games.outcomes import history, outcome_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     CardDealt,
     CardTurned,
     DeckChecked,
@@ -16,8 +16,8 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.contract.refusals import RejectedError
-from devices.readings import CardDrawn, ShufflerState, ShufflerVerdict
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn, ShufflerState, ShufflerVerdict
 from tests.support.for_each import for_each
 from tests.support.games.banked_play import PAIRS, Play, bets_of, irregularities, voids
 from tests.support.games.outcomes import outcome_of

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     CardDealt,
     CardTurned,
@@ -18,11 +18,9 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.contract.notation import read_event, write
-from controller.contract.refusals import RejectedError
-from controller.games.dealt import cards as on_table
-from controller.games.decks import deck
-from devices.readings import (
+from common.contract.notation import read_event, write
+from common.contract.refusals import RejectedError
+from common.readings import (
     CardCut,
     CardDrawn,
     DiceRead,
@@ -34,6 +32,8 @@ from devices.readings import (
     ShufflerState,
     ShufflerVerdict,
 )
+from controller.games.dealt import cards as on_table
+from controller.games.decks import deck
 from tests.conftest import cases
 from tests.support.games.banked_play import PAIRS, Play
 from tests.support.games.corrections import Standing, there_and_back

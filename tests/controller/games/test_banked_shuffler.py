@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import AlertCleared, BetsClosed
-from controller.contract.refusals import RejectedError
-from devices.readings import ShufflerState, ShufflerStateName
+from common.contract.events import AlertCleared, BetsClosed
+from common.contract.refusals import RejectedError
+from common.readings import ShufflerState, ShufflerStateName
 from tests.support.for_each import for_each
 from tests.support.games.banked_play import PAIRS, Play
 from tests.support.games.play import of_kind

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import BetPlaced, RoundResult, Settled
-from controller.contract.refusals import RejectedError
+from common.contract.events import BetPlaced, RoundResult, Settled
+from common.contract.refusals import RejectedError
 from tests.support.games.blackjack_play import PAIRS, Play, outcomes
 from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AlertCleared,
     AlertRaised,
     CardDealt,
@@ -17,8 +17,8 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.contract.refusals import RejectedError
-from devices.readings import LinkGap, LinkLost, LinkStale, LinkUp, ShoeFault, ShoeReset
+from common.contract.refusals import RejectedError
+from common.readings import LinkGap, LinkLost, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.support.games.blackjack_play import PAIRS, Play, dealing, outcomes
 from tests.support.games.outcomes import history
 from tests.support.games.play import confidential, of_kind, only

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import CardDealt, HandDecided, Insurance, RoundResult
-from controller.contract.refusals import RejectedError
+from common.contract.events import CardDealt, HandDecided, Insurance, RoundResult
+from common.contract.refusals import RejectedError
 from tests.support.for_each import for_each
 from tests.support.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.support.games.outcomes import outcome_of

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import HandDecided, Insurance, RoundResult, Settled
-from controller.contract.refusals import RejectedError
+from common.contract.events import HandDecided, Insurance, RoundResult, Settled
+from common.contract.refusals import RejectedError
 from tests.support.for_each import for_each
 from tests.support.games.blackjack_play import PAIRS, Play, outcomes
 from tests.support.games.outcomes import outcome_of

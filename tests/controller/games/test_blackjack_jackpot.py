@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import AwardQualified, JackpotStaked, RoundResult
-from controller.contract.refusals import RejectedError
+from common.contract.events import AwardQualified, JackpotStaked, RoundResult
+from common.contract.refusals import RejectedError
 from controller.games.games import make_game
 from tests.support.for_each import for_each
 from tests.support.games.blackjack_play import Play

@@ -16,7 +16,7 @@ from math import sqrt
 
 import pytest
 
-from controller.contract.events import RoundResult
+from common.contract.events import RoundResult
 from controller.games.blackjack.course import dealer_hand
 from controller.games.blackjack.hands import dealer_draws
 from controller.games.cards import composition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import Hand, HandDecided, RoundResult
+from common.contract.events import Hand, HandDecided, RoundResult
 from controller.games.blackjack.hands import (
     compare,
     dealer_hands,

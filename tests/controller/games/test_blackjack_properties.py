@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     CardDealt,
     CardExpected,
@@ -29,12 +29,12 @@ from controller.contract.events import (
     ShoeCut,
     ShoeEnded,
 )
-from controller.contract.notation import Input, read_input
-from controller.contract.refusals import RejectedError
+from common.contract.notation import Input, read_input
+from common.contract.refusals import RejectedError
+from common.readings import CardCut, CardDrawn, LinkGap, LinkStale, LinkUp, Reading, ShoeReset
 from controller.games.blackjack.course import HAND_COMMANDS
 from controller.games.blackjack.hands import points
 from controller.games.cards import DECK, composition
-from devices.readings import CardCut, CardDrawn, LinkGap, LinkStale, LinkUp, Reading, ShoeReset
 from tests.conftest import cases
 from tests.support.games.anything import FOREIGN
 from tests.support.games.blackjack_play import PAIRS, Play

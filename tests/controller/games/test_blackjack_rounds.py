@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     BetsClosed,
     CardDealt,
     CardExpected,
@@ -13,7 +13,7 @@ from controller.contract.events import (
     RoundOpened,
     RoundResult,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.support.games.outcomes import history
 from tests.support.games.play import of_kind, only, whats

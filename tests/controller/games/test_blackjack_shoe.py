@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from controller.contract.events import (
+from common.contract.events import (
     AlertCleared,
     CardDealt,
     CardExpected,
@@ -19,9 +19,9 @@ from controller.contract.events import (
     ShoeEnded,
     ShoeStarted,
 )
-from controller.contract.notation import write
-from controller.contract.refusals import RejectedError
-from devices.readings import CardDrawn
+from common.contract.notation import write
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn
 from tests.support.games.blackjack_play import DECREES, PAIRS, Play, dealing, outcomes
 from tests.support.games.play import confidential, of_kind, only, whats
 

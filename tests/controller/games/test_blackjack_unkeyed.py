@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     CardDealt,
     Irregularity,
     RoundResult,
@@ -16,7 +16,7 @@ from controller.contract.events import (
     ShoeCut,
     ShoeEnded,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.blackjack_play import Play, outcomes
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import ResultCorrected, RoundResult, RoundVoid, Settled
-from controller.contract.refusals import RejectedError
+from common.contract.events import ResultCorrected, RoundResult, RoundVoid, Settled
+from common.contract.refusals import RejectedError
 from tests.support.games.cells_play import DECREES, Play, table
 from tests.support.games.decrees import by_decree
 from tests.support.games.play import only

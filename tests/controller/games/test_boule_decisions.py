@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     Irregularity,
     LastRounds,
     LimitChanged,
@@ -16,11 +16,11 @@ from controller.contract.events import (
     RoundVoid,
     SessionOpened,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
+from common.readings import WheelFaultName
 from controller.games.boule.game import BouleGame
 from controller.games.boule.settings import BREACHES, BouleSettings
 from controller.games.games import make_game
-from devices.readings import WheelFaultName
 from tests.support.for_each import for_each
 from tests.support.games.cells_play import DECREES, Play, table
 from tests.support.games.outcomes import outcome_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AlertRaised,
     BetPlaced,
     BetsClosed,
@@ -18,7 +18,7 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from controller.games.boule.chances import bets, chances, winning
 from controller.rulebooks.rulebook import rulebook
 from controller.rulebooks.wheels import Boule

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     BetsClosed,
     BetsLastCall,
     Irregularity,
@@ -14,7 +14,7 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from devices.readings import Phase, WheelFaultName
+from common.readings import Phase, WheelFaultName
 from tests.support.games.cells_play import table
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     BetsClosed,
     BetsLastCall,
@@ -22,10 +22,10 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.contract.events import RoundVoid as Null
-from controller.contract.notation import Input
-from controller.contract.refusals import RejectedError
-from devices.readings import (
+from common.contract.events import RoundVoid as Null
+from common.contract.notation import Input
+from common.contract.refusals import RejectedError
+from common.readings import (
     LinkLost,
     LinkUp,
     Phase,

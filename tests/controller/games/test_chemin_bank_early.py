@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import BetPlaced, Irregularity, RoundResult
-from controller.contract.refusals import RejectedError
+from common.contract.events import BetPlaced, Irregularity, RoundResult
+from common.contract.refusals import RejectedError
 from tests.support.for_each import for_each
 from tests.support.games.chemin_play import DECREES, Play, at_table, rules
 from tests.support.games.play import of_kind, only

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from controller.contract.events import Irregularity
+from common.contract.events import Irregularity
 from tests.support.for_each import for_each
 from tests.support.games.chemin_play import DECREES, Play, at_table
 from tests.support.games.play import of_kind

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     CardDealt,
     CardRemoved,
     CardTurned,
@@ -14,8 +14,8 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.contract.refusals import RejectedError
-from devices.readings import LinkGap, LinkLost, LinkUp
+from common.contract.refusals import RejectedError
+from common.readings import LinkGap, LinkLost, LinkUp
 from tests.support.games.chemin_play import at_table, points, result_of, rules
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only, whats

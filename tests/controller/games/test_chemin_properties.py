@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.contract.commands import CardDecide, CardsTurn
-from controller.contract.events import AnyEvent, CardDealt, RoundResult
-from controller.contract.notation import Input, write
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardDecide, CardsTurn
+from common.contract.events import AnyEvent, CardDealt, RoundResult
+from common.contract.notation import Input, write
+from common.contract.refusals import RejectedError
+from common.readings import CardCut, CardDrawn, LinkStale, LinkUp, ShoeFault, ShoeReset
 from controller.games.cards import DECK
 from controller.games.dealt.cards import hand as cards_of
-from devices.readings import CardCut, CardDrawn, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.conftest import cases
 from tests.support.games.anything import FOREIGN
 from tests.support.games.chemin_play import PAIRS, Play

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     BetsClosed,
     CardDealt,
     CardExpected,
@@ -20,7 +20,7 @@ from controller.contract.events import (
     ShoeEnded,
     ShoeStarted,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from controller.games.cards import DECK
 from controller.games.chemin.hands import bank_duty
 from controller.games.chemin.state import CheminCoup

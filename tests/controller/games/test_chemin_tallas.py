@@ -9,7 +9,7 @@ import random
 import msgspec
 import pytest
 
-from controller.contract.events import RoundResult, ShoeCut, ShoeEnded
+from common.contract.events import RoundResult, ShoeCut, ShoeEnded
 from controller.games.cards import DECK
 from controller.games.chemin.state import CheminState
 from tests.support.games.chemin_play import PAIRS, Play

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import AnyEvent, CardsBurned, Irregularity
-from devices.readings import CardDrawn
+from common.contract.events import AnyEvent, CardsBurned, Irregularity
+from common.readings import CardDrawn
 from tests.support.games.circle_play import HOLES, Play, table
 
 rule = pytest.mark.rule

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.events import Hand, ResultCorrected, RoundResult
-from controller.contract.notation import read_input
-from controller.contract.refusals import RejectedError
+from common.contract.events import Hand, ResultCorrected, RoundResult
+from common.contract.notation import read_input
+from common.contract.refusals import RejectedError
 from controller.games.circle.streets import pack
 from controller.games.dealt.state import HISTORY_ROUNDS
 from tests.support.games.circle_draw_play import covered

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     BettingOpened,
     CardTurned,
     HandDecided,
     Irregularity,
     RoundResult,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.circle_play import (
     SYNTHETIC,
     half_dealt,

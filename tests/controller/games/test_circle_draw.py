@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     BettingOpened,
     CardDealt,
     CardExpected,
@@ -15,7 +15,7 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.circle_draw_play import (
     DEAL,
     covered,

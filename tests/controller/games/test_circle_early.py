@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     CardDealt,
     CardRemoved,
     CardTurned,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.circle_play import HOLES, holdem, laid, shuffled, table, void, whats
 from tests.support.games.decrees import by_decree
 from tests.support.games.play import of_kind

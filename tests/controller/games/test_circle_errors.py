@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AlertRaised,
     CardDealt,
     CardRemoved,
@@ -13,7 +13,7 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.for_each import for_each
 from tests.support.games.circle_play import (
     HOLES,

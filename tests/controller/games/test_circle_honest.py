@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from controller.contract.events import Irregularity, RoundResult
+from common.contract.events import Irregularity, RoundResult
 from controller.games.circle.opening import FIRST_DEAL_CARDS, lowest, opens
 from controller.games.circle.streets import pack, ranking
 from controller.games.hands.evaluator import best, value

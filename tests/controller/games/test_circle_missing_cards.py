@@ -7,8 +7,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from controller.contract.events import DeckChecked
-from devices.readings import ShufflerVerdict
+from common.contract.events import DeckChecked
+from common.readings import ShufflerVerdict
 from tests.support.games.circle_play import Play, table
 from tests.support.games.play import confidential, of_kind
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     CardRemoved,
     CardTurned,
     HandDecided,
     Irregularity,
     RoundOpened,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.circle_draw_play import (
     DEAL,
     HANDS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     BettingOpened,
     ButtonMoved,
     CardDealt,
@@ -16,8 +16,8 @@ from controller.contract.events import (
     RoundResult,
     SessionClosed,
 )
-from controller.contract.refusals import RejectedError
-from devices.readings import ShufflerState, ShufflerVerdict
+from common.contract.refusals import RejectedError
+from common.readings import ShufflerState, ShufflerVerdict
 from tests.support.games.circle_play import HOLES, Play, holdem, table
 from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of

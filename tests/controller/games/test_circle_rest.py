@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import AnyEvent, Irregularity
+from common.contract.events import AnyEvent, Irregularity
 from tests.support.games.circle_play import Play, table
 
 rule = pytest.mark.rule

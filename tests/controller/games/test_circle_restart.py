@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import AnyEvent, Irregularity, RoundResult
-from controller.contract.refusals import RejectedError
-from devices.readings import CardDrawn, LinkLost, LinkUp
+from common.contract.events import AnyEvent, Irregularity, RoundResult
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn, LinkLost, LinkUp
 from tests.support.games.circle_play import Play, table
 from tests.support.games.outcomes import outcome_of
 

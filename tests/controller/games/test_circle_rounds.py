@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     BetsClosed,
     BettingOpened,
     CardDealt,
@@ -15,7 +15,7 @@ from controller.contract.events import (
     Irregularity,
     RoundResult,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.circle_play import PAIRS, SYNTHETIC, deal_out, holdem, shuffled, table
 from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of

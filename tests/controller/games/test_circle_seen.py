@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     CardDealt,
     CardExpected,
@@ -17,9 +17,9 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.contract.notation import write
-from controller.contract.refusals import RejectedError
-from devices.readings import LinkGap
+from common.contract.notation import write
+from common.contract.refusals import RejectedError
+from common.readings import LinkGap
 from tests.support.for_each import for_each
 from tests.support.games.circle_play import PAIRS, Play, half_dealt, shuffled, table, whats
 from tests.support.games.play import of_kind

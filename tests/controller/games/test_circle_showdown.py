@@ -11,8 +11,8 @@ from itertools import combinations
 import pytest
 from pokerkit.hands import OmahaEightOrBetterLowHand, OmahaHoldemHand, StandardHighHand
 
-from controller.contract.events import Hand, HandDecided, ResultCorrected, RoundResult
-from controller.contract.refusals import RejectedError
+from common.contract.events import Hand, HandDecided, ResultCorrected, RoundResult
+from common.contract.refusals import RejectedError
 from controller.games.circle.game import CircleGame
 from controller.games.decks import deck
 from controller.games.hands.evaluator import best_of

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import AnyEvent, RoundResult
-from controller.contract.refusals import RejectedError
-from devices.readings import CardDrawn
+from common.contract.events import AnyEvent, RoundResult
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn
 from tests.support.games.circle_play import HOLES, Play, table
 from tests.support.games.outcomes import outcome_of
 

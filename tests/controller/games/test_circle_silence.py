@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import BetsClosed, CardDealt
-from devices.readings import LinkLost, LinkStale, LinkUnintelligible, LinkUp, ShoeReset
+from common.contract.events import BetsClosed, CardDealt
+from common.readings import LinkLost, LinkStale, LinkUnintelligible, LinkUp, ShoeReset
 from tests.support.games.circle_play import HOLES, Play, holdem, table, whats
 from tests.support.games.play import of_kind
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     BettingOpened,
     CardDealt,
     CardRemoved,
     HandDecided,
     RoundResult,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.circle_draw_play import covered, discard, opened
 from tests.support.games.circle_play import Play, deal_out, holdem, shuffled, table, whats
 from tests.support.games.outcomes import outcome_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     BetPlaced,
     BettingOpened,
@@ -17,7 +17,7 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.circle_play import Play, table
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind

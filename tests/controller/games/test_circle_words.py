@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.for_each import for_each
 from tests.support.games.circle_play import Play, table
 

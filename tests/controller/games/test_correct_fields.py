@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.notation import read_input
-from controller.contract.refusals import RejectedError
+from common.contract.notation import read_input
+from common.contract.refusals import RejectedError
 from controller.games.games import make_game
 from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.craps_play import Play, ruled, table
 
 FIRST = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import PointSet, ResultCorrected, ShooterChanged
-from controller.contract.refusals import RejectedError
+from common.contract.events import PointSet, ResultCorrected, ShooterChanged
+from common.contract.refusals import RejectedError
 from tests.support.games.craps_play import table
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only, whats

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     DiceChosen,
     DiceRegistered,
     DieLost,
     Irregularity,
     RoundResult,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.for_each import for_each
 from tests.support.games.craps_play import DECREES, OTHERS, SET, Play, ruled, table
 from tests.support.games.outcomes import outcome_of

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import BetPlaced, Irregularity, RoundResult, ShooterChanged
-from controller.contract.refusals import RejectedError
+from common.contract.events import BetPlaced, Irregularity, RoundResult, ShooterChanged
+from common.contract.refusals import RejectedError
 from tests.support.for_each import for_each
 from tests.support.games.craps_play import DECREES, Play, ruled, table
 from tests.support.games.play import of_kind, only, whats

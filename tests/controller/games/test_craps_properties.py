@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     BetsClosed,
     DiceChosen,
@@ -20,10 +20,10 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.contract.events import RoundVoid as Null
-from controller.contract.notation import Input
+from common.contract.events import RoundVoid as Null
+from common.contract.notation import Input
+from common.readings import DiceFault, DiceRead, DiceState, LinkLate, LinkLost, LinkStale, LinkUp
 from controller.games.craps.bets import next_point, settle_all
-from devices.readings import DiceFault, DiceRead, DiceState, LinkLate, LinkLost, LinkStale, LinkUp
 from tests.conftest import cases
 from tests.support.games.craps_play import DECREES, OTHERS, SET, Play, table
 from tests.support.games.holds import continues, has_one_end, sessions_of, step, step_and_check

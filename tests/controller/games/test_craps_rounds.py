@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from controller.contract.commands import VoidReason
-from controller.contract.events import (
+from common.contract.commands import VoidReason
+from common.contract.events import (
     BetsClosed,
     Irregularity,
     PointSet,
@@ -16,7 +16,7 @@ from controller.contract.events import (
     RoundVoid,
     ShooterChanged,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.for_each import for_each
 from tests.support.games.craps_play import DECREES, faces, outcomes, ruled, table
 from tests.support.games.outcomes import history, outcome_of

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     LastRounds,
     RoundUnresolved,
     SessionClosed,
     ShooterChanged,
 )
-from controller.contract.refusals import RejectedError
-from devices.readings import CardCut
+from common.contract.refusals import RejectedError
+from common.readings import CardCut
 from tests.support.games.craps_play import DECREES, table
 from tests.support.games.outcomes import history
 from tests.support.games.play import of_kind, only, whats

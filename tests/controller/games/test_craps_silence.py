@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AlertCleared,
     AlertRaised,
     Irregularity,
@@ -14,8 +14,8 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.contract.refusals import RejectedError
-from devices.readings import LinkGap, LinkStale
+from common.contract.refusals import RejectedError
+from common.readings import LinkGap, LinkStale
 from tests.support.for_each import for_each
 from tests.support.games.craps_play import DECREES, Play, ruled, table
 from tests.support.games.outcomes import history, outcome_of

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.commands import (
+from common.contract.commands import (
     COMMANDS,
     BetPlace,
     BoxesSet,
@@ -18,10 +18,10 @@ from controller.contract.commands import (
     RoundVoid,
     tag_of,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
+from common.readings import LinkOpen
 from controller.games.dealt.phases import PHASES, Phase
 from controller.people.authority import allowed_commands, command_rights
-from devices.readings import LinkOpen
 from tests.conftest import cases
 from tests.controller.tables.test_unresolved import followed, hold, table
 from tests.support.for_each import for_each

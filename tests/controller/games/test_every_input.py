@@ -8,16 +8,16 @@ from functools import cache
 import msgspec
 import pytest
 
-from controller.contract.commands import COMMANDS
-from controller.contract.events import (
+from common.contract.commands import COMMANDS
+from common.contract.events import (
     Irregularity,
 )
-from controller.contract.notation import read_input
-from controller.contract.refusals import RejectedError
-from controller.games.games import make_game
-from devices.readings import (
+from common.contract.notation import read_input
+from common.contract.refusals import RejectedError
+from common.readings import (
     CardDrawn,
 )
+from controller.games.games import make_game
 from tests.support.for_each import for_each
 from tests.support.games.anything import FOREIGN, WHO, anything
 from tests.support.games.decrees import PAIRS

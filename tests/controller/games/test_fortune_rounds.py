@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     BetsClosed,
     BetsLastCall,
     Irregularity,
@@ -19,11 +19,11 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.contract.events import RoundVoid as Null
-from controller.contract.refusals import RejectedError
+from common.contract.events import RoundVoid as Null
+from common.contract.refusals import RejectedError
+from common.readings import WheelFaultName
 from controller.games.fortune.game import FortuneGame
 from controller.games.fortune.settings import BREACHES
-from devices.readings import WheelFaultName
 from tests.controller.games.test_boule_rounds import cases
 from tests.support.for_each import for_each
 from tests.support.games.cells_play import DECREES, Play, table

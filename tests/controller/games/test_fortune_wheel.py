@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pytest
 
+from common.readings import Number
 from controller.games.fortune.wheel import OF_64, faults, usual
 from controller.games.games import make_game
 from controller.rulebooks.rulebook import rulebook
 from controller.rulebooks.wheels import FortuneWheelBook
-from devices.readings import Number
 from tests.support.games.cells_play import DECREES
 
 every = pytest.mark.parametrize("decree", DECREES)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import ResultCorrected
-from controller.contract.refusals import RejectedError
+from common.contract.events import ResultCorrected
+from common.contract.refusals import RejectedError
 from tests.controller.games.test_house_taken_back import BANK, LOW, ONE, TWO, back, texas, trijoker
 from tests.support.for_each import for_each
 from tests.support.games import circle_play, poker_play

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import BetPlaced, Irregularity, LastRounds, RoundResult
-from controller.contract.refusals import RejectedError
+from common.contract.events import BetPlaced, Irregularity, LastRounds, RoundResult
+from common.contract.refusals import RejectedError
 from tests.controller.rulebooks.test_rulebook_house_poker import book_of
 from tests.support.for_each import for_each
 from tests.support.games.outcomes import outcome_of

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.events import AwardQualified, ResultCorrected, RoundResult
-from controller.contract.refusals import RejectedError
+from common.contract.events import AwardQualified, ResultCorrected, RoundResult
+from common.contract.refusals import RejectedError
 from controller.games.dealt.state import HISTORY_ROUNDS
 from controller.games.games import make_game
 from controller.games.poker.state import MAX_REMEMBERED_ROUNDS

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AlertCleared,
     AlertRaised,
     BetsClosed,
     CardDealt,
     Irregularity,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.play import of_kind
 from tests.support.games.poker_play import Play, dealt, go, stopped, table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     CardDealt,
     CardRemoved,
     CardTurned,
@@ -13,7 +13,7 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from controller.games.decks import DECKS
 from controller.games.house_poker.discards import bank_discards
 from tests.support.for_each import for_each

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import CardDealt, CardTurned, HandDecided, Irregularity
-from controller.contract.refusals import RejectedError
+from common.contract.events import CardDealt, CardTurned, HandDecided, Irregularity
+from common.contract.refusals import RejectedError
 from tests.support.for_each import for_each
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind

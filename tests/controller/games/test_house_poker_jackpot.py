@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AwardQualified,
     BetPlaced,
     Irregularity,
     JackpotStaked,
     RoundResult,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from controller.games.hands.evaluator import value
 from controller.games.house_poker.pays import prizes
 from controller.rulebooks.house_poker import JackpotRules

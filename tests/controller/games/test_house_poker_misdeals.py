@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.commands import VoidReason
-from controller.contract.events import (
+from common.contract.commands import VoidReason
+from common.contract.events import (
     AlertCleared,
     AlertRaised,
     CardDealt,
@@ -14,7 +14,7 @@ from controller.contract.events import (
     Irregularity,
     RoundVoid,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.for_each import for_each
 from tests.support.games.play import of_kind
 from tests.support.games.poker_play import Play, singly, stopped, table

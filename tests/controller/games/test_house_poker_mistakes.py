@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import CardDealt, CardTurned, DeckChecked, Irregularity
-from controller.contract.refusals import RejectedError
-from devices.readings import ShufflerVerdict
+from common.contract.events import CardDealt, CardTurned, DeckChecked, Irregularity
+from common.contract.refusals import RejectedError
+from common.readings import ShufflerVerdict
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import confidential, of_kind
 from tests.support.games.poker_play import Play, box, dealt, result, singly, stopped, table

@@ -8,8 +8,8 @@ from collections import Counter
 import msgspec
 import pytest
 
-from controller.contract.commands import CardsShow
-from controller.contract.events import (
+from common.contract.commands import CardsShow
+from common.contract.events import (
     AnyEvent,
     CardDealt,
     CardRemoved,
@@ -19,7 +19,7 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.contract.notation import Input, read_event, write
+from common.contract.notation import Input, read_event, write
 from controller.games.cards import DECK
 from tests.conftest import cases
 from tests.support.games.corrections import Standing, there_and_back

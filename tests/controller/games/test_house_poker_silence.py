@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     CardDealt,
     Irregularity,
@@ -14,8 +14,8 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.contract.refusals import RejectedError
-from devices.readings import LinkLost
+from common.contract.refusals import RejectedError
+from common.readings import LinkLost
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind
 from tests.support.games.poker_play import Play, box, dealt, singly, table

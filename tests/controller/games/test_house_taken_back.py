@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import AnyEvent, BetPlaced, CardDealt, CardExpected, HandDecided
-from controller.contract.refusals import RejectedError
+from common.contract.events import AnyEvent, BetPlaced, CardDealt, CardExpected, HandDecided
+from common.contract.refusals import RejectedError
 from tests.support.games import banked_play, circle_play
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind

@@ -10,18 +10,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AwardQualified,
     BetPlaced,
     Irregularity,
     JackpotInPlay,
     JackpotStaked,
 )
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.refusals import RejectedError
-from controller.contract.shown import LinkedJackpot
+from common.contract.messages.messages import LANGUAGES
+from common.contract.refusals import RejectedError
+from common.contract.shown import LinkedJackpot
+from common.readings import JackpotStanding, OutOfPlay
 from controller.games.games import make_game
-from devices.readings import JackpotStanding, OutOfPlay
 from tests.support.games import blackjack_play, poker_play
 from tests.support.games.outcomes import shown
 from tests.support.games.play import of_kind

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.events import AnyEvent, LastRounds, RoundOpened
-from controller.contract.notation import read_input
-from controller.contract.refusals import RejectedError
+from common.contract.events import AnyEvent, LastRounds, RoundOpened
+from common.contract.notation import read_input
+from common.contract.refusals import RejectedError
 from controller.games.game import Game
 from controller.games.games import make_game
 from tests.support.for_each import for_each

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from controller.contract.events import DeviceState
+from common.contract.events import DeviceState
+from common.readings import CardDrawn, LinkUnintelligible, ShoeFault, ShoeReset, ShufflerVerdict
 from controller.games.cards import DECK
 from controller.games.games import make_game
 from controller.tables.table import Table
-from devices.readings import CardDrawn, LinkUnintelligible, ShoeFault, ShoeReset, ShufflerVerdict
 from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
 from tests.support.games.play import confidential

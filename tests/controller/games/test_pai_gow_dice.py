@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AlertCleared,
     AlertRaised,
     ButtonMoved,
@@ -16,9 +16,9 @@ from controller.contract.events import (
     DiceThrown,
     Irregularity,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
+from common.readings import DiceFault
 from controller.games.games import make_game
-from devices.readings import DiceFault
 from tests.support.for_each import for_each
 from tests.support.games.banked_play import Play, bets_of, irregularities
 from tests.support.games.decrees import by_decree

@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     CardDealt,
     CardRemoved,
     CardTurned,
     DeckChecked,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from controller.games.decks import deck
 from tests.support.for_each import for_each
 from tests.support.games.banked_play import Play, bets_of, irregularities, voids

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.events import CardDealt, CardTurned
+from common.contract.events import CardDealt, CardTurned
 from controller.games.cards import DECK
 from controller.games.dealt.cards import (
     Table,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.commands import CardsShow
-from controller.contract.notation import Input
+from common.contract.commands import CardsShow
+from common.contract.notation import Input
 from controller.games.games import make_game
 from tests.support.games.play import confidential
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AlertCleared,
     AlertRaised,
     CardDealt,
@@ -21,9 +21,9 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.contract.notation import write
-from controller.contract.refusals import RejectedError
-from devices.readings import CardDrawn, ShoeFault
+from common.contract.notation import write
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn, ShoeFault
 from tests.support.for_each import for_each
 from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import history, outcome_of

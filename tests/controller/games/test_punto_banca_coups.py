@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     BetsClosed,
     CardDealt,
     CardTurned,
@@ -18,9 +18,9 @@ from controller.contract.events import (
     RoundOpened,
     RoundResult,
 )
-from controller.contract.notation import write
-from controller.contract.refusals import RejectedError
-from devices.readings import ShoeResult
+from common.contract.notation import write
+from common.contract.refusals import RejectedError
+from common.readings import ShoeResult
 from tests.support.for_each import for_each
 from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import history, outcome_of, shown

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     CardsBurned,
     CardTurned,
@@ -16,8 +16,8 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.contract.notation import read_input
-from devices.readings import AnyReading, CardDrawn, Reading, ShoeResult
+from common.contract.notation import read_input
+from common.readings import AnyReading, CardDrawn, Reading, ShoeResult
 from tests.support.for_each import for_each
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     CardDealt,
     CardTurned,
     RoundResult,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.controller.games.test_punto_banca_cards import stopped, table
 from tests.support.games.play import of_kind
 

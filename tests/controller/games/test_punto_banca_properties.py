@@ -11,8 +11,8 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.contract.commands import CardDecide, CardsTurn
-from controller.contract.events import (
+from common.contract.commands import CardDecide, CardsTurn
+from common.contract.events import (
     BetsClosed,
     CardDealt,
     CardRemoved,
@@ -23,11 +23,8 @@ from controller.contract.events import (
     RoundVoid,
     ShoeEnded,
 )
-from controller.contract.notation import Input, write
-from controller.games.baccarat import next_card, points
-from controller.games.cards import DECK
-from controller.games.punto_banca.state import PuntoBancaState
-from devices.readings import (
+from common.contract.notation import Input, write
+from common.readings import (
     CardCut,
     CardDrawn,
     LinkGap,
@@ -38,6 +35,9 @@ from devices.readings import (
     ShoeReset,
     ShoeResult,
 )
+from controller.games.baccarat import next_card, points
+from controller.games.cards import DECK
+from controller.games.punto_banca.state import PuntoBancaState
 from tests.conftest import cases
 from tests.support.games.anything import FOREIGN
 from tests.support.games.holds import continues, sessions_of, spoken, step_and_check

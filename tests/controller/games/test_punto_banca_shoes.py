@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from controller.contract.commands import BetsClose, BetsOpen, CardsTurn, ShoeStart
-from controller.contract.events import (
+from common.contract.commands import BetsClose, BetsOpen, CardsTurn, ShoeStart
+from common.contract.events import (
     AnyEvent,
     CardsBurned,
     Irregularity,
@@ -21,10 +21,10 @@ from controller.contract.events import (
     ShoeCut,
     ShoeEnded,
 )
-from controller.contract.notation import write
+from common.contract.notation import write
+from common.readings import CardCut, CardDrawn
 from controller.games.baccarat import is_natural
 from controller.games.cards import pips
-from devices.readings import CardCut, CardDrawn
 from tests.support.for_each import for_each
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     CardDealt,
     Irregularity,
     RoundOpened,
     RoundResult,
     RoundUnresolved,
 )
-from controller.contract.notation import write
-from controller.contract.refusals import RejectedError
-from devices.readings import LinkGap, LinkLate, LinkLost, LinkStale, LinkUp
+from common.contract.notation import write
+from common.contract.refusals import RejectedError
+from common.readings import LinkGap, LinkLate, LinkLost, LinkStale, LinkUp
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only
 from tests.support.games.punto_banca_play import DECREES, Play

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AlertRaised,
     CardDealt,
     CardsBurned,
@@ -21,8 +21,8 @@ from controller.contract.events import (
     ShoeEnded,
     ShoeStarted,
 )
-from controller.contract.refusals import RejectedError
-from devices.readings import CardCut, CardDrawn, ShoeReset
+from common.contract.refusals import RejectedError
+from common.readings import CardCut, CardDrawn, ShoeReset
 from tests.support.for_each import for_each
 from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of

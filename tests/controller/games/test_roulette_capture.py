@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     Irregularity,
     RoundOpened,
     RoundResult,

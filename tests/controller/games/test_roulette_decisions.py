@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import ResultCorrected, RoundResult, RoundUnresolved, RoundVoid
-from controller.contract.refusals import RejectedError
+from common.contract.events import ResultCorrected, RoundResult, RoundUnresolved, RoundVoid
+from common.contract.refusals import RejectedError
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only, whats
 from tests.support.games.roulette_play import Play

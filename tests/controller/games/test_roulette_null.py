@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.commands import Role, VoidReason
-from controller.contract.events import (
+from common.contract.commands import Role, VoidReason
+from common.contract.events import (
     BetsClosed,
     Irregularity,
     RoundOpened,
@@ -13,8 +13,8 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.contract.refusals import RejectedError
-from devices.readings import LinkStale, LinkUp
+from common.contract.refusals import RejectedError
+from common.readings import LinkStale, LinkUp
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only, whats
 from tests.support.games.roulette_play import DECREES, PAIRS, Play

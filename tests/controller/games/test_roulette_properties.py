@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.contract.commands import AnyCommand, RoundVoid
-from controller.contract.events import (
+from common.contract.commands import AnyCommand, RoundVoid
+from common.contract.events import (
     AnyEvent,
     BetsClosed,
     ResultCorrected,
@@ -17,9 +17,9 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.contract.events import RoundVoid as Null
-from controller.contract.notation import Input, read_input
-from devices.readings import LinkStale, LinkUp, Number, Phase, WheelFault, WheelNumber, WheelPhase
+from common.contract.events import RoundVoid as Null
+from common.contract.notation import Input, read_input
+from common.readings import LinkStale, LinkUp, Number, Phase, WheelFault, WheelNumber, WheelPhase
 from tests.conftest import cases
 from tests.support.games.holds import (
     continues,

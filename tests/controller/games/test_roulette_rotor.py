@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import Irregularity, RoundResult
-from devices.readings import Direction, LinkLate, LinkStale, LinkUp
+from common.contract.events import Irregularity, RoundResult
+from common.readings import Direction, LinkLate, LinkStale, LinkUp
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
 from tests.support.games.roulette_play import Play

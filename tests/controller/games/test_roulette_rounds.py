@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AlertCleared,
     AlertRaised,
     BetsClosed,
@@ -13,7 +13,7 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from devices.readings import Number
+from common.readings import Number
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only, whats
 from tests.support.games.roulette_play import DECREES, Play

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     Irregularity,
     LastRounds,
     LimitChanged,
@@ -13,7 +13,7 @@ from controller.contract.events import (
     RoundUnresolved,
     SessionOpened,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
 from tests.support.games.roulette_play import DECREES, PAIRS, Play

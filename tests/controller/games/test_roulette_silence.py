@@ -4,8 +4,8 @@ person may confirm.
 
 from __future__ import annotations
 
-from controller.contract.events import BetsClosed, RoundOpened, RoundResult, RoundUnresolved
-from devices.readings import LinkLost, LinkStale, LinkUp
+from common.contract.events import BetsClosed, RoundOpened, RoundResult, RoundUnresolved
+from common.readings import LinkLost, LinkStale, LinkUp
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
 from tests.support.games.roulette_play import Play

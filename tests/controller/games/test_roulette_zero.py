@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from controller.contract.events import ResultCorrected
+from common.contract.events import ResultCorrected
 from controller.games.zero import choices, may_leave_prison, worth
 from controller.rulebooks.rulebook import rulebook
 from tests.support.games.decrees import by_decree

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.commands import ShoeStart
+from common.contract.commands import ShoeStart
+from common.readings import ShoeFault
 from controller.games import shoe
 from controller.games.cards import DECK
 from controller.games.shoe import Shoe, ShoeSettings
 from controller.rulebooks.cards import ShoeRules
-from devices.readings import ShoeFault
 from tests.support.for_each import for_each
 
 RULES = ShoeRules(decks=6, behind=7, burn="shown", backs=(3, 3), index=True, new=False)

@@ -10,12 +10,11 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from controller.contract.commands import COMMANDS, SessionOpen, tag_of
-from controller.contract.events import AlertCleared, AlertRaised, CardExpected, Irregularity
-from controller.contract.notation import Input, read_input
-from controller.contract.topics import level
-from controller.games.games import make_game
-from devices.readings import (
+from common.contract.commands import COMMANDS, SessionOpen, tag_of
+from common.contract.events import AlertCleared, AlertRaised, CardExpected, Irregularity
+from common.contract.notation import Input, read_input
+from common.contract.topics import level
+from common.readings import (
     AnyReading,
     CardDrawn,
     LinkLost,
@@ -23,6 +22,7 @@ from devices.readings import (
     ShufflerPacket,
     ShufflerState,
 )
+from controller.games.games import make_game
 from tests.controller.mqtt.test_integrator_pages import PERSON, ROUNDS, Round
 from tests.support import contract
 from tests.support.for_each import for_each

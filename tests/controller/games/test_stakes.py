@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from controller.contract.events import BetPlaced
-from controller.contract.refusals import RejectedError
+from common.contract.events import BetPlaced
+from common.contract.refusals import RejectedError
 from controller.games.games import make_game
 from tests.support.for_each import for_each
 from tests.support.games.play import AnyPlay, only

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from controller.contract.commands import COMMANDS, Command, tag_of
-from controller.contract.refusals import RejectedError
+from common.contract.commands import COMMANDS, Command, tag_of
+from common.contract.refusals import RejectedError
 from controller.games.games import GAMES, make_game
 from controller.tables.table import is_counted
 from tests.support.for_each import for_each

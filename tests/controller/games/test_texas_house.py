@@ -10,14 +10,14 @@ from math import comb
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AwardQualified,
     CardDealt,
     CardTurned,
     HandDecided,
     RoundOpened,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from controller.games.cards import DECK
 from controller.games.hands.evaluator import best, best_of, value
 from controller.games.texas_house.turn import reaches

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     CardDealt,
     CardRemoved,
     Irregularity,
     RoundResult,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 from tests.support.games.trente_play import BLACK_WINS, RED_WINS, table

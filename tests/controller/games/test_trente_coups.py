@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     BetsClosed,
     CardDealt,
     CardExpected,
@@ -15,7 +15,7 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from controller.games.cards import is_red
 from controller.games.trente.rows import is_coup, marks, next_row, points, rows, winner
 from tests.support.games.decrees import by_decree

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import BetPlaced
-from controller.contract.refusals import RejectedError
+from common.contract.events import BetPlaced
+from common.contract.refusals import RejectedError
 from tests.support.games.play import AnyPlay, of_kind
 from tests.support.games.trente_play import Play
 

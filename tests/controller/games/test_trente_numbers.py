@@ -19,7 +19,7 @@ from math import sqrt
 
 import pytest
 
-from controller.contract.events import RoundResult
+from common.contract.events import RoundResult
 from controller.games.cards import RANKS, composition
 from controller.games.trente.rows import next_row, points
 from tests.support.games.outcomes import outcome_of

@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.contract.events import (
+from common.contract.events import (
     BetsClosed,
     CardDealt,
     CardExpected,
@@ -21,10 +21,8 @@ from controller.contract.events import (
     RoundVoid,
     ShoeEnded,
 )
-from controller.contract.notation import Input, write
-from controller.games.cards import DECK
-from controller.games.trente.rows import is_coup, next_row, points, winner
-from devices.readings import (
+from common.contract.notation import Input, write
+from common.readings import (
     CardCut,
     CardDrawn,
     LinkGap,
@@ -34,6 +32,8 @@ from devices.readings import (
     ShoeFault,
     ShoeReset,
 )
+from controller.games.cards import DECK
+from controller.games.trente.rows import is_coup, next_row, points, winner
 from tests.conftest import cases
 from tests.support.games.anything import FOREIGN
 from tests.support.games.holds import continues, sessions_of, step_and_check

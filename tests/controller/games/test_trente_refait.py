@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import ResultCorrected, RoundResult, RoundUnresolved
-from controller.contract.refusals import RejectedError
+from common.contract.events import ResultCorrected, RoundResult, RoundUnresolved
+from common.contract.refusals import RejectedError
 from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     CardDealt,
     Irregularity,
     RoundResult,
     RoundUnresolved,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from controller.games.trente.state import MAX_WAITING_CARDS
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     AlertCleared,
     AlertRaised,
     CardDealt,
@@ -21,8 +21,8 @@ from controller.contract.events import (
     ShoeCut,
     ShoeEnded,
 )
-from controller.contract.refusals import RejectedError
-from devices.readings import ShoeFault
+from common.contract.refusals import RejectedError
+from common.readings import ShoeFault
 from tests.support.for_each import for_each
 from tests.support.games.decrees import by_decree
 from tests.support.games.outcomes import outcome_of

@@ -8,7 +8,7 @@ from math import comb, prod
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     BetPlaced,
     CardDealt,
     CardExpected,
@@ -17,13 +17,13 @@ from controller.contract.events import (
     LastRounds,
     RoundOpened,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
+from common.readings import ShufflerState
 from controller.games.cards import RANKS
 from controller.games.games import make_game
 from controller.games.hands.evaluator import value
 from controller.games.trijoker.turn import pays
 from controller.rulebooks.rulebook import rulebook
-from devices.readings import ShufflerState
 from tests.support.for_each import for_each
 from tests.support.games.banked_play import Play, bets_of, irregularities, voids
 from tests.support.games.decrees import by_decree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import (
+from common.contract.events import (
     CardDealt,
     CardExpected,
     CardRemoved,
@@ -14,7 +14,7 @@ from controller.contract.events import (
     RoundVoid,
     ShoeStarted,
 )
-from controller.contract.refusals import RejectedError
+from common.contract.refusals import RejectedError
 from tests.support.games.chemin_play import Play, at_table, points, result_of, rules
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats

@@ -4,7 +4,7 @@ table says.
 
 from __future__ import annotations
 
-from controller.contract.events import HandDecided, Irregularity
+from common.contract.events import HandDecided, Irregularity
 from controller.games.chemin.hands import bank_duty
 from controller.games.chemin.state import CheminCoup, Word
 from controller.games.dealt.cards import TableCard

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from controller.contract.events import RoundResult, RoundUnresolved
-from devices.readings import AnyReading, LinkGap, LinkLost, LinkUp, WheelCell
+from common.contract.events import RoundResult, RoundUnresolved
+from common.readings import AnyReading, LinkGap, LinkLost, LinkUp, WheelCell
 from tests.support.for_each import for_each
 from tests.support.games.cells_play import Play as Cells
 from tests.support.games.play import of_kind, only

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from common.contract.events import AlertCleared, AlertRaised, RoundResult
+from common.readings import Phase, WheelCell, WheelFault, WheelFaultName, WheelPhase
 from controller.configuration.file import load
 from controller.configuration.settings import ConfigurationError
-from controller.contract.events import AlertCleared, AlertRaised, RoundResult
 from devices.drivers import DRIVERS, driver
-from devices.readings import Phase, WheelCell, WheelFault, WheelFaultName, WheelPhase
 from tests.support.for_each import for_each
 from tests.support.games import cells_play
 from tests.support.games.outcomes import outcome_of

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from common.chain.schema import Record
 from controller.journal import file, read_back
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Record
 from tests.controller.journal.test_read_back import filled, flip, where
 from tests.support.journal.premises import Premises
 from tests.support.journal.records import record

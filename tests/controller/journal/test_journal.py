@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
+from common.chain.schema import JournalFullError, JournalUnusableError, Row
 from controller.journal import file, writer
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.journal.schema import JournalFullError, JournalUnusableError, Row
 from controller.journal.store import JournalStore
 from tests.support.journal.records import record
 from tests.support.programs import running

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from common.chain.checkpoint import key_path, make_key
+from common.chain.schema import Entry
 from controller.journal import read_back, writer
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Entry
-from controller.proof.checkpoint import key_path, make_key
 from controller.proof.sealing import seal
 from tests.support.journal.records import record
 

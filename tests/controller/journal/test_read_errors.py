@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal import file, journal, salvage, schema, store
+from common.chain import schema
+from common.chain.schema import Entry, JournalReadError, JournalUnusableError
+from controller.journal import file, journal, salvage, store
 from controller.journal.file import open_checked
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.reader import JournalReader
 from controller.journal.salvage import format_positions
-from controller.journal.schema import Entry, JournalReadError, JournalUnusableError
 from controller.tables.runner import TableRunner
 from tests.support.disk import spoil
 from tests.support.journal.premises import Premises

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import pytest
 from nacl.public import PrivateKey
 
-from controller.confidential.boxes import CardCipher
-from controller.contract.commands import COMMANDS
-from controller.contract.notation import read_input
-from controller.contract.topics import Topics
+from common.confidential.boxes import CardCipher
+from common.contract.commands import COMMANDS
+from common.contract.notation import read_input
+from common.contract.topics import Topics
+from common.readings import Reading
 from controller.games.catalogue import catalogue, playable
 from controller.games.games import GAMES, make_game
 from controller.games.machine import Machine
@@ -25,7 +26,6 @@ from controller.mqtt.connection import IncomingMessage
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
-from devices.readings import Reading
 from tests.support import contract
 
 PAGES = "".join(

@@ -17,15 +17,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nacl.public import PrivateKey
 
-from controller.confidential.boxes import CardCipher
-from controller.contract.commands import BetPlace, BetsOpen, BoxesSet, SessionOpen
-from controller.contract.events import BetPlaced, JackpotInPlay
-from controller.contract.notation import read_event
-from controller.contract.orders import Recall
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import About
-from controller.contract.times import format_utc
-from controller.contract.topics import Topics
+from common import clock
+from common.confidential.boxes import CardCipher
+from common.contract.commands import BetPlace, BetsOpen, BoxesSet, SessionOpen
+from common.contract.events import BetPlaced, JackpotInPlay
+from common.contract.notation import read_event
+from common.contract.orders import Recall
+from common.contract.refusals import RejectedError
+from common.contract.retained import About
+from common.contract.times import format_utc
+from common.contract.topics import Topics
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.mqtt import jackpots
@@ -38,7 +39,6 @@ from controller.mqtt.jackpots import (
 )
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.table import Table
-from devices import clock
 from tests.support.for_each import for_each
 
 LINK = JackpotLink("palma", "carrousel-1", "t1", "ARA02", simulated=False)

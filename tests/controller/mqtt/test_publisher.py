@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import cast
 
+from common.contract.topics import Topics
 from controller.configuration.settings import BrokerConfig
-from controller.contract.topics import Topics
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.mqtt.connection import PublisherConnection

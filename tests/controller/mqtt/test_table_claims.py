@@ -8,8 +8,8 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.contract.node import NodeClaim
-from controller.contract.topics import Topics
+from common.contract.node import NodeClaim
+from common.contract.topics import Topics
 from controller.mqtt.table_claims import (
     CLAIM_EXPIRY_SECONDS,
     CLAIM_INTERVAL_SECONDS,

@@ -15,8 +15,8 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.refusals import RejectedError
-from controller.contract.topics import (
+from common.contract.refusals import RejectedError
+from common.contract.topics import (
     MAX_RESPONSE_TOPIC_BYTES,
     MAX_RESPONSE_TOPIC_LEVELS,
     Topics,

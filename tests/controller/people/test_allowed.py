@@ -4,9 +4,9 @@ fields, and the command that undoes it.
 
 from __future__ import annotations
 
-from controller.contract.commands import COMMANDS, Command, tag_of
-from controller.contract.forms import form
-from controller.contract.retained import Undo
+from common.contract.commands import COMMANDS, Command, tag_of
+from common.contract.forms import form
+from common.contract.retained import Undo
 from controller.games.games import make_game
 from controller.people.authority import allowed_commands, command_rights, narrow_at_table
 from tests.support.for_each import for_each

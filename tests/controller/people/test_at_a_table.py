@@ -11,23 +11,23 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from controller.contract.commands import RoundConfirm, RoundVoid, SessionOpen
-from controller.contract.notation import Input
-from controller.contract.refusals import RejectedError
-from controller.contract.topics import Topics
+from common.contract.commands import RoundConfirm, RoundVoid, SessionOpen
+from common.contract.notation import Input
+from common.contract.refusals import RejectedError
+from common.contract.topics import Topics
+from common.people.register import People, checked_people
+from common.people.seen import SeenCommands
+from common.people.two_persons import SECOND_PERSON_SECONDS, needs_two
+from common.readings import LinkUp, Phase, WheelFault, WheelNumber, WheelPhase
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.mqtt.connection import IncomingMessage
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.people.authority import command_rights
 from controller.people.gate import CommandGate
-from controller.people.register import People, checked_people
-from controller.people.seen import SeenCommands
-from controller.people.two_persons import SECOND_PERSON_SECONDS, needs_two
 from controller.proof.evidence import Evidence
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
-from devices.readings import LinkUp, Phase, WheelFault, WheelNumber, WheelPhase
 from tests.controller.tables.test_runner import make_runner
 from tests.support.people.signing import LASA, VIDAL, claims, token
 from tests.support.people.staff import HEAD, PERSONS

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.commands import (
+from common.contract.commands import (
     COMMANDS,
     DealError,
     DeviceCommand,
@@ -16,9 +16,10 @@ from controller.contract.commands import (
     SessionOpen,
     ShoeStart,
 )
-from controller.contract.notation import read_input
-from controller.contract.orders import DeviceOrder, Recall
-from controller.contract.refusals import RejectedError
+from common.contract.notation import read_input
+from common.contract.orders import DeviceOrder, Recall
+from common.contract.refusals import RejectedError
+from common.people.roles import COMMANDING_ROLES, ENROLLABLE_ROLES, EnrolledRole
 from controller.games.games import make_game
 from controller.games.machine import Machine
 from controller.people.authority import (
@@ -30,7 +31,6 @@ from controller.people.authority import (
     narrow,
     narrow_at_table,
 )
-from controller.people.roles import COMMANDING_ROLES, ENROLLABLE_ROLES, EnrolledRole
 from tests.support.for_each import for_each
 from tests.support.games.anything import anything
 from tests.support.games.decrees import PAIRS

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from controller.contract.commands import ResultCorrect
-from controller.contract.orders import DeviceOrder, Recall
-from controller.contract.refusals import RejectedError
+from common.contract.commands import ResultCorrect
+from common.contract.orders import DeviceOrder, Recall
+from common.contract.refusals import RejectedError
+from common.people.register import Person, checked_people
+from common.people.seen import SeenCommands
+from common.people.signed_command import sign
+from common.people.two_persons import SECOND_PERSON_SECONDS, CommandSubject
 from controller.people.authority import command_rights, narrow
 from controller.people.gate import CommandGate, PermittedCommand
-from controller.people.register import Person, checked_people
-from controller.people.seen import SeenCommands
-from controller.people.signed_command import sign
-from controller.people.two_persons import SECOND_PERSON_SECONDS, CommandSubject
 from tests.conftest import cases
 from tests.support.people.staff import (
     AUDIENCE,

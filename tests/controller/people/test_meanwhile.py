@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from controller.contract.commands import SessionOpen
-from controller.contract.topics import Topics, level
+from common.contract.commands import SessionOpen
+from common.contract.topics import Topics, level
+from common.people.seen import SeenCommands
+from common.readings import LinkLost, LinkUp, Phase, WheelFault, WheelNumber, WheelPhase
 from controller.journal.journal import Journal
 from controller.mqtt.connection import IncomingMessage
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.people.authority import command_rights
 from controller.people.gate import CommandGate
-from controller.people.seen import SeenCommands
-from devices.readings import LinkLost, LinkUp, Phase, WheelFault, WheelNumber, WheelPhase
 from tests.controller.people.test_at_a_table import people
 from tests.controller.tables.test_runner import make_runner
 from tests.support.people.signing import LASA, VIDAL, claims, token

@@ -7,10 +7,10 @@ from typing import get_args
 
 import pytest
 
+from common.people.register import to_base64url, write_people
+from common.people.two_persons import MARKED_BY_DEFAULT, Mark
 from controller.configuration.file import load
 from controller.configuration.settings import ConfigurationError, PeopleConfig
-from controller.people.register import to_base64url, write_people
-from controller.people.two_persons import MARKED_BY_DEFAULT, Mark
 from tests.support.for_each import for_each
 from tests.support.people.staff import SIGNER, SITE_KEY, people, public
 

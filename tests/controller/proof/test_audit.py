@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from nacl.public import PrivateKey
 
+from common.chain.schema import entry_hash, genesis
+from common.confidential.boxes import CardCipher
+from common.readings import LinkUp
 from controller.cli import main
-from controller.confidential.boxes import CardCipher
-from controller.journal.schema import entry_hash, genesis
 from controller.journal.store import JournalStore
 from controller.proof.audit import audit
 from controller.proof.findings import Audit
 from devices.calls import BytesReceived
-from devices.readings import LinkUp
 from tests.support.journal.premises import Premises, entries, evening
 
 

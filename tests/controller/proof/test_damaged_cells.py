@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
+from common.chain.checkpoint import checkpoint_path, key_path, load_key, public
 from controller.cli import main
 from controller.proof.audit import audit
-from controller.proof.checkpoint import checkpoint_path, key_path, load_key, public
 from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import segments
 from controller.proof.verify import verify

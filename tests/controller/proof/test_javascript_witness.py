@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.contract import mono as differences
+from common import clock
+from common.contract import mono as differences
+from common.readings import MAX_EXACT_INTEGER
 from controller.journal import mono
 from controller.proof.audit import audit
 from controller.proof.outcome import ProofOutcome
-from devices import clock
-from devices.readings import MAX_EXACT_INTEGER
 from tests.controller.proof.test_verify import archive, witnessed
 from tests.support.journal.premises import entries, evening
 

@@ -12,20 +12,20 @@ import msgspec
 import pytest
 from nacl.public import PrivateKey
 
+from common.confidential.bodies import is_sealed
+from common.confidential.boxes import CardCipher, open_sealed
+from common.contract.commands import Command
+from common.contract.events import DataLate, Frame, RoundResult, TrenteOutcome
+from common.contract.notation import read_event, write
+from common.contract.retained import About
+from common.contract.sealed import Sealed
+from common.readings import CardDrawn
 from controller.cli import main
-from controller.confidential.bodies import is_sealed
-from controller.confidential.boxes import CardCipher, open_sealed
-from controller.contract.commands import Command
-from controller.contract.events import DataLate, Frame, RoundResult, TrenteOutcome
-from controller.contract.notation import read_event, write
-from controller.contract.retained import About
-from controller.contract.sealed import Sealed
 from controller.games.games import make_game
 from controller.proof import references
 from controller.proof.audit import Unseal, audit
 from controller.proof.references import REASON_NOT_STORED, REASON_TOO_FAR, ReadingRange
 from controller.tables.table import Table
-from devices.readings import CardDrawn
 from devices.shoe.barcode_cards import RANKS
 from tests.controller.proof.test_audit import chain_again, forge
 from tests.support.games.play import make_command

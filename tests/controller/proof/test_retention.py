@@ -16,12 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from common.chain.checkpoint import key_path, load_key, public
+from common.chain.schema import Entry, JournalUnusableError
 from controller.journal import writer
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Entry, JournalUnusableError
 from controller.journal.setup import Boot, RemovedDay, boot
 from controller.proof import journal_upkeep, sealing, timekeeper
-from controller.proof.checkpoint import key_path, load_key, public
 from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import Segment, header, segments
 from controller.proof.verify import verify

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from common.chain.checkpoint import key_path, load_key, make_key, public
+from common.chain.schema import Record
 from controller.cli import main
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Record
 from controller.proof import journal_upkeep, pace
 from controller.proof.audit import audit
-from controller.proof.checkpoint import key_path, load_key, make_key, public
 from controller.proof.pace import EndedError, Throttle
 from controller.proof.sealing import DAY_SECONDS, SealedDay, remove, seal
 from controller.proof.segment import BrokenSegmentError, Segment, folder, segments, span

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from controller.contract.times import parse_utc
+from common.contract.times import parse_utc
 from controller.proof.chrony import Tracking, parse_tracking, tracking_request
 from controller.proof.kernel_clock import KernelClock, kernel_clock, read_kernel_clock
 from controller.proof.time_bound import (

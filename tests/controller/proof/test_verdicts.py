@@ -15,13 +15,13 @@ import pytest
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
+from common.chain.checkpoint import checkpoint_path, key_path, load_key, sign
+from common.chain.schema import ChainHead, Record
+from common.confidential.boxes import CardCipher
+from common.contract.node import Checkpoint
 from controller.cli import main
-from controller.confidential.boxes import CardCipher
-from controller.contract.node import Checkpoint
 from controller.journal.journal import Journal
-from controller.journal.schema import ChainHead, Record
 from controller.proof.audit import audit
-from controller.proof.checkpoint import checkpoint_path, key_path, load_key, sign
 from controller.proof.findings import OTHER_KEY
 from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import segments

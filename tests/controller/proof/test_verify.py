@@ -13,14 +13,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.cli import main
-from controller.contract.node import Checkpoint
-from controller.proof.checkpoint import (
+from common.chain.checkpoint import (
     checkpoint_path,
     key_path,
     last_checkpoint,
     signature_problem,
 )
+from common.contract.node import Checkpoint
+from controller.cli import main
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
 from controller.proof.witness import Witness

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from common import clock
 from controller.proof import timekeeper
 from controller.proof.clocks import ClockReading
-from devices import clock
 
 DAY_SECONDS = 86_400.0
 NOON = 1_793_534_400.0

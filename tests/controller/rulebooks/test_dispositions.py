@@ -11,10 +11,10 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from controller.contract.commands import COMMANDS, CardDecide, VoidReason
-from controller.contract.events import EVENTS
-from controller.contract.jackpot import JackpotState
-from controller.contract.outcomes import AnyOutcome
+from common.contract.commands import COMMANDS, CardDecide, VoidReason
+from common.contract.events import EVENTS
+from common.contract.jackpot import JackpotState
+from common.contract.outcomes import AnyOutcome
 from controller.games.games import make_game, settings_of
 from controller.games.hands.evaluator import RANKINGS
 from controller.rulebooks.dispositions import (

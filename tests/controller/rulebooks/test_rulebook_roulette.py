@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.contract.commands import Role
+from common.contract.commands import Role
 from controller.games.roulette.chances import colour
 from controller.games.roulette.settings import LAWS
 from controller.games.roulette.wheel import EUROPEAN, faults, neighbours

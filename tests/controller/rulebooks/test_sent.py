@@ -8,7 +8,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from controller.contract.events import EVENTS
+from common.contract.events import EVENTS
 from controller.rulebooks.dispositions import dispositions
 from tests.support.games.scripts import expected, scripts
 
@@ -38,7 +38,7 @@ def played() -> tuple[set[str], set[str]]:
 
 def documented() -> set[str]:
     """The irregularities of the vocabulary, which lists no law that only a refusal cites."""
-    page = ROOT / "controller" / "contract" / "irregularities.toml"
+    page = ROOT / "common" / "contract" / "irregularities.toml"
     tables = tomllib.loads(page.read_text(encoding="utf-8"))
     return {
         word for name, words in tables.items() if name.startswith("irregularity") for word in words

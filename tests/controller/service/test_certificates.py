@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from common.contract.retained import Alert
 from controller.configuration.file import load
-from controller.contract.retained import Alert
 from controller.service.certificates import ALERT_ID, CertificateWatch
 from tests.support.daemon.process import configuration
 

@@ -13,8 +13,8 @@ import structlog
 from nacl.public import PrivateKey, SealedBox
 from nacl.signing import SigningKey
 
-from controller.cli import main
-from controller.confidential.boxes import (
+from common.chain.checkpoint import public
+from common.confidential.boxes import (
     BadSignatureError,
     CardCipher,
     UnopenedBoxError,
@@ -23,11 +23,11 @@ from controller.confidential.boxes import (
     parse_public_key,
     verified_signer,
 )
-from controller.confidential.key_file import KeyFileError, read_key_file
+from common.confidential.key_file import KeyFileError, read_key_file
+from common.contract.sealed import Opened
+from controller.cli import main
 from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError
-from controller.contract.sealed import Opened
-from controller.proof.checkpoint import public
 from controller.service.keys import card_cipher
 
 PAIR = PrivateKey.generate()

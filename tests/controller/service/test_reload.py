@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from common.contract.node import ReloadHealth
 from controller.configuration.file import load
-from controller.contract.node import ReloadHealth
 from controller.service.reload import Reload
 
 SITE = '[site]\nid = "palma"\nnode = "pit-1"\ndecree = "BAL05"\n'

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from nacl.public import PrivateKey
 
+from common.confidential.boxes import CardCipher
+from common.contract.retained import Alert
+from common.contract.times import parse_utc
+from common.readings import LinkUp
 from controller.cli import check
-from controller.confidential.boxes import CardCipher
 from controller.configuration.settings import ClockConfig
-from controller.contract.retained import Alert
-from controller.contract.times import parse_utc
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.proof.chrony import Chrony
@@ -25,7 +26,6 @@ from controller.service import time_watch
 from controller.service.time_watch import UNPROVED_ALERT_ID, TimeWatch
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.table import Table
-from devices.readings import LinkUp
 from tests.controller.proof.test_time_bound import CHRONY_REPLY
 from tests.support.games.face_down import FaceDown
 from tests.support.waiting import until

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from nacl.signing import SigningKey
 
-from controller.contract.node import Checkpoint
+from common.contract.node import Checkpoint
 from controller.standby.lease import (
     GRACE_LEASES,
     MAX_GRACE_LEASES,

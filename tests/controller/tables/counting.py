@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import (
+from common.contract.commands import (
     AnyCommand,
     BetsClose,
     BetsOpen,
@@ -18,7 +18,7 @@ from controller.contract.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.contract.events import (
+from common.contract.events import (
     AlertCleared,
     AlertRaised,
     AnyEvent,
@@ -28,11 +28,11 @@ from controller.contract.events import (
     SessionClosed,
     SessionOpened,
 )
-from controller.contract.events import RoundVoid as Void
-from controller.contract.history import AnyLine, ResultLine
-from controller.contract.refusals import RejectedError
-from controller.contract.shown import Shown
-from devices.readings import AnyReading, LinkLost, WheelFault, WheelNumber
+from common.contract.events import RoundVoid as Void
+from common.contract.history import AnyLine, ResultLine
+from common.contract.refusals import RejectedError
+from common.contract.shown import Shown
+from common.readings import AnyReading, LinkLost, WheelFault, WheelNumber
 
 FAILING_NUMBER = 666
 """A number on which the game fails."""

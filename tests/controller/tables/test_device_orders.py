@@ -12,12 +12,13 @@ from typing import Any, NamedTuple, get_args
 import msgspec
 import pytest
 
-from controller.contract.commands import DeviceCommand, Role
-from controller.contract.events import AnyEvent, DeviceCommanded
-from controller.contract.notation import Input
-from controller.contract.orders import DeviceOrder
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import About
+from common.contract.commands import DeviceCommand, Role
+from common.contract.events import AnyEvent, DeviceCommanded
+from common.contract.notation import Input
+from common.contract.orders import DeviceOrder
+from common.contract.refusals import RejectedError
+from common.contract.retained import About
+from common.readings import WheelNumber
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.tables import device_orders
@@ -26,7 +27,6 @@ from controller.tables.device_orders import command_device
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.device import DeviceSupervisor
-from devices.readings import WheelNumber
 from tests.controller.tables.counting import FAILING_NUMBER, Counting
 from tests.support.devices.parts import Lines, Pty
 from tests.support.journal.premises import entries

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given as property_of
 from hypothesis import strategies as st
 
-from controller.contract.commands import BetsOpen, SessionClose, SessionOpen
-from controller.contract.events import JournalRestored, SessionOpened
-from controller.contract.notation import Input, read_input, write
-from controller.contract.times import format_utc, parse_utc
+from common.contract.commands import BetsOpen, SessionClose, SessionOpen
+from common.contract.events import JournalRestored, SessionOpened
+from common.contract.notation import Input, read_input, write
+from common.contract.times import format_utc, parse_utc
+from common.readings import JournalRestore, LinkUp
 from controller.games.games import make_game
 from controller.journal.setup import RestoredBackup
 from controller.tables.after_restore import MIN_SESSION_JUMP, restore_reading, session_jump
 from controller.tables.table import MAX_READINGS_PER_SESSION, Table, UnrestorableStateError
-from devices.readings import JournalRestore, LinkUp
 from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
 

@@ -12,13 +12,15 @@ import msgspec
 import pytest
 from nacl.public import PrivateKey
 
-from controller.confidential.boxes import CardCipher
+from common import clock
+from common.confidential.boxes import CardCipher
+from common.contract.commands import SessionOpen
+from common.contract.notation import read_event
+from common.contract.orders import Recall
+from common.contract.refusals import RejectedError
+from common.contract.topics import Topics
+from common.readings import LinkGarbage, LinkUp
 from controller.configuration.settings import BrokerConfig, ClockConfig
-from controller.contract.commands import SessionOpen
-from controller.contract.notation import read_event
-from controller.contract.orders import Recall
-from controller.contract.refusals import RejectedError
-from controller.contract.topics import Topics
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.mqtt.publisher import Publisher
@@ -29,10 +31,8 @@ from controller.service.time_watch import TimeWatch
 from controller.tables.runner import TableRunner
 from controller.tables.stages import Stages
 from controller.tables.table import Table
-from devices import clock
 from devices.calls import BytesReceived
 from devices.device import DeviceSupervisor
-from devices.readings import LinkGarbage, LinkUp
 from tests.support.devices.parts import Lines, Pty
 from tests.support.games.face_down import FaceDown
 from tests.support.waiting import until_async

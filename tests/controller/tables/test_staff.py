@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.commands import (
+from common.contract.commands import (
     Command,
     Duty,
     Role,
@@ -17,8 +17,8 @@ from controller.contract.commands import (
     StaffOff,
     StaffOn,
 )
-from controller.contract.events import StaffArrived, StaffLeft
-from controller.contract.refusals import RejectedError
+from common.contract.events import StaffArrived, StaffLeft
+from common.contract.refusals import RejectedError
 from controller.games.games import make_game
 from controller.tables.staff import MAX_STAFF
 from controller.tables.table import Table

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given as property_of
 from hypothesis import strategies as st
 
-from controller.contract.commands import (
+from common.contract.commands import (
     AlertAcknowledge,
     BetsClose,
     BetsOpen,
@@ -19,7 +19,7 @@ from controller.contract.commands import (
     SessionOpen,
     ShoeStart,
 )
-from controller.contract.events import (
+from common.contract.events import (
     AlertCleared,
     AlertRaised,
     AnyEvent,
@@ -29,17 +29,10 @@ from controller.contract.events import (
     RoundOpened,
     RoundResult,
 )
-from controller.contract.notation import Input, read_event, write
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import About
-from controller.games.games import make_game
-from controller.tables.table import (
-    FOREIGN_STATE_REASON,
-    MAX_CORRECTABLE_RESULTS,
-    Table,
-    UnrestorableStateError,
-)
-from devices.readings import (
+from common.contract.notation import Input, read_event, write
+from common.contract.refusals import RejectedError
+from common.contract.retained import About
+from common.readings import (
     LinkGarbage,
     LinkLate,
     LinkLost,
@@ -49,6 +42,13 @@ from devices.readings import (
     LinkUp,
     WheelFault,
     WheelNumber,
+)
+from controller.games.games import make_game
+from controller.tables.table import (
+    FOREIGN_STATE_REASON,
+    MAX_CORRECTABLE_RESULTS,
+    Table,
+    UnrestorableStateError,
 )
 from tests.controller.tables.counting import FAILING_NUMBER, Counting
 

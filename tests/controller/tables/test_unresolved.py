@@ -7,7 +7,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from controller.contract.commands import (
+from common.contract.commands import (
     AlertAcknowledge,
     AnyCommand,
     RoundConfirm,
@@ -16,13 +16,13 @@ from controller.contract.commands import (
     SessionOpen,
     VoidReason,
 )
-from controller.contract.events import AlertCleared, AlertRaised
-from controller.contract.notation import Input
-from controller.contract.refusals import RejectedError
-from controller.contract.times import format_utc
+from common.contract.events import AlertCleared, AlertRaised
+from common.contract.notation import Input
+from common.contract.refusals import RejectedError
+from common.contract.times import format_utc
+from common.readings import LinkLost, LinkUp, Phase, WheelNumber, WheelPhase
 from controller.games.games import make_game
 from controller.tables.table import UNRESOLVED_ALERT_ID, Table
-from devices.readings import LinkLost, LinkUp, Phase, WheelNumber, WheelPhase
 from tests.support.games import scripts
 
 LEAVING = sorted(

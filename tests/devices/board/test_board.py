@@ -8,16 +8,7 @@ from typing import Any
 
 import pytest
 
-from devices.board.report import (
-    CLOCK_WRAP_MS,
-    MAX_LINE_BYTES,
-    SEQUENCE_NUMBERS,
-    check,
-    read_report,
-    write_report,
-)
-from devices.drivers import driver
-from devices.readings import (
+from common.readings import (
     AnyReading,
     DeviceReport,
     LinkGap,
@@ -28,6 +19,15 @@ from devices.readings import (
     LinkUp,
     SlotCoin,
 )
+from devices.board.report import (
+    CLOCK_WRAP_MS,
+    MAX_LINE_BYTES,
+    SEQUENCE_NUMBERS,
+    check,
+    read_report,
+    write_report,
+)
+from devices.drivers import driver
 from devices.watch import Watch
 from tests.support.devices.board_pens import Board, of
 from tests.support.for_each import for_each

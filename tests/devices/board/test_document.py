@@ -12,10 +12,10 @@ from typing import get_args
 
 import pytest
 
+from common.readings import ShufflerStateName
 from devices.board.codec import BoardCodec
 from devices.board.report import CLOCK_WRAP_MS, MAX_LINE_BYTES, SEQUENCE_NUMBERS, check, read_report
 from devices.dice.dice_board import DiceBoard
-from devices.readings import ShufflerStateName
 from devices.shuffler.shuffler_board import STATES, ShufflerBoard
 from devices.slot.slot_board import SlotBoard
 from devices.wheel.boule_board import BouleBoard

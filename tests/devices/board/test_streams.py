@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.readings import DeviceReport, LinkGap, SlotCoin
 from devices.board.report import MAX_LINE_BYTES, read_report, write_report
-from devices.readings import DeviceReport, LinkGap, SlotCoin
 from tests.support.devices.board_pens import Board, make, of
 
 masks = st.sampled_from(["00000", "00001", "00040", "00041", "3FFFF", "40000"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from devices.readings import AnyReading, DiceFault, DiceRead, DiceState
+from common.readings import AnyReading, DiceFault, DiceRead, DiceState
 from tests.support.devices.board_pens import Board, make, of
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.readings import AnyReading, DeviceReport, DiceFault, DiceState, LinkGarbage
 from devices.dice.sicbo_shaker import MAX_LINE_BYTES, Options, SicboShaker
-from devices.readings import AnyReading, DeviceReport, DiceFault, DiceState, LinkGarbage
 
 
 def heard(*states: str, kept: str = "0") -> list[AnyReading]:

@@ -21,17 +21,17 @@ import serial
 import usb.core
 from serial.tools.list_ports_linux import SysFS
 
+from common import line
+from common.line import LINE_ERRORS
 from devices.links import (
     SCHEME_MODULES,
     LinkFailedError,
-    line,
     networks,
     open_link,
     ports,
     serial_port,
     usb_devices,
 )
-from devices.links.line import LINE_ERRORS
 from devices.links.link import Address, Link
 from tests.devices.test_device import running
 from tests.support.devices.parts import Pty

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from common.readings import LinkLost
 from devices import port_watch
 from devices.links import LinkFailedError, holders, open_link
 from devices.links.holders import Holder
 from devices.links.serial_port import SerialLink
 from devices.port_watch import PortWatch
-from devices.readings import LinkLost
 from tests.devices.test_device import running
 from tests.support.devices.parts import Lines, Pty
 from tests.support.devices.readers import PLAIN, PYSERIAL, program

@@ -8,10 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from devices.codec import Codec
-from devices.profiles.codec import ProfileCodec
-from devices.profiles.profile import parse_profile
-from devices.readings import (
+from common.readings import (
     AnyReading,
     CardDrawn,
     DeviceReport,
@@ -23,6 +20,9 @@ from devices.readings import (
     WheelFault,
     WheelNumber,
 )
+from devices.codec import Codec
+from devices.profiles.codec import ProfileCodec
+from devices.profiles.profile import parse_profile
 from tests.support.devices.described import HEAD, codec, proof
 from tests.support.for_each import for_each
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage
 from devices.codec import Codec
-from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage
 from tests.support.devices.described import codec, proof
 
 PROFILE_HEAD = """

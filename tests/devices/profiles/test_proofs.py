@@ -11,11 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.contract.notation import write
-from devices.board.report import write_report
-from devices.codec import Codec
-from devices.drivers import driver
-from devices.readings import (
+from common.contract.notation import write
+from common.readings import (
     AnyReading,
     DeviceReport,
     LinkGarbage,
@@ -25,6 +22,9 @@ from devices.readings import (
     WheelNumber,
     WheelPhase,
 )
+from devices.board.report import write_report
+from devices.codec import Codec
+from devices.drivers import driver
 from devices.recording import read_recording
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from common.readings import AnyReading, DeviceReport, WheelPhase
 from devices.drivers import driver
 from devices.links import open_link, usb
 from devices.profiles.codec import ProfileCodec
 from devices.profiles.profile import parse_profile
-from devices.readings import AnyReading, DeviceReport, WheelPhase
 from simulators.usb import VENDOR_READER, VirtualBus
 from tests.support.devices.described import FOLDER
 

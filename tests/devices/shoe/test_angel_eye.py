@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from devices.readings import (
+from common.readings import (
     AnyReading,
     CardCut,
     CardDrawn,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from devices.readings import (
+from common.readings import (
     AnyReading,
     CardCut,
     CardDrawn,

@@ -12,9 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from devices.codec import Codec
-from devices.drivers import driver
-from devices.readings import (
+from common.readings import (
     AnyReading,
     CardCut,
     CardDrawn,
@@ -24,6 +22,8 @@ from devices.readings import (
     LinkUnintelligible,
     ShoeFault,
 )
+from devices.codec import Codec
+from devices.drivers import driver
 from devices.shoe.barcode_cards import PACK, STANDARD
 from devices.shoe.barcode_frames import LAYOUT
 from devices.watch import Watch

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.readings import CardDrawn, LinkGap
 from devices.codec import Codec
 from devices.drivers import driver
-from devices.readings import CardDrawn, LinkGap
 from tests.support.devices.shoe_pens import card, cards, of, report
 
 names = st.sampled_from([rank + suit for rank in "A23456789TJQK" for suit in "cdhs"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.readings import DeviceReport, LinkGarbage, ShufflerState
+from common.readings import DeviceReport, LinkGarbage, ShufflerState
 from devices.shuffler.deck_mate_1 import MAX_LINE_BYTES, DeckMate1
 
 BOOT = b"\x00SHUFFLE MASTER  DECK MATE  V1.62\r\n"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.notation import write
-from devices.readings import (
+from common.contract.notation import write
+from common.readings import (
     AnyReading,
     DeviceReport,
     LinkGap,

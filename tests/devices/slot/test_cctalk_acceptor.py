@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.calls import AnyCall, BytesReceived, LinkClosed, LinkOpened, apply_call
-from devices.drivers import driver
-from devices.readings import (
+from common.readings import (
     AnyReading,
     DeviceRefused,
     DeviceReport,
@@ -22,6 +20,8 @@ from devices.readings import (
     LinkStale,
     SlotCoin,
 )
+from devices.calls import AnyCall, BytesReceived, LinkClosed, LinkOpened, apply_call
+from devices.drivers import driver
 from devices.slot import cctalk_frames as frames
 from devices.slot.cctalk_acceptor import ANSWER_SECONDS, LATE_AFTER_SECONDS, CcTalkCodec, Options
 from devices.slot.cctalk_box import (

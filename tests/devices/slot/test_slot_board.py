@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devices.readings import AnyReading, DeviceReport, LinkGap, SlotCoin
+from common.readings import AnyReading, DeviceReport, LinkGap, SlotCoin
 from tests.support.devices.board_pens import Board, of
 
 

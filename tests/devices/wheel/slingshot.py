@@ -4,7 +4,7 @@ line.
 
 from __future__ import annotations
 
-from devices.readings import AnyReading, WheelFault, WheelNumber, WheelPhase
+from common.readings import AnyReading, WheelFault, WheelNumber, WheelPhase
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options
 
 PERIOD = 0.5

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.readings import AnyReading, LinkGap, WheelCell, WheelFault, WheelPhase
+from common.readings import AnyReading, LinkGap, WheelCell, WheelFault, WheelPhase
 from tests.support.devices.board_pens import Board, make, of
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from devices.readings import LinkGarbage, Phase, WheelFault, WheelNumber, WheelPhase, unescape
-from devices.wheel.cammegh_ss2 import Options
-from devices.wheel.cammegh_ss2_frames import (
+from common.cammegh_ss2_frames import (
     BLANK_NUMBER,
     NUMBERS,
     WARNINGS,
@@ -15,6 +13,8 @@ from devices.wheel.cammegh_ss2_frames import (
     pockets_of,
     read_status,
 )
+from common.readings import LinkGarbage, Phase, WheelFault, WheelNumber, WheelPhase, unescape
+from devices.wheel.cammegh_ss2 import Options
 from tests.devices.wheel.slingshot import WheelFeed, faults, numbers, phases, status
 from tests.support.for_each import for_each
 

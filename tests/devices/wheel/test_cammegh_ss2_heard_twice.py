@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from controller.contract.events import RoundResult, RoundUnresolved
+from common.contract.events import RoundResult, RoundUnresolved
+from common.readings import AnyReading, LinkLate, WheelNumber
 from devices import pace
-from devices.readings import AnyReading, LinkLate, WheelNumber
 from devices.recording import Recording, read_recording
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options
 from tests.devices.wheel.slingshot import PERIOD, WheelFeed, faults, numbers, phases, status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devices.readings import LinkLate, WheelNumber, WheelPhase
+from common.readings import LinkLate, WheelNumber, WheelPhase
 from tests.devices.wheel.slingshot import PERIOD, WheelFeed, faults, numbers, status
 
 BURST = 0.001

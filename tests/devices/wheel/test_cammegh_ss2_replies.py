@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from devices.drivers import driver
-from devices.readings import (
+from common.cammegh_ss2_frames import SELF_TEST_FAULTS
+from common.readings import (
     DeviceRefused,
     DeviceReport,
     LinkGarbage,
@@ -14,8 +14,8 @@ from devices.readings import (
     WheelPhase,
     unescape,
 )
+from devices.drivers import driver
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options
-from devices.wheel.cammegh_ss2_frames import SELF_TEST_FAULTS
 from tests.devices.wheel.slingshot import PERIOD, WheelFeed, faults, status
 from tests.support.for_each import for_each
 

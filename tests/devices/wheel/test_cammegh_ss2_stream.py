@@ -11,7 +11,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.readings import (
+from common.readings import (
     AnyReading,
     LinkGarbage,
     LinkLate,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from devices.readings import AnyReading, LinkGap, WheelCell, WheelFault, WheelPhase
+from common.readings import AnyReading, LinkGap, WheelCell, WheelFault, WheelPhase
 from tests.support.devices.board_pens import Board, make, of
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.readings import (
+from common.readings import (
     AnyReading,
     DeviceReport,
     LinkGarbage,

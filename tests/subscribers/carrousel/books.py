@@ -11,9 +11,9 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.command_fields import Role, Signature
-from controller.contract.jackpot import JackpotAward, JackpotOrder
-from controller.contract.times import format_utc
+from common.contract.command_fields import Role, Signature
+from common.contract.jackpot import JackpotAward, JackpotOrder
+from common.contract.times import format_utc
 from subscribers.carrousel.accounts import END_OF_TIME, Cause, Transaction
 from subscribers.carrousel.facts import (
     CaughtUp,

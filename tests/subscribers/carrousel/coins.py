@@ -8,7 +8,7 @@ import resource
 import sys
 from pathlib import Path
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from subscribers.carrousel.accounts import Cause, Posting, Transaction
 from subscribers.carrousel.checkpoints import sign_head, signing_key
 from subscribers.carrousel.facts import Staked

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from controller.contract.command_fields import Role, Signature
-from controller.contract.jackpot import AwardPay, Fraction, JackpotOrder, MeterAdjust, PoolTransfer
-from controller.contract.times import format_utc
+from common.contract.command_fields import Role, Signature
+from common.contract.jackpot import AwardPay, Fraction, JackpotOrder, MeterAdjust, PoolTransfer
+from common.contract.times import format_utc
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.checkpoints import sign_head, signing_key
 from subscribers.carrousel.facts import (

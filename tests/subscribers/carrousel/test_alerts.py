@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.retained import Alert
+from common.contract.retained import Alert
 from subscribers.carrousel.statement_of_state import JackpotAlerts
 from subscribers.carrousel.verification import verify
 from tests.subscribers.carrousel.conftest import Make

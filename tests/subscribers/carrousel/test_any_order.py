@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from controller.contract.jackpot import (
+from common.contract.jackpot import (
     AwardDecide,
     AwardDispute,
     AwardPay,

@@ -21,9 +21,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.jackpot import AwardPay
-from controller.contract.messages.messages import LANGUAGES, catalogue, text
-from devices import money
+from common import money
+from common.contract.jackpot import AwardPay
+from common.contract.messages.messages import LANGUAGES, catalogue, text
 from subscribers.carrousel.amounts import format_amount
 from subscribers.carrousel.awards import find_awards
 from subscribers.carrousel.entry import TransactionKind

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from controller.contract.command_fields import Role, Signature
-from controller.contract.jackpot import (
+from common.contract.command_fields import Role, Signature
+from common.contract.jackpot import (
     JACKPOT_ORDERS,
     AwardDecide,
     AwardDispute,
@@ -22,7 +22,7 @@ from controller.contract.jackpot import (
     PoolClose,
     PoolTransfer,
 )
-from controller.contract.jackpot_authority import ORDERS
+from common.contract.jackpot_authority import ORDERS
 from subscribers.carrousel.facts import OrderGiven, PlayStatus, TransferReceived
 from subscribers.carrousel.jackpot import apply_fact, initial_state
 from subscribers.carrousel.ledger_state import OrderRefusedError

@@ -7,7 +7,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from controller.contract.jackpot import AwardPay, HitFix, HitsOrder
+from common.contract.jackpot import AwardPay, HitFix, HitsOrder
 from controller.games.dealt.state import HISTORY_ROUNDS
 from subscribers.carrousel.facts import PlayStatus, ServedBy
 from subscribers.carrousel.ledger_state import OrderRefusedError

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from controller.contract.notation import mark_historical
+from common.contract.notation import mark_historical
 from subscribers.carrousel.facts import CaughtUp, NotWon, PlayStaked, RoundVoided, Staked, Won
 from subscribers.carrousel.intake import (
     IntakeMemory,

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.contract.times import format_utc, parse_utc
+from common.contract.times import format_utc, parse_utc
 from subscribers.carrousel.verification import verify
 from tests.support.carrousel.floor import SEED, STAKE, Dealer, Floor, accounts
 from tests.support.waiting import until

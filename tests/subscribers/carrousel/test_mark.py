@@ -18,9 +18,9 @@ import pytest
 from msgspec.structs import replace
 from nacl.signing import SigningKey
 
-from controller.contract.times import format_utc
-from controller.journal.schema import ChainHead
-from controller.proof.checkpoint import checkpoint_path
+from common.chain.checkpoint import checkpoint_path
+from common.chain.schema import ChainHead
+from common.contract.times import format_utc
 from subscribers.carrousel import service, since_mark, verification
 from subscribers.carrousel import store as storing
 from subscribers.carrousel.accounts import Posting

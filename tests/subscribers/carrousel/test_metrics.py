@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
-from controller.metrics.endpoint import MAX_REQUEST_BYTES
-from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
+from common.metrics.endpoint import MAX_REQUEST_BYTES
+from common.metrics.text import TEXT_CONTENT_TYPE, exposition
 from subscribers.carrousel.metrics import FAMILIES, JackpotCounts, metric_values
 from tests.subscribers.carrousel.conftest import Make
 from tests.support.brokers.mosquitto import free_port

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.jackpot import JACKPOT_ORDERS, STATE_FIELDS
+from common.contract.jackpot import JACKPOT_ORDERS, STATE_FIELDS
 from subscribers.carrousel.facts import OrderGiven
 from subscribers.carrousel.reading import read_fact
 from tests.subscribers.carrousel.books import Books, at, terms

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from tests.subscribers.carrousel.conftest import Make
 from tests.support.carrousel.floor import SEED, STAKE, Dealer, Floor, accounts, terms
 from tests.support.waiting import until

@@ -9,13 +9,13 @@ from functools import partial
 from operator import ne
 from pathlib import Path
 
-from controller.people.private_key import make_private_key
-from controller.people.register import to_base64url
+from common.people.private_key import make_private_key
+from common.people.register import to_base64url
 from subscribers.carrousel import service
 from subscribers.carrousel.settings import CarrouselSettings, JackpotSettings
 from subscribers.carrousel.terms import Terms
 from subscribers.feed import BrokerLogin
-from tests.controller.people.test_private_key import LEAST, PASSPHRASE
+from tests.common.people.test_private_key import LEAST, PASSPHRASE
 from tests.subscribers.carrousel.conftest import Make
 from tests.support.carrousel.floor import (
     SEED,

@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.contract.messages.messages import LANGUAGES
+from common.contract.times import format_utc
+from common.contract.topics import Topics
 from controller.cli import CommandLineError, sign
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.times import format_utc
-from controller.contract.topics import Topics
 from subscribers.carrousel.sign import (
     BLANK_VALUE,
     MAX_STRING_BYTES,

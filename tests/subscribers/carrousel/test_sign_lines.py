@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import serial
 
-from devices.links.line import LINE_ERRORS
+from common.line import LINE_ERRORS
 from subscribers.carrousel import sign_line
 from subscribers.carrousel.sign import BLANK_VALUE
 from subscribers.carrousel.sign_line import LedSign, SignSettings

@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nacl.signing import SigningKey
 
-from controller.contract.jackpot import AwardPay
-from controller.contract.times import format_utc
-from controller.proof import checkpoint
+from common.chain import checkpoint
+from common.contract.jackpot import AwardPay
+from common.contract.times import format_utc
 from subscribers.carrousel.accounts import Cause, Posting, Transaction
 from subscribers.carrousel.facts import OrderGiven
 from subscribers.carrousel.reading import LedgerReader, find_broken_entry

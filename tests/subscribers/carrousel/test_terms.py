@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from controller.contract.jackpot import AwardPay
+from common.contract.jackpot import AwardPay
 from subscribers.carrousel.facts import PlayStatus, TermsGiven, Won
 from subscribers.carrousel.terms import find_flaws
 from tests.subscribers.carrousel.books import BY, Books, at, terms

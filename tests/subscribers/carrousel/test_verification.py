@@ -17,8 +17,8 @@ import msgspec
 import pytest
 from nacl.signing import SigningKey
 
-from controller.contract.times import format_utc
-from controller.proof import checkpoint
+from common.chain import checkpoint
+from common.contract.times import format_utc
 from subscribers.carrousel.accounts import Posting
 from subscribers.carrousel.checkpoints import sign_head, signing_key
 from subscribers.carrousel.schema import LedgerError

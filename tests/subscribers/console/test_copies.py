@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.topics import Topics
+from common.contract.topics import Topics
 from subscribers.console.sending import CommandSender, Touch
 from subscribers.feed import BrokerLogin
 from tests.support.people.staff import LASA

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from controller.contract.jackpot import JACKPOT_ORDERS
-from controller.contract.jackpot_authority import ORDERS
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.retained import Alert
-from controller.people.register import Person
+from common.contract.jackpot import JACKPOT_ORDERS
+from common.contract.jackpot_authority import ORDERS
+from common.contract.messages.messages import LANGUAGES
+from common.contract.retained import Alert
+from common.people.register import Person
 from subscribers.console.forms import PIN_COMMANDS, STOPPING_ORDERS, is_readable
 from subscribers.console.jackpot_work import JackpotContext, jackpot_outcome, jackpot_view, role_for
 from subscribers.console.sending import SecondPersonWait, Touch

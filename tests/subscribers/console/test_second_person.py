@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from controller.contract.commands import COMMANDS, Command, tag_of
-from controller.contract.refusals import RejectedError
+from common.contract.commands import COMMANDS, Command, tag_of
+from common.contract.refusals import RejectedError
+from common.people.two_persons import MARKED_BY_DEFAULT, needs_two
 from controller.people.authority import allowed_commands, command_rights
-from controller.people.two_persons import MARKED_BY_DEFAULT, needs_two
 from subscribers.console.evidence import TableEvidence, add_evidence
 from subscribers.console.work import AnswerButton, TableContext, console_view
 from tests.conftest import cases

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from nacl.signing import SigningKey
 
-from controller.people.pin_key import (
+from common.people.pin_key import (
     ARGON2_LANES,
     ARGON2_MEMORY_KIB,
     ARGON2_PASSES,

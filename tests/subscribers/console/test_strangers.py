@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from nacl.signing import SigningKey
 
-from controller.people.pin_key import PinKey, open_pin_key, read_pepper, seal_key, write_pin_key
+from common.people.pin_key import PinKey, open_pin_key, read_pepper, seal_key, write_pin_key
 from subscribers.console.admission import (
     MAX_WRONG_PINS_ALL_ADDRESSES,
     Admission,

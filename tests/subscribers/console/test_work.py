@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.commands import COMMANDS, tag_of
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.refusals import Refusal
-from controller.people.register import Person
+from common.contract.commands import COMMANDS, tag_of
+from common.contract.messages.messages import LANGUAGES
+from common.contract.refusals import Refusal
+from common.people.register import Person
 from subscribers.console.evidence import MAX_EVIDENCE, TableEvidence, add_evidence
 from subscribers.console.forms import (
     COMMAND_GROUPS,

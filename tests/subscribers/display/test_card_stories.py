@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import ResultCorrected, RoundResult
-from controller.contract.notation import read_event
-from controller.contract.outcomes import hands
-from controller.contract.shown import BlackjackHand
-from devices.readings import LinkLost
+from common.contract.events import ResultCorrected, RoundResult
+from common.contract.notation import read_event
+from common.contract.outcomes import hands
+from common.contract.shown import BlackjackHand
+from common.readings import LinkLost
 from subscribers.display.boxes import blackjack_points
 from tests.controller.confidential.test_confidential import published_by
 from tests.subscribers.display.test_bodies import CARD_GAMES, face_up

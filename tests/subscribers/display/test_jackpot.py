@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.jackpot import Awarded, JackpotAlert, JackpotState, OutOfPlay, Pending
-from controller.contract.messages.messages import LANGUAGES, catalogue
-from controller.contract.retained import Alert
-from controller.contract.times import format_utc
+from common.contract.jackpot import Awarded, JackpotAlert, JackpotState, OutOfPlay, Pending
+from common.contract.messages.messages import LANGUAGES, catalogue
+from common.contract.retained import Alert
+from common.contract.times import format_utc
 from subscribers.display.jackpot import JackpotPicture, jackpot_picture
 from subscribers.meter import Meter, on_alert, on_state, remaining_seconds
 from subscribers.money import day, money

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.node import Checkpoint
-from controller.contract.outcomes import RouletteOutcome
+from common.contract.messages.messages import LANGUAGES
+from common.contract.node import Checkpoint
+from common.contract.outcomes import RouletteOutcome
 from subscribers.days import bounds, day_of, on_wire
 from subscribers.display.permanency import (
     Permanency,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.contract.messages.messages import LANGUAGES, text
+from common.contract.messages.messages import LANGUAGES, text
 from subscribers.display.picture import Picture
 from subscribers.display.round_store import RoundStore
 from subscribers.display.rounds import PlayedRound, merge_rounds

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.outcomes import CrapsOutcome
+from common.contract.messages.messages import LANGUAGES
+from common.contract.outcomes import CrapsOutcome
 from controller.games.boule import chances as boule_game
 from controller.games.roulette import chances as roulette_game
 from controller.games.roulette.wheel import EUROPEAN

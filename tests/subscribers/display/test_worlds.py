@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.notation import Input, write
+from common.contract.messages.messages import LANGUAGES
+from common.contract.notation import Input, write
+from common.readings import CardDrawn
 from controller.games.games import make_game
-from devices.readings import CardDrawn
 from tests.conftest import cases
 from tests.controller.confidential.test_two_worlds import (
     CARD_NAME,

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.commands import AnyCommand
-from controller.contract.messages.messages import LANGUAGES, text
-from controller.contract.shown import AnyShown
+from common.contract.commands import AnyCommand
+from common.contract.messages.messages import LANGUAGES, text
+from common.contract.shown import AnyShown
 from subscribers.keypad.keys import (
     DUTY_SLOTS,
     KEYS_BY_VIEW,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.messages.messages import LANGUAGES, text
+from common.contract.messages.messages import LANGUAGES, text
 from subscribers.keypad.keys import KEYS_BY_VIEW, MIN_STABLE_SECONDS, SLOTS, current_meanings
 from subscribers.keypad.pad import (
     DIGITS,

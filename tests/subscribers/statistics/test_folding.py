@@ -13,8 +13,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from controller.contract.retained import About, Info
-from controller.contract.times import format_utc
+from common.contract.retained import About, Info
+from common.contract.times import format_utc
 from subscribers.statistics import __main__ as program
 from subscribers.statistics.cylinder import EUROPEAN
 from subscribers.statistics.folding import Statistics, read_records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 
 BOOT = "boot-1"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import (
     ArchiveRecord,
     ArchiveRow,

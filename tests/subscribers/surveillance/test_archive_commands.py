@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from common.contract.times import format_utc
 from controller.cli import main
-from controller.contract.times import format_utc
 from subscribers.feed import BrokerLogin
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.archive_sqlite import SQLiteArchive

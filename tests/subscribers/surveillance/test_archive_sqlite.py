@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import Query, Removal
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.errors import ArchiveError

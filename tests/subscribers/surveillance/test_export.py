@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from common.contract.times import format_utc
 from controller.cli import main as novamas
-from controller.contract.times import format_utc
 from subscribers.surveillance import export as program
 from subscribers.surveillance import export_parquet
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Query, RecordArchive

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.proof.checkpoint import key_path, make_key, public
+from common.chain.checkpoint import key_path, make_key, public
 from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import tell as tell
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber

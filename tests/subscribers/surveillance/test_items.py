@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.messages.messages import LANGUAGES
+from common.contract.messages.messages import LANGUAGES
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Kind
 from subscribers.surveillance.items import item
 from subscribers.surveillance.records import event_record

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from controller.contract.times import format_utc
-from devices import clock
+from common import clock
+from common.contract.times import format_utc
 from subscribers.connection import ServiceConnection
 from subscribers.feed import BrokerLogin
 from subscribers.surveillance.archive import Query

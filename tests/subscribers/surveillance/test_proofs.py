@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from nacl.signing import SigningKey
 
-from controller.contract.node import Checkpoint
-from controller.contract.times import format_utc
-from controller.journal.schema import ChainHead
-from controller.proof.checkpoint import public, sign
+from common.chain.checkpoint import public, sign
+from common.chain.schema import ChainHead
+from common.contract.node import Checkpoint
+from common.contract.times import format_utc
 from subscribers.surveillance.findings import RecorderFinding, changed_key, finding_record
 from subscribers.surveillance.proofs import (
     MAX_MARKS,

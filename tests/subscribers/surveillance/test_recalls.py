@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import Gap
 from subscribers.surveillance.recalls import (
     DAEMON_RETENTION_SECONDS,

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.node import Checkpoint
-from controller.contract.retained import About, Alert, Info
-from controller.contract.times import format_utc
+from common.contract.node import Checkpoint
+from common.contract.retained import About, Alert, Info
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.records import (
     MAX_MESSAGE_BYTES,

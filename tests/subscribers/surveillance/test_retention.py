@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from subscribers.surveillance import prune as program
 from subscribers.surveillance.archive import ArchiveRecord, Query, RecordArchive
 from subscribers.surveillance.open_archive import open_archive

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from controller.contract.messages.messages import word
-from controller.contract.times import format_utc
-from controller.proof.checkpoint import checkpoint_path, key_path
+from common.chain.checkpoint import checkpoint_path, key_path
+from common.contract.messages.messages import word
+from common.contract.times import format_utc
 from subscribers.statistics.health import HealthFinding
 from subscribers.statistics.watch import finding_of
 from subscribers.surveillance.findings import changed_key

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from subscribers.feed import BrokerLogin
 from subscribers.surveillance.admitted import AccessRefusedError
 from subscribers.surveillance.archive import Query, RecordArchive

@@ -8,8 +8,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.notation import write
-from controller.contract.refusals import RejectedError
+from common.contract.notation import write
+from common.contract.refusals import RejectedError
 from controller.games.games import make_game
 from subscribers.terminal.card_events import Cards
 from subscribers.terminal.table_view import TableView

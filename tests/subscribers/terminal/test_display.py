@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.messages.messages import LANGUAGES, catalogue
-from controller.contract.times import format_utc
+from common.contract.messages.messages import LANGUAGES, catalogue
+from common.contract.times import format_utc
 from subscribers.feed import ConnectionChange, FeedMessage, check_broker
 from subscribers.meter import Meter, on_state
 from subscribers.money import money

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 from rich.console import Console
 
-from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue, text, word
+from common.contract.messages.messages import ENGLISH, LANGUAGES, catalogue, text, word
 from subscribers.terminal.screen import (
     FAMILIES,
     FULL_HEAD_COLUMNS,
@@ -23,7 +23,7 @@ from subscribers.terminal.screen import (
 )
 from subscribers.terminal.table_view import TableView
 from subscribers.terminal.words import alert, command, mark, who
-from tests.controller.contract.test_messages import phases
+from tests.common.contract.test_messages import phases
 from tests.subscribers.terminal.test_card_screen import with_result
 from tests.subscribers.terminal.test_game_screens import HANDS, result, seen, throw
 from tests.support.for_each import for_each

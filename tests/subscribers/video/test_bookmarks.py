@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.times import format_utc
+from common.contract.messages.messages import LANGUAGES
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.video.bookmarks import (
     BOOKMARK_EVENT_TYPES,

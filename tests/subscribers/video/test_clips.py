@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord, RecordArchive
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.__main__ import main

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.delivery import BookmarkDelivery, DeliveryProgress, progress_key

@@ -23,10 +23,10 @@ import paho.mqtt.client as paho
 from nacl.signing import SigningKey
 from paho.mqtt.enums import CallbackAPIVersion
 
-from controller.contract.command_fields import Role
-from controller.contract.times import format_utc
-from controller.contract.topics import Topics, level
-from controller.people.register import (
+from common.contract.command_fields import Role
+from common.contract.times import format_utc
+from common.contract.topics import Topics, level
+from common.people.register import (
     Key,
     People,
     PeopleHeader,
@@ -36,8 +36,8 @@ from controller.people.register import (
     to_base64url,
     write_people,
 )
-from controller.people.seen import SeenCommands
-from controller.people.signed_command import Claims, sign, verify
+from common.people.seen import SeenCommands
+from common.people.signed_command import Claims, sign, verify
 from tests.support.brokers import paho_client
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.carrousel.real_events import recall

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.notation import mark_historical
+from common.contract.notation import mark_historical
 from subscribers.carrousel.intake import IntakeRules
 from tests.support.games import scripts
 from tests.support.subscribers.real import RealTable

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.topics import level
+from common.contract.topics import level
 from controller.journal.reader import JournalReader
 from tests.support.brokers.mosquitto import Subscriber
 from tests.support.waiting import TIMEOUT_SECONDS, until

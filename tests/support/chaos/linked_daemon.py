@@ -20,13 +20,13 @@ from typing import Any
 
 import msgspec
 
+from common import clock
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn, SlotCoin
 from controller.cli import main
 from controller.configuration.settings import BrokerConfig
-from controller.contract.refusals import RejectedError
 from controller.service import daemon
 from controller.tables.runner import TableRunner
-from devices import clock
-from devices.readings import CardDrawn, SlotCoin
 from tests.support.chaos.poker_script import BOXES, DEALER, Script, script
 from tests.support.games.play import make_command
 

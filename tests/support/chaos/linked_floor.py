@@ -24,9 +24,9 @@ import paho.mqtt.client as paho
 from nacl.public import PrivateKey
 from paho.mqtt.enums import CallbackAPIVersion
 
-from controller.contract.topics import level
-from controller.people.signed_command import Claims, sign
-from devices.money import EURO, format_amount
+from common.contract.topics import level
+from common.money import EURO, format_amount
+from common.people.signed_command import Claims, sign
 from tests.support.brokers import paho_client
 from tests.support.brokers.engines import Engine
 from tests.support.brokers.mosquitto import Mosquitto
@@ -349,7 +349,7 @@ def jackpot_section(decree: str, tables: Sequence[str]) -> str:
 
 def microseconds(time: str) -> int:
     """Since 1970, of a time of the wire."""
-    from controller.contract.times import parse_utc
+    from common.contract.times import parse_utc
 
     return round(parse_utc(time) * 1e6)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from controller.journal.reader import JournalReader
 from tests.support.carrousel.law import (
     Coin,

@@ -21,8 +21,8 @@ import paho.mqtt.client as paho
 from nacl.public import PrivateKey
 from paho.mqtt.enums import CallbackAPIVersion
 
-from controller.confidential.boxes import format_public_key
-from controller.contract.times import parse_utc
+from common.confidential.boxes import format_public_key
+from common.contract.times import parse_utc
 from tests.support.brokers import paho_client
 from tests.support.brokers.gate import Gate
 from tests.support.brokers.mosquitto import Mosquitto

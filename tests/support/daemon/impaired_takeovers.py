@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from controller.contract.times import parse_utc
+from common.contract.times import parse_utc
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot
 from tests.support.daemon.impaired_pair import FAULTS, TAKEOVER_TIMEOUT_SECONDS, ImpairedPair, shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.contract.topics import level
+from common.contract.topics import level
 from tests.support.brokers.mosquitto import Subscriber
 from tests.support.daemon.process import Daemon, Wheel
 from tests.support.waiting import until

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from common.readings import AnyReading, Reading
 from devices.board.report import write_report
 from devices.codec import Codec
 from devices.drivers import driver
-from devices.readings import AnyReading, Reading
 
 R = TypeVar("R", bound=Reading)
 

@@ -17,9 +17,10 @@ from typing import Any
 
 import serial.rfc2217
 
-from devices.codec import Counters, FrameProof
+from common.device_health import Counters
+from common.readings import AnyReading, DeviceReport
+from devices.codec import FrameProof
 from devices.links import Link
-from devices.readings import AnyReading, DeviceReport
 from tests.support.waiting import TIMEOUT_SECONDS
 
 

@@ -6,8 +6,8 @@ from functools import reduce
 from operator import xor
 from typing import TypeVar
 
+from common.readings import AnyReading, CardDrawn, Reading
 from devices.codec import Codec
-from devices.readings import AnyReading, CardDrawn, Reading
 
 R = TypeVar("R", bound=Reading)
 SUITS = {"d": 1, "c": 2, "s": 3, "h": 4}

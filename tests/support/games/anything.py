@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 
 import msgspec
 
-from controller.contract.notation import Input, read_input
+from common.contract.notation import Input, read_input
+from common.readings import Reading
 from controller.games.cards import DECK
-from devices.readings import Reading
 
 FOREIGN = ("Xx", "1c", "", "AH", "10h", "X", "7", "hh")
 """Not a card of any game, except that one game has "X"."""

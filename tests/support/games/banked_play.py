@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.contract.events import AnyEvent, Irregularity, RoundResult, RoundVoid
+from common.contract.events import AnyEvent, Irregularity, RoundResult, RoundVoid
+from common.readings import DiceRead
 from controller.games.banked.game import BankedGame
-from devices.readings import DiceRead
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import AnyPlay, of_kind
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UnsetType
 
-from controller.contract.events import AnyEvent, RoundResult
+from common.contract.events import AnyEvent, RoundResult
 from controller.games.blackjack.game import BlackjackGame
 from controller.games.blackjack.state import BlackjackState
 from tests.support.games.outcomes import outcome_of

@@ -6,12 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.contract.events import AnyEvent
-from controller.games.boule.game import BouleGame
-from controller.games.cells.game import CellsGame
-from controller.games.cells.state import CellsState
-from controller.games.fortune.game import FortuneGame
-from devices.readings import (
+from common.contract.events import AnyEvent
+from common.readings import (
     Number,
     Phase,
     WheelCell,
@@ -20,6 +16,10 @@ from devices.readings import (
     WheelNumber,
     WheelPhase,
 )
+from controller.games.boule.game import BouleGame
+from controller.games.cells.game import CellsGame
+from controller.games.cells.state import CellsState
+from controller.games.fortune.game import FortuneGame
 from tests.support.games.play import AnyPlay
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")

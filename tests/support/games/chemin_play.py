@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec import UnsetType
 
-from controller.contract.events import AnyEvent, RoundResult
+from common.contract.events import AnyEvent, RoundResult
 from controller.games.chemin.game import CheminGame
 from controller.games.chemin.state import CheminState
 from tests.support.games.outcomes import outcome_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.contract.events import AnyEvent, Irregularity, RoundResult
+from common.contract.events import AnyEvent, Irregularity, RoundResult
 from tests.support.games.circle_play import Play, table
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind

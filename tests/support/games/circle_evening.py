@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     CardDealt,
     CardRemoved,
@@ -19,12 +19,12 @@ from controller.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from controller.contract.notation import read_event, write
-from controller.contract.refusals import RejectedError
+from common.contract.notation import read_event, write
+from common.contract.refusals import RejectedError
+from common.readings import CardDrawn, LinkGap, LinkLost, LinkUp, ShufflerVerdict
 from controller.games.circle.showdown import cards_of
 from controller.games.circle.state import CircleState
 from controller.games.circle.streets import pack
-from devices.readings import CardDrawn, LinkGap, LinkLost, LinkUp, ShufflerVerdict
 from tests.conftest import cases
 from tests.support.games.circle_play import Play, table
 from tests.support.games.corrections import Standing, there_and_back

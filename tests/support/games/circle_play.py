@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from controller.contract.events import AnyEvent, Irregularity, RoundVoid
+from common.contract.events import AnyEvent, Irregularity, RoundVoid
 from controller.games.circle.game import CircleGame
 from controller.games.circle.state import CircleRound, CircleState
 from controller.games.circle.streets import pack

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.events import AnyEvent, AwardQualified, ResultCorrected, RoundResult
-from controller.contract.refusals import RejectedError
+from common.contract.events import AnyEvent, AwardQualified, ResultCorrected, RoundResult
+from common.contract.refusals import RejectedError
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import AnyPlay
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from controller.contract.events import AnyEvent, RoundResult
+from common.contract.events import AnyEvent, RoundResult
+from common.readings import DiceFault, DiceFaultName, DiceRead, DiceState
 from controller.games.craps.game import CrapsGame
 from controller.games.craps.state import CrapsState
-from devices.readings import DiceFault, DiceFaultName, DiceRead, DiceState
 from tests.support.games.play import AnyPlay, of_kind
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")

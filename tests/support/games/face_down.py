@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import (
+from common.contract.commands import (
     AnyCommand,
     BetsClose,
     CardDecide,
@@ -18,7 +18,7 @@ from controller.contract.commands import (
     Role,
     SessionOpen,
 )
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     CardDealt,
     CardTurned,
@@ -27,9 +27,9 @@ from controller.contract.events import (
     RoundResult,
     SessionOpened,
 )
-from controller.contract.history import AnyLine, ResultLine
-from controller.contract.shown import Shown
-from devices.readings import AnyReading, CardDrawn, ShoeReset
+from common.contract.history import AnyLine, ResultLine
+from common.contract.shown import Shown
+from common.readings import AnyReading, CardDrawn, ShoeReset
 
 
 class Cards(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 from hypothesis import strategies as st
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     BetsClosed,
     ResultCorrected,
@@ -17,9 +17,9 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.contract.notation import Input, read_event, write
-from controller.contract.refusals import RejectedError
-from devices.readings import Reading
+from common.contract.notation import Input, read_event, write
+from common.contract.refusals import RejectedError
+from common.readings import Reading
 from tests.support.games.play import AnyPlay, make_command
 
 P = TypeVar("P", bound=AnyPlay[Any, Any])

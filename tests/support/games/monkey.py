@@ -11,11 +11,9 @@ from typing import Any, NamedTuple, get_args
 
 import msgspec
 
-from controller.contract.commands import DealError
-from controller.contract.notation import Input, read_input
-from controller.games.cards import DECK
-from controller.games.decks import deck
-from devices.readings import (
+from common.contract.commands import DealError
+from common.contract.notation import Input, read_input
+from common.readings import (
     CardCut,
     CardDrawn,
     LinkGarbage,
@@ -25,6 +23,8 @@ from devices.readings import (
     ShoeResult,
     escape,
 )
+from controller.games.cards import DECK
+from controller.games.decks import deck
 
 WHO = (
     "player",

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.events import ResultCorrected, RoundResult
+from common.contract.events import ResultCorrected, RoundResult
 
 
 def outcome_of(event: RoundResult | ResultCorrected) -> Any:

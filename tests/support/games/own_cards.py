@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import msgspec
 
-from controller.contract.commands import CardDecide
-from controller.contract.notation import Input
+from common.contract.commands import CardDecide
+from common.contract.notation import Input
+from common.readings import CardDrawn
 from controller.games.cards import DECK
-from devices.readings import CardDrawn
 
 CARD = "card"
 """Placeholder of the next card of the shoe."""

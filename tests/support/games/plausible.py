@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.commands import CardsShow, Command, ResultCorrect, RoundConfirm
-from controller.contract.notation import Input, read_input
-from controller.contract.refusals import RejectedError
+from common.contract.commands import CardsShow, Command, ResultCorrect, RoundConfirm
+from common.contract.notation import Input, read_input
+from common.contract.refusals import RejectedError
 from controller.games.game import Game
 from tests.support.games.anything import anything
 

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Generic, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from controller.contract.commands import Command
-from controller.contract.events import AnyEvent, Irregularity, RoundResult, RoundUnresolved
-from controller.contract.notation import Input, read_input
-from controller.contract.refusals import RejectedError
+from common.contract.commands import Command
+from common.contract.events import AnyEvent, Irregularity, RoundResult, RoundUnresolved
+from common.contract.notation import Input, read_input
+from common.contract.refusals import RejectedError
+from common.readings import CardCut, CardDrawn, LinkLost, LinkUp, Reading, ShufflerPacket
 from controller.games.game import Game
 from controller.games.games import make_game
 from controller.tables.table import is_counted
-from devices.readings import CardCut, CardDrawn, LinkLost, LinkUp, Reading, ShufflerPacket
 from tests.support.games.outcomes import shown
 
 G = TypeVar("G", bound=Game)

@@ -12,12 +12,9 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from controller.contract.events import AnyEvent, CardRemoved, Hand, Irregularity, RoundResult
-from controller.contract.notation import Input
-from controller.games.cards import DECK
-from controller.games.house_poker.game import HousePokerGame
-from controller.games.house_poker.state import HousePokerState
-from devices.readings import (
+from common.contract.events import AnyEvent, CardRemoved, Hand, Irregularity, RoundResult
+from common.contract.notation import Input
+from common.readings import (
     CardDrawn,
     LinkLost,
     LinkUp,
@@ -26,6 +23,9 @@ from devices.readings import (
     ShufflerVerdict,
     SlotCoin,
 )
+from controller.games.cards import DECK
+from controller.games.house_poker.game import HousePokerGame
+from controller.games.house_poker.state import HousePokerState
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import AnyPlay, make_command, of_kind
 

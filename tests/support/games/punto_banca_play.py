@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from controller.contract.events import AnyEvent, CardExpected
+from common.contract.events import AnyEvent, CardExpected
+from common.readings import ShoeResult
 from controller.games.baccarat import next_card
 from controller.games.cards import DECK
 from controller.games.punto_banca.game import PuntoBancaGame
 from controller.games.punto_banca.state import PuntoBancaState
-from devices.readings import ShoeResult
 from tests.support.games.play import AnyPlay
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from controller.contract.events import AnyEvent
+from common.contract.events import AnyEvent
+from common.readings import Number, Phase, WheelFault, WheelFaultName, WheelNumber, WheelPhase
 from controller.games.roulette.game import RouletteGame
 from controller.games.roulette.state import RouletteState
-from devices.readings import Number, Phase, WheelFault, WheelFaultName, WheelNumber, WheelPhase
 from tests.support.games.play import AnyPlay
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from common.contract.notation import Input, read_input, write
+from common.contract.refusals import RejectedError
 from controller.cli.decode import parse_option
-from controller.contract.notation import Input, read_input, write
-from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from controller.tables.table import is_counted
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from controller.contract.events import AnyEvent
+from common.contract.events import AnyEvent
+from common.readings import ShoeReset
 from controller.games.cards import DECK
 from controller.games.trente.game import TrenteGame
 from controller.games.trente.rows import is_coup
 from controller.games.trente.state import TrenteState
-from devices.readings import ShoeReset
 from tests.support.games.play import AnyPlay
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")

@@ -9,21 +9,18 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.commands import COMMANDS, Command
-from controller.contract.events import (
+from common.contract.commands import COMMANDS, Command
+from common.contract.events import (
     AnyEvent,
     CardDealt,
     CardTurned,
     ResultCorrected,
     RoundResult,
 )
-from controller.contract.notation import Input
-from controller.contract.outcomes import hands
-from controller.contract.refusals import RejectedError
-from controller.games.decks import deck
-from controller.games.game import Game
-from controller.games.games import make_game
-from devices.readings import (
+from common.contract.notation import Input
+from common.contract.outcomes import hands
+from common.contract.refusals import RejectedError
+from common.readings import (
     READINGS,
     CardDrawn,
     DiceRead,
@@ -33,6 +30,9 @@ from devices.readings import (
     WheelNumber,
     WheelPhase,
 )
+from controller.games.decks import deck
+from controller.games.game import Game
+from controller.games.games import make_game
 from tests.support.games.anything import anything
 from tests.support.games.monkey import MANNERS, Manners, Monkey
 from tests.support.games.outcomes import shown

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from controller.confidential.boxes import CardCipher
+from common.chain.schema import Entry, new_boot
+from common.confidential.boxes import CardCipher
+from common.contract.commands import SessionOpen
+from common.contract.node import Checkpoint
+from common.contract.retained import About, Alert
 from controller.configuration.settings import Configuration, DeviceConfig, SiteConfig, TableConfig
 from controller.configuration.settings import JournalConfig as JournalSettings
-from controller.contract.commands import SessionOpen
-from controller.contract.node import Checkpoint
-from controller.contract.retained import About, Alert
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Entry, new_boot
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.table import Table as LiveTable

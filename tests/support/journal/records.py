@@ -11,9 +11,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from common.chain.schema import Record
 from controller.journal import writer
 from controller.journal.journal import Journal
-from controller.journal.schema import Record
 
 INDEX_PART_FRAMES = 4062
 """Frames of the log that the first part of its index has room for."""

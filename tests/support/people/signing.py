@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from controller.contract.topics import level
-from controller.people.private_key import make_private_key
-from controller.people.register import Key, Person, checked_people, to_base64url, write_people
-from controller.people.signed_command import Claims, sign
+from common.contract.topics import level
+from common.people.private_key import make_private_key
+from common.people.register import Key, Person, checked_people, to_base64url, write_people
+from common.people.signed_command import Claims, sign
 from tests.support.brokers.mosquitto import Subscriber
 from tests.support.daemon.play import TABLE
 from tests.support.people.staff import HEAD as FILE_HEAD

@@ -8,8 +8,8 @@ from typing import Any
 
 from nacl.signing import SigningKey
 
-from controller.contract.topics import Topics
-from controller.people.register import (
+from common.contract.topics import Topics
+from common.people.register import (
     Key,
     People,
     PeopleHeader,
@@ -17,7 +17,7 @@ from controller.people.register import (
     checked_people,
     to_base64url,
 )
-from controller.people.signed_command import Claims, sign
+from common.people.signed_command import Claims, sign
 
 NOW = 1_800_000_000.0
 SITE, TABLE = "casino-mayor", "ruleta-1"

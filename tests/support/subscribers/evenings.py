@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.events import (
+from common.contract.events import (
     AnyEvent,
     BetsClosed,
     Frame,
@@ -22,8 +22,8 @@ from controller.contract.events import (
     SessionOpened,
     StaffArrived,
 )
-from controller.contract.outcomes import RouletteOutcome
-from controller.contract.times import format_utc
+from common.contract.outcomes import RouletteOutcome
+from common.contract.times import format_utc
 from subscribers.statistics.cylinder import EUROPEAN
 from subscribers.surveillance.archive import ArchiveRecord
 

@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 import msgspec
 
-from controller.contract.messages.messages import LANGUAGES
-from controller.contract.notation import Input, read_input, write
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import About
-from controller.contract.times import format_utc
+from common.contract.messages.messages import LANGUAGES
+from common.contract.notation import Input, read_input, write
+from common.contract.refusals import RejectedError
+from common.contract.retained import About
+from common.contract.times import format_utc
 from controller.games.cards import DECK
 from controller.games.games import make_game
 from controller.rulebooks.rulebook import rulebook

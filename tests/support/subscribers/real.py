@@ -8,15 +8,15 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.commands import BetsClose, BetsOpen, SessionOpen
-from controller.contract.notation import Input, write
-from controller.contract.refusals import RejectedError
-from controller.contract.retained import About
-from controller.contract.times import format_utc
+from common.contract.commands import BetsClose, BetsOpen, SessionOpen
+from common.contract.notation import Input, write
+from common.contract.refusals import RejectedError
+from common.contract.retained import About
+from common.contract.times import format_utc
+from common.readings import WheelNumber
 from controller.games.games import make_game
 from controller.rulebooks.rulebook import rulebook
 from controller.tables.table import Table
-from devices.readings import WheelNumber
 from subscribers.display.picture import Picture, table_picture
 from subscribers.display.rounds import EndingEvent, PlayedRound, merge_rounds, round_from_event
 from subscribers.table_snapshot import Outdated, TableSnapshot, fold

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.times import format_utc
+from common.contract.times import format_utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.bookmarks import DEFAULT_EVENT_TYPES

@@ -10,8 +10,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from common.contract.topics import level
 from controller.cli.web import write_laws
-from controller.contract.topics import level
 from controller.people import broker_access
 from simulators.shoe.barcode import card_code
 from tests.support.brokers.mosquitto import MARK, Mosquitto, Subscriber

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from nacl.signing import SigningKey
 from playwright.sync_api import Page, expect
 
-from controller.people.pin_key import make_pepper, seal_key, write_pin_key
-from controller.people.register import Person, checked_people, to_base64url, write_people
+from common.people.pin_key import make_pepper, seal_key, write_pin_key
+from common.people.register import Person, checked_people, to_base64url, write_people
 from tests.support.people.staff import HEAD, KEY_OF, PERSONS, SIGNER, SITE_KEY, secret
 from tests.support.waiting import TIMEOUT_SECONDS
 from tests.support.web.going import go

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from controller.contract.topics import Topics
+from common.contract.topics import Topics
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.waiting import TIMEOUT_SECONDS, until
 

@@ -12,8 +12,8 @@ from unittest import mock
 
 import structlog
 
+from common.chain.schema import Record
 from controller.journal.journal import Journal
-from controller.journal.schema import Record
 from tests.world.broker.packets import Publish
 from tests.world.cards import games
 from tests.world.cards.checkers import Drawn, Hidden, Reckoned, capturing

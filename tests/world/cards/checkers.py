@@ -11,9 +11,9 @@ from typing import Any
 import structlog
 from nacl.public import PrivateKey
 
-from controller.confidential.bodies import is_locked, is_sealed
-from controller.confidential.boxes import open_sealed
-from controller.journal.schema import Entry, Record
+from common.chain.schema import Entry, Record
+from common.confidential.bodies import is_locked, is_sealed
+from common.confidential.boxes import open_sealed
 from devices.codec import MAX_LIVE_DELAY_SECONDS
 from tests.support.chaos.truth import open_rounds
 from tests.world.broker.packets import Publish

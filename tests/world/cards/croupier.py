@@ -10,7 +10,7 @@ from contextvars import Context
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from controller.contract.topics import level
+from common.contract.topics import level
 from tests.world.cards.tabletop import Tabletop
 from tests.world.client import Client
 

@@ -9,14 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 import controller.games.punto_banca.course
-from controller.confidential.boxes import CardCipher
-from controller.contract.events import CardDealt
+from common.confidential.boxes import CardCipher
+from common.contract.events import CardDealt
+from common.readings import AnyReading, CardDrawn, LinkUp
 from controller.games.baccarat import points
 from controller.tables.runner import TableRunner
 from controller.tables.table import InputResult, Table
 from devices.pace import HandPace
 from devices.reader import LinkReader
-from devices.readings import AnyReading, CardDrawn, LinkUp
 
 
 def card_in_an_event(patch: pytest.MonkeyPatch) -> None:

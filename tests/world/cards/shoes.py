@@ -12,7 +12,7 @@ from collections import deque
 from math import inf
 from typing import NamedTuple
 
-from devices.readings import escape
+from common.readings import escape
 from simulators.shoe import baccarat
 from simulators.shoe.angel_eye import HANDS, AngelEyeShoe, _card_byte, _place_byte
 from simulators.shoe.barcode import BarcodeShoe, card_code

@@ -11,8 +11,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from controller.contract.times import parse_utc
-from controller.journal.schema import Entry
+from common.chain.schema import Entry
+from common.contract.times import parse_utc
 from subscribers.carrousel.verification import verify
 from tests.support.chaos.linked_daemon import Play
 from tests.support.chaos.linked_proof import (

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from controller.proof.checkpoint import last_checkpoint
+from common.chain.checkpoint import last_checkpoint
 from subscribers.carrousel.self_check import check_program
 from subscribers.carrousel.store import LedgerStore
 from tests.world.loop import WorldLoop

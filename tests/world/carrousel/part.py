@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from common import clock
+from common.contract.topics import Topics
+from common.people.register import to_base64url
 from controller.cli.carrousel import carrousel_settings
-from controller.contract.topics import Topics
-from controller.people.register import to_base64url
-from devices import clock
 from subscribers.carrousel.service import JackpotController
 from subscribers.carrousel.settings import CarrouselSettings
 from tests.support.carrousel.floor import SITE_KEY, people

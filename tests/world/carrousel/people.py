@@ -7,8 +7,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from controller.contract.topics import Topics, level
-from controller.people.signed_command import Claims, sign
+from common.contract.topics import Topics, level
+from common.people.signed_command import Claims, sign
 from tests.support.carrousel.floor import KEYS, PEOPLE
 from tests.support.chaos.linked_floor import open_questions
 from tests.world.broker.packets import Publish

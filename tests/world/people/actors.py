@@ -9,9 +9,9 @@ from contextvars import Context
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from controller.contract.topics import level
-from controller.people.signed_command import Claims, sign
-from devices import clock
+from common import clock
+from common.contract.topics import level
+from common.people.signed_command import Claims, sign
 from subscribers.console.admission import Denied
 from subscribers.console.forms import PIN_COMMANDS, is_readable
 from subscribers.console.sessions import Session

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
 
-from controller.contract.refusals import RejectedError
-from controller.contract.topics import level
-from controller.journal.schema import Entry
-from controller.people.register import from_base64url
-from controller.people.signed_command import Claims, claims_of
+from common.chain.schema import Entry
+from common.contract.refusals import RejectedError
+from common.contract.topics import level
+from common.people.register import from_base64url
+from common.people.signed_command import Claims, claims_of
 from subscribers.console.sending import Touch
 from subscribers.console.sessions import Session
 from subscribers.console.words import console_text

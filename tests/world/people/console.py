@@ -9,10 +9,10 @@ import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from controller.contract.times import format_utc
-from controller.contract.topics import Topics
-from controller.people.register import to_base64url
-from devices import clock
+from common import clock
+from common.contract.times import format_utc
+from common.contract.topics import Topics
+from common.people.register import to_base64url
 from subscribers.console.settings import PitSettings
 from subscribers.feed import BrokerLogin, table_feed
 from subscribers.web.floor import Floor

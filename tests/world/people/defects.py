@@ -8,10 +8,10 @@ from random import Random
 import msgspec
 import pytest
 
-from controller.contract.commands import AnyCommand
-from controller.contract.refusals import RejectedError
+from common.contract.commands import AnyCommand
+from common.contract.refusals import RejectedError
+from common.people.register import People
 from controller.people.gate import CommandGate
-from controller.people.register import People
 from controller.tables.runner import TableRunner
 from subscribers.console.sending import CommandSender, Touch
 from tests.world.faults import DURATIONS, Happening

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from controller.people.signed_command import Claims, claims_of, sign
-from devices import clock
+from common import clock
+from common.people.signed_command import Claims, claims_of, sign
 from tests.world.faults import FAULTS, End, Fault
 from tests.world.people.commands import Commands
 from tests.world.people.site import Site

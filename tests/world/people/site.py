@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from devices import clock
+from common import clock
 from tests.world.client import Client
 from tests.world.people.actors import DISTURBING, Croupier, Director, Person
 from tests.world.people.commands import Commands

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 from nacl.signing import SigningKey
 
-from controller.contract.times import format_utc
-from controller.contract.topics import Topics
-from controller.people.pin_key import seal_key, write_pin_key
-from controller.people.register import (
+from common.contract.times import format_utc
+from common.contract.topics import Topics
+from common.people.pin_key import seal_key, write_pin_key
+from common.people.register import (
     Key,
     PeopleHeader,
     Person,
@@ -21,7 +21,7 @@ from controller.people.register import (
     to_base64url,
     write_people,
 )
-from controller.people.roles import EnrolledRole
+from common.people.roles import EnrolledRole
 
 SITE = "palma"
 ROOT = Topics(SITE).root

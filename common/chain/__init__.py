@@ -1,0 +1,1 @@
+"""Hash chains in SQLite files, for the journal, the ledger and the archive."""

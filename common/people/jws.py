@@ -1,0 +1,27 @@
+"""Signs and verifies a JWS in the compact form (RFC 7515), EdDSA with an Ed25519 key (RFC 8037)."""
+
+from __future__ import annotations
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from common.people.register import thumbprint
+
+_JWS = jwt.PyJWS(algorithms=["EdDSA"])
+
+
+def sign(key: bytes, payload: bytes) -> str:
+    """Sign a payload with a secret key (32 bytes). ``kid`` is the thumbprint of the key."""
+    secret = Ed25519PrivateKey.from_private_bytes(key)
+    public = secret.public_key().public_bytes_raw()
+    kid = thumbprint(jwt.utils.base64url_encode(public).decode())
+    return _JWS.encode(payload, secret, "EdDSA", headers={"kid": kid})
+
+
+def is_signed(token: bytes, key: bytes) -> bool:
+    """Return True if the token is signed with the secret key of this public key (32 bytes)."""
+    try:
+        _JWS.decode_complete(token, Ed25519PublicKey.from_public_bytes(key), ["EdDSA"])
+    except jwt.PyJWTError:
+        return False
+    return True
