@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.conftest import cases
 from tests.support.waiting import until
-from tests.support.web.going import go, until_it_looks
+from tests.support.web.going import go, look, until_it_looks
 from tests.support.web.pit import BADGES, PINS, touch_pin
 from tests.web.proxy import How, Proxy
 from tests.web.raw import ask
@@ -156,7 +156,7 @@ def test_a_script_that_never_comes_and_a_page_of_which_a_part_comes(
     until("it has failed", lambda: proxy.failed)
     # A connection that ends before the browser has parsed anything leaves an empty document, which
     # no script of the project can reload.
-    until("our script has run", lambda: person.evaluate("'loadAgain' in window"))
+    until("our script has run", lambda: look(person, "'loadAgain' in window"))
     proxy.cut()
     person.clock.fast_forward(6_000)
     expect(person.locator("#not-running")).to_have_text("no display server")

@@ -19,7 +19,7 @@ from subscribers.web.sign_in import TOO_LATE_STATUS
 from tests.support.daemon.play import until_said
 from tests.support.waiting import TIMEOUT_SECONDS, until
 from tests.support.web.floor import Floor
-from tests.support.web.going import go
+from tests.support.web.going import go, look
 from tests.support.web.pit import BADGES, PINS, confirm, touch_pin
 from tests.web.in_process import InProcess
 from tests.web.stall import Stall
@@ -113,9 +113,10 @@ class Console:
             if page.locator(there).count():
                 return True
             # in one look: the page may let the person in between two
-            if page.evaluate(
+            if look(
+                page,
                 "document.querySelector('#pin')?.value === ''"
-                " && document.querySelector('button.main:enabled') !== null"
+                " && document.querySelector('button.main:enabled') !== null",
             ):
                 touch_pin(page, PINS[who])
                 page.locator("button.main").click()
@@ -152,7 +153,7 @@ def gives_it_again(console: Console) -> None:
         if not page.locator("dialog[open]").count():
             console.open_session()
         confirm(page)
-        until("answered", lambda: page.evaluate(ANSWERED))
+        until("answered", lambda: look(page, ANSWERED))
         return not page.locator("dialog[open]").count()
 
     until("opened", opened)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from playwright.sync_api import Error, Page
 
 from tests.support.waiting import until
@@ -36,15 +38,18 @@ def go(page: Page, address: str) -> None:
             return
 
 
+def look(page: Page, script: str) -> Any:
+    """Return the value of a script in a page, or None if another page has come in its place
+    meanwhile: while a test waits for something, the page may load itself again or let a person in.
+    """
+    try:
+        return page.evaluate(script)
+    except Error as error:
+        if LEFT not in error.message:
+            raise
+        return None
+
+
 def until_it_looks(page: Page) -> None:
-    """Wait until a page has its look, also where it loads itself again meanwhile."""
-
-    def looks() -> bool:
-        try:
-            return bool(page.evaluate(LOOKS))
-        except Error as error:
-            if LEFT not in error.message:
-                raise
-            return False
-
-    until("its style sheets", looks)
+    """Wait until a page has its style sheets."""
+    until("its style sheets", lambda: look(page, LOOKS))
