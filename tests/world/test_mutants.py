@@ -18,10 +18,26 @@ from tests.world.cards import defects as cards
 from tests.world.carrousel import defects as carrousel
 from tests.world.faults import FAULTS
 from tests.world.people import defects as people
-from tests.world.run import plan, plan_of, run
+from tests.world.run import Plan, plan, plan_of, run
 from tests.world.store import ModelStore
 
 MAX_SEEDS = 40
+Plant = Callable[[pytest.MonkeyPatch], None]
+FIRST_SEEDS: dict[Plant, int] = {
+    carrousel.start_given_up: 6,
+    defects.gap_is_not_asked_for: 6,
+    defects.will_is_not_looked_at: 7,
+    people.a_revoked_person_still_waits_for_a_second: 5,
+}
+"""The first seed that finds a defect, where it is not 1."""
+
+
+def found(plant: Plant, plan_of_seed: Callable[[int], Plan]) -> bool:
+    """Return whether a seed finds a planted defect. All are tried if the world has changed since
+    the first one was noted.
+    """
+    seeds = dict.fromkeys((FIRST_SEEDS.get(plant, 1), *range(1, MAX_SEEDS + 1)))
+    return any(run(plan_of_seed(seed)).finding for seed in seeds)
 
 
 def cursor_moves_too_early(patch: pytest.MonkeyPatch) -> None:
@@ -62,7 +78,7 @@ def late_bytes_count_as_live(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SteadyPace, "late", property(lambda _: False, lambda *_: None), raising=False)
 
 
-DEFECTS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]] = {
+DEFECTS: dict[Plant, tuple[str, ...]] = {
     cursor_moves_too_early: ("daemon killed", "broker down, keeps all"),
     state_before_its_commit: tuple(FAULTS),
     late_bytes_count_as_live: ("daemon starved", "daemon killed", "line silent"),
@@ -71,13 +87,10 @@ DEFECTS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("plant", DEFECTS, ids=lambda plant: plant.__name__)
-def test_a_planted_defect_is_found(
-    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_planted_defect_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [name for name in DEFECTS[plant] if not FAULTS[name].part]
-    plans = [plan_of(plan(seed, 0.3, 1, 20), names) for seed in range(1, MAX_SEEDS + 1)]
     plant(monkeypatch)
-    assert any(run(of).finding for of in plans)
+    assert found(plant, lambda seed: plan_of(plan(seed, 0.3, 1, 20), names))
 
 
 def start_trusts_the_log(patch: pytest.MonkeyPatch) -> None:
@@ -100,7 +113,7 @@ def sessions_numbered_again(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(after_restore, "session_jump", lambda *_: 0)
 
 
-DISK_DEFECTS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]] = {
+DISK_DEFECTS: dict[Plant, tuple[str, ...]] = {
     start_trusts_the_log: ("daemon killed in a commit", "power cut"),
     restore_not_reported: ("old backup restored",),
     restore_without_alert: ("old backup restored",),
@@ -111,50 +124,44 @@ DISK_DEFECTS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]] = {
 
 @pytest.mark.parametrize("plant", DISK_DEFECTS, ids=lambda plant: plant.__name__)
 def test_a_planted_defect_of_the_disk_is_found(
-    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+    plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch)
     faults = DISK_DEFECTS[plant]
-    plans = (plan(seed, 0.3, 1, 8 * len(faults), parts=("backup",)) for seed in range(1, MAX_SEEDS))
-    assert any(run(plan_of(each, faults)).finding for each in plans)
+    count = 8 * len(faults)
+    assert found(plant, lambda seed: plan_of(plan(seed, 0.3, 1, count, parts=("backup",)), faults))
 
 
 @pytest.mark.parametrize("plant", cards.DEFECTS, ids=lambda plant: plant.__name__)
-def test_a_planted_defect_of_cards_is_found(
-    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_planted_defect_of_cards_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
-    plans = (plan(seed, 0.05, 0, 8, parts=("cards",)) for seed in range(1, MAX_SEEDS + 1))
-    assert any(run(each).finding for each in plans)
+    assert found(plant, lambda seed: plan(seed, 0.05, 0, 8, parts=("cards",)))
 
 
 @pytest.mark.parametrize("plant", carrousel.DEFECTS, ids=lambda plant: plant.__name__)
 def test_a_planted_defect_of_jackpots_is_found(
-    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+    plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch)
     faults = carrousel.DEFECTS[plant]
-    plans = (
-        plan(seed, 0.03, 0, 8 * len(faults), parts=("carrousel",))
-        for seed in range(1, MAX_SEEDS + 1)
+    count = 8 * len(faults)
+    assert found(
+        plant, lambda seed: plan_of(plan(seed, 0.03, 0, count, parts=("carrousel",)), faults)
     )
-    assert any(run(plan_of(each, faults)).finding for each in plans)
 
 
 @pytest.mark.parametrize("plant", defects.DEFECTS, ids=lambda plant: plant.__name__)
 def test_a_planted_defect_is_found_by_its_part(
-    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+    plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch)
     parts = (defects.DEFECTS[plant],)
-    plans = (plan(seed, 0.3, 1, 20, parts=parts) for seed in range(1, MAX_SEEDS + 1))
-    assert any(run(each).finding for each in plans)
+    assert found(plant, lambda seed: plan(seed, 0.3, 1, 20, parts=parts))
 
 
 @pytest.mark.parametrize("plant", people.DEFECTS, ids=lambda plant: plant.__name__)
 def test_a_planted_defect_in_the_commands_of_people_is_found(
-    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+    plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch)
-    plans = (people.crowded(seed) for seed in range(1, MAX_SEEDS + 1))
-    assert any(run(each).finding for each in plans)
+    assert found(plant, people.crowded)

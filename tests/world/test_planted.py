@@ -132,7 +132,7 @@ DEFECTS = (
     Defect(right_without_a_reply, "a device is read", 1, 0.05, 4, pair=True, among=NO_STORE),
     Defect(fence_is_forgotten, "a device is read", 1, 0.05, 4, pair=True, among=NO_STORE),
     Defect(claims_are_not_looked_at, "one round, two", 1, parts=("rival",)),
-    Defect(events_are_numbered_again, "published", 1),
+    Defect(events_are_numbered_again, "published", 2),
     Defect(retained_topics_are_published_once, "nothing is retained", 2),
     Defect(rounds_are_forgotten_at_a_restart, "one round, two", 1),
     Defect(will_is_not_cleared, "no daemon is online", 2),

@@ -376,7 +376,8 @@ def test_bad_calls_are_reported(tmp_path: Path) -> None:
 
 
 def test_a_history_is_played_before_the_picture(tmp_path: Path) -> None:
-    words = ["--history", "3", "--rounds", "1", "--no-faults", "--state-dir", str(tmp_path)]
+    words = ["--history", "3", "--rounds", "1", "--no-faults", "--speed", "5"]
+    words += ["--state-dir", str(tmp_path)]
     done = subprocess.run(
         [*DEMO, *words],
         stdin=subprocess.DEVNULL,
