@@ -276,13 +276,13 @@ class Daemon:
     async def _serve(self, broker: BrokerConfig, stop: asyncio.Event) -> None:
         site = self._configuration.site
         publisher = Publisher(
-            broker,
-            broker.client_id or f"novamas-{site.id}-{site.node}",
-            self._journal,
-            self._api,
-            self._stages,
-            self._health_due.set,
-            None if self._pair is None else self._pair.exclusive(),
+            broker=broker,
+            client_id=broker.client_id or f"novamas-{site.id}-{site.node}",
+            journal=self._journal,
+            api=self._api,
+            stages=self._stages,
+            changed=self._health_due.set,
+            exclusive=None if self._pair is None else self._pair.exclusive(),
         )
         self._publisher = publisher
         runners = self._runners

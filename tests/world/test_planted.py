@@ -17,8 +17,11 @@ from msgspec.structs import replace
 import controller.service.daemon
 from common import clock
 from common.chain.schema import Entry
+from controller.mqtt.outbox import EventOutbox
 from controller.mqtt.outgoing import OutgoingMessage
+from controller.mqtt.posting import MessagePoster
 from controller.mqtt.publisher import Publisher
+from controller.mqtt.retained import RetainedTopics
 from controller.mqtt.table_claims import TableClaims, TableStake
 from controller.standby.lease import SERVING_SHARE
 from controller.standby.right import LeaseHolder
@@ -82,30 +85,30 @@ def claims_are_not_looked_at(patch: pytest.MonkeyPatch) -> None:
 
 def events_are_numbered_again(patch: pytest.MonkeyPatch) -> None:
     """An event that is sent again after a reconnect gets a new number."""
-    message = Publisher._message
+    message = EventOutbox._message
 
-    def numbered(publisher: Publisher, entry: Entry, *, historical: bool) -> OutgoingMessage:
+    def numbered(outbox: EventOutbox, entry: Entry, *, historical: bool) -> OutgoingMessage:
         if historical and entry.kind == "event":
             body = json.loads(entry.body)
             entry = replace(entry, body=json.dumps(body | {"seq": body["seq"] + 1}).encode())
-        return message(publisher, entry, historical=historical)
+        return message(outbox, entry, historical=historical)
 
-    patch.setattr(Publisher, "_message", numbered)
+    patch.setattr(EventOutbox, "_message", numbered)
 
 
 class _KeptBodies:
     """An attribute that keeps the first of its values."""
 
-    def __get__(self, publisher: Any, _owner: object = None) -> Any:
-        return publisher.__dict__["kept"]
+    def __get__(self, topics: Any, _owner: object = None) -> Any:
+        return topics.__dict__["kept"]
 
-    def __set__(self, publisher: Any, value: object) -> None:
-        publisher.__dict__.setdefault("kept", value)
+    def __set__(self, topics: Any, value: object) -> None:
+        topics.__dict__.setdefault("kept", value)
 
 
 def retained_topics_are_published_once(patch: pytest.MonkeyPatch) -> None:
     """After a reconnect only what has changed is published, whatever the broker has forgotten."""
-    patch.setattr(Publisher, "_published_bodies", _KeptBodies(), raising=False)
+    patch.setattr(RetainedTopics, "_bodies", _KeptBodies(), raising=False)
 
 
 def rounds_are_forgotten_at_a_restart(patch: pytest.MonkeyPatch) -> None:
@@ -115,15 +118,15 @@ def rounds_are_forgotten_at_a_restart(patch: pytest.MonkeyPatch) -> None:
 
 def will_is_not_cleared(patch: pytest.MonkeyPatch) -> None:
     """``online`` is published at the first connection alone, and the will of an end stays."""
-    deliver = Publisher._deliver
+    deliver = MessagePoster.deliver
 
-    async def once(publisher: Publisher, connection: Any, messages: list[OutgoingMessage]) -> None:
-        online = publisher._api.status(online=True)
-        if publisher.health.connects:
+    async def once(poster: MessagePoster, connection: Any, messages: list[OutgoingMessage]) -> None:
+        online = poster._api.status(online=True)
+        if poster._health.connects:
             messages = [message for message in messages if message != online]
-        await deliver(publisher, connection, messages)
+        await deliver(poster, connection, messages)
 
-    patch.setattr(Publisher, "_deliver", once)
+    patch.setattr(MessagePoster, "deliver", once)
 
 
 NO_STORE = ("store of the lease away",)

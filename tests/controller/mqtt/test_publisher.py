@@ -16,11 +16,11 @@ from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.mqtt.connection import PublisherConnection
 from controller.mqtt.embedded_broker import embedded_broker
+from controller.mqtt.outbox import MAX_UNACKNOWLEDGED_EVENTS
 from controller.mqtt.outgoing import Acknowledged, OutgoingMessage
 from controller.mqtt.publisher import (
     MAX_REFUSED_RETRY_SECONDS,
     MAX_RETRY_SECONDS,
-    MAX_UNACKNOWLEDGED_EVENTS,
     MIN_REFUSED_RETRY_SECONDS,
     MIN_RETRY_SECONDS,
     Publisher,
@@ -117,7 +117,7 @@ async def test_a_display_does_not_wait_for_the_backlog(tmp_path: Path) -> None:
             stored = journal.append(record(number))
         await stored
         api = TablesApi("pit-1", "b1", Topics("palma"), {})
-        publisher = Publisher(BrokerConfig(), "novamas", journal, api)
+        publisher = Publisher(broker=BrokerConfig(), client_id="novamas", journal=journal, api=api)
 
         def meanwhile() -> None:
             if not api.node:
@@ -140,7 +140,7 @@ async def test_committed_events_are_sent_before_any_other_subscriber_is_notified
 ) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         api = TablesApi("pit-1", "b1", Topics("palma"), {})
-        publisher = Publisher(BrokerConfig(), "novamas", journal, api)
+        publisher = Publisher(broker=BrokerConfig(), client_id="novamas", journal=journal, api=api)
         slow = Slow(lambda: None)
         publishing = asyncio.create_task(publisher._publish(cast("PublisherConnection", slow), 0))
         await asyncio.sleep(0)
@@ -159,7 +159,10 @@ async def test_the_cursor_waits_for_the_oldest_event_without_acknowledgement(
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         await journal.append(record(1), record(2))
         publisher = Publisher(
-            BrokerConfig(), "b", journal, TablesApi("n", "b1", Topics("palma"), {})
+            broker=BrokerConfig(),
+            client_id="b",
+            journal=journal,
+            api=TablesApi("n", "b1", Topics("palma"), {}),
         )
         slow = Silent(lambda: None)
         publishing = asyncio.create_task(publisher._publish(cast("PublisherConnection", slow), 0))

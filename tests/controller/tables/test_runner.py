@@ -149,7 +149,7 @@ async def test_a_journal_that_stores_nothing_is_detected(
         reporter = HealthReporter(
             "b1",
             journal,
-            Publisher(BrokerConfig(), "novamas", journal, api),
+            Publisher(broker=BrokerConfig(), client_id="novamas", journal=journal, api=api),
             api,
             places,
             clock,
@@ -190,7 +190,7 @@ async def test_an_opened_link_is_published_at_once(tmp_path: Path) -> None:
         reporter = HealthReporter(
             "b1",
             journal,
-            Publisher(BrokerConfig(), "novamas", journal, api),
+            Publisher(broker=BrokerConfig(), client_id="novamas", journal=journal, api=api),
             api,
             places,
             clock,

@@ -21,7 +21,7 @@ import msgspec
 
 from controller.journal.reader import JournalReader
 from controller.mqtt.connection import MAX_UNACKNOWLEDGED
-from controller.mqtt.publisher import MAX_UNACKNOWLEDGED_EVENTS
+from controller.mqtt.outbox import MAX_UNACKNOWLEDGED_EVENTS
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.chaos.archive import Archive, Verdict, entries_of, key_of
 from tests.support.chaos.schedule import Step
