@@ -13,7 +13,7 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
-from subscribers.overtaken import Overtaken
+from subscribers.feed.overtaken import Overtaken
 
 ROOT = "novamas-sim/v1/bench"
 """The topics of a daemon whose tables are simulated."""

@@ -84,9 +84,9 @@ from subscribers.carrousel.store import LedgerNotStoredError, LedgerStore, Ledge
 from subscribers.carrousel.tables import NodeDirectory, TrackedTable
 from subscribers.carrousel.terms import Terms
 from subscribers.carrousel.unlinked import describe_stake_or_award, jackpot_in_info
-from subscribers.connection import ServiceConnection
 from subscribers.essential import essential
-from subscribers.recall_key import RecallKey, unsigned_recall
+from subscribers.feed.connection import ServiceConnection
+from subscribers.feed.recall_key import RecallKey, unsigned_recall
 
 MIN_STATEMENT_INTERVAL_SECONDS = 0.02
 """Minimum interval between two statements of a jackpot."""

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from subscribers.carrousel.terms import Terms
-from subscribers.feed import BrokerLogin
+from subscribers.feed.tables import BrokerLogin
 
 
 class JackpotSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

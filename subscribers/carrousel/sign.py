@@ -18,7 +18,7 @@ import msgspec
 
 from common.contract.jackpot import JackpotAward, JackpotState
 from common.contract.messages.messages import text, word
-from subscribers.meter import Meter, silence, title
+from subscribers.feed.meter import Meter, silence, title
 from subscribers.money import money
 
 NUL, SOH, STX, ETX, EOT = b"\x00", b"\x01", b"\x02", b"\x03", b"\x04"

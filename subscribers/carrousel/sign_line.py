@@ -33,8 +33,8 @@ from subscribers.carrousel.sign import (
     value_packet,
 )
 from subscribers.essential import end_at_signal, ending_process, essential
-from subscribers.feed import BrokerLogin, ConnectionChange, table_feed
-from subscribers.meter import Meter, on_state
+from subscribers.feed.meter import Meter, on_state
+from subscribers.feed.tables import BrokerLogin, ConnectionChange, table_feed
 from subscribers.service_log import log_lines
 
 UPDATE_INTERVAL_SECONDS = 1.0

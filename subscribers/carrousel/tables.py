@@ -12,7 +12,7 @@ from common import randomness
 from common.contract.jackpot import OutOfPlay
 from common.contract.times import parse_utc
 from subscribers.carrousel.intake import IntakeMemory, IntakeRules, RecallRequest, TableIntake
-from subscribers.pending_recall import PendingRecall, record_attempt
+from subscribers.feed.pending_recall import PendingRecall, record_attempt
 
 UNHEARD_AFTER_SECONDS = 10.0
 """Time without a reply to a recall after which a table is out of play."""

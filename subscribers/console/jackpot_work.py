@@ -33,7 +33,7 @@ from subscribers.console.work import (
     second_person_items,
 )
 from subscribers.display.picture import TableTrouble, Word
-from subscribers.meter import Meter, MeterSilence, out_of_play_text, silence_text, title
+from subscribers.feed.meter import Meter, MeterSilence, out_of_play_text, silence_text, title
 from subscribers.money import money
 from subscribers.words import who
 

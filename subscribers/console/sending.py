@@ -31,7 +31,7 @@ from common.log import structlog
 from common.people.register import Person
 from common.people.signed_command import Claims, prepare, sign
 from subscribers.console.sessions import Session
-from subscribers.feed import RECONNECT_DELAY_SECONDS, BrokerLogin
+from subscribers.feed.tables import RECONNECT_DELAY_SECONDS, BrokerLogin
 
 COMMAND_LIFETIME_SECONDS = 30
 """Validity of a signed command."""
@@ -159,7 +159,7 @@ class CommandSender:
                 )
                 async with client:
                     subscriptions = [
-                        (topics.reply(table, self._client), 0)  # as in subscribers/feed.py
+                        (topics.reply(table, self._client), 0)  # as in subscribers/feed/tables.py
                         for table, topics in self._tables.items()
                     ]
                     await client.subscribe(subscriptions)

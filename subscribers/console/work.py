@@ -24,8 +24,8 @@ from subscribers.console.sending import SecondPersonWait, Touch
 from subscribers.console.words import console_text
 from subscribers.display.hands import bet_name
 from subscribers.display.picture import TableTrouble, Word, decree_text, trouble_of
+from subscribers.feed.table_snapshot import Outdated, TableSnapshot
 from subscribers.money import money
-from subscribers.table_snapshot import Outdated, TableSnapshot
 
 ItemType = Literal["second", "fault", "ask", "unresolved", "warning"]
 ITEM_ORDER: tuple[ItemType, ...] = ("second", "fault", "ask", "unresolved", "warning")

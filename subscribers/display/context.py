@@ -6,7 +6,7 @@ import msgspec
 
 from common.contract.retained import State
 from subscribers.display.rounds import PlayedRound
-from subscribers.table_snapshot import TableSnapshot
+from subscribers.feed.table_snapshot import TableSnapshot
 
 
 class PictureContext(msgspec.Struct, frozen=True):

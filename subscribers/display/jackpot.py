@@ -12,7 +12,7 @@ from common.contract.jackpot import Authorisation, JackpotAward, JackpotState, O
 from common.contract.messages.messages import first_of, text, word
 from common.contract.retained import Alert
 from subscribers.display.cards import CardPicture, card
-from subscribers.meter import (
+from subscribers.feed.meter import (
     Meter,
     out_of_play_text,
     remaining_seconds,

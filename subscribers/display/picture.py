@@ -45,8 +45,8 @@ from subscribers.display import (
 )
 from subscribers.display.context import PictureContext
 from subscribers.display.rounds import PlayedRound
-from subscribers.meter import out_of_play_text
-from subscribers.table_snapshot import STALE_LINK_STATES, Outdated, TableSnapshot
+from subscribers.feed.meter import out_of_play_text
+from subscribers.feed.table_snapshot import STALE_LINK_STATES, Outdated, TableSnapshot
 
 
 class TableTrouble(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import msgspec
 
 from common.contract.messages.messages import text, word
+from subscribers.feed.table_snapshot import Outdated, TableSnapshot
 from subscribers.keypad.keys import Meaning, Slot
 from subscribers.keypad.pad import Pad
-from subscribers.table_snapshot import Outdated, TableSnapshot
 
 
 class KeypadView(msgspec.Struct, frozen=True, kw_only=True):

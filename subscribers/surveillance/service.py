@@ -20,7 +20,7 @@ from common.log import structlog
 from common.metrics.endpoint import serve
 from common.tasks import end_tasks
 from subscribers.essential import essential
-from subscribers.recall_key import RecallKey
+from subscribers.feed.recall_key import RecallKey
 from subscribers.surveillance.archive import RecordArchive, StoreResult
 from subscribers.surveillance.errors import ArchiveError, ArchiveInUseError
 from subscribers.surveillance.findings import STALLED_ALERT_ID, open_findings

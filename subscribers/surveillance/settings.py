@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from subscribers.feed import BrokerLogin
+from subscribers.feed.tables import BrokerLogin
 from subscribers.surveillance.archive import Kind
 from subscribers.video.settings import BookmarkSettings
 

@@ -18,9 +18,9 @@ from common.contract.retained import Alert
 from common.contract.times import format_utc, parse_utc
 from common.contract.topics import Topics
 from common.log import structlog
-from subscribers.connection import ServiceConnection
-from subscribers.pending_recall import RECALL_TIMEOUT_SECONDS, PendingRecall, record_attempt
-from subscribers.recall_key import RecallKey, unsigned_recall
+from subscribers.feed.connection import ServiceConnection
+from subscribers.feed.pending_recall import RECALL_TIMEOUT_SECONDS, PendingRecall, record_attempt
+from subscribers.feed.recall_key import RecallKey, unsigned_recall
 from subscribers.surveillance import proofs, recalls
 from subscribers.surveillance.archive import ArchiveRecord, Query, RecordArchive
 from subscribers.surveillance.findings import (

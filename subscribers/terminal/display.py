@@ -29,8 +29,14 @@ from common.command_line import CommandLine, end_process, escape_unencodable_out
 from common.contract.messages.messages import LANGUAGES
 from common.contract.topics import Topics
 from common.new_file import replace_file
-from subscribers.feed import BrokerLogin, ConnectionChange, FeedMessage, check_broker, table_feed
-from subscribers.meter import Meter, on_state, silence
+from subscribers.feed.meter import Meter, on_state, silence
+from subscribers.feed.tables import (
+    BrokerLogin,
+    ConnectionChange,
+    FeedMessage,
+    check_broker,
+    table_feed,
+)
 from subscribers.terminal.floor import SCREENSHOT_COLUMNS, TURN_SECONDS, TableOnFloor, floor
 from subscribers.terminal.meter_line import line
 from subscribers.terminal.screen import ScreenTrouble

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from common.contract.messages.messages import first_of, text, word
-from subscribers.meter import Meter, out_of_play_text, silence, silence_text, title
+from subscribers.feed.meter import Meter, out_of_play_text, silence, silence_text, title
 from subscribers.money import money
 from subscribers.terminal.current import since
 

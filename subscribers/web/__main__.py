@@ -24,10 +24,10 @@ from common.log import structlog
 from subscribers.console.admission import SignInUnavailableError
 from subscribers.display.round_store import RoundStore
 from subscribers.essential import end_at_signal, ending_process, essential
+from subscribers.feed.floor import Floor
 from subscribers.service_log import log_lines
 from subscribers.web.app import WebApplication, app
 from subscribers.web.connections import BrowserConnection, BrowserLoop
-from subscribers.web.floor import Floor
 from subscribers.web.keypads import Keypads
 from subscribers.web.pit import Pit
 from subscribers.web.proxy import Proxies

@@ -34,9 +34,9 @@ from subscribers.display.permanency import (
 from subscribers.display.permanency_page import day_page, days_page
 from subscribers.display.picture import decree_text
 from subscribers.display.start import SCRIPT_SOURCE
+from subscribers.feed.floor import JACKPOT_PREFIX, Floor, change_of
 from subscribers.web.beat import beat
 from subscribers.web.files import REVALIDATE_HEADERS, Files
-from subscribers.web.floor import JACKPOT_PREFIX, Floor, change_of
 from subscribers.web.keypads import Keypads
 from subscribers.web.metrics import FAMILIES, WebCounters, metric_values
 from subscribers.web.pit import Pit

@@ -22,13 +22,13 @@ from subscribers.console.forms import PIN_COMMANDS
 from subscribers.console.sessions import Session
 from subscribers.console.work import refusal_text, role_for
 from subscribers.essential import essential
+from subscribers.feed.floor import Floor
 from subscribers.keypad.keys import Meaning, Slot, current_meanings, duty_key
 from subscribers.keypad.pad import DIGITS, Order, Pad, Press, on_reply, on_timeout, press, unlock
 from subscribers.keypad.pages import keypad_page
 from subscribers.keypad.view import KeypadView, keypad_view
 from subscribers.web.beat import HEADER, age
 from subscribers.web.files import Files
-from subscribers.web.floor import Floor
 from subscribers.web.pit import Pit
 
 PAGE_KEYS: frozenset[str] = frozenset({*DIGITS, *get_args(Slot), "lock"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from common.metrics.family import MetricFamily, Values
-from subscribers.web.floor import Floor
+from subscribers.feed.floor import Floor
 
 FAMILIES = (
     MetricFamily("novamas_web_streams", "gauge", "Open streams of pictures."),

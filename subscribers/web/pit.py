@@ -35,9 +35,9 @@ from subscribers.console.work import (
     role_for,
     touch_outcome,
 )
-from subscribers.meter import silence
+from subscribers.feed.floor import JACKPOT_PREFIX, Floor, change_of
+from subscribers.feed.meter import silence
 from subscribers.web.files import Files
-from subscribers.web.floor import JACKPOT_PREFIX, Floor, change_of
 from subscribers.web.metrics import WebCounters
 from subscribers.web.settings import WebSettings
 from subscribers.web.sign_in import SignIn, denied

@@ -9,9 +9,9 @@ from typing import Any
 from common import clock
 from common.contract.topics import Topics
 from common.log import structlog
-from subscribers.feed import ConnectionChange, table_feed
+from subscribers.feed.floor import Floor
+from subscribers.feed.tables import ConnectionChange, table_feed
 from subscribers.web.app import WebApplication
-from subscribers.web.floor import Floor
 from subscribers.web.pit import Pit
 
 JACKPOT_CHECK_INTERVAL_SECONDS = 0.2

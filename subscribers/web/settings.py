@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from subscribers.console.settings import PitSettings
-from subscribers.feed import BrokerLogin
+from subscribers.feed.tables import BrokerLogin
 
 
 class WebTable(msgspec.Struct, frozen=True):

@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from common import clock
+from subscribers.feed.floor import Floor, event_id
 from subscribers.web.beat import beat
-from subscribers.web.floor import Floor, event_id
 from subscribers.web.metrics import WebCounters
 
 BEAT_INTERVAL_SECONDS = 2.0

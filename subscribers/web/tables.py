@@ -20,7 +20,7 @@ from subscribers.display.rounds import (
     round_from_event,
     round_from_line,
 )
-from subscribers.web.floor import Floor
+from subscribers.feed.floor import Floor
 
 
 class Pictures:

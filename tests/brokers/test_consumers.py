@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 from common.contract.topics import Topics
-from subscribers.feed import BrokerLogin, ConnectionChange, table_feed
-from subscribers.table_snapshot import TableSnapshot, daemon_of, fold
+from subscribers.feed.table_snapshot import TableSnapshot, daemon_of, fold
+from subscribers.feed.tables import BrokerLogin, ConnectionChange, table_feed
 from tests.support.brokers.engines import FOR_OUR_OWN, Engine
 from tests.support.brokers.mosquitto import Subscriber
 from tests.support.carrousel.floor import SITE, TOPICS, Controller, Dealer, terms

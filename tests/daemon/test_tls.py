@@ -16,8 +16,8 @@ import pytest
 import structlog
 
 from controller.cli import main
-from subscribers.connection import ServiceConnection
-from subscribers.feed import BrokerLogin
+from subscribers.feed.connection import ServiceConnection
+from subscribers.feed.tables import BrokerLogin
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.daemon.certificates import Authority
 from tests.support.daemon.process import Daemon, Wheel, configuration, table

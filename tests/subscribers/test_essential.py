@@ -87,14 +87,14 @@ TASKS = [
         ("subscribers.web.keypads:Keypads", "_listen"),
     ),
     *carrousel(
-        ("subscribers.connection:ServiceConnection", "run"),
+        ("subscribers.feed.connection:ServiceConnection", "run"),
         ("subscribers.carrousel.service:JackpotController", "_write"),
         ("subscribers.carrousel.service:JackpotController", "_tick"),
         ("subscribers.carrousel.service:JackpotController", "_process_orders"),
         ("subscribers.carrousel.service", "serve"),
     ),
     *surveillance(
-        ("subscribers.connection:ServiceConnection", "run"),
+        ("subscribers.feed.connection:ServiceConnection", "run"),
         ("subscribers.surveillance.service:SurveillanceRecorder", "_store_messages"),
         ("subscribers.surveillance.service:SurveillanceRecorder", "_run_clock"),
         ("subscribers.surveillance.service:SurveillanceRecorder", "_run_side_task"),

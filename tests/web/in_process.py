@@ -25,13 +25,13 @@ from common.people.register import Person
 from subscribers.console.sessions import Session
 from subscribers.console.settings import PitSettings
 from subscribers.display.round_store import RoundStore
-from subscribers.feed import BrokerLogin, ConnectionChange, FeedMessage
+from subscribers.feed.floor import Floor
+from subscribers.feed.tables import BrokerLogin, ConnectionChange, FeedMessage
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.records import BadMessageError, records
 from subscribers.web import sign_in
 from subscribers.web.app import WebApplication, app
 from subscribers.web.beat import beat
-from subscribers.web.floor import Floor
 from subscribers.web.keypads import Keypads
 from subscribers.web.pit import Pit
 from subscribers.web.settings import WebJackpot, WebSettings, WebTable

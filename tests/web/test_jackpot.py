@@ -14,9 +14,9 @@ from playwright.sync_api import Browser, Page, expect
 from common.contract.jackpot import JackpotState
 from common.contract.messages.messages import LANGUAGES, catalogue
 from common.contract.times import parse_utc
-from subscribers.feed import ConnectionChange, FeedMessage
+from subscribers.feed.floor import Floor
+from subscribers.feed.tables import ConnectionChange, FeedMessage
 from subscribers.money import money
-from subscribers.web.floor import Floor
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.jackpot import AUTHORISED, award, statement, table
 from tests.support.subscribers.real import spun

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from common.contract.messages.messages import LANGUAGES, text
-from subscribers.web.floor import Floor
+from subscribers.feed.floor import Floor
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.subscribers.real import spun
 from tests.support.waiting import TIMEOUT_SECONDS, until

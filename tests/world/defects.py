@@ -8,9 +8,9 @@ import pytest
 
 from controller.tables.byte_trace import ByteTrace
 from devices.calls import AnyCall
+from subscribers.feed import floor
+from subscribers.feed.table_snapshot import TableSnapshot
 from subscribers.surveillance.site import RecordedSite
-from subscribers.table_snapshot import TableSnapshot
-from subscribers.web import floor
 
 CALLS_KEPT = 50
 """Of so many calls, the last is not kept."""

@@ -19,9 +19,9 @@ from starlette.types import Message as Sent
 
 from common.chain.schema import Entry
 from subscribers.display.round_store import RoundStore
-from subscribers.feed import BrokerLogin
+from subscribers.feed.floor import Floor, change_of
+from subscribers.feed.tables import BrokerLogin
 from subscribers.web.app import WebApplication
-from subscribers.web.floor import Floor, change_of
 from subscribers.web.receive import now, receivers
 from subscribers.web.settings import WebSettings, WebTable
 from subscribers.web.stream import RETRY_MILLISECONDS, PictureStream

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from common.chain.schema import Entry
 from subscribers.essential import STOP_TIMEOUT_SECONDS
-from subscribers.feed import BrokerLogin
+from subscribers.feed.tables import BrokerLogin
 from subscribers.surveillance.archive import ArchiveRecord, StoreResult
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.errors import ArchiveError

@@ -14,7 +14,7 @@ from common.people.register import to_base64url
 from subscribers.carrousel import service
 from subscribers.carrousel.settings import CarrouselSettings, JackpotSettings
 from subscribers.carrousel.terms import Terms
-from subscribers.feed import BrokerLogin
+from subscribers.feed.tables import BrokerLogin
 from tests.common.people.test_private_key import LEAST, PASSPHRASE
 from tests.subscribers.carrousel.conftest import Make
 from tests.support.carrousel.floor import (

@@ -35,7 +35,7 @@ from subscribers.carrousel.sign import (
     update_packets,
     value_packet,
 )
-from subscribers.meter import Meter, on_state
+from subscribers.feed.meter import Meter, on_state
 from tests.subscribers.carrousel.signs import AlphaSign
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.process import table

@@ -8,7 +8,7 @@ import msgspec
 
 from common.contract.topics import Topics
 from subscribers.console.sending import CommandSender, Touch
-from subscribers.feed import BrokerLogin
+from subscribers.feed.tables import BrokerLogin
 from tests.support.people.staff import LASA
 
 TOPICS = Topics("palma")

@@ -31,7 +31,7 @@ from subscribers.console.work import (
     role_for,
     touch_outcome,
 )
-from subscribers.table_snapshot import Outdated, TableSnapshot, fold
+from subscribers.feed.table_snapshot import Outdated, TableSnapshot, fold
 from tests.support.for_each import for_each
 from tests.support.people.staff import LASA, RIERA, VIDAL
 from tests.support.subscribers.table import ENVELOPE

@@ -15,7 +15,7 @@ from common.contract.messages.messages import LANGUAGES, catalogue
 from common.contract.retained import Alert
 from common.contract.times import format_utc
 from subscribers.display.jackpot import JackpotPicture, jackpot_picture
-from subscribers.meter import Meter, on_alert, on_state, remaining_seconds
+from subscribers.feed.meter import Meter, on_alert, on_state, remaining_seconds
 from subscribers.money import day, money
 from tests.support.jackpot import BEGAN, TITLE, award, statement, table
 

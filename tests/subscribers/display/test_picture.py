@@ -16,9 +16,9 @@ from common.contract.messages.messages import LANGUAGES, text
 from subscribers.display.picture import Picture
 from subscribers.display.round_store import RoundStore
 from subscribers.display.rounds import PlayedRound, merge_rounds
-from subscribers.feed import ConnectionChange, FeedMessage
-from subscribers.table_snapshot import Outdated
-from subscribers.web.floor import Floor
+from subscribers.feed.floor import Floor
+from subscribers.feed.table_snapshot import Outdated
+from subscribers.feed.tables import ConnectionChange, FeedMessage
 from subscribers.web.tables import Pictures
 from tests.conftest import LONG
 from tests.support.for_each import for_each

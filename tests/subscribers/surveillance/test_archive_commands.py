@@ -14,7 +14,7 @@ import pytest
 
 from common.contract.times import format_utc
 from controller.cli import main
-from subscribers.feed import BrokerLogin
+from subscribers.feed.tables import BrokerLogin
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.open_archive import open_archive

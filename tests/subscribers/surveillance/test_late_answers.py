@@ -15,8 +15,8 @@ import pytest
 
 from common import clock
 from common.contract.times import format_utc
-from subscribers.connection import ServiceConnection
-from subscribers.feed import BrokerLogin
+from subscribers.feed.connection import ServiceConnection
+from subscribers.feed.tables import BrokerLogin
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.service import TICK_SECONDS

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from subscribers.feed import BrokerLogin
+from subscribers.feed.tables import BrokerLogin
 from subscribers.surveillance import service
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.service import SurveillanceRecorder

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from common.contract.times import format_utc
-from subscribers.feed import BrokerLogin
+from subscribers.feed.tables import BrokerLogin
 from subscribers.surveillance.admitted import AccessRefusedError
 from subscribers.surveillance.archive import Query, RecordArchive
 from subscribers.surveillance.archive_sqlite import SQLiteArchive

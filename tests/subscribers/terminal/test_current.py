@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from rich.segment import Segment
 
-from subscribers.feed import ConnectionChange
+from subscribers.feed.tables import ConnectionChange
 from subscribers.terminal.current import clock
 from subscribers.terminal.display import Display
 from subscribers.terminal.floor import TableOnFloor, floor

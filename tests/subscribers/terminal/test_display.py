@@ -19,8 +19,8 @@ import pytest
 
 from common.contract.messages.messages import LANGUAGES, catalogue
 from common.contract.times import format_utc
-from subscribers.feed import ConnectionChange, FeedMessage, check_broker
-from subscribers.meter import Meter, on_state
+from subscribers.feed.meter import Meter, on_state
+from subscribers.feed.tables import ConnectionChange, FeedMessage, check_broker
 from subscribers.money import money
 from subscribers.terminal.display import Display, main
 from subscribers.terminal.meter_line import line

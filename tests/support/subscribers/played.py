@@ -22,8 +22,8 @@ from controller.games.games import make_game
 from controller.rulebooks.rulebook import rulebook
 from controller.tables.table import Table
 from subscribers.display.round_store import RoundStore
-from subscribers.feed import ConnectionChange, FeedMessage
-from subscribers.web.floor import Floor
+from subscribers.feed.floor import Floor
+from subscribers.feed.tables import ConnectionChange, FeedMessage
 from subscribers.web.tables import Pictures
 from tests.support.games import scripts
 from tests.support.games.trial import Trial

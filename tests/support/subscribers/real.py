@@ -19,7 +19,7 @@ from controller.rulebooks.rulebook import rulebook
 from controller.tables.table import Table
 from subscribers.display.picture import Picture, table_picture
 from subscribers.display.rounds import EndingEvent, PlayedRound, merge_rounds, round_from_event
-from subscribers.table_snapshot import Outdated, TableSnapshot, fold
+from subscribers.feed.table_snapshot import Outdated, TableSnapshot, fold
 from tests.support.games import scripts
 
 Message = tuple[str, bytes | None]

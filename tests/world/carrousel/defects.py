@@ -11,7 +11,7 @@ from subscribers.carrousel.books import Books
 from subscribers.carrousel.intake import IntakeMemory
 from subscribers.carrousel.service import JackpotController
 from subscribers.carrousel.tables import TrackedTable
-from subscribers.pending_recall import PendingRecall
+from subscribers.feed.pending_recall import PendingRecall
 
 if TYPE_CHECKING:
     import pytest

@@ -14,8 +14,8 @@ from common.contract.times import format_utc
 from common.contract.topics import Topics
 from common.people.register import to_base64url
 from subscribers.console.settings import PitSettings
-from subscribers.feed import BrokerLogin, table_feed
-from subscribers.web.floor import Floor
+from subscribers.feed.floor import Floor
+from subscribers.feed.tables import BrokerLogin, table_feed
 from subscribers.web.keypads import Keypads
 from subscribers.web.pit import Pit
 from subscribers.web.settings import WebSettings, WebTable

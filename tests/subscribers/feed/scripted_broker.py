@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 
-from subscribers.feed import BrokerLogin
+from subscribers.feed.tables import BrokerLogin
 
 TOPIC = "novamas/v1/casino-mayor/ruleta-1/state"
 CONNECT, PUBLISH, PUBACK, SUBSCRIBE = 0x10, 0x30, 0x40, 0x80

@@ -15,7 +15,7 @@ from common.broker.client import BrokerClient
 from common.broker.failures import describe_error
 from common.broker.login import BrokerUnusableError
 from common.contract.topics import Topics
-from subscribers.overtaken import Overtaken
+from subscribers.feed.overtaken import Overtaken
 
 RECONNECT_DELAY_SECONDS = 0.5
 """Delay between two attempts to connect."""

@@ -21,8 +21,8 @@ from common.broker.client import BrokerClient
 from common.broker.failures import describe_error
 from common.broker.login import BrokerUnusableError
 from common.log import structlog
-from subscribers.feed import RECONNECT_DELAY_SECONDS, BrokerLogin
-from subscribers.overtaken import Overtaken
+from subscribers.feed.overtaken import Overtaken
+from subscribers.feed.tables import RECONNECT_DELAY_SECONDS, BrokerLogin
 
 CONNECT_TIMEOUT_SECONDS = 30.0
 """Maximum time for CONNACK."""

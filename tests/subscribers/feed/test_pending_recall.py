@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from subscribers.pending_recall import (
+from subscribers.feed.pending_recall import (
     MAX_OPEN_ATTEMPTS,
     MAX_RECALL_TIMEOUT_SECONDS,
     RECALL_TIMEOUT_SECONDS,

@@ -16,7 +16,7 @@ from common.contract.events import Announcement, ResultCorrected, RoundResult
 from common.contract.history import AnyLine
 from common.contract.retained import Alert, History, Info, ShoeTopic, State
 from common.contract.shown import FROM_A_SHOE
-from subscribers.round_progress import RoundProgress, follow
+from subscribers.feed.round_progress import RoundProgress, follow
 
 CALL_EVENT_TYPES = ("bets.closed", "bets.last_call", "round.opened", "round.result", "round.void")
 """Events that carry the current call, or end it."""

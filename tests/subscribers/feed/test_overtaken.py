@@ -9,9 +9,9 @@ import asyncio
 import pytest
 
 from common.contract.topics import Topics
-from subscribers.connection import ServiceConnection
-from subscribers.feed import FeedMessage, table_feed
-from tests.subscribers.scripted_broker import TOPIC, broker
+from subscribers.feed.connection import ServiceConnection
+from subscribers.feed.tables import FeedMessage, table_feed
+from tests.subscribers.feed.scripted_broker import TOPIC, broker
 from tests.support.waiting import TIMEOUT_SECONDS
 
 MESSAGES = ((b"new", False), (b"old", True), (b"newer", False))

@@ -11,8 +11,8 @@ import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
 from common.contract.topics import Topics
-from subscribers.feed import MAX_TOPICS_PER_SUBSCRIBE, BrokerLogin, FeedMessage, table_feed
-from tests.subscribers.scripted_broker import broker
+from subscribers.feed.tables import MAX_TOPICS_PER_SUBSCRIBE, BrokerLogin, FeedMessage, table_feed
+from tests.subscribers.feed.scripted_broker import broker
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.waiting import TIMEOUT_SECONDS
 

@@ -13,9 +13,9 @@ import msgspec
 
 from common import clock, randomness
 from common.contract.node import Checkpoint
-from subscribers.feed import ConnectionChange, FeedMessage
-from subscribers.meter import Meter, on_alert, on_state, silence
-from subscribers.table_snapshot import Outdated, TableSnapshot, daemon_of, fold
+from subscribers.feed.meter import Meter, on_alert, on_state, silence
+from subscribers.feed.table_snapshot import Outdated, TableSnapshot, daemon_of, fold
+from subscribers.feed.tables import ConnectionChange, FeedMessage
 
 MessageListener = Callable[[str, str, bytes], None]
 """Called with each message: table, leaf, body."""

@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
-from subscribers import connection as module
-from subscribers.connection import ServiceConnection
-from subscribers.feed import BrokerLogin
-from tests.subscribers.scripted_broker import TOPIC, Broker, broker
+from subscribers.feed import connection as module
+from subscribers.feed.connection import ServiceConnection
+from subscribers.feed.tables import BrokerLogin
+from tests.subscribers.feed.scripted_broker import TOPIC, Broker, broker
 from tests.support.waiting import TIMEOUT_SECONDS
 
 MESSAGES = [(b"%d" % number, False) for number in range(30)]
