@@ -3,7 +3,8 @@
 A scanner sends only when it reads. A code in the site's table is a card. Any other code, and the
 scanner's own no-read message, is an unknown card. An incomplete code may have been a card and is
 reported as a gap. An equal code soon after another may be one card read twice or two equal cards;
-the driver cannot decide this, so a person must check that card.
+the driver cannot decide this, so a person must check that card, and any whose code is also what a
+lost character leaves of another code.
 
 Only ``card.drawn`` contains the scanned code: the card may be face down.
 
@@ -33,7 +34,14 @@ from common.readings import (
 )
 from devices.codec import GREETING_SECONDS, Driver, FrameProof
 from devices.pace import HandPace
-from devices.shoe.barcode_cards import CUT_CARD, STANDARD, check, strip_blanks, table_of
+from devices.shoe.barcode_cards import (
+    CUT_CARD,
+    STANDARD,
+    check,
+    remnants,
+    strip_blanks,
+    table_of,
+)
 from devices.shoe.barcode_frames import KeyboardDecoder, LineDecoder, PosDecoder, Scan, ScanDecoder
 
 CODE_TIMEOUT_SECONDS = 1.0
@@ -75,6 +83,7 @@ class Barcode:
         self.counters = Counters()
         self._device = device
         self._cards = STANDARD if options.cards is None else table_of(options.cards)
+        self._remnants = remnants(self._cards)
         self._noread = strip_blanks(options.noread)
         self._repeat = options.repeat
         self._framing = framing
@@ -183,7 +192,7 @@ class Barcode:
                     device=self._device,
                     frame=evidence,
                     card=card,
-                    unsure=repeated is not None,
+                    unsure=repeated is not None or scan.code in self._remnants,
                     late=late,
                 )
             )

@@ -15,15 +15,10 @@ RANKS, SUITS = "A23456789TJQK", "cdhs"
 PACK = frozenset(rank + suit for rank in RANKS for suit in SUITS)
 
 STANDARD: MappingProxyType[str, str] = MappingProxyType(
-    {
-        suit.upper() + str(number): rank + suit
-        for suit in SUITS
-        for number, rank in enumerate(RANKS, 1)
-    }
-    | {suit.upper() + rank: rank + suit for suit in SUITS for rank in RANKS if not rank.isdigit()}
+    {suit.upper() + rank: rank + suit for suit in SUITS for rank in RANKS}
 )
-"""The letter of the suit, then the rank as a number from 1 to 13 or as a letter: ``D12`` and
-``DQ``, ``S1`` and ``SA``.
+"""The letter of the suit, then the rank: ``DQ``, ``HT``, ``S2``. All codes have the same length, so
+that what is left of a damaged one is no other.
 """
 
 
@@ -42,6 +37,19 @@ def is_code(text: str) -> bool:
 def table_of(cards: Mapping[str, str]) -> Mapping[str, str]:
     """Return a table whose codes are stripped for lookup."""
     return {strip_blanks(code): card for code, card in cards.items()}
+
+
+def remnants(cards: Mapping[str, str]) -> frozenset[str]:
+    """Return the codes that are also left of another card's code when characters beside each other
+    are lost: of ``H11``, ``H1`` is left.
+    """
+    return frozenset(
+        left
+        for code, card in cards.items()
+        for begin in range(len(code))
+        for end in range(begin + 1, len(code) + 1)
+        if cards.get(left := code[:begin] + code[end:], card) != card
+    )
 
 
 def check(cards: Mapping[str, str], noread: str) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from simulators.shoe.shoe import Scene, SimulatedShoe
 
-NUMBERS = "A23456789TJQK"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 DIGITS = "1234567890"
 ENTER, SPACE, LEFT_SHIFT = 0x28, 0x2C, 0x02
@@ -16,10 +15,10 @@ KEYS_UP = bytes(8)
 
 
 def card_code(card: str) -> str:
-    """Return the code of a card, the letter of the suit and a number: ``D12`` is the queen of
+    """Return the code of a card, the letter of the suit and the rank: ``DQ`` is the queen of
     diamonds.
     """
-    return f"{card[1].upper()}{NUMBERS.index(card[0]) + 1}"
+    return card[1].upper() + card[0]
 
 
 def key_reports(text: str) -> list[bytes]:

@@ -129,7 +129,7 @@ def watched(name: str) -> Watch:
 
 
 STREAM = [
-    b"S1\r\n",
+    b"SA\r\n",
     DamagedBytes(b"H11\r\n", (2,)),
     b"C9\r\n",
     DamagedBytes(b"\xff\x00\r\n", (0, 1, 2, 3)),
@@ -278,7 +278,7 @@ def test_no_remainder_of_a_damaged_card_line_is_accepted() -> None:
     for name, line in (
         ("bee-tek", b"[Game]<Card:4S>\r\n"),
         ("bee-tek.toml", b"[Game]<Card:4S>\r\n"),
-        ("barcode-serial", b"H10\r\n"),
+        ("barcode-serial", b"HT\r\n"),
     ):
         for place in range(len(line) - 2):
             watch = watched(name)

@@ -160,7 +160,7 @@ def test_a_journal_gives_the_same_readings(name: str, data: st.DataObject) -> No
 
 def test_a_journal_of_an_older_release_is_judged_as_it_was() -> None:
     """It does not say that what came first may have been kept."""
-    _, stored = read_calls(b'{"device":"shoe","calls":[["opened",1.0],["heard",1.0,"H10\\r\\n"]]}')
+    _, stored = read_calls(b'{"device":"shoe","calls":[["opened",1.0],["heard",1.0,"HT\\r\\n"]]}')
     _, watch = watch_of(recordings("barcode-serial")[0])
     (card,) = (each for each in said(watch, stored) if isinstance(each, CardDrawn))
     assert (card.card, card.late) == ("Th", False)

@@ -37,7 +37,7 @@ from tests.support.devices.ser2net import Ser2net
 from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
 TAKEN = b"Port already in use\r\n"
-CARD = b"H10\r\n"
+CARD = b"HT\r\n"
 """A card by the default table of a barcode scanner."""
 NEGOTIATION = bytes.fromhex("fffb03fffb01fffd00fffb00fffd2c")
 """The first bytes of an RFC 2217 server."""
@@ -174,9 +174,9 @@ async def test_where_cards_lie_face_down_the_words_are_not_shown(
         assert lost.reason.endswith("it sent something, which is not shown: cards lie face down")
         shown = f"{floor.logs.entries} {floor.device.health()} {msgspec.json.encode(readings)!r}"
         lasts = [str(note) for note in notes if isinstance(note, LinkClosed)]
-        for text in ("H10", "in use", str(len(words))):
+        for text in ("HT", "in use", str(len(words))):
             assert text not in lost.reason.split(": ", 1)[1]
-        for text in ("H10", "already in use"):
+        for text in ("HT", "already in use"):
             assert text not in shown
             assert text not in str(lasts)
 

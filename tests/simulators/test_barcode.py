@@ -116,7 +116,7 @@ def test_the_faults_of_a_scanner_are_its_own() -> None:
 
 
 def test_the_pens() -> None:
-    assert [card_code(card) for card in ("Qd", "As", "Th", "2c")] == ["D12", "S1", "H10", "C2"]
+    assert [card_code(card) for card in ("Qd", "As", "Th", "2c")] == ["DQ", "SA", "HT", "C2"]
     assert key_reports("S1")[::2] == [
         bytes((2, 0, 0x16, 0, 0, 0, 0, 0)),
         bytes((0, 0, 0x1E, 0, 0, 0, 0, 0)),

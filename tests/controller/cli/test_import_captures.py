@@ -63,7 +63,7 @@ def test_a_capture_of_every_driver_gives_its_readings(
 
 def test_a_text_log_of_a_scanner(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, made = tmp_path / "putty.log", tmp_path / "made.rec"
-    file.write_text("18:03:02.1 S2\n18:03:05.1 H10\n")
+    file.write_text("18:03:02.1 S2\n18:03:05.1 HT\n")
     assert main(["import", "text", str(file), str(made), "--driver", "barcode-serial"]) == 0
     assert "2 frames, 0 damaged; times: of each line" in capsys.readouterr().err
     assert main(["decode", "barcode-serial", str(made)]) == 0

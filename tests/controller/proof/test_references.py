@@ -26,7 +26,6 @@ from controller.proof import references
 from controller.proof.audit import Unseal, audit
 from controller.proof.references import REASON_NOT_STORED, REASON_TOO_FAR, ReadingRange
 from controller.tables.table import Table
-from devices.shoe.barcode_cards import RANKS
 from tests.controller.proof.test_audit import chain_again, forge
 from tests.support.games.play import make_command
 from tests.support.games.trente_play import BLACK_WINS, RED_WINS
@@ -59,10 +58,10 @@ async def start(run: Premises) -> None:
 
 
 def draw(run: Premises, cards: str) -> None:
-    """Cards pass the scanner, each as the letter of its suit and the place of its rank."""
+    """Cards pass the scanner, each as the letter of its suit and its rank."""
     for card in cards.split():
         run.now += 2.0
-        run.receive(f"{card[1].upper()}{RANKS.index(card[0]) + 1}".encode())
+        run.receive(f"{card[1].upper()}{card[0]}".encode())
 
 
 async def bets(run: Premises) -> None:

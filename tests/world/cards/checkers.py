@@ -176,7 +176,7 @@ class _Scanner:
 
 class Reckoned(Checker):
     """A result names cards that were drawn, once each, and what it says follows from them by an
-    independent reckoning. No round that was dealt is left without an outcome.
+    independent reckoning. No round whose bets are closed is left without an outcome.
     """
 
     def __init__(self, tops: Tops, games: Mapping[str, str]) -> None:
@@ -207,12 +207,12 @@ class Reckoned(Checker):
     def on_end(self) -> None:
         """See :class:`Checker`."""
         for table, events in self._events.items():
-            dealt = {
+            begun = {
                 (event["session"], event.get("round"))
                 for event in events
-                if event["type"] == "card.dealt"
+                if event["type"] in {"bets.closed", "card.dealt"}
             }
-            left = [each for each in open_rounds(events) if each in dealt]
+            left = [each for each in open_rounds(events) if each in begun]
             require(not left, "rounds without an outcome", table, left)
 
 

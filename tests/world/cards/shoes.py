@@ -155,8 +155,6 @@ class Shoe(Device):
 
     def fault(self, name: str, value: float) -> None:
         """See :class:`Device`."""
-        if name == "damaged" and self.protocol == "barcode-serial":
-            return  # of C11 without a character C1 is left, another card: nothing can notice
         if name == "burst":
             self.held_until = max(self.held_until, self.now + value)
         super().fault(name, value)
