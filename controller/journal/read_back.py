@@ -29,14 +29,12 @@ from controller.journal.reader import JournalReader
 READ_TIME_SHARE = 0.1
 """Share of the time spent reading; the rest is pauses."""
 BATCH_ENTRIES = 100
-"""Entries between two pauses. It is small because a long read keeps the log from being
-truncated.
-"""
+"""Entries between two pauses. It is small because a long read keeps the log from being moved."""
 STEPS_PER_PAUSE = 5_000
 """SQLite's virtual machine steps between two pauses while it checks pages."""
 MAX_PAUSE_SECONDS = 1.0
-MAX_LOG_BYTES = 16_000_000
-"""Size of the log above which it does not pause."""
+MAX_LOG_BYTES = 18_000_000
+"""Size of the log's file above which it does not pause: it has grown because someone reads."""
 
 
 class ReadBack:
@@ -115,7 +113,7 @@ class ReadBack:
         return None
 
     def _pause(self) -> bool:
-        """Pause, unless the log grows: it cannot be truncated while pages are being read. Return
+        """Pause, unless the log grows: it cannot be moved while pages are being read. Return
         True if the check must stop.
         """
         spent = clock.monotonic() - self._since

@@ -259,21 +259,22 @@ class JournalStore:
         self._version = (self._connection, number)
 
     def log_size(self) -> int:
-        """Return the size of the write-ahead log in bytes."""
-        try:
-            return os.stat(f"{self.path}-wal").st_size  # noqa: PTH116 - no path is made for each commit
-        except OSError:
-            return 0
+        """Return how many bytes of the write-ahead log are in use."""
+        return self._index.log_bytes()
 
-    def move_log(self) -> bool:
-        """Move the log into the database and truncate it. Return True if that succeeded; it fails
-        while another connection reads the log.
+    def move_log(self, kept_bytes: int = 0) -> bool:
+        """Move the log into the database. Return True if that succeeded; it fails while another
+        connection reads the log.
+
+        A log file of at most ``kept_bytes`` keeps its size and is written over: a commit that
+        extends the file costs a flush of its metadata too. A larger one is truncated.
         """
         if self._connection is None:
             return True
+        mode = "TRUNCATE" if _file_size(f"{self.path}-wal") > kept_bytes else "RESTART"
         try:
             self._connection.execute("PRAGMA busy_timeout = 0")  # commits must not wait for readers
-            busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            busy = self._connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()[0]
             self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MILLISECONDS}")
         except sqlite3.Error:
             self.close()  # the next commit opens it again, with all settings
@@ -409,3 +410,10 @@ def _inode(path: Path) -> int | None:
         return os.stat(path).st_ino  # noqa: PTH116 - no path is made for each commit
     except FileNotFoundError:
         return None
+
+
+def _file_size(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116 - no path is made for each commit
+    except OSError:
+        return 0

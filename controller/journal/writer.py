@@ -34,7 +34,9 @@ IDLE_SECONDS = 0.25
 """
 MAX_BATCH_RECORDS = 512
 LOG_CHECKPOINT_BYTES, LOG_FORCED_CHECKPOINT_BYTES = 500_000, 16_000_000
-"""Sizes of the log above which it is moved into the database: when idle, and in any case."""
+"""Sizes of the log above which it is moved into the database: when idle, and in any case. Its file
+is kept for the commits that follow, unless it has grown an eighth beyond the larger one.
+"""
 LOG_RETRY_SECONDS = 1.0
 """Delay before the log is moved again after a reader was in the way."""
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.1, 10.0
@@ -191,7 +193,7 @@ class JournalWriter:
             > (LOG_CHECKPOINT_BYTES if idle or self.ended else LOG_FORCED_CHECKPOINT_BYTES)
             and clock.monotonic() >= self._move_at
         ):
-            if not self._store.move_log():
+            if not self._store.move_log(LOG_FORCED_CHECKPOINT_BYTES * 9 // 8):
                 self._move_at = clock.monotonic() + LOG_RETRY_SECONDS
             self._logged = self._store.log_size()
 

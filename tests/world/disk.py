@@ -266,9 +266,9 @@ class RealStore(JournalStore):
         self.close()
         return False
 
-    def move_log(self) -> bool:
+    def move_log(self, kept_bytes: int = 0) -> bool:
         """See :class:`JournalStore`."""
         if self._trouble.write_error is None:
-            return super().move_log()
+            return super().move_log(kept_bytes)
         self.close()
         return False

@@ -424,8 +424,9 @@ class ModelStore(JournalStore):
         """See :class:`JournalStore`."""
         return self._file.log_bytes
 
-    def move_log(self) -> bool:
+    def move_log(self, kept_bytes: int = 0) -> bool:
         """See :class:`JournalStore`."""
+        del kept_bytes
         if not self._is_open:
             return True
         if self._trouble.write_error is not None:

@@ -241,9 +241,9 @@ class StoreMachine(RuleBasedStateMachine):
         through = int(self.model.head.position * share)
         self.both(lambda store: store.remove(through))
 
-    @rule()
-    def move_log(self) -> None:
-        self.both(lambda store: store.move_log())
+    @rule(kept_bytes=st.sampled_from((0, 1 << 30)))
+    def move_log(self, kept_bytes: int = 0) -> None:
+        self.both(lambda store: store.move_log(kept_bytes))
 
     @rule(at=st.integers(0, 9))
     def another_program_writes(self, at: int) -> None:
@@ -311,7 +311,8 @@ class StoreMachine(RuleBasedStateMachine):
             log.write_bytes(whole)
         elif how == "cut moving":
             before = (into / NAME).read_bytes()
-            self.both(lambda store: store.move_log())
+            kept_bytes = random.choice((0, 1 << 30))
+            self.both(lambda store: store.move_log(kept_bytes))
             after = self.path.read_bytes()
             pages = range(0, len(after), PAGE_BYTES)
             chosen = (before if random.random() < 0.5 else after for _ in pages)

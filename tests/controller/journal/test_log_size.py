@@ -17,6 +17,7 @@ from controller.journal import read_back, writer
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.reader import JournalReader
+from controller.journal.store import JournalStore
 from controller.proof.sealing import seal
 from tests.support.journal.records import record
 
@@ -112,3 +113,27 @@ async def test_no_reader_of_the_daemon_reads_for_long(
                 looked.clear()
             await task
             assert most < 2 * MAX_LOG_BYTES
+
+
+@pytest.mark.parametrize("kept_bytes", [0, MAX_LOG_BYTES])
+def test_a_log_that_was_moved_is_written_over_if_it_may_be_kept(
+    path: Path, kept_bytes: int
+) -> None:
+    """A commit that extends the file costs a flush of its metadata too."""
+    store = JournalStore(path)
+    try:
+        for turn in range(4):
+            for number in range(20):
+                store.write([record(20 * turn + number)], {})
+            assert 0 < store.log_size() <= logged(path) < MAX_LOG_BYTES
+            assert store.move_log(kept_bytes)
+            assert store.log_size() == 0
+            assert (logged(path) > 0) == (kept_bytes > 0)
+        grown = logged(path)
+        store.write([record(99)], {})
+        assert 0 < store.log_size() < 60_000
+        assert logged(path) in (grown, store.log_size())
+        assert store.move_log(logged(path) - 1)
+        assert logged(path) == 0
+    finally:
+        store.end()
