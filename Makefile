@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-all test-rest steady world test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps pictures docs deb deb-test vm format pins clean
+.PHONY: help demo check test test-all test-rest steady world test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs deb deb-test vm format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
@@ -25,6 +25,7 @@ help:
 	@echo "make integrations  the examples at a real Home Assistant and a real Node-RED: half a gigabyte from PyPI and npm (docs/integrator/integrations.md)"
 	@echo "make bench    decoding speed and latency beside other programs (ARGS=scale and others: docs/engineer/performance.md)"
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
+	@echo "make ledgers  what the jackpot controller stores and publishes in worlds, at the commit BASE=... and in this checkout"
 	@echo "make pictures the pictures of the documents anew"
 	@echo "make docs     the site of the pages in docs/, to be read and searched without a network: build/site/index.html"
 	@echo "make deb      the Debian package of this commit, in build/, for this Debian or RELEASE=12 or 13 (docs/technician/install.md)"
@@ -112,6 +113,14 @@ steps: .venv/installed-dev
 	@cd build/base && ../../$(BIN)/python -m tests.steps record ../steps.gz $(ARGS)
 	@git worktree remove --force build/base
 	@$(BIN)/python -m tests.steps compare build/steps.gz
+
+ledgers: .venv/installed-dev
+	@test -n "$(BASE)" || { echo "name the commit to compare with: make ledgers BASE=COMMIT" >&2; exit 1; }
+	@mkdir -p build && rm -rf build/base && git worktree prune && git worktree add --quiet --force --detach build/base $(BASE)
+	@cd build/base && ../../$(BIN)/python -m tests.world.carrousel.ledgers $(ARGS) >../ledgers.base
+	@git worktree remove --force build/base
+	@$(BIN)/python -m tests.world.carrousel.ledgers $(ARGS) >build/ledgers.now
+	@diff build/ledgers.base build/ledgers.now && echo "every ledger and every message is equal"
 
 pictures: .venv/installed-dev
 	@tests/debian-packages

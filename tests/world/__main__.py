@@ -33,7 +33,7 @@ def main() -> int:
     parser.add_argument("--parts", default="", help="who takes part: names with commas between")
     parser.add_argument("--jobs", type=int, default=2)
     chosen = parser.parse_args()
-    _be_quiet()
+    be_quiet()
     if chosen.seed is not None:
         return _replay(_plan(chosen, chosen.seed))
     return _soak(chosen)
@@ -70,7 +70,7 @@ def _soak(chosen: argparse.Namespace) -> int:
     failed = []
     wanted = chosen.total or chosen.seeds * chosen.hours * chosen.tables
     seeds = count(chosen.first)
-    with ProcessPoolExecutor(chosen.jobs, initializer=_be_quiet) as pool:
+    with ProcessPoolExecutor(chosen.jobs, initializer=be_quiet) as pool:
         while hours < wanted - 1e-9:
             batch = [_plan(chosen, next(seeds)) for _ in range(BATCH_SEEDS)]
             left = round((wanted - hours) / (chosen.hours * chosen.tables))
@@ -89,11 +89,11 @@ def _soak(chosen: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _order_sets() -> None:
-    """Start again with the one order of sets that all runs of a seed have in common."""
+def order_sets(module: str = "tests.world") -> None:
+    """Start this module again with the one order of sets that all runs of a seed have in common."""
     if os.environ.get("PYTHONHASHSEED") != "0":
         os.environ["PYTHONHASHSEED"] = "0"
-        os.execv(sys.executable, [sys.executable, "-m", "tests.world", *sys.argv[1:]])
+        os.execv(sys.executable, [sys.executable, "-m", module, *sys.argv[1:]])
 
 
 def _timed(of: Plan) -> tuple[Outcome, float]:
@@ -102,10 +102,11 @@ def _timed(of: Plan) -> tuple[Outcome, float]:
     return outcome, time.process_time() - began
 
 
-def _be_quiet() -> None:
+def be_quiet() -> None:
+    """Log nothing."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
 
 if __name__ == "__main__":
-    _order_sets()
+    order_sets()
     sys.exit(main())

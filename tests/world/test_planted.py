@@ -25,7 +25,7 @@ from controller.mqtt.retained import RetainedTopics
 from controller.mqtt.table_claims import TableClaims, TableStake
 from controller.standby.lease import SERVING_SHARE
 from controller.standby.right import LeaseHolder
-from tests.world.__main__ import _be_quiet as be_quiet
+from tests.world.__main__ import be_quiet
 from tests.world.lease_store import WorldFence
 from tests.world.run import Plan, plan, plan_of, run
 from tests.world.shrink import shrink
