@@ -74,6 +74,18 @@ class JackpotCounts(msgspec.Struct):
                 self.hits[jackpot] += 1
 
 
+class ControllerHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """What the controller reports of itself."""
+
+    states: dict[str, JackpotState]
+    """The last published state of each jackpot."""
+    open_alerts: dict[str, int]
+    """Number of open alerts of each jackpot."""
+    entries: int
+    """Committed entries of the ledger."""
+    connected: bool
+
+
 def metric_values(
     counts: JackpotCounts,
     states: Mapping[str, JackpotState],

@@ -88,9 +88,9 @@ TASKS = [
     ),
     *carrousel(
         ("subscribers.feed.connection:ServiceConnection", "run"),
-        ("subscribers.carrousel.service:JackpotController", "_write"),
-        ("subscribers.carrousel.service:JackpotController", "_tick"),
-        ("subscribers.carrousel.service:JackpotController", "_process_orders"),
+        ("subscribers.carrousel.ledger_writer:LedgerWriter", "run"),
+        ("subscribers.carrousel.periodic:PeriodicWork", "run"),
+        ("subscribers.carrousel.order_desk:OrderDesk", "run"),
         ("subscribers.carrousel.service", "serve"),
     ),
     *surveillance(

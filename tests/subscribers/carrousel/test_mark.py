@@ -21,7 +21,7 @@ from nacl.signing import SigningKey
 from common.chain.checkpoint import checkpoint_path
 from common.chain.schema import ChainHead
 from common.contract.times import format_utc
-from subscribers.carrousel import service, since_mark, verification
+from subscribers.carrousel import ledger_check, since_mark, verification
 from subscribers.carrousel import store as storing
 from subscribers.carrousel.accounts import Posting
 from subscribers.carrousel.checkpoints import signing_key
@@ -30,6 +30,7 @@ from subscribers.carrousel.reading import LedgerReader, read_fact
 from subscribers.carrousel.replay import Replay
 from subscribers.carrousel.schema import Cursor, EntryRow, LedgerError, PostingRow
 from subscribers.carrousel.self_check import check_ledger
+from subscribers.carrousel.service import JackpotController
 from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.since_mark import find_departure
 from subscribers.carrousel.store import LedgerStore
@@ -334,14 +335,14 @@ def test_while_the_ledger_is_verified_the_state_is_published_and_orders_are_refu
     floor = make()
     stopped(floor)
     through = threading.Event()
-    monkeypatch.setattr(service, "check_ledger", lambda *_: through.wait(TIMEOUT_SECONDS))
+    monkeypatch.setattr(ledger_check, "check_ledger", lambda *_: through.wait(TIMEOUT_SECONDS))
     settings = msgspec.json.decode(json.dumps(floor.controller.given), type=CarrouselSettings)
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def run() -> None:
         ending = asyncio.Event()
         running.append((asyncio.get_running_loop(), ending))
-        await service.JackpotController(settings).run(ending)
+        await JackpotController(settings).run(ending)
 
     controller = threading.Thread(target=lambda: asyncio.run(run()))
     controller.start()
@@ -389,7 +390,7 @@ def test_a_controller_that_must_end_aborts_the_verification(
     monkeypatch.setattr(module, "check_chain", slow)
     monkeypatch.setattr(module, "PROGRESS_INTERVAL_ENTRIES", 1)
     settings = msgspec.json.decode(json.dumps(floor.controller.given), type=CarrouselSettings)
-    carrousel = service.JackpotController(settings)
+    carrousel = JackpotController(settings)
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def run() -> None:
@@ -403,7 +404,7 @@ def test_a_controller_that_must_end_aborts_the_verification(
         assert entered.wait(TIMEOUT_SECONDS)
         loop, ending = running[0]
         loop.call_soon_threadsafe(ending.set)
-        until("it is ending", lambda: carrousel._ending)
+        until("it is ending", lambda: carrousel.status.is_ending)
     finally:
         go_on.set()
         controller.join(TIMEOUT_SECONDS)

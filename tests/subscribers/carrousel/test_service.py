@@ -11,7 +11,8 @@ from pathlib import Path
 
 from common.people.private_key import make_private_key
 from common.people.register import to_base64url
-from subscribers.carrousel import service
+from subscribers.carrousel.announcer import MAX_IDLE_SECONDS
+from subscribers.carrousel.service import JackpotController
 from subscribers.carrousel.settings import CarrouselSettings, JackpotSettings
 from subscribers.carrousel.terms import Terms
 from subscribers.feed.tables import BrokerLogin
@@ -43,9 +44,9 @@ def test_without_a_broker_nothing_is_due() -> None:
         ledger="none",
         jackpots=(JackpotSettings(terms=terms),),
     )
-    carrousel = service.JackpotController(settings)
+    carrousel = JackpotController(settings)
     assert [jackpot.published_at for jackpot in carrousel.jackpots.values()] == [0.0]
-    assert carrousel._until_due() == 4 * service.TICK_SECONDS
+    assert carrousel.announcer.until_due() == MAX_IDLE_SECONDS
 
 
 def test_a_coin_raises_the_meter(floor: Floor) -> None:

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.intake import IntakeMemory
-from subscribers.carrousel.service import JackpotController
+from subscribers.carrousel.ledger_writer import LedgerWriter
+from subscribers.carrousel.startup import Startup
 from subscribers.carrousel.tables import TrackedTable
 from subscribers.feed.pending_recall import PendingRecall
 
@@ -50,15 +51,15 @@ def stakes_lost_at_a_reconnect(patch: pytest.MonkeyPatch) -> None:
 
 def meter_before_its_commit(patch: pytest.MonkeyPatch) -> None:
     """A statement has what is applied, and is published before the commit."""
-    apply_all = JackpotController._apply_all
+    apply_all = LedgerWriter._apply_all
 
-    def eager(controller: JackpotController, books: Books, facts: Sequence[Any]) -> Any:
-        done = apply_all(controller, books, facts)
-        controller._publish_statements()
+    def eager(writer: LedgerWriter, books: Books, facts: Sequence[Any]) -> Any:
+        done = apply_all(writer, books, facts)
+        writer._announcer.publish()
         return done
 
     patch.setattr(Books, "meter", _meter_with_all)
-    patch.setattr(JackpotController, "_apply_all", eager)
+    patch.setattr(LedgerWriter, "_apply_all", eager)
 
 
 def meter_of_a_refused_commit(patch: pytest.MonkeyPatch) -> None:
@@ -74,13 +75,13 @@ def recall_given_up(patch: pytest.MonkeyPatch) -> None:
 
 def start_given_up(patch: pytest.MonkeyPatch) -> None:
     """A controller that cannot read its ledger at its start does not try again."""
-    try_start = JackpotController._try_start
+    try_start = Startup._try
 
-    async def once(controller: JackpotController) -> bool:
-        await try_start(controller)
+    async def once(startup: Startup) -> bool:
+        await try_start(startup)
         return True
 
-    patch.setattr(JackpotController, "_try_start", once)
+    patch.setattr(Startup, "_try", once)
 
 
 KILLS = ("controller killed", "controller killed at a commit")

@@ -79,7 +79,9 @@ class ControllerProgram(Program):
 
     async def _run_controller(self, stop: asyncio.Event) -> None:
         settings = msgspec.convert(carrousel_settings(self.file), CarrouselSettings)
-        await JackpotController(settings, self.disk.open, program_digest).run(stop)
+        await JackpotController(
+            settings, open_ledger=self.disk.open, check_program=program_digest
+        ).run(stop)
 
 
 def join(world: World) -> None:
