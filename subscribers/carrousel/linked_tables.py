@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from subscribers.carrousel.intake import IntakeRules
+from subscribers.carrousel.intake_memory import IntakeRules
 from subscribers.carrousel.runtime import JackpotRuntime
 from subscribers.carrousel.status import ControllerStatus
 from subscribers.carrousel.tables import NodeDirectory, TrackedTable

@@ -7,7 +7,7 @@ from functools import partial
 
 from subscribers.carrousel.alerting import AlertReporter
 from subscribers.carrousel.fact_queue import FactQueue, PendingFact
-from subscribers.carrousel.intake import IntakeResult
+from subscribers.carrousel.intake_memory import IntakeResult
 from subscribers.carrousel.linked_tables import LinkedTables
 from subscribers.carrousel.recalls import TableRecalls
 from subscribers.carrousel.status import ControllerStatus

@@ -11,7 +11,8 @@ import msgspec
 from common import randomness
 from common.contract.jackpot import OutOfPlay
 from common.contract.times import parse_utc
-from subscribers.carrousel.intake import IntakeMemory, IntakeRules, RecallRequest, TableIntake
+from subscribers.carrousel.intake import TableIntake
+from subscribers.carrousel.intake_memory import IntakeMemory, IntakeRules, RecallRequest
 from subscribers.feed.pending_recall import PendingRecall, record_attempt
 
 UNHEARD_AFTER_SECONDS = 10.0

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import msgspec
 
-from subscribers.carrousel.intake import JACKPOT_AWARDS, JACKPOT_BETS
+from subscribers.carrousel.table_events import JACKPOT_AWARDS, JACKPOT_BETS
 
 
 class _UnlinkedAbout(msgspec.Struct, frozen=True):

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from common.contract.notation import mark_historical
 from subscribers.carrousel.facts import CaughtUp, NotWon, PlayStaked, RoundVoided, Staked, Won
-from subscribers.carrousel.intake import (
+from subscribers.carrousel.intake import TableIntake
+from subscribers.carrousel.intake_memory import (
     IntakeMemory,
     IntakeNotice,
     IntakeResult,
     IntakeRules,
     RecallRequest,
-    TableIntake,
 )
 from tests.support.carrousel.real_events import (
     RULES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from subscribers.carrousel.intake import IntakeRules
+from subscribers.carrousel.intake_memory import IntakeRules
 from subscribers.carrousel.tables import UNHEARD_AFTER_SECONDS, NodeDirectory, TrackedTable
 from tests.support.carrousel.floor import SEED, STAKE, Floor
 from tests.support.carrousel.real_events import recall

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from common.contract.notation import mark_historical
-from subscribers.carrousel.intake import IntakeRules
+from subscribers.carrousel.intake_memory import IntakeRules
 from tests.support.games import scripts
 from tests.support.subscribers.real import RealTable
 

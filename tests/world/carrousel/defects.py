@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from subscribers.carrousel.books import Books
-from subscribers.carrousel.intake import IntakeMemory
+from subscribers.carrousel.intake_memory import IntakeMemory
 from subscribers.carrousel.ledger_writer import LedgerWriter
 from subscribers.carrousel.startup import Startup
 from subscribers.carrousel.tables import TrackedTable
