@@ -11,7 +11,6 @@ is used for balances as of a moment.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,35 +20,29 @@ from typing import Literal
 
 import msgspec
 
-from common import randomness
-from common.chain.checkpoint import checkpoint_path, last_checkpoint
 from common.chain.schema import READ_ERRORS, ChainHead
-from common.chain.wal_index import WalIndex, check_space
+from common.chain.wal_index import WalIndex
 from subscribers.carrousel import reading
 from subscribers.carrousel.accounts import Cause, Transaction
 from subscribers.carrousel.balances import Balances
 from subscribers.carrousel.facts import Fact, OrderGiven, OrderNotFollowed
+from subscribers.carrousel.ledger_file import (
+    DISK_ADVICE,
+    REPAIR_ADVICE,
+    check_opened,
+    connect,
+    inode,
+    lock_ledger,
+)
 from subscribers.carrousel.schema import (
-    LEDGER_FORMAT,
-    SCHEMA,
     Cursor,
     LedgerError,
     PostingRow,
     cause_columns,
     entry_hash,
-    find_schema_flaw,
     genesis,
     posting_rows,
 )
-
-CHECKED_TAIL_ENTRIES = 20_000
-"""Number of last entries whose chain is checked whenever the file is opened; ``verify``
-checks all.
-"""
-PRIVATE_FILE_MODE = 0o600
-"""Readable and writable only by the owner."""
-BUSY_TIMEOUT_MS = 5000
-"""Time that a commit waits for another writer; there should be none."""
 
 AppendResult = Literal["new", "same", "contradiction"]
 """``same``: the table's event is in the ledger already, with the same fact. ``contradiction``: with
@@ -177,7 +170,7 @@ class LedgerStore:
             connection.executemany(
                 _UPSERT_CURSOR, [msgspec.structs.astuple(cursor) for cursor in cursors]
             )
-            if self._inode != _inode(self.path):
+            if self._inode != inode(self.path):
                 raise sqlite3.OperationalError("the file was removed or replaced")
             connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
@@ -282,7 +275,7 @@ class LedgerStore:
         if self._connection is not None:
             self.rollback()
             return False
-        if self._inode != _inode(self.path):
+        if self._inode != inode(self.path):
             raise LedgerError(
                 f"{self.path}: the file was removed or replaced; put it back, or "
                 "stop the controller"
@@ -353,144 +346,22 @@ class LedgerStore:
             ledger = reading.ledger_id(connection, self.path)
             start = ChainHead(0, genesis(ledger))
             head = reading.read_head(connection, start)
-            self._check(connection, start, head)
+            check_opened(connection, self.path, start, head)
             self.id, self.head, self.committed = ledger, head, head
-            self._inode = _inode(self.path)
+            self._inode = inode(self.path)
             self._balances, self._uncommitted = Balances(connection), []
         except (OSError, sqlite3.OperationalError) as error:
             self._disconnect()
-            raise LedgerUnavailableError(f"{self.path}: {error}; {_DISK_ADVICE}") from None
+            raise LedgerUnavailableError(f"{self.path}: {error}; {DISK_ADVICE}") from None
         except READ_ERRORS as error:
             self._disconnect()
-            raise LedgerError(f"{self.path}: {error}; {_REPAIR_ADVICE}") from None
+            raise LedgerError(f"{self.path}: {error}; {REPAIR_ADVICE}") from None
         except BaseException:
             self._disconnect()
             raise
-
-    def _check(self, connection: sqlite3.Connection, start: ChainHead, head: ChainHead) -> None:
-        """Raise :class:`LedgerError` if the file is not what was written, as far as is checked at a
-        start: its tables, the end of the chain, and the checkpoint beside it.
-        """
-        if (schema_flaw := find_schema_flaw(connection)) is not None:
-            raise LedgerError(f"{self.path}: {schema_flaw}; {_REPAIR_ADVICE}")
-        after = max(0, head.position - CHECKED_TAIL_ENTRIES)
-        before = start if after == 0 else ChainHead(after, self._hash(connection, after))
-        if (broken := reading.find_broken_entry(connection, before, head.position)) is not None:
-            raise LedgerError(
-                f"{self.path}: the hash chain is broken at position {broken}; {_REPAIR_ADVICE}"
-            )
-        last = last_checkpoint(self.path)
-        if last is None:
-            return
-        if last.journal != reading.ledger_id(connection, self.path):
-            raise LedgerError(
-                f"{checkpoint_path(self.path)}: it belongs to another ledger; restore the right "
-                "file"
-            )
-        if last.position > head.position:
-            raise LedgerError(
-                f"{self.path}: it ends at entry {head.position}, but its checkpoint is for entry "
-                f"{last.position}: it is older, or was truncated. Restore the last file. If there "
-                "is none, move the checkpoint away and settle later payments by their receipts"
-            )
-        if last.position and self._hash(connection, last.position).hex() != last.hash:
-            raise LedgerError(
-                f"{self.path}: entry {last.position} is not the one in the checkpoint; "
-                f"{_REPAIR_ADVICE}"
-            )
-
-    def _hash(self, connection: sqlite3.Connection, position: int) -> bytes:
-        digest = reading.hash_at(connection, position)
-        if digest is None:
-            raise LedgerError(f"{self.path}: entry {position} is missing; {_REPAIR_ADVICE}")
-        return digest
-
-
-_DISK_ADVICE = "free some disk space, or check the disk"
-_REPAIR_ADVICE = "run `novamas carrousel verify` for details, and restore the last good file"
 
 
 def cause_of(fact: Fact) -> Cause | None:
     """Return the table event that a fact records, or None."""
     cause = getattr(fact, "cause", None)
     return cause if isinstance(cause, Cause) else None
-
-
-def lock_ledger(path: Path) -> int:
-    """Lock the ledger for this process until the returned file descriptor is closed. Raises
-    :class:`LedgerError`.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(
-            f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE_MODE
-        )
-    except OSError as error:
-        raise LedgerError(
-            f"{path}: {error.strerror} ({error.filename}); the controller must be able to write "
-            "there"
-        ) from None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise LedgerError(
-            f"{path}: another controller uses this ledger; stop it, or configure another ledger "
-            "here"
-        ) from None
-    return descriptor
-
-
-def connect(
-    path: Path, factory: type[sqlite3.Connection] = sqlite3.Connection
-) -> sqlite3.Connection:
-    """Return the writing connection, creating the file if necessary. Raises ``sqlite3.Error``,
-    ``OSError`` and :class:`LedgerError`.
-    """
-    check_space(path)
-    with suppress(FileExistsError):  # not opened if it exists: closing would drop SQLite's locks
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        os.close(os.open(path, flags, PRIVATE_FILE_MODE))
-    path.chmod(PRIVATE_FILE_MODE)
-    connection = sqlite3.connect(
-        path, isolation_level=None, check_same_thread=False, factory=factory
-    )
-    try:
-        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            raise LedgerError(
-                f"{path}: the file system cannot hold a write-ahead log; use a local disk"
-            )
-        connection.execute("PRAGMA synchronous = FULL")
-        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            create_tables(connection)
-            _sync(path.parent)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def create_tables(connection: sqlite3.Connection, ledger: str | None = None) -> None:
-    """Create the tables of a ledger with a new id. Raises ``sqlite3.Error``."""
-    connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
-    connection.executemany(
-        "INSERT INTO meta VALUES (?, ?)",
-        [("id", ledger or randomness.token_hex(16)), ("version", str(LEDGER_FORMAT))],
-    )
-    connection.execute("COMMIT")
-
-
-def _inode(path: Path) -> int | None:
-    try:
-        return os.stat(path).st_ino  # noqa: PTH116 - avoids a new Path for each commit
-    except FileNotFoundError:
-        return None
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -22,7 +22,7 @@ from common.chain.checkpoint import checkpoint_path
 from common.chain.schema import ChainHead
 from common.contract.times import format_utc
 from subscribers.carrousel import ledger_check, since_mark, verification
-from subscribers.carrousel import store as storing
+from subscribers.carrousel import ledger_file as storing
 from subscribers.carrousel.accounts import Posting
 from subscribers.carrousel.checkpoints import signing_key
 from subscribers.carrousel.mark import VerificationMark, mark_path, write_mark
