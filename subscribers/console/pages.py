@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-from string import Template
 from typing import Any
 
 import msgspec
@@ -13,30 +11,10 @@ from common.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
 from subscribers.console.forms import CommandForm, forms
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of
+from subscribers.display.frames import templates
 from subscribers.display.start import no_modules_element, start_element
 
-_PAGE = Template("""\
-<!doctype html>
-<html lang="$language">
-<head>
-<meta charset="utf-8">
-$start
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<link rel="icon" href="$base/static/icon.svg">
-<link rel="stylesheet" href="$base/static/theme.css">
-<link rel="stylesheet" href="$base$style">
-<link rel="stylesheet" href="$base/theme.css">
-</head>
-<body>
-<main id="main"></main>
-<noscript><p>JavaScript</p></noscript>
-<script type="application/json" id="page">$page</script>
-<script type="module" src="$base$script"></script>
-$no_modules
-</body>
-</html>
-""")
+_TEMPLATE = templates("subscribers.console").get_template("script.html")
 SCRIPT_WORD_GROUPS = ("display", "trouble", "who", "status", "role", "symbol")
 """The groups of the catalogue that the scripts need."""
 LANGUAGE_NAMES = {"en": "English", "es": "Español", "ca": "Català", "eu": "Euskara", "gl": "Galego"}
@@ -123,11 +101,11 @@ def script_page(
     """Return a page that ``script`` draws from ``data``. ``base``: the prefix of all addresses."""
     # "<" could end the element
     encoded = msgspec.json.encode(data).decode().replace("<", "\\u003c")
-    page = _PAGE.substitute(
+    page = _TEMPLATE.render(
         start=start_element(language),
-        title=html.escape(title),
+        title=title,
         language=language,
-        style=style,
+        styles=("/static/theme.css", style, "/theme.css"),
         script=script,
         no_modules=no_modules_element(base),
         base=base,

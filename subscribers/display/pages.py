@@ -7,41 +7,18 @@ of all languages. Its script comes last: an incompletely loaded page runs none.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from importlib.resources import files
-from string import Template
 from typing import Literal
 
 import msgspec
 from starlette.responses import HTMLResponse, Response
 
 from common.contract.messages.messages import LANGUAGES, catalogue, text
+from subscribers.display.frames import templates
 from subscribers.display.start import no_modules_element, start_element
 
-_PAGE = Template("""\
-<!doctype html>
-<html lang="$language">
-<head>
-<meta charset="utf-8">
-$start
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="theme-color" content="#0b1a13">
-<title>$title</title>
-<link rel="icon" href="$base/static/icon.svg">
-$styles
-</head>
-<body class="page-$kind">
-<main id="main"></main>
-<footer id="foot"></footer>
-<p id="said" class="unseen" aria-live="polite"></p>
-<noscript><p>$noscript</p></noscript>
-<script type="application/json" id="page">$page</script>
-<script type="module" src="$base/static/$script"></script>
-$no_modules
-</body>
-</html>
-""")
+_TEMPLATES = templates("subscribers.display")
 SCRIPT_WORD_GROUPS = (
     "display",
     "trouble",
@@ -120,8 +97,8 @@ def jackpot_page(
 
 def not_found_page(language: str, why: str = "trouble.no_table") -> Response:
     """Return a page that there is no such table, or with another reason."""
-    words = html.escape(text(why, language))
-    page = f'<!doctype html><html lang="{language}"><title>404</title><p>{words}</p>'
+    template = _TEMPLATES.get_template("not_found.html")
+    page = template.render(language=language, message=text(why, language))
     return HTMLResponse(page, 404, {"cache-control": "no-store"})
 
 
@@ -145,19 +122,17 @@ def _page(
     # "<" could end the element
     encoded = msgspec.json.encode(page).decode().replace("<", "\\u003c")
     return HTMLResponse(
-        _PAGE.substitute(
+        _TEMPLATES.get_template("display.html").render(
             language=page.own,
             start=start_element(page.own, display=True),
-            title=html.escape(title),
-            styles="\n".join(
-                f'<link rel="stylesheet" href="{base}{style}">' for style in STYLE_SHEETS
-            ),
+            title=title,
+            styles=STYLE_SHEETS,
             script=SCRIPTS[kind],
             no_modules=no_modules_element(base),
             base=base,
             page=encoded,
             kind=kind,
-            noscript=html.escape(text("display.no_script", page.own)),
+            noscript=text("display.no_script", page.own),
         ),
         headers={"cache-control": "no-store"},
     )

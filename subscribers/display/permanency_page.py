@@ -8,30 +8,13 @@ import html
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from itertools import groupby
-from string import Template
 
 from common.contract.messages.messages import text
+from subscribers.display.frames import templates
 from subscribers.display.permanency import Permanency, PermanencyEntry, header_lines
 from subscribers.display.start import start_element
 
-_PAGE = Template("""\
-<!doctype html>
-<html lang="$language">
-<head>
-<meta charset="utf-8">
-$start
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<link rel="icon" href="$base/static/icon.svg">
-<link rel="stylesheet" href="$base/static/permanency.css">
-</head>
-<body>
-<main>
-$body
-</main>
-</body>
-</html>
-""")
+_TEMPLATE = templates("subscribers.display").get_template("permanency.html")
 
 
 def days_page(table: str, title: str, days: Sequence[date], language: str, base: str = "") -> str:
@@ -111,8 +94,13 @@ def local_clock(time: str | None) -> str:
 
 
 def _page(title: str, body: str, language: str, base: str) -> str:
-    return _PAGE.substitute(
-        start=start_element(), language=language, title=_esc(title), body=body, base=base
+    return _TEMPLATE.render(
+        start=start_element(),
+        language=language,
+        title=title,
+        body=body,
+        styles=("/static/permanency.css",),
+        base=base,
     )
 
 

@@ -4,35 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from string import Template
 from urllib.parse import quote
 
 from common.contract.messages.messages import word
+from subscribers.display.frames import templates
 from subscribers.display.start import start_element
 from subscribers.statistics.drawing import pockets
 from subscribers.statistics.folding import ShoesReport
 from subscribers.statistics.health import BiasReport, GroupReport, WheelReport
 from subscribers.statistics.words import page_text
 
-_PAGE = Template("""\
-<!doctype html>
-<html lang="$language">
-<head>
-<meta charset="utf-8">
-$start
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<link rel="icon" href="$base/static/icon.svg">
-<link rel="stylesheet" href="$base/wheels/static/wheels.css">
-</head>
-<body>
-<main>
-<h1>$title</h1>
-$body
-</main>
-</body>
-</html>
-""")
+_TEMPLATE = templates("subscribers.statistics").get_template("wheels.html")
 
 
 def plain(key: str, language: str, base: str, **fields: object) -> str:
@@ -269,8 +251,13 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], language: str) ->
 
 
 def _page(title: str, body: str, language: str, base: str) -> str:
-    return _PAGE.substitute(
-        start=start_element(), language=language, title=_e(title), body=body, base=base
+    return _TEMPLATE.render(
+        start=start_element(),
+        language=language,
+        title=title,
+        body=body,
+        styles=("/wheels/static/wheels.css",),
+        base=base,
     )
 
 

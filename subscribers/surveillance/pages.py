@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-
 import msgspec
 from starlette.responses import HTMLResponse, Response
 
@@ -11,12 +9,15 @@ from common.contract.messages.messages import catalogue
 from subscribers.console.pages import LANGUAGE_NAMES, SCRIPT_WORD_GROUPS, script_page
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of as console_words
+from subscribers.display.frames import templates
 from subscribers.display.start import start_element
 from subscribers.surveillance.items import EVENT_MARKS, WORD_GROUPS
 from subscribers.surveillance.sealed import may_see
 from subscribers.surveillance.search_request import EVENT_TYPES
 from subscribers.surveillance.words import all_of, room_text
 
+_TEMPLATE = templates("subscribers.surveillance").get_template("plain.html")
+_STYLES = ("/static/theme.css", "/surveillance/static/surveillance.css", "/theme.css")
 VIEWER_ROLES = ("surveillance", "inspector", "director")
 """Roles that may open the page."""
 
@@ -94,34 +95,15 @@ def surveillance_page(
     )
 
 
-_PLAIN_PAGE = """\
-<!doctype html>
-<html lang="{language}">
-<head>
-<meta charset="utf-8">
-{start}
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<link rel="icon" href="{base}/static/icon.svg">
-<link rel="stylesheet" href="{base}/static/theme.css">
-<link rel="stylesheet" href="{base}/surveillance/static/surveillance.css">
-<link rel="stylesheet" href="{base}/theme.css">
-</head>
-<body>
-<main class="plain"><h1>{title}</h1><p>{message}</p></main>
-</body>
-</html>
-"""
-
-
 def plain_page(key: str, language: str, status: int, base: str, **fields: object) -> Response:
     """Return a page with a single message."""
-    page = _PLAIN_PAGE.format(
+    page = _TEMPLATE.render(
         start=start_element(),
+        styles=_STYLES,
         base=base,
         language=language,
-        title=html.escape(room_text("page.title", language)),
-        message=html.escape(room_text(key, language, **fields)),
+        title=room_text("page.title", language),
+        message=room_text(key, language, **fields),
     )
     return HTMLResponse(page, status, headers={"cache-control": "no-store"})
 
