@@ -11,10 +11,7 @@ from typing import Any
 
 import aiomqtt
 import msgspec
-from paho.mqtt.client import Client as PahoClient
-from paho.mqtt.client import ConnectFlags
 from paho.mqtt.properties import Properties
-from paho.mqtt.reasoncodes import ReasonCode
 
 from common.broker.address import addresses
 from common.broker.client import BrokerClient
@@ -40,16 +37,9 @@ class _InspectingClient(BrokerClient):
 
     connack_properties: Any = None
 
-    def _on_connect(
-        self,
-        client: PahoClient,
-        userdata: Any,
-        flags: ConnectFlags,
-        reason_code: ReasonCode,
-        properties: Properties | None = None,
-    ) -> None:
+    def on_connack(self, properties: Properties | None) -> None:
+        """Store them."""
         self.connack_properties = properties
-        super()._on_connect(client, userdata, flags, reason_code, properties)
 
 
 def check(configuration: Configuration) -> Iterator[Finding]:

@@ -10,32 +10,31 @@ import asyncio
 import socket
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import cast
 from urllib.parse import urlsplit
 
 import aiomqtt
 import msgspec
 from paho.mqtt.client import (
     MQTT_CLEAN_START_FIRST_ONLY,
-    ConnectFlags,
     MQTTMessage,
 )
-from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from common import clock
-from common.broker.bounded_client import MAX_PACKET_BYTES
 from common.broker.client import BrokerClient
 from common.broker.failures import Disconnected, SilentError
+from common.broker.library import MAX_PACKET_BYTES, PublishingClient
 from controller.configuration.settings import BrokerConfig
 from controller.mqtt.outgoing import Acknowledged, OutgoingMessage, PublishWindow
-from controller.mqtt.publishing_client import PublishingClient
 
 MAX_UNACKNOWLEDGED = 64
 """Maximum unacknowledged messages; fewer if the broker sets a lower Receive Maximum (MQTT 5)."""
+MAX_QUEUED_MESSAGES = 1000
+"""Maximum received messages that wait to be handled; further ones are discarded."""
 MAX_TOPICS_PER_SUBSCRIBE = 8
 """Maximum topics in one SUBSCRIBE packet; some brokers reject more."""
 
@@ -85,6 +84,7 @@ class PublisherConnection(BrokerClient):
         self._flushing = False
         super().__init__(
             broker,
+            paho_class=PublishingClient,
             identifier=client_id,
             protocol=aiomqtt.ProtocolVersion.V5 if self.v5 else aiomqtt.ProtocolVersion.V311,
             clean_session=None if self.v5 else True,
@@ -93,15 +93,13 @@ class PublisherConnection(BrokerClient):
             properties=_connect_properties() if self.v5 else None,
             keepalive=broker.keepalive,
             timeout=float(broker.keepalive),
-            max_queued_incoming_messages=1000,
+            max_queued_incoming_messages=MAX_QUEUED_MESSAGES,
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         )
-        self._disconnected.add_done_callback(self._fail_pending)
+        self.ended.add_done_callback(self._fail_pending)
         self._on_discard = on_discard
         self._intercept = intercept
-        # the library creates its own client and offers no way to pass one
-        self._client.__class__ = PublishingClient
-        self._publishing = cast("PublishingClient", self._client)
+        self._publishing = cast("PublishingClient", self.paho_client)
         self._publishing.thrown_away = on_discard
         self._publishing.acknowledge = self._puback
         self._publishing.before_write = before_write
@@ -192,7 +190,7 @@ class PublisherConnection(BrokerClient):
         """
         answers: list[asyncio.Future[str | None]] = []
         for message in messages:
-            answer = self._loop.create_future()
+            answer = self.loop.create_future()
             answers.append(answer)
             self._replies.add(answer)
             answer.add_done_callback(self._replies.discard)
@@ -204,33 +202,27 @@ class PublisherConnection(BrokerClient):
         except TimeoutError:
             raise SilentError(f"no acknowledgement within {self.timeout:g} s") from None
 
-    def _on_connect(
-        self,
-        client: PahoClient,
-        userdata: Any,
-        flags: ConnectFlags,
-        reason_code: ReasonCode,
-        properties: Properties | None = None,
-    ) -> None:
+    def on_connack(self, properties: Properties | None) -> None:
+        """Apply the limits of the broker."""
         self._outgoing.largest = getattr(properties, "MaximumPacketSize", None)
         self._outgoing.limit = min(
             MAX_UNACKNOWLEDGED, getattr(properties, "ReceiveMaximum", MAX_UNACKNOWLEDGED)
         )
-        super()._on_connect(client, userdata, flags, reason_code, properties)
 
-    def _on_message(self, client: PahoClient, userdata: Any, message: MQTTMessage) -> None:
+    def on_message(self, message: MQTTMessage) -> bool:
+        """Offer a message to ``intercept``, and discard it if the queue is full."""
         if self._intercept(message):
-            return
-        if self._queue.full():
+            return True
+        is_full = len(self.messages) >= MAX_QUEUED_MESSAGES
+        if is_full:
             self._on_discard()
-        else:
-            super()._on_message(client, userdata, message)
+        return is_full
 
     def _puback(self, packet_id: int, reason: int) -> None:
         self._outgoing.acknowledge(packet_id, reason)
         if self._outgoing.pending and not self._flushing:
             self._flushing = True
-            self._loop.call_soon(self._flush_later)
+            self.loop.call_soon(self._flush_later)
 
     def _flush_later(self) -> None:
         """Flush once for all acknowledgements that arrived together."""
@@ -241,12 +233,11 @@ class PublisherConnection(BrokerClient):
         """Write packets now: the library would wait for three turns of the event loop."""
         try:
             all_sent = self._publishing.send(packets)
-        except OSError as error:  # as in :meth:`_write`
-            if not self._disconnected.done():
-                self._disconnected.set_exception(error)
+        except OSError as error:  # as in :meth:`write`
+            self.fail(error)
         else:
             if not all_sent:
-                self._write()
+                self.write()
 
     def _fail_pending(self, disconnected: asyncio.Future[None]) -> None:
         """Fail all messages awaiting acknowledgement, because the connection is lost."""
@@ -258,31 +249,13 @@ class PublisherConnection(BrokerClient):
 
     def disconnect_reason(self, error: Exception) -> Exception:
         """Return the broker's reason for ending the connection; ``error`` if it gave none."""
-        ended = self._disconnected
+        ended = self.ended
         reason = (ended.exception() if ended.done() and not ended.cancelled() else None) or error
         return (
             reason
             if isinstance(reason, Disconnected)
             else Disconnected(f"{type(reason).__name__}: {reason}")
         )
-
-    def abandon(self) -> None:
-        """Close the socket without DISCONNECT, so that the broker publishes the last will.
-
-        The library would send DISCONNECT on an established connection, which cancels the will, and
-        would leave the socket of an unestablished one open.
-        """
-        if self._misc_task is not None:
-            self._misc_task.cancel()
-        open_socket = self._client.socket()
-        if open_socket is not None:
-            self._loop.remove_reader(open_socket)
-            self._loop.remove_writer(open_socket)
-            # when it is garbage collected, the library would unregister the closed socket again
-            self._client.on_socket_unregister_write = None
-            open_socket.close()
-        if not self._disconnected.done():
-            self._disconnected.set_result(None)
 
 
 def _resolve(answer: asyncio.Future[str | None], refusal: str | None) -> None:

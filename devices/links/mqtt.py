@@ -17,7 +17,7 @@ import msgspec
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from common.broker.bounded_client import BoundedClient
+from common.broker.library import BoundedClient
 from common.readings import escape, unescape
 from devices.links.link import (
     CONNECT_TIMEOUT_SECONDS,

@@ -10,7 +10,6 @@ from typing import Any
 
 import aiomqtt
 import msgspec
-from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.client import MQTTMessage
 from paho.mqtt.reasoncodes import ReasonCode
 
@@ -56,7 +55,7 @@ class _ServiceClient(BrokerClient):
         self, login: BrokerLogin, on_message: MessageHandler, *, manual_ack: bool, **options: Any
     ) -> None:
         super().__init__(login, **options)
-        self._client.manual_ack_set(manual_ack)
+        self.paho_client.manual_ack_set(manual_ack)
         self._manual_ack = manual_ack
         self._unacknowledged: deque[tuple[int, int]] = deque()
         self._handle = on_message
@@ -71,21 +70,18 @@ class _ServiceClient(BrokerClient):
         for message in early or ():
             self._pass_on(message)
 
-    def _on_message(
-        self,
-        client: PahoClient,  # noqa: ARG002
-        userdata: Any,  # noqa: ARG002
-        message: MQTTMessage,
-    ) -> None:
+    def on_message(self, message: MQTTMessage) -> bool:
+        """Pass a message on, or keep it until :meth:`start`."""
         if self._early is None:
             self._pass_on(message)
         else:
             self._early.append(message)
+        return True
 
     def _pass_on(self, message: MQTTMessage) -> None:
         if self._overtaken(message.topic, message.retain):
             if self._manual_ack:
-                self._client.ack(message.mid, message.qos)
+                self.paho_client.ack(message.mid, message.qos)
             return
         if self._manual_ack:
             self._unacknowledged.append((message.mid, message.qos))
@@ -98,7 +94,7 @@ class _ServiceClient(BrokerClient):
     def acknowledge(self, count: int) -> None:
         """Acknowledge the oldest ``count`` messages that are still unacknowledged."""
         for _ in range(min(count, len(self._unacknowledged))):
-            self._client.ack(*self._unacknowledged.popleft())
+            self.paho_client.ack(*self._unacknowledged.popleft())
 
 
 class ServiceConnection:

@@ -1,0 +1,264 @@
+"""The MQTT libraries, aiomqtt and paho, where their public interfaces do not suffice. No other file
+uses one of their private names; ``tests/common/broker/test_library.py`` says of each what a new
+release broke.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Literal, TypeVar, cast
+
+import aiomqtt
+import paho.mqtt.client as paho
+from paho.mqtt.enums import MQTTErrorCode
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+
+_Awaited = TypeVar("_Awaited")
+_PUBLISH = 0x30
+
+MAX_PACKET_BYTES = 65_536
+"""Maximum packet size. An MQTT 5 broker is asked not to send larger packets; any that arrive are
+truncated.
+"""
+
+RECEIVE_BYTES = 4096
+"""Bytes received with one system call. All packets in them are handled before anything else, so the
+number is small.
+"""
+
+
+class BufferedClient(paho.Client):
+    """A client that handles all packets of one receive, instead of one per iteration of the event
+    loop.
+    """
+
+    _received: bytes = b""
+    """Received bytes that were not yet read. The library reads a packet in three pieces, each of
+    which would be a system call.
+    """
+    _read = 0
+
+    def loop_read(self, max_packets: int = 1) -> MQTTErrorCode:  # noqa: ARG002 - the library's signature
+        """Read all packets that have arrived with one receive."""
+        while True:
+            rc = super().loop_read()
+            if rc != MQTTErrorCode.MQTT_ERR_SUCCESS or self._read >= len(self._received):
+                return rc
+
+    def _sock_recv(self, bufsize: int) -> bytes:
+        if self._read >= len(self._received):
+            wanted = min(max(bufsize, RECEIVE_BYTES), MAX_PACKET_BYTES)
+            self._received, self._read = super()._sock_recv(wanted), 0
+        data = self._received[self._read : self._read + bufsize]
+        self._read += len(data)
+        return data
+
+
+class BoundedClient(BufferedClient):
+    """A client that survives any message with bounded memory. ``thrown_away`` is called for each
+    message that cannot be parsed.
+    """
+
+    thrown_away: Callable[[], None] = staticmethod(lambda: None)
+
+    def _sock_recv(self, bufsize: int) -> bytes:
+        # keep only the beginning of an oversized packet: enough to acknowledge it and see its size
+        del self._in_packet["packet"][MAX_PACKET_BYTES:]
+        return super()._sock_recv(bufsize)
+
+    def _handle_publish(self) -> MQTTErrorCode:
+        # the library rejects some packets that the broker accepted, such as text with U+FEFF
+        try:
+            return super()._handle_publish()
+        except Exception:
+            self.thrown_away()
+            if not self._in_packet["command"] & 0b0110:
+                return MQTTErrorCode.MQTT_ERR_SUCCESS
+            packet = self._in_packet["packet"]
+            # skip the topic and acknowledge the message, or the broker would keep resending it
+            after = 2 + int.from_bytes(packet[:2], "big")
+            return self._send_puback(int.from_bytes(packet[after : after + 2], "big"))
+
+
+class PublishingClient(BoundedClient):
+    """``acknowledge`` is called with the packet identifier and the reason code of each PUBACK,
+    ``before_write`` directly before each write to the socket.
+    """
+
+    acknowledge: Callable[[int, int], None] = staticmethod(lambda _id, _reason: None)
+    before_write: Callable[[], None] = staticmethod(lambda: None)
+
+    def send(self, packets: bytes) -> bool:
+        """Write whole packets to the socket. Return True if all was written; else the rest is in
+        the library's queue. Raises ``OSError`` if the connection is lost.
+        """
+        sent = 0
+        if not self.want_write():
+            with suppress(BlockingIOError):
+                sent = self._sock_send(packets)
+            if sent == len(packets):
+                return True
+        self._out_packet.append(
+            {
+                "command": _PUBLISH,
+                "mid": 0,
+                "qos": 1,
+                "pos": sent,
+                "to_process": len(packets) - sent,
+                "packet": packets,
+                "info": None,
+            }
+        )
+        return False
+
+    def _sock_send(self, buf: bytes | bytearray) -> int:
+        self.before_write()
+        return super()._sock_send(buf)
+
+    def _handle_pubackcomp(self, cmd: Literal["PUBACK", "PUBCOMP"]) -> MQTTErrorCode:
+        # The packet is the identifier and, in MQTT 5, a reason code unless that is 0 (3.4.2).
+        packet = self._in_packet["packet"]
+        if cmd == "PUBACK" and len(packet) >= 2:
+            self.acknowledge(int.from_bytes(packet[:2], "big"), packet[2] if len(packet) > 2 else 0)
+        return MQTTErrorCode.MQTT_ERR_SUCCESS
+
+
+class LibraryClient(aiomqtt.Client):
+    """An aiomqtt client around a paho client of the class ``paho_class``. ``options`` are those of
+    aiomqtt.
+
+    Derived classes override :meth:`on_connack`, :meth:`on_message` and :meth:`early_end`, which
+    paho's packets call directly.
+    """
+
+    def __init__(
+        self,
+        hostname: str,
+        port: int,
+        *,
+        paho_class: type[BufferedClient] = BufferedClient,
+        **options: Any,
+    ) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        super().__init__(hostname, port, **options)
+        # aiomqtt creates its own paho client and offers no way to pass one
+        self._client.__class__ = paho_class
+        client = self.paho_client
+        self._aiomqtt_connect = cast("Callable[..., None]", client.on_connect)
+        self._aiomqtt_disconnect = cast("Callable[..., None]", client.on_disconnect)
+        self._aiomqtt_message = cast("Callable[..., None]", client.on_message)
+        client.on_connect = self._pass_connack
+        client.on_disconnect = self._pass_disconnect
+        client.on_message = self._pass_message
+        client.on_socket_register_write = self._register_write
+
+    @property
+    def paho_client(self) -> BufferedClient:
+        """The paho client."""
+        return cast("BufferedClient", self._client)
+
+    @property
+    def ended(self) -> asyncio.Future[None]:
+        """Done when the connection has ended; with an exception if it was lost."""
+        return self._disconnected
+
+    def fail(self, error: Exception) -> None:
+        """End the connection: after an error in its socket it is unusable."""
+        if not self._disconnected.done():
+            self._disconnected.set_exception(error)
+
+    def abandon(self) -> None:
+        """Close the socket without DISCONNECT, so that the broker publishes the last will.
+
+        aiomqtt would send DISCONNECT on an established connection, which cancels the will, and
+        would leave the socket of an unestablished one open.
+        """
+        if self._misc_task is not None:
+            self._misc_task.cancel()
+        open_socket = self.paho_client.socket()
+        if open_socket is not None:
+            self.loop.remove_reader(open_socket)
+            self.loop.remove_writer(open_socket)
+            # when it is garbage collected, paho would unregister the closed socket again
+            self.paho_client.on_socket_unregister_write = None
+            open_socket.close()
+        if not self._disconnected.done():
+            self._disconnected.set_result(None)
+
+    def on_connack(self, properties: Properties | None) -> None:
+        """Called when the broker replies to CONNECT, with the properties of MQTT 5."""
+
+    def on_message(self, message: paho.MQTTMessage) -> bool:
+        """Called for each message. Return True to keep it out of the queue of ``messages``."""
+        del message
+        return False
+
+    def early_end(self) -> Exception:
+        """Return the error of a connection that ended before the broker has replied."""
+        return aiomqtt.MqttError("the connection ended before the broker replied")
+
+    def write(self) -> None:
+        """Write what paho has queued, as far as the socket takes it."""
+        try:
+            self.paho_client.loop_write()
+        except Exception as error:  # as in aiomqtt: after any error the connection is unusable
+            self.fail(error)
+
+    def _pass_connack(
+        self,
+        client: paho.Client,
+        userdata: Any,
+        flags: paho.ConnectFlags,
+        reason_code: ReasonCode,
+        properties: Properties | None,
+    ) -> None:
+        self.on_connack(properties)
+        self._aiomqtt_connect(client, userdata, flags, reason_code, properties)
+
+    def _pass_disconnect(
+        self,
+        client: paho.Client,
+        userdata: Any,
+        flags: paho.DisconnectFlags,
+        reason_code: ReasonCode,
+        properties: Properties | None,
+    ) -> None:
+        if self._connected.done():
+            self._aiomqtt_disconnect(client, userdata, flags, reason_code, properties)
+            return
+        self._connected.set_exception(self.early_end())  # aiomqtt would wait for its timeout
+        # connect() may raise first: then nothing awaits it, and asyncio would log that
+        self._connected.exception()
+
+    def _pass_message(self, client: paho.Client, userdata: Any, message: paho.MQTTMessage) -> None:
+        if not self.on_message(message):
+            self._aiomqtt_message(client, userdata, message)
+
+    def _register_write(self, client: paho.Client, userdata: Any, sock: Any) -> None:
+        # aiomqtt always uses call_soon_threadsafe, which runs too late if the socket was written or
+        # closed meanwhile: it would watch a closed descriptor, or one that is always ready.
+        del client, userdata
+        if threading.get_ident() == self._thread:
+            self._wait_to_write(sock)
+        else:
+            self.loop.call_soon_threadsafe(self._wait_to_write, sock)
+
+    def _wait_to_write(self, sock: Any) -> None:
+        if sock.fileno() >= 0:
+            self.loop.add_writer(sock.fileno(), self.write)
+
+    async def _wait_for(self, fut: Awaitable[_Awaited], timeout: float | None) -> _Awaited:  # noqa: ASYNC109 - the library's own signature
+        # As in aiomqtt, but without asyncio.wait_for: in Python 3.11 it loses a cancellation that
+        # arrives together with the result.
+        seconds = self.timeout if timeout is None else timeout
+        try:
+            async with asyncio.timeout(None if seconds == math.inf else seconds):
+                return await fut
+        except TimeoutError:
+            raise aiomqtt.MqttError("Operation timed out") from None

@@ -1,0 +1,171 @@
+"""The names of aiomqtt and paho that are not public and that this program depends on. All of them
+are in one file; each test says what a new release of either library broke.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import pkgutil
+import re
+import textwrap
+from collections import deque
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import aiomqtt
+import paho.mqtt.client as paho
+import pytest
+from paho.mqtt.enums import CallbackAPIVersion
+
+import common
+import controller
+import devices
+import simulators
+import subscribers
+from common.broker import library
+
+CLIENT_NAMES = re.compile(r"aiomqtt|paho|BrokerClient|LibraryClient|PublisherConnection")
+METHODS = {
+    "_sock_recv": (["self", "bufsize"], "received bytes are no longer read at once, nor bounded"),
+    "_sock_send": (
+        ["self", "buf"],
+        "the daemon does not stop before a write after its lease ended",
+    ),
+    "_handle_publish": (["self"], "a message that paho cannot parse ends the connection"),
+    "_handle_pubackcomp": (["self", "cmd"], "the journal is not told what the broker acknowledged"),
+    "_send_puback": (["self", "mid"], "a message that paho cannot parse comes again for ever"),
+}
+"""Of paho's client: parameters, and what does not work without it."""
+AIOMQTT: dict[str, tuple[Any, str]] = {
+    "_client": (paho.Client, "paho's client cannot be reached"),
+    "_connected": (asyncio.Future, "a connection that ends early is waited for until the timeout"),
+    "_disconnected": (asyncio.Future, "a lost connection is not noticed"),
+    "_misc_task": ((asyncio.Task, type(None)), "a connection cannot be abandoned with its will"),
+}
+"""Of aiomqtt's client: type, and what does not work without it."""
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_paho_has_the_method(name: str) -> None:
+    parameters, broken = METHODS[name]
+    method = getattr(paho.Client, name, None)
+    assert method is not None, f"paho.Client.{name} is gone: {broken}"
+    assert list(inspect.signature(method).parameters) == parameters, f"paho.Client.{name}: {broken}"
+
+
+@pytest.mark.parametrize(
+    ("caller", "called"),
+    [
+        ("_packet_read", "_sock_recv"),
+        ("_packet_write", "_sock_send"),
+        ("_packet_handle", "_handle_publish"),
+        ("_packet_handle", "_handle_pubackcomp"),
+    ],
+)
+def test_paho_calls_the_method_that_is_overridden(caller: str, called: str) -> None:
+    body = ast.parse(textwrap.dedent(inspect.getsource(getattr(paho.Client, caller))))
+    names = {node.attr for node in ast.walk(body) if isinstance(node, ast.Attribute)}
+    assert called in names, f"paho no longer calls {called}: {METHODS[called][1]}"
+
+
+def test_paho_keeps_the_packet_that_it_reads() -> None:
+    packet: Any = getattr(paho_client(), "_in_packet", None)
+    assert isinstance(packet, dict), "paho.Client._in_packet: packets cannot be read here"
+    assert isinstance(packet.get("packet"), bytearray), "_in_packet['packet'] cannot be cut"
+    assert isinstance(packet.get("command"), int), "_in_packet['command'] has no QoS"
+
+
+def test_paho_queues_packets_as_this_program_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = library.PublishingClient(CallbackAPIVersion.VERSION2)
+    queue: Any = getattr(client, "_out_packet", None)
+    assert isinstance(queue, deque), "paho.Client._out_packet: no packet can be queued here"
+
+    def blocks(*_: object) -> int:
+        raise BlockingIOError
+
+    monkeypatch.setattr(paho.Client, "_sock_send", blocks)
+    assert not client.send(b"packet")
+    ours = queue.pop()
+    client.on_socket_register_write = lambda *_: None
+    client._packet_queue(0x30, b"packet", 0, 1)
+    theirs = queue.pop()
+    assert ours == theirs, "paho.Client._out_packet: paho's own packets have another form"
+
+
+async def test_aiomqtt_has_what_is_read_and_set_here() -> None:
+    client = aiomqtt.Client("localhost")
+    for name, (kind, broken) in AIOMQTT.items():
+        assert hasattr(client, name), f"aiomqtt.Client.{name} is gone: {broken}"
+        assert isinstance(getattr(client, name), kind), f"aiomqtt.Client.{name}: {broken}"
+
+
+def test_aiomqtt_waits_with_the_method_that_is_overridden() -> None:
+    method = getattr(aiomqtt.Client, "_wait_for", None)
+    broken = "aiomqtt.Client._wait_for: a cancellation that comes with a reply is lost"
+    assert method is not None, broken
+    assert list(inspect.signature(method).parameters) == ["self", "fut", "timeout"], broken
+
+
+async def test_aiomqtt_sets_the_callbacks_that_are_wrapped_here() -> None:
+    """They are public, but they must be set when ``LibraryClient`` wraps them."""
+    client = aiomqtt.Client("localhost")
+    for name in ("on_connect", "on_disconnect", "on_message", "on_socket_register_write"):
+        assert callable(getattr(client._client, name)), f"aiomqtt does not set {name} at once"
+
+
+def test_no_other_file_uses_a_private_name_of_a_client() -> None:
+    found = [
+        f"{module.__name__}.{kind.__name__}.{name}"
+        for module in modules()
+        for kind in clients(module)
+        for name in sorted(private_names(kind))
+    ]
+    assert found == []
+
+
+def modules() -> Iterator[ModuleType]:
+    for package in (common, controller, devices, simulators, subscribers):
+        for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            spec = each.module_finder.find_spec(each.name, None)
+            source = "" if spec is None or spec.origin is None else Path(spec.origin).read_text()
+            if CLIENT_NAMES.search(source) and each.name != library.__name__:
+                yield import_module(each.name)
+
+
+def clients(module: ModuleType) -> Iterator[type]:
+    """The clients of either library that a module defines."""
+    for kind in vars(module).values():
+        is_own = isinstance(kind, type) and kind.__module__ == module.__name__
+        if is_own and issubclass(kind, (aiomqtt.Client, paho.Client)):
+            yield kind
+
+
+def private_names(kind: type) -> set[str]:
+    """Names of the libraries that a class uses or overrides."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(kind)))
+    used = {node.attr for node in ast.walk(body) if isinstance(node, ast.Attribute)}
+    used |= {node.name for node in ast.walk(body) if isinstance(node, ast.FunctionDef)}
+    theirs = set().union(*(LIBRARY_NAMES.get(base, set()) for base in kind.__mro__))
+    return {name for name in used & theirs if name.startswith("_") and name[:2] != "__"}
+
+
+def paho_client() -> paho.Client:
+    return paho.Client(CallbackAPIVersion.VERSION2)
+
+
+def names_of(module: ModuleType, kind: type) -> set[str]:
+    """Attributes of a library's client: those of its class, and those that its code sets."""
+    tree = ast.walk(ast.parse(inspect.getsource(module)))
+    attributes = (node for node in tree if isinstance(node, ast.Attribute))
+    return {node.attr for node in attributes if isinstance(node.ctx, ast.Store)} | set(dir(kind))
+
+
+LIBRARY_NAMES = {
+    aiomqtt.Client: names_of(aiomqtt.client, aiomqtt.Client),
+    paho.Client: names_of(paho, paho.Client),
+}
