@@ -22,7 +22,8 @@ from subscribers.console import jackpot_work, pages
 from subscribers.console.admission import Admission, Denied
 from subscribers.console.evidence import TableEvidence, add_evidence
 from subscribers.console.forms import PIN_COMMANDS, is_readable
-from subscribers.console.jackpot_work import JackpotContext
+from subscribers.console.jackpot_context import JackpotContext
+from subscribers.console.jackpot_context import role_for as jackpot_role_for
 from subscribers.console.sending import TOUCH_NUMBER, CommandSender, Touch
 from subscribers.console.sessions import Session
 from subscribers.console.settings import PitSettings
@@ -241,7 +242,7 @@ class Pit:
     def _role(self, session: Session, name: str, command: str, reason: object) -> str | None:
         """Return the role in which this person gives a command there, or None."""
         if name in self._floor.meters:
-            return jackpot_work.role_for(session.person, command)
+            return jackpot_role_for(session.person, command)
         return role_for(self.table_context(session, name), command, reason)
 
     def _outcome(self, session: Session, touch: Touch) -> TouchOutcome:

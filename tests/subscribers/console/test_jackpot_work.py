@@ -13,7 +13,8 @@ from common.contract.messages.messages import LANGUAGES
 from common.contract.retained import Alert
 from common.people.register import Person
 from subscribers.console.forms import PIN_COMMANDS, STOPPING_ORDERS, is_readable
-from subscribers.console.jackpot_work import JackpotContext, jackpot_outcome, jackpot_view, role_for
+from subscribers.console.jackpot_context import JackpotContext, role_for
+from subscribers.console.jackpot_work import jackpot_outcome, jackpot_view
 from subscribers.console.sending import SecondPersonWait, Touch
 from subscribers.console.work import ConsoleView, WorkItem
 from subscribers.feed.meter import Meter, MeterSilence
