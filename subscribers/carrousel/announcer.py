@@ -14,7 +14,7 @@ from subscribers.feed.connection import ServiceConnection
 MIN_STATEMENT_INTERVAL_SECONDS = 0.02
 """Minimum interval between two statements of a jackpot."""
 MAX_IDLE_SECONDS = 1.0
-"""Maximum time until the writer looks again whether something is due."""
+"""Maximum time until the writer checks again whether something is due."""
 CORRECTION_INTERVAL_SECONDS = 1.0
 """Minimum interval between two replacements of another client's statement."""
 FOREIGN_STATE_CLEAR_SECONDS = 60.0
@@ -24,7 +24,7 @@ FOREIGN_STATE_ALERT_ID = "state-foreign"
 
 
 class Announcer:
-    """Publishes what is committed."""
+    """Publishes the committed state of every jackpot."""
 
     def __init__(
         self,

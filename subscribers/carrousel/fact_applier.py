@@ -1,5 +1,5 @@
-"""Applies facts to the open books, and follows what comes of them outside the ledger: alerts,
-statements that change, tables that are linked.
+"""Applies facts to the open books, and updates what the ledger does not hold: alerts, statements
+that changed, linked tables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ forgotten at a restart.
 
 
 class FactApplier:
-    """Applies facts. Needs open books."""
+    """Applies facts. The books must be open."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Facts that wait for the writer."""
+"""The queue of facts for the writer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PendingFact(NamedTuple):
 
 
 class FactQueue:
-    """Facts in the order in which they arrived. Adding one calls the writer."""
+    """Facts in the order in which they arrived. Adding one wakes the writer."""
 
     def __init__(self, *, status: ControllerStatus) -> None:
         self._status = status
@@ -42,7 +42,7 @@ class FactQueue:
         return facts
 
     def fail(self, taken: Iterable[PendingFact], error: Exception) -> None:
-        """Fail facts that were taken, and all that wait."""
+        """Fail facts that were taken, and all pending ones."""
         for pending in (*taken, *self.take()):
             if pending.outcome is not None and not pending.outcome.done():
                 pending.outcome.set_exception(error)

@@ -1,4 +1,4 @@
-"""What is remembered of a linked table, and the result of its messages."""
+"""Stored state of a linked table's intake, and the results of its messages."""
 
 from __future__ import annotations
 

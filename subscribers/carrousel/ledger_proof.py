@@ -1,5 +1,5 @@
-"""What proves the ledger to others and to the next start: the signed checkpoint of its head, and
-the mark up to which it was verified.
+"""Evidence about the ledger: the signed checkpoint of its head, for anyone, and the mark up to
+which it was verified, for the next start.
 """
 
 from __future__ import annotations

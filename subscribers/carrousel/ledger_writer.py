@@ -1,4 +1,4 @@
-"""Applies the facts that wait, commits them together, and then has the result published."""
+"""The writer of the ledger: applies pending facts, commits them together, then publishes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class LedgerWriter:
         self._cursors_saved_at = 0.0
 
     async def run(self) -> None:
-        """Write until the controller is ending and no fact waits."""
+        """Write until the controller is ending and no fact is pending."""
         status = self._status
         while True:
             with suppress(TimeoutError):
@@ -84,7 +84,7 @@ class LedgerWriter:
                 return
 
     async def _write(self, books: Books) -> list[SettledOutcome]:
-        """Apply and commit all facts that wait. Return the outcomes of orders; none if the disk
+        """Apply and commit all pending facts. Return the outcomes of orders; none if the disk
         refused the commit.
         """
         facts = self._queue.take()

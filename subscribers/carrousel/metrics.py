@@ -75,7 +75,7 @@ class JackpotCounts(msgspec.Struct):
 
 
 class ControllerHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """What the controller reports of itself."""
+    """Health of the controller, as its metrics report it."""
 
     states: dict[str, JackpotState]
     """The last published state of each jackpot."""

@@ -1,4 +1,4 @@
-"""What the controller does at intervals, whatever arrives."""
+"""Periodic work of the jackpot controller."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What happens when the disk refuses a commit: out of play, back to the committed state, and again
-once the ledger can be opened and verifies.
+"""Recovery from a commit that the disk refused: the jackpots go out of play and everything returns
+to the committed state, until the ledger can be opened again and verifies.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RECOVERY_INTERVAL_SECONDS = 1.0
 
 
 class LedgerRecovery:
-    """Takes the jackpots out of play and back."""
+    """Takes the jackpots out of play, and back into play."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A jackpot while the controller runs."""
+"""State of a jackpot while the controller runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subscribers.carrousel.statement_of_state import JackpotAlerts, PendingEchoe
 
 
 class JackpotRuntime:
-    """What the ledger does not hold of a jackpot: what is published of it, and when."""
+    """State of a jackpot that the ledger does not hold: what is published of it, and when."""
 
     def __init__(self, *, settings: JackpotSettings, topics: Topics, orders: Orders) -> None:
         self.id = settings.terms.jackpot

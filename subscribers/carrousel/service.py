@@ -269,7 +269,7 @@ class JackpotController:
             self.status.books.store.close()
 
     def health(self) -> ControllerHealth:
-        """Return what the controller reports of itself."""
+        """Return the health of the controller."""
         books = self.status.books
         return ControllerHealth(
             states={

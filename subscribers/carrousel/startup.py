@@ -75,9 +75,7 @@ class Startup:
         self._status.work.set()
 
     async def _try(self) -> bool:
-        """Return whether the checks have come to an end, good or bad; False if the disk prevented
-        them.
-        """
+        """Return False if the disk prevented the checks; else True, whether or not they passed."""
         status = self._status
         try:
             program, store, key = await asyncio.to_thread(self._verify)

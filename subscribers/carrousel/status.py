@@ -1,5 +1,5 @@
-"""What the parts of the jackpot controller share: its open books, whether it may take bets, and a
-call for the writer.
+"""State shared by the parts of the jackpot controller: its open books, whether it may take bets,
+and the event that wakes the writer.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ Routes = dict[str, Callable[[bytes], None]]
 
 
 class TableFeed:
-    """Turns messages of tables into facts that wait for the writer.
+    """Turns messages of tables into facts for the writer.
 
     ``routes``: where its handlers are added; ``roots``: of all topics; ``client``: client id under
     which tables reply; ``clock_bound``: maximum difference in seconds between the clocks.
