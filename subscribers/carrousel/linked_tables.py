@@ -43,8 +43,12 @@ class LinkedTables:
             rules = self._rules(jackpot)
             for name in (*rules.tables, *jackpot.settings.tables):
                 if name not in self._by_name:
-                    topic = f"{jackpot.topics.root}/{name}"
-                    self._by_name[name] = TrackedTable(name, jackpot.id, topic, rules)
+                    self._by_name[name] = TrackedTable(
+                        table=name,
+                        jackpot=jackpot.id,
+                        topic=f"{jackpot.topics.root}/{name}",
+                        rules=rules,
+                    )
                 if self._by_name[name].jackpot == jackpot.id:
                     self._by_name[name].intake.rules = rules
 

@@ -87,6 +87,7 @@ class Orders:
 
     def __init__(
         self,
+        *,
         jackpot: str,
         audience: str,
         tables: Callable[[], tuple[str, ...]],

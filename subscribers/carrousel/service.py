@@ -317,12 +317,12 @@ def _jackpots(
     for jackpot in settings.jackpots:
         name, topics = jackpot.terms.jackpot, Topics(settings.site, jackpot.simulated)
         orders = Orders(
-            name,
-            f"{topics.root}/jackpot/{name}",
-            partial(tables.names_of, name),
-            partial(status.state_of, name),
-            people,
-            seen_orders,
+            jackpot=name,
+            audience=f"{topics.root}/jackpot/{name}",
+            tables=partial(tables.names_of, name),
+            state=partial(status.state_of, name),
+            people=people,
+            seen=seen_orders,
         )
         jackpots[name] = JackpotRuntime(settings=jackpot, topics=topics, orders=orders)
     return jackpots

@@ -61,7 +61,7 @@ _reply = msgspec.json.Decoder(_RecallReply)
 class TrackedTable:
     """One table. ``topic``: root of its topics, which is also the audience of its commands."""
 
-    def __init__(self, table: str, jackpot: str, topic: str, rules: IntakeRules) -> None:
+    def __init__(self, *, table: str, jackpot: str, topic: str, rules: IntakeRules) -> None:
         self.table, self.jackpot, self.topic = table, jackpot, topic
         self.intake = TableIntake(table, rules)
         self.state: LinkedTableState | None = None

@@ -20,13 +20,17 @@ def told(seq: int) -> bytes:
     return msgspec.json.encode({**head, **place})
 
 
+def linked_table() -> TrackedTable:
+    return TrackedTable(table="a", jackpot="linked", topic="novamas/v1/s/a", rules=RULES)
+
+
 @pytest.mark.parametrize("latency", [0.5, 2.9, 3.1, 3.5, 5.0, 8.0, 20.0, 50.0])
 @pytest.mark.parametrize("busy", [False, True], ids=["quiet", "busy"])
 def test_the_table_comes_up_to_date(latency: float, busy: bool) -> None:
     """``busy``: an event arrives every second, so that each attempt asks for events after another
     one.
     """
-    table = TrackedTable("a", "linked", "novamas/v1/s/a", RULES)
+    table = linked_table()
     journal = [told(seq) for seq in range(1, 4)]
     state = {"game": "poker-no-draw", "decree": "EUS96", "boot": BOOT, "seq": 1, "time": TIME}
     table.on_state(msgspec.json.encode(state))
@@ -54,7 +58,7 @@ def test_the_table_comes_up_to_date(latency: float, busy: bool) -> None:
 
 
 def test_a_table_is_unheard_only_while_a_recall_has_no_reply() -> None:
-    table, nodes = TrackedTable("a", "linked", "novamas/v1/s/a", RULES), NodeDirectory(1.0)
+    table, nodes = linked_table(), NodeDirectory(1.0)
     state = {"game": "poker-no-draw", "decree": "EUS96", "boot": BOOT, "seq": 1, "time": TIME}
     table.on_state(msgspec.json.encode(state))
     status = msgspec.json.encode({"status": "online", "boot": BOOT})
