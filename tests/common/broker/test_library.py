@@ -39,6 +39,7 @@ METHODS = {
     "_handle_publish": (["self"], "a message that paho cannot parse ends the connection"),
     "_handle_pubackcomp": (["self", "cmd"], "the journal is not told what the broker acknowledged"),
     "_send_puback": (["self", "mid"], "a message that paho cannot parse comes again for ever"),
+    "_create_socket_connection": (["self"], "simulated worlds cannot connect in memory"),
 }
 """Of paho's client: parameters, and what does not work without it."""
 AIOMQTT: dict[str, tuple[Any, str]] = {
