@@ -25,6 +25,7 @@ from tests.support.chaos.archive import entries_of
 from tests.support.chaos.faked_clock import Clock
 from tests.support.chaos.floor import Floor, Wheel
 from tests.support.chaos.proof import sound
+from tests.support.programs import with_constants
 from tests.support.waiting import until
 
 
@@ -94,11 +95,11 @@ def reached(wheel: Wheel, state: int, known: int) -> bool:
     return state in wheel.states[known:]
 
 
-HURRIED = """
+HURRIED = f"""
 import sys
 from controller.cli import main
-from controller.proof import journal_upkeep, clocks
-journal_upkeep.FLUSH_INTERVAL_SECONDS = 0.3
+from controller.proof import clocks
+{with_constants("controller.proof.journal_upkeep", FLUSH_INTERVAL_SECONDS=0.3)}
 clocks.synchronised = lambda: False
 sys.exit(main())
 """

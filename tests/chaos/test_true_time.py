@@ -15,13 +15,13 @@ from tests.chaos.time_source import TimeSource
 from tests.support.chaos.archive import Archive, events_of
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
+from tests.support.programs import with_constants
 from tests.support.waiting import until
 
-HURRIED = """
+HURRIED = f"""
 import sys
 from controller.cli import main
-from controller.service import daemon
-daemon.REPORT_INTERVAL_SECONDS = 0.5
+{with_constants("controller.service.daemon", REPORT_INTERVAL_SECONDS=0.5)}
 sys.exit(main())
 """
 """The daemon, with a health report twice a second."""

@@ -17,9 +17,15 @@ from controller.journal.reader import JournalReader
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import HEAD, TABLE, command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.programs import with_constants
 from tests.support.waiting import until
 
 FIRST, SECOND = (f"novamas/v1/palma/node/pit-{number}" for number in (1, 2))
+HURRIED = with_constants(
+    "controller.mqtt.table_claims", CLAIM_INTERVAL_SECONDS=0.5, CLAIM_EXPIRY_SECONDS=12.0
+)
+ONE_PROTOCOL = pytest.mark.parametrize("pair", ["5"], indirect=True)
+"""Where no daemon's own messages decide: the protocols differ in whether it receives them."""
 LEAVES = ("info", "state", "result", "history", "event", "sealed")
 
 
@@ -117,6 +123,7 @@ def test_the_first_has_the_table_and_both_report_it(
     assert pair.first.logged("another client publishes on this daemon's topics") == []
 
 
+@ONE_PROTOCOL
 def test_the_second_takes_over_when_the_first_is_gone_and_keeps_the_table(
     pair: Pair, subscribe: Callable[..., Subscriber]
 ) -> None:
@@ -124,8 +131,7 @@ def test_the_second_takes_over_when_the_first_is_gone_and_keeps_the_table(
     for less keeps its table.
     """
     for daemon in (pair.first, pair.second):
-        hurried = "import controller.mqtt.table_claims as c; c.RENEWED, c.GONE = 0.5, 12.0"
-        daemon.program = ("-c", f"{hurried}; {daemon.program[1]}")
+        daemon.program = ("-c", HURRIED + daemon.program[1])
     subscriber = subscribe(pair.port)
     pair.first.start()
     until_up(subscriber, pair.first)
@@ -158,13 +164,13 @@ def test_the_second_takes_over_when_the_first_is_gone_and_keeps_the_table(
     until("the result is retained", lambda: subscriber.number() == 32, pair.log)
 
 
+@ONE_PROTOCOL
 def test_a_session_and_round_name_one_result_on_either_daemon(
     pair: Pair, subscribe: Callable[..., Subscriber]
 ) -> None:
     """Killed, and ended in order: the other one numbers beyond, and declares the gap."""
     for daemon in (pair.first, pair.second):
-        hurried = "import controller.mqtt.table_claims as c; c.RENEWED, c.GONE = 0.5, 12.0"
-        daemon.program = ("-c", f"{hurried}; {daemon.program[1]}")
+        daemon.program = ("-c", HURRIED + daemon.program[1])
     subscriber = subscribe(pair.port)
     pair.first.start()
     until_up(subscriber, pair.first)
@@ -211,6 +217,7 @@ def test_a_session_and_round_name_one_result_on_either_daemon(
         assert main(["audit", str(daemon.folder / "journal.sqlite3")]) == 0
 
 
+@ONE_PROTOCOL
 def test_a_restart_takes_the_table_from_no_other_daemon(
     pair: Pair, subscribe: Callable[..., Subscriber]
 ) -> None:

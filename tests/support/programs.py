@@ -24,6 +24,14 @@ def running(words: Sequence[str | Path], **options: Any) -> Iterator[subprocess.
             process.kill()
 
 
+def with_constants(module: str, **values: float) -> str:
+    """Return a statement for ``python -c`` that gives constants of a module other values. It fails
+    if one is not there: else the test would pass without them, once they are renamed.
+    """
+    changes = (f"changed.{name}; changed.{name} = {value}; " for name, value in values.items())
+    return f"import {module} as changed; {''.join(changes)}"
+
+
 def restore_signals() -> None:
     """Start programs with the default actions of the signals that end them, and ignore in this
     process the ones it ignored.

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.daemon.play import until_said
 from tests.support.people.signing import give
+from tests.support.programs import with_constants
 from tests.support.web.floor import Floor
 from tests.support.web.going import go
 from tests.support.web.pit import BADGES, PINS, Client, touch_pin
@@ -28,8 +29,7 @@ accepted sooner on a starved machine too.
 """
 SLOW_KEYS = f"""
 import runpy
-import subscribers.keypad.pad
-subscribers.keypad.pad.SETTLED = {SLOW}
+{with_constants("subscribers.keypad.pad", MIN_STABLE_SECONDS=SLOW)}
 runpy.run_module("subscribers.web", run_name="__main__")
 """
 PRESS_ENTER_TWICE = """() => {

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from subscribers.console.forms import forms
 from tests.support.daemon.play import until_open, until_said
+from tests.support.programs import with_constants
 from tests.support.waiting import until
 from tests.support.web.floor import CARDS, ROULETTE, Floor
 from tests.support.web.pit import PINS, confirm, console, sign_in
@@ -20,7 +21,7 @@ from tests.web.conftest import Serve
 from tests.web.test_web import LEAF, state
 
 BURN, COUP = ("2h", "Kc", "Kd"), ("9h", "2c")
-LONGER = "import common.people.signed_command as signed; signed.TOLERANCE = 20.0; "
+LONGER = with_constants("common.people.signed_command", CLOCK_TOLERANCE_SECONDS=20.0)
 """Seconds in which a daemon that has just started accepts no signed command: enough for a starved
 browser.
 """
