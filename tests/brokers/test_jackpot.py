@@ -24,6 +24,8 @@ from tests.support.chaos.linked_proof import keeps_playing, prove, rest, tables_
 from tests.support.waiting import until
 
 KINDS = FOR_OUR_OWN
+SHORT = ("nats",)
+"""The engine with nodes to lose. At one broker ``tests/chaos/test_carrousel.py`` does the same."""
 DECREE = "BAL05"
 HEAL_TIMEOUT_SECONDS = 180.0
 """Upper bound in seconds for a cluster to heal and the controller to catch up with every table."""

@@ -269,28 +269,6 @@ def test_one_that_is_back_within_its_lease_continues(floor: Floor) -> None:
     assert setups(south) == []
 
 
-def test_one_that_was_frozen_for_longer_than_its_lease_writes_nothing_and_ends(
-    floor: Floor,
-) -> None:
-    north, south, wheel, subscriber = floor[:4]
-    assert opened(subscriber) == 1
-    boot = north.boot()
-    north.signal(signal.SIGSTOP)
-    taken_over(floor, south)
-    session = opened(subscriber)
-    wheel.show(2, 1, "  ")  # both are reported
-    until_more(subscriber, "round.opened", 0)
-    count = len(subscriber.events())
-    north.signal(signal.SIGCONT)
-    assert north.wait() == FENCED_EXIT_STATUS
-    for state in (3, 4, 5):
-        wheel.show(state, 1, "32" if state == 5 else "  ")
-    until_more(subscriber, "round.result", 0)
-    assert {event["boot"] for event in subscriber.events()[count:]} == {south.boot()} != {boot}
-    assert subscriber.latest(f"{TABLE}/state")["shown"]["session"] == session
-    assert "serves no longer" in north.log()
-
-
 def test_the_waiting_daemon_copies_the_configuration(
     floor: Floor, ending: ExitStack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,5 +1,5 @@
 """The archive takes nothing for a while: a server of PostgreSQL that is stopped, hangs or is not
-there yet, a disk that is full. Nothing is lost, nothing is kept twice, and the recorder says it.
+there yet. Nothing is lost, nothing is kept twice, and the recorder says it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
 from tests.support.daemon.play import command, spin
-from tests.support.disk import Full, disk
 from tests.support.surveillance.postgres import Postgres
 from tests.support.surveillance.recorder import Recorder as Recording
 from tests.support.surveillance.room import Room, told
@@ -197,29 +196,3 @@ def test_an_archive_that_another_recorder_has_is_no_trouble_of_the_tables(
     assert [
         message.payload for message in room.subscriber.messages if STALLED in message.topic
     ] == [b""]
-
-
-def test_a_full_disk_under_the_archive(
-    tmp_path: Path, ending: ExitStack, rooms: Callable[..., Room]
-) -> None:
-    """Stored messages stay readable; others are not acknowledged, even if the recorder is killed
-    meanwhile.
-    """
-    full = disk(Full, tmp_path / "disk")
-    ending.callback(full.close)
-    path = full.folder / "archive.sqlite3"
-    room = rooms(f'path = "{path}"', str(path))
-    subscriber, recorder = room.subscriber, room.recorder
-    recorder.start()
-    ending.callback(recorder.kill)
-    command(subscriber, "session.open")
-    room.until_kept()
-    full.fail(recorder)
-    kept = recorder.events()
-    spin(room.wheel, subscriber, "17", 2)
-    until_stalled(room, "archive.sqlite3")
-    spin(room.wheel, subscriber, "32", 3, before="17")
-    assert kept.items() <= recorder.events().items()
-    assert len(recorder.events()) < len(told(room.journal))
-    full.cure(recorder)
-    until_well(room)
