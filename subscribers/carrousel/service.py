@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -80,15 +80,10 @@ class JackpotController:
         people = OrderPeople(
             settings.people_file, settings.people_key, settings.site, Path(settings.ledger)
         )
-        key = (
-            None
-            if settings.recall_key is None or settings.recall_passphrase is None
-            else RecallKey(Path(settings.recall_key), Path(settings.recall_passphrase))
-        )
+        key = _recall_key(settings)
         seen_orders = SeenCommands()
         self.jackpots = jackpots = _jackpots(settings, status, tables, people, seen_orders)
-        user = settings.broker.username or ""
-        client = user if _CLIENT.fullmatch(user) else f"carrousel-{randomness.token_urlsafe(9)}"
+        client = _client_id(settings)
         roots = {
             simulated: Topics(settings.site, simulated).root
             for simulated in sorted({jackpot.simulated for jackpot in settings.jackpots})
@@ -100,18 +95,7 @@ class JackpotController:
         self._status_topic = own_topics.node(settings.node, "status")
         self._connection = connection = ServiceConnection(
             settings.broker,
-            [
-                *(
-                    f"{root}/node/+/{leaf}"
-                    for root in roots.values()
-                    for leaf in ("status", "health")
-                ),
-                *(
-                    jackpot.topic(leaf)
-                    for jackpot in jackpots.values()
-                    for leaf in ("state", "command/+", "alert/+")
-                ),
-            ],
+            _subscriptions(roots.values(), jackpots.values()),
             (self._status_topic, self._offline),
             lambda topic, body, retained: self._router.on_message(topic, body, retained),
             self._on_link,
@@ -326,3 +310,23 @@ def _jackpots(
         )
         jackpots[name] = JackpotRuntime(settings=jackpot, topics=topics, orders=orders)
     return jackpots
+
+
+def _recall_key(settings: CarrouselSettings) -> RecallKey | None:
+    """Return the key that signs recalls; None if they are not signed."""
+    if settings.recall_key is None or settings.recall_passphrase is None:
+        return None
+    return RecallKey(Path(settings.recall_key), Path(settings.recall_passphrase))
+
+
+def _client_id(settings: CarrouselSettings) -> str:
+    """Return the client id of recalls: the user name at the broker if it can be one."""
+    user = settings.broker.username or ""
+    return user if _CLIENT.fullmatch(user) else f"carrousel-{randomness.token_urlsafe(9)}"
+
+
+def _subscriptions(roots: Iterable[str], jackpots: Iterable[JackpotRuntime]) -> list[str]:
+    """Return the topics of all nodes and of the jackpots."""
+    nodes = [f"{root}/node/+/{leaf}" for root in roots for leaf in ("status", "health")]
+    leaves = ("state", "command/+", "alert/+")
+    return [*nodes, *(jackpot.topic(leaf) for jackpot in jackpots for leaf in leaves)]
