@@ -4,30 +4,27 @@ script.
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime
 from itertools import groupby
+from typing import Any
 
 from common.contract.messages.messages import text
 from subscribers.display.frames import templates
-from subscribers.display.permanency import Permanency, PermanencyEntry, header_lines
+from subscribers.display.permanency import Permanency, header_lines
 from subscribers.display.start import start_element
 
-_TEMPLATE = templates("subscribers.display").get_template("permanency.html")
+_TEMPLATES = templates("subscribers.display")
+_TEXTS = ("no_days", "copy", "days", "time", "result", "note")
 
 
 def days_page(table: str, title: str, days: Sequence[date], language: str, base: str = "") -> str:
     """Return the list of days with a permanency, newest first. ``base``: the prefix of all
     addresses.
     """
-    lines = [
-        f'<li><a href="day/{day.isoformat()}?lang={language}">{day.isoformat()}</a></li>'
-        for day in sorted(days, reverse=True)
-    ]
-    day_list = f"<ul>{''.join(lines)}</ul>" if lines else f"<p>{_label('no_days', language)}</p>"
     name = f"{title} · {table} · {text('permanency.title', language)}"
-    return _page(name, f"<h1>{_esc(name)}</h1>{day_list}", language, base)
+    newest_first = [day.isoformat() for day in sorted(days, reverse=True)]
+    return _page("permanency_days.html", name, language, base, days=newest_first)
 
 
 def day_page(permanency: Permanency, trouble: str | None, base: str = "") -> str:
@@ -36,54 +33,21 @@ def day_page(permanency: Permanency, trouble: str | None, base: str = "") -> str
     """
     language = permanency.language
     name, *lines = header_lines(permanency)
-    parts = [
-        f"<h1>{_esc(name)}</h1>",
-        *(f"<p>{_esc(line)}</p>" for line in lines),
-        f"<p>{_label('copy', language)}</p>",
+    sessions = [
+        (text("display.session", language, session=session), list(entries))
+        for session, entries in groupby(permanency.entries, key=lambda entry: entry.session)
     ]
-    if trouble is not None:
-        parts.append(
-            f'<p class="missing">{_esc(text("permanency.unkept", language, trouble=trouble))}</p>'
-        )
-    links = [
-        f'<a href="{permanency.day.isoformat()}.{form}?lang={language}">{form.upper()}</a>'
-        for form in ("csv", "pdf")
-    ]
-    parts.append(
-        f'<nav><a href="../days?lang={language}">{_label("days", language)}</a> '
-        f"{' '.join(links)}</nav>"
+    return _page(
+        "permanency_day.html",
+        name,
+        language,
+        base,
+        day=permanency.day.isoformat(),
+        lines=lines,
+        trouble=trouble and text("permanency.unkept", language, trouble=trouble),
+        sessions=sessions,
+        local_clock=local_clock,
     )
-    for session, group in groupby(permanency.entries, key=lambda entry: entry.session):
-        parts.append(_session(session, list(group), language))
-    return _page(name, "".join(parts), language, base)
-
-
-def _session(session: int, entries: list[PermanencyEntry], language: str) -> str:
-    columns = "".join(
-        f'<th scope="col">{_esc(name)}</th>'
-        for name in (
-            "",
-            text("permanency.time", language),
-            text("permanency.result", language),
-            text("permanency.note", language),
-        )
-    )
-    return (
-        f"<section><h2>{_esc(text('display.session', language, session=session))}</h2>"
-        f"<table><thead><tr>{columns}</tr></thead>"
-        f"<tbody>{''.join(_rows(entries))}</tbody></table></section>"
-    )
-
-
-def _rows(entries: Iterable[PermanencyEntry]) -> Iterable[str]:
-    for entry in entries:
-        number = str(entry.round) if entry.last == entry.round else f"{entry.round}–{entry.last}"
-        yield (
-            f'<tr class="{entry.kind}"><th scope="row">{number}</th>'
-            f"<td>{_esc(local_clock(entry.time))}</td>"
-            f'<td class="lane-{entry.lane or "none"}">{_esc(entry.result)}</td>'
-            f"<td>{_esc(entry.note)}</td></tr>"
-        )
 
 
 def local_clock(time: str | None) -> str:
@@ -93,20 +57,13 @@ def local_clock(time: str | None) -> str:
     return datetime.fromisoformat(time).astimezone().strftime("%H:%M:%S")
 
 
-def _page(title: str, body: str, language: str, base: str) -> str:
-    return _TEMPLATE.render(
+def _page(template: str, title: str, language: str, base: str, **values: Any) -> str:
+    return _TEMPLATES.get_template(template).render(
         start=start_element(),
         language=language,
         title=title,
-        body=body,
         styles=("/static/permanency.css",),
         base=base,
+        texts={name: text(f"permanency.{name}", language) for name in _TEXTS},
+        **values,
     )
-
-
-def _label(name: str, language: str) -> str:
-    return _esc(text(f"permanency.{name}", language))
-
-
-def _esc(value: str) -> str:
-    return html.escape(value)
