@@ -41,7 +41,7 @@ def main() -> None:
     chosen = parser.add_subparsers(dest="measurement", metavar="MEASUREMENT")
     chosen.add_parser("decoding", help="status lines per second that the codec decodes")
     command = chosen.add_parser(
-        "latency", help="from the wire to a subscriber, and four programs beside it"
+        "latency", help="from the wire to a subscriber, and five programs beside it"
     )
     command.add_argument(
         "--rounds", type=int, default=1000, help="results of each program in a run"
@@ -50,6 +50,7 @@ def main() -> None:
     command.add_argument(
         "--beside", nargs="*", choices=latency.OTHER_PROGRAMS, default=latency.OTHER_PROGRAMS
     )
+    command.add_argument("--against", metavar="COMMIT", help="another commit, beside this one")
     command = chosen.add_parser("line", help="CPU of a status line that leads to nothing")
     command.add_argument("--tables", type=int, default=50)
     command.add_argument("--seconds", type=float, default=60.0)
@@ -115,7 +116,7 @@ def main() -> None:
         "--games-per-hour", type=int, default=scale.GAMES_PER_HOUR, help="of each wheel"
     )
     command.add_argument("--postgres", action="store_true", help="the archive in PostgreSQL")
-    parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHER_PROGRAMS)
+    parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHER_PROGRAMS, against=None)
     arguments = parser.parse_args()
     print(machine(), flush=True)
     many_files()
@@ -128,7 +129,9 @@ def main() -> None:
 
 MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {
     "decoding": lambda _: decoding.main(),
-    "latency": lambda options: latency.main(options.rounds, options.runs, options.beside),
+    "latency": lambda options: latency.main(
+        options.rounds, options.runs, options.beside, options.against
+    ),
     "line": lambda options: status_line.main(options.tables, options.seconds),
     "stages": lambda options: stages.main(options.rounds),
     "scale": lambda options: scale.main(options.tables, options.minutes),

@@ -62,10 +62,14 @@ stale_after = 600.0
 
 @contextlib.contextmanager
 def running(
-    *command: str, stdin: int | None = None, stdout: int | None = None, stderr: int | None = None
+    *command: str,
+    stdin: int | None = None,
+    stdout: int | None = None,
+    stderr: int | None = None,
+    cwd: Path | None = None,
 ) -> Iterator[Process]:
     """Run a program until the end of the block."""
-    process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr)
+    process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd)
     try:
         yield process
     finally:
@@ -149,11 +153,13 @@ def roulettes(links: Sequence[str], first: int = 1, speed: float = 1.0) -> str:
 
 
 def daemon(
-    configuration: Path, log: int | None = None
+    configuration: Path, log: int | None = None, checkout: Path | None = None
 ) -> contextlib.AbstractContextManager[Process]:
-    """Run the daemon, with its log in the file, or else on standard error."""
+    """Run the daemon, with its log in the file, or else on standard error. ``checkout``: a folder
+    with the code to run, if not this one.
+    """
     program = (sys.executable, "-m", "controller.cli", "run", str(configuration))
-    return running(*program, stderr=log)
+    return running(*program, stderr=log, cwd=checkout)
 
 
 @contextlib.contextmanager

@@ -107,9 +107,10 @@ def test_a_filled_journal_is_a_chain(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("programs")
 def test_latency_prints_each_program(capsys: pytest.CaptureFixture[str]) -> None:
-    latency.main(1, 1, ("floor", "loop", "storing"))
+    latency.main(1, 1, ("floor", "loop", "storing"), "HEAD")
     printed = capsys.readouterr().out
-    assert all(f"  {way}" in printed for way in ("floor", "loop", "storing", "novamas"))
+    programs = ("floor", "loop", "storing", "novamas", "before")
+    assert all(f"  {way}" in printed for way in programs)
     assert "Novamás divided by" in printed
 
 
