@@ -8,6 +8,7 @@ ledger, and one of every message and all else that happened.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import hashlib
 import sqlite3
 import sys
@@ -36,7 +37,12 @@ def main(words: list[str]) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     chosen = parser.parse_args(words)
     seeds = range(1, chosen.seeds + 1)
-    with ProcessPoolExecutor(chosen.jobs, initializer=_prepare) as pool:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (
+        (FOLDER / "lock").open("w") as lock,
+        ProcessPoolExecutor(chosen.jobs, initializer=_prepare) as pool,
+    ):
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another run would use the same folders
         results = list(pool.map(_result, seeds, [chosen.hours] * len(seeds)))
     sys.stdout.writelines(f"{line}\n" for line, _ in results)
     return int(any(finding is not None for _, finding in results))
