@@ -9,12 +9,13 @@ SUITS = "cdhs"
 DECK = tuple(rank + suit for suit in SUITS for rank in RANKS)
 """The 52 cards."""
 
+CARDS = frozenset(DECK)
 RED = frozenset("dh")
 
 
 def is_card(text: str) -> bool:
     """Whether this is a card of the 52."""
-    return len(text) == 2 and text[0] in RANKS and text[1] in SUITS
+    return text in CARDS
 
 
 def composition(decks: int) -> Counter[str]:

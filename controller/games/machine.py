@@ -36,7 +36,6 @@ from common.readings import (
     ShufflerVerdict,
 )
 from controller.games.guards import Rows
-from controller.games.moves import Moves
 from controller.games.roles import allow, allow_role
 from controller.games.rounds import GameState
 from controller.games.shoe import CARD_FAULTS
@@ -90,6 +89,17 @@ class Inputs(NamedTuple):
         return {kind: row.roles or void_by for kind, row in self.commands.items()}
 
 
+class Step(Protocol):
+    """One step of a game: the moves that follow from one input."""
+
+    state: Any
+    events: list[AnyEvent]
+
+    def after_input(self) -> None:
+        """Make the moves that follow from an input without another one."""
+        ...
+
+
 class Decree(Protocol):
     """A game's page of the rulebook, as far as it is needed here."""
 
@@ -107,7 +117,7 @@ class Decree(Protocol):
 B = TypeVar("B", bound=Decree)
 S = TypeVar("S")
 T = TypeVar("T", bound=GameState)
-M = TypeVar("M", bound=Moves[Any, Any, Any])
+M = TypeVar("M", bound=Step)
 
 
 class Machine(ABC, Generic[B, S, T, M]):
@@ -117,7 +127,7 @@ class Machine(ABC, Generic[B, S, T, M]):
     """
 
     state_type: type[T]
-    turn_type: type[M]
+    turn_type: Callable[..., M]
     inputs: ClassVar[Inputs]
     face_down: bool = True
 

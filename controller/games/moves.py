@@ -47,9 +47,6 @@ class Moves(ABC, Generic[Book, Settings, State]):
         """Replace these fields of the state."""
         self.state = replace(self.state, **fields)
 
-    def after_input(self) -> None:
-        """Make the moves that follow from an input without another one."""
-
     def open_session(self, command: SessionOpen) -> None:
         """Open a session, which has no round yet."""
         self.change(

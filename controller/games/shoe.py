@@ -35,7 +35,7 @@ from common.contract.events import Announcement, ShoeEnded, ShoeStarted
 from common.contract.shown import ShoeCounts
 from common.readings import ShoeFault
 from controller.games.amounts import Times
-from controller.games.cards import composition, is_card
+from controller.games.cards import CARDS, composition
 from controller.rulebooks.cards import ShoeRules
 
 DECK = 52
@@ -199,7 +199,7 @@ def draw(shoe: Shoe, card: str | None) -> tuple[Shoe, Trouble | None]:
     shoe = replace(shoe, drawn=shoe.drawn + 1)
     if card is None:
         return replace(shoe, unread=shoe.unread + 1), "card_unread"
-    if not is_card(card):
+    if card not in CARDS:
         return shoe, "card_foreign"
     if shoe.continuous:  # its cards come back
         return shoe, None

@@ -4,7 +4,7 @@ one.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from common.contract.commands import CardDecide, SessionClose, ShoeStart
 from common.contract.events import Announcement, AnyEvent, SessionClosed, ShoeCut
@@ -12,6 +12,7 @@ from common.contract.refusals import RejectedError
 from common.readings import CardDrawn, Reading, ShoeFault
 from controller.games import shoe
 from controller.games.cards import is_card
+from controller.games.dealt.turn import Turn
 from controller.games.shoe import Past, Shoe, ShoeSettings
 
 
@@ -60,22 +61,6 @@ class AtTheShoe(Protocol):
         ...
 
 
-class Dealt(AtTheShoe, Protocol):
-    """The part of a turn that concerns the shoe and the round in progress."""
-
-    def unresolved(self, coup: Any, why: Literal["undecided"]) -> None:
-        """The result is not certain."""
-        ...
-
-    def clear_shoe(self, left: int | None = None) -> None:
-        """End the shoe; its cards leave the table. ``left``: the number that a person counted."""
-        ...
-
-    def expect(self) -> None:
-        """Announce where the next card belongs, if that changed."""
-        ...
-
-
 def begin(turn: AtTheShoe, command: ShoeStart, call: Announcement | None = None) -> None:
     """Begin a shoe, announce it, and report breaches of the decree by the shoe or its cards."""
     past, sessions = turn.state.past, turn.settings.same_shoe_sessions
@@ -101,16 +86,11 @@ def numbered(command: ShoeStart, where: str) -> None:
         raise RejectedError("shoe_unnumbered", law=where)
 
 
-def close_session(turn: Dealt, command: SessionClose) -> None:
-    """Close the table. A round that has begun is left unresolved, and the shoe is over."""
-    coup = turn.state.current
-    if coup is not None and coup.begun:
-        turn.unresolved(coup, "undecided")
-    turn.change(current=None)
-    turn.clear_shoe()
+def close_session(turn: Turn, command: SessionClose) -> None:
+    """Close the table, from which the round and the shoe have gone."""
     turn.clear_alert("shoe_missing")
     turn.change(open=False)
-    turn.expect()
+    turn.course.expect(turn)
     turn.emit(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 

@@ -41,15 +41,15 @@ from controller.games.blackjack.state import (
     Doubt,
 )
 from controller.games.dealt.cards import place_card, readings
+from controller.games.dealt.inherited import InheritedTurn
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry, Held, Stop
-from controller.games.dealt.turn import DealtTurn
 from controller.games.session import count_down
 from controller.rulebooks.blackjack import Blackjack
 from controller.rulebooks.law import Law
 
 
-class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
+class BlackjackTurn(InheritedTurn[Blackjack, BlackjackSettings, BlackjackState]):
     """One step of a table of black jack."""
 
     round_type = BlackjackDeal
@@ -117,8 +117,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             "card_before_decision" if state.current and state.current.begun else "card_out_of_round"
         )
 
-    @property
-    def stop(self) -> Stop | None:
+    def inherited_stop(self) -> Stop | None:
         """The stop of the table. The course decides whether a held card stops it."""
         what, deal = self.question(), self.state.current
         void = ("round.void",) if deal else ()
@@ -237,7 +236,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             self.change(expected=to)
             self.emit(CardExpected(round=self.number, to=to))
 
-    def after_input(self) -> None:
+    def follow_up(self) -> None:
         """Make the moves that follow from an input."""
         self.settle()
 

@@ -37,6 +37,8 @@ def close_session(turn: CheminTurn, command: SessionClose) -> None:
     """Close the table. A round that has begun is left unresolved, and the shoe is over."""
     if turn.begun:
         turn.unresolved(turn.current, "undecided")
+    turn.change(current=None)
+    turn.clear_shoe()
     talla.close_session(turn, command)
 
 

@@ -169,7 +169,7 @@ class CheminTurn(CheminMoves):
 
     # What follows by itself
 
-    def after_input(self) -> None:
+    def follow_up(self) -> None:
         """Make the moves that follow from an input."""
         self.settle()
 

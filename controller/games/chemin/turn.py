@@ -29,15 +29,15 @@ from controller.games.chemin.hands import hands_of, next_dealt
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import QUESTIONS, CheminCoup, CheminState, Word
 from controller.games.dealt.cards import TableCard, dealt, place_card, readings, turn
+from controller.games.dealt.inherited import InheritedTurn
 from controller.games.dealt.state import DealtEntry, Held
-from controller.games.dealt.turn import DealtTurn
 from controller.games.session import count_down
 from controller.games.stakes import Bounds
 from controller.rulebooks.chemin import Chemin
 from controller.rulebooks.law import Law
 
 
-class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
+class CheminMoves(InheritedTurn[Chemin, CheminSettings, CheminState]):
     """The moves of such a table."""
 
     round_type = CheminCoup

@@ -49,9 +49,9 @@ from controller.games.circle.state import (
 )
 from controller.games.circle.streets import around, pack, places, streets
 from controller.games.dealt.cards import TableCard, readings
+from controller.games.dealt.inherited import InheritedTurn
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry, Held
-from controller.games.dealt.turn import DealtTurn
 from controller.games.session import count_down
 from controller.rulebooks.circle import Circle
 from controller.rulebooks.law import Law
@@ -73,7 +73,7 @@ class CircleDealError(msgspec.Struct, frozen=True, kw_only=True):
         return f"deal_{self.name}"
 
 
-class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
+class CircleTurn(InheritedTurn[Circle, CircleSettings, CircleState]):
     """One step of a table of circle poker. Each family of variants derives from it."""
 
     round_type = CircleRound

@@ -23,7 +23,8 @@ from common.contract.events import CardRemoved
 from common.contract.refusals import RejectedError
 from controller.games import shoe, stakes, talla
 from controller.games.cards import is_card
-from controller.games.coups.turn import Turn
+from controller.games.coups import moves
+from controller.games.coups.moves import Turn
 from controller.games.dealt.arrivals import follow_all
 from controller.games.dealt.guards import (
     bets_open,
@@ -60,20 +61,30 @@ from controller.games.session import (
 
 def open_session(turn: Turn, command: SessionOpen) -> None:
     """Open the table, without a shoe."""
-    turn.open_session(command)
+    turn.open_table(command)
     turn.change(past=shoe.new_session(turn.state.past), last=None)
+
+
+def close_session(turn: Turn, command: SessionClose) -> None:
+    """Close the table. A round that has begun is left unresolved."""
+    coup = turn.state.current
+    if coup is not None and coup.begun:
+        moves.unresolved(turn, coup, "undecided")
+    turn.change(current=None)
+    moves.clear_shoe(turn)
+    talla.close_session(turn, command)
 
 
 def start_shoe(turn: Turn, command: ShoeStart) -> None:
     """Start a shoe."""
-    turn.clear_shoe()
-    turn.new_shoe()
+    moves.clear_shoe(turn)
+    turn.coup.new_shoe(turn)
     talla.begin(turn, command, turn.call("shoe"))
 
 
 def end_shoe(turn: Turn, command: ShoeEnd) -> None:
     """End the shoe; if the cards left in it were counted, check the count."""
-    turn.clear_shoe(command.left)
+    moves.clear_shoe(turn, command.left)
 
 
 # Bets
@@ -81,12 +92,12 @@ def end_shoe(turn: Turn, command: ShoeEnd) -> None:
 
 def open_bets(turn: Turn, command: BetsOpen) -> None:
     """Open bets for a new round."""
-    turn.open_bets(command.by)
+    moves.open_bets(turn, command.by)
 
 
 def close_bets(turn: Turn, command: BetsClose) -> None:
     """Close the bets. Cards carried over to this round are its first."""
-    turn.close_bets(command.by)
+    moves.close_bets(turn, command.by)
     carried = turn.state.carried
     turn.change(carried=())
     follow_all(turn, carried)
@@ -98,7 +109,7 @@ def close_bets(turn: Turn, command: BetsClose) -> None:
 def void(turn: Turn, command: RoundVoid) -> None:
     """Void the round by decision of the person in charge."""
     round_ = round_to_void(turn, command)
-    turn.void(round_.round, command.reason, void_law(turn, command), command)
+    moves.void(turn, round_.round, command.reason, void_law(turn, command), command)
 
 
 def confirm(turn: Turn, command: RoundConfirm) -> None:
@@ -107,13 +118,13 @@ def confirm(turn: Turn, command: RoundConfirm) -> None:
     """
     before, stated = turn.state, command.winner
     round_ = round_to_confirm(turn, command)
-    outcome = turn.whole(round_.cards)
+    outcome = moves.whole(turn, round_.cards)
     if stated is not None and (outcome is None or stated != outcome[0]):
-        outcome = (stated, (), turn.stated_marks(stated))
+        outcome = (stated, (), turn.coup.stated_marks(stated))
     if outcome is None:
         raise RejectedError("round_cards_unknown", round=round_.round)
-    turn.result(round_, outcome, confirmer(command))
-    turn.revise(before, round_.round, command)
+    moves.result(turn, round_, outcome, confirmer(command))
+    turn.coup.revise(turn, before, round_.round, command)
     if isinstance(round_, DealtRound):
         turn.change(out_of_sync=True)  # its last cards may still come
 
@@ -123,13 +134,15 @@ def correct(turn: Turn, command: ResultCorrect) -> None:
     repeated, as they made another result.
     """
     before, entry = turn.state, result(turn, command)
-    winner = turn.stated_winner(command.winner)
+    winner = moves.stated_winner(turn, command.winner)
     if winner == entry.winner:
         raise RejectedError("winner_unchanged", round=command.round, winner=winner)
-    now = replace(entry, winner=winner, hands=(), marks=turn.stated_marks(winner), corrected=True)
+    now = replace(
+        entry, winner=winner, hands=(), marks=turn.coup.stated_marks(winner), corrected=True
+    )
     turn.record(now)
     turn.emit_correction(now, entry.winner, command)
-    turn.revise(before, entry.round, command)
+    turn.coup.revise(turn, before, entry.round, command)
 
 
 # Cards that stop the table
@@ -141,8 +154,8 @@ def decide(turn: Turn, command: CardDecide) -> None:
         if command.action != "accept":
             raise RejectedError("shoe_restarted")
         turn.change(reset=False)
-    elif not turn.decide_unread(command):
-        turn.decide_held(command, turn.state.held[0])
+    elif not turn.coup.decide_unread(turn, command):
+        turn.coup.decide_held(turn, command, turn.state.held[0])
         release(turn)
 
 
@@ -153,10 +166,10 @@ def release(turn: Turn) -> None:
     follow_all(turn, held)
     if turn.state.held:
         return
-    turn.advance()
+    turn.course.advance(turn)
     if turn.state.overflowed:
         turn.change(overflowed=False)
-        turn.lose_place()
+        turn.course.lose_place(turn)
 
 
 def of_the_game(held: Held) -> None:
@@ -203,8 +216,8 @@ def round_to_confirm(turn: Turn, command: RoundConfirm) -> DealtRound | DealtEnt
         turn.state, coup, command.round, first=coup is not None and coup.gap
     )
     if command.winner is not None:
-        turn.stated_winner(command.winner)
-    if isinstance(round_, DealtRound) and (refused := turn.confirmation_refusal(round_)):
+        moves.stated_winner(turn, command.winner)
+    if isinstance(round_, DealtRound) and (refused := turn.coup.confirmation_refusal(turn, round_)):
         raise refused
     return round_
 
@@ -213,7 +226,7 @@ def unconfirmed(turn: Turn) -> bool:
     """A round is unresolved, or a silence may hide a card of the one in progress."""
     coup = turn.state.current
     return bool(turn.state.unresolved()) or (
-        coup is not None and turn.confirmation_refusal(coup) is None
+        coup is not None and turn.coup.confirmation_refusal(turn, coup) is None
     )
 
 
@@ -232,7 +245,7 @@ def card_waits(turn: Turn) -> RejectedError | None:
 
 COMMANDS: Rows = {
     SessionOpen: Row(IN_CHARGE, (is_closed, FieldCheck(lawful_minimum)), open_session),
-    SessionClose: Row(IN_CHARGE, (is_open,), talla.close_session),
+    SessionClose: Row(IN_CHARGE, (is_open,), close_session),
     CardDecide: Row(IN_CHARGE, (card_waits,), decide),
     RoundVoid: Row(VOIDERS, (FieldCheck(round_to_void, voidable),), void),
     RoundConfirm: Row(IN_CHARGE, (FieldCheck(round_to_confirm, unconfirmed),), confirm),

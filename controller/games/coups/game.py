@@ -8,8 +8,8 @@ from common import readings as device
 from common.contract import commands as person
 from controller.games import shoe, stakes, talla
 from controller.games.coups import commands, readings
+from controller.games.coups.moves import CoupTurn
 from controller.games.coups.state import CoupState
-from controller.games.coups.turn import CoupTurn
 from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.game import B, DealtGame, S
 from controller.games.machine import SILENCES, Choices, Inputs
@@ -43,7 +43,7 @@ class CoupGame(DealtGame[B, S, T, M]):
     def choices(self) -> Choices:
         """The bets, and who can win."""
         turn = self.turn(self.begin())
-        bets, winners = tuple(turn.offered()), tuple(turn.winners)
+        bets, winners = tuple(turn.offered()), tuple(turn.coup.winners)
         return {
             **super().choices(),
             person.BetPlace: {"bet": bets},

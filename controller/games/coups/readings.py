@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from common.readings import AnyReading, LinkGap, LinkLate, LinkUp, ShoeReset
 from controller.games import shoe
-from controller.games.coups.turn import Turn
+from controller.games.coups import moves
+from controller.games.coups.moves import Turn
 
 
 def on_silence(turn: Turn, reading: AnyReading) -> None:
@@ -15,7 +16,8 @@ def on_silence(turn: Turn, reading: AnyReading) -> None:
         )
     if turn.state.shoe is not None and not isinstance(reading, LinkUp):
         turn.change(shoe=shoe.lose_count(turn.state.shoe))
-        turn.miss()
+        turn.coup.missed(turn)
+        turn.course.lose_place(turn)
 
 
 def on_reset(turn: Turn, _reading: ShoeReset) -> None:
@@ -26,7 +28,7 @@ def on_reset(turn: Turn, _reading: ShoeReset) -> None:
     if state.shoe is None or state.reset or not (state.shoe.drawn or state.current):
         return
     if state.current is not None:
-        turn.unresolved(state.current, "undecided")
-    turn.restart()
+        moves.unresolved(turn, state.current, "undecided")
+    moves.restart(turn)
     if turn.state.reset:
         turn.irregular("shoe_reset", asks=turn.state.asks)

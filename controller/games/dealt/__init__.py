@@ -26,10 +26,10 @@ table if the game objects to it; or it is placed where the next one belongs. A *
 silence, a restart or a burst of late readings may have hidden cards. A person **decides** about the
 first held card: it is accepted, read, given to a hand, removed, or kept for the next round.
 
-A game is its **course**, its settings and its marks. The course is a turn
-(:class:`~controller.games.dealt.turn.DealtTurn`) that answers few questions: where does the next
-card belong (``belongs``), why may this one not simply go there (``objection``), is it dealt face up
-(``faces_up``), what follows from the cards on the table (``advance``), which stage is it
-(``stage``). The order of a deal is data where the decree gives an order (places, one per card), and
-a function where cards decide it (third cards, rows, splits).
+A game is its **course**, its settings and its marks. The course
+(:class:`~controller.games.dealt.turn.Course`) is a table of functions that answer few questions:
+where does the next card belong (``belongs``), why may this one not simply go there
+(``objection``), is it dealt face up (``faces_up``), what follows from the cards on the table
+(``advance``), which stage is it (``stage``). The order of a deal is data where the decree gives an
+order (places, one per card), and a function where cards decide it (third cards, rows, splits).
 """

@@ -11,37 +11,37 @@ from controller.games.dealt.turn import Turn
 
 def on_card(turn: Turn, drawn: CardDrawn) -> None:
     """Handle a drawn card."""
-    held = turn.arrived(drawn)
+    held = turn.course.arrived(turn, drawn)
     if held is None:
         return
     if drawn.late:
-        turn.late(held)
-    elif turn.holds:
-        turn.wait(held)
+        turn.course.late(turn, held)
+    elif turn.course.holds(turn):
+        turn.course.wait(turn, held)
     else:
         follow(turn, held)
 
 
 def follow(turn: Turn, held: Held) -> None:
     """Place the card where the next one belongs, or stop the table."""
-    if turn.divert(held):
+    if turn.course.divert(turn, held):
         return
-    if why := turn.objection(held):
-        turn.hold(held, *why)
+    if why := turn.course.objection(turn, held):
+        turn.course.hold(turn, held, *why)
         return
-    turn.ready()
-    to = turn.belongs()
+    turn.course.ready(turn)
+    to = turn.course.belongs(turn)
     if to is None:
-        turn.unplaced(held)
+        turn.course.unplaced(turn, held)
     else:
-        turn.place(held.given, to, count=held.packet or 1)
+        turn.course.place(turn, held.given, to, count=held.packet or 1)
 
 
 def follow_all(turn: Turn, cards: Iterable[Held]) -> None:
     """Handle several cards in order; those after one that stops the table wait behind it."""
     for held in cards:
-        if turn.holds:
-            turn.wait(held)
+        if turn.course.holds(turn):
+            turn.course.wait(turn, held)
         else:
             follow(turn, held)
 
@@ -53,4 +53,4 @@ def on_silence(turn: Turn, reading: AnyReading) -> None:
         return  # received for the first time
     if not isinstance(reading, LinkLate | LinkGap):
         turn.change(silent=() if is_back else turn.state.silent or (reading.device,))
-    turn.lose_place()
+    turn.course.lose_place(turn)

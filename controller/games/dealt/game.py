@@ -43,7 +43,7 @@ class DealtGame(Machine[B, S, T, M]):
         return [
             line(
                 entry,
-                turn.outcome_of(entry) if entry.kind == "result" else None,
+                turn.course.outcome_of(turn, entry) if entry.kind == "result" else None,
                 corrected=entry.corrected,
             )
             for entry in state.entries[-HISTORY_ROUNDS:]

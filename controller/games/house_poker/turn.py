@@ -321,7 +321,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         if self.going() is None:
             self.settle_bets()
 
-    def after_input(self) -> None:
+    def follow_up(self) -> None:
         """Make the moves that follow from an input."""
         self.settle()
 

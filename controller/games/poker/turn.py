@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from common.contract.events import Hand, HousePokerOutcome, RoundResult, RoundUnresolved
 from controller.games.dealt.cards import readings, seen, up
+from controller.games.dealt.inherited import InheritedTurn
 from controller.games.dealt.state import DealtEntry, DealtRound
-from controller.games.dealt.turn import DealtBook, DealtTurn
+from controller.games.dealt.turn import DealtBook
 from controller.games.poker.correction import PokerOutcome
 from controller.games.poker.state import PokerState
 from controller.games.session import count_down
@@ -19,7 +20,7 @@ S = TypeVar("S")
 T = TypeVar("T", bound=PokerState)
 
 
-class AgainstBankTurn(DealtTurn[B, S, T]):
+class AgainstBankTurn(InheritedTurn[B, S, T]):
     """The outcome of a round where each hand plays for itself against the bank."""
 
     def outcome_of(self, entry: DealtEntry) -> HousePokerOutcome:

@@ -9,7 +9,7 @@ from common.contract.events import CardDealt, CardsBurned, CardTurned
 from common.contract.refusals import RejectedError
 from controller.games import shoe, talla
 from controller.games.cards import is_card, pips
-from controller.games.coups.turn import CoupTurn
+from controller.games.coups.moves import CoupTurn
 from controller.games.dealt.state import Held
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import PuntoBancaBurn, PuntoBancaState
@@ -26,7 +26,9 @@ def begin(turn: Turn) -> None:
 def on_card(turn: Turn, held: Held) -> None:
     """Handle a card that came during the burn."""
     if held.given.to in ("player", "banker"):
-        turn.hold(held, "card_misplaced", f"burn expected, the shoe says {held.given.to}")
+        turn.course.hold(
+            turn, held, "card_misplaced", f"burn expected, the shoe says {held.given.to}"
+        )
     else:
         burn_card(turn, held)
 
@@ -58,7 +60,7 @@ def finish(turn: Turn, *, anyway: bool = False) -> None:
             turn.irregular("burn", detail=f"{now.drawn} cards came, {due} were due")
         turn.change(burn=None)
         turn.emit(CardsBurned(count=max(0, now.drawn - 1), shown=now.shown))
-    turn.expect()
+    turn.course.expect(turn)
 
 
 def count(turn: Turn, shown: str) -> int:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from common.contract.events import Hand
 from controller.games.baccarat import (
-    DEAL_ORDER,
     SIDES,
     Side,
     Winner,
@@ -18,21 +17,8 @@ from controller.games.baccarat import (
     points,
     winner,
 )
-from controller.games.dealt.cards import Table, up
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.rulebooks.cards import ThirdCards
-
-
-def all_up(cards: Table) -> bool:
-    """Whether every card of the round is face up and was read."""
-    return all(card.up and card.card is not None for card in cards)
-
-
-def next_place(cards: Table, third: ThirdCards) -> Side | None:
-    """Where the next card belongs by the cards face up; None: none may come now."""
-    if len(cards) < len(DEAL_ORDER):
-        return DEAL_ORDER[len(cards)]
-    return next_card(third, up(cards, "player"), up(cards, "banker")) if all_up(cards) else None
 
 
 def dealt_again(

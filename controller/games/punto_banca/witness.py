@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from common.contract.events import RoundUnresolved
 from common.readings import CardCut, ShoeResult
 from controller.games import shoe, talla
+from controller.games.coups import moves
 from controller.games.coups.state import ROUND_DECISIONS
 from controller.games.dealt.cards import TableCard
 from controller.games.moves import readings_of
@@ -28,10 +29,10 @@ def on_cut(turn: PuntoBancaTurn, _reading: CardCut) -> None:
     if plays:
         turn.change_current(last=True)
     elif coup is None:
-        turn.close_shoe()
+        moves.close_shoe(turn)
     else:
         turn.irregular("shoe_over", asks=("round.void",))
-        turn.end_shoe(now)
+        moves.end_shoe(turn, now)
 
 
 def on_verdict(turn: PuntoBancaTurn, reading: ShoeResult) -> None:
@@ -41,7 +42,7 @@ def on_verdict(turn: PuntoBancaTurn, reading: ShoeResult) -> None:
         return
     if coup is None:
         if turn.state.unseen:
-            turn.lose()
+            moves.lose(turn)
         else:
             _compare(turn, reading)
         turn.change(out_of_sync=False)
@@ -53,7 +54,7 @@ def on_verdict(turn: PuntoBancaTurn, reading: ShoeResult) -> None:
             asks=ROUND_DECISIONS,
             detail="the shoe has ended the round, its cards have not all come",
         )
-        turn.unresolved(turn.state.current, "witnesses_disagree")
+        moves.unresolved(turn, turn.state.current, "witnesses_disagree")
     else:
         turn.settle()
 

@@ -114,6 +114,9 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
 
     course: ClassVar[WheelCourse]
 
+    def after_input(self) -> None:
+        """Make no move: at a wheel, none follows from an input without another one."""
+
     def has_number(self, number: Number | None) -> TypeGuard[Number]:
         """Whether the wheel has this number."""
         return number is not None and number in self.course.numbers(self)
