@@ -24,7 +24,9 @@ from common.contract.commands import (
 )
 from common.contract.events import CardRemoved, DeckChecked, SessionClosed
 from common.contract.refusals import RejectedError
-from controller.games.banked.readings import Turn, deal_waiting
+from controller.games.banked import moves
+from controller.games.banked.moves import Turn
+from controller.games.banked.readings import deal_waiting
 from controller.games.banked.state import BankedDeal
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.guards import bets_open, between_rounds, nothing_to_decide
@@ -42,6 +44,7 @@ from controller.games.guards import (
     rounds_left,
     voidable,
 )
+from controller.games.poker import moves as poker
 from controller.games.poker.correction import (
     correct_settled,
     published,
@@ -69,16 +72,16 @@ CONTINUABLE_STOPS = (
 
 def open_session(turn: Turn, command: SessionOpen) -> None:
     """Open the table, with no boxes yet."""
-    turn.open_session(command)
+    turn.open_table(command)
     turn.change(boxes=(), played=(), last=None, held=(), doubt=None, about=None, shown=None)
 
 
 def close_session(turn: Turn, command: SessionClose) -> None:
     """Close the table. A round whose bets are closed is left unresolved."""
     if turn.state.current is not None and turn.state.current.closed:
-        turn.unresolved()
+        poker.unresolved(turn)
     turn.change(open=False, current=None, held=(), doubt=None, about=None, shown=None)
-    turn.expect()
+    turn.course.expect(turn)
     turn.emit(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
@@ -104,12 +107,12 @@ def open_bets(turn: Turn, command: BetsOpen) -> None:
     state = turn.state
     if not state.checked and "deck_unchecked" in turn.book.laws:
         turn.irregular("deck_unchecked")
-    turn.open_bets(command.by)
+    moves.open_bets(turn, command.by)
 
 
 def close_bets(turn: Turn, command: BetsClose) -> None:
     """Close the bets."""
-    turn.close_bets(command.by)
+    moves.close_bets(turn, command.by)
 
 
 # Cards
@@ -124,18 +127,18 @@ def deal_cards(turn: Turn, command: CardsDeal) -> None:
     if len(command.cards) > command.count or on_table.trouble(deal.cards, command.cards, turn.deck):
         raise RejectedError("dealt_cards_wrong", count=command.count)
     for card in command.cards:
-        turn.place_card(to, card, up=True)
+        moves.place_card(turn, to, card, up=True)
         if turn.state.current is None:
             return
     if command.count > len(command.cards):
-        turn.place_card(to, count=command.count - len(command.cards))
-    turn.advance()
+        moves.place_card(turn, to, count=command.count - len(command.cards))
+    turn.course.advance(turn)
 
 
 def show_cards(turn: Turn, command: CardsShow) -> None:
     """Turn a hand face up: these are its cards."""
     before = turn.state
-    turn.show(command)
+    turn.banked.show(turn, command)
     deal_waiting(turn)
     if turn.state == before:
         raise RejectedError("cards_unchanged", who=command.who)
@@ -146,7 +149,7 @@ def turn_cards(turn: Turn, command: CardsTurn) -> None:
     deal, before = turn.current, turn.state
     assert command.who is not None
     turn.put(on_table.turn(deal.cards, command.who, command.index))
-    turn.faced(command.who)
+    turn.banked.faced(turn, command.who)
     deal_waiting(turn)
     if turn.state == before:
         raise RejectedError("cards_already_up", who=command.who)
@@ -156,7 +159,7 @@ def check_deck(turn: Turn, command: DeckCheck) -> None:
     """Record a person's check of the deck. If it is right, it may be dealt regardless of the
     shuffler.
     """
-    count_right = command.cards == turn.counted()
+    count_right = command.cards == turn.banked.counted(turn)
     number = turn.state.current.round if turn.state.current else 0
     right = command.right and count_right
     turn.emit(
@@ -169,7 +172,7 @@ def check_deck(turn: Turn, command: DeckCheck) -> None:
             by=command.by,
         )
     )
-    turn.judge(right)
+    turn.banked.judge(turn, right)
     turn.change(shuffler=None if right else turn.state.shuffler)
     deal_waiting(turn)
 
@@ -184,20 +187,20 @@ def report_error(turn: Turn, command: DealError) -> None:
     deal = turn.current
     kind = command.who.split(":")[0] if command.who else ""
     reason = turn.book.errors.get(f"{command.error} {kind}", turn.book.errors.get(command.error))
-    put_right = command.recoverable and reason == "wrong_count" and turn.correctable()
+    put_right = command.recoverable and reason == "wrong_count" and turn.banked.correctable(turn)
     if reason is not None and not put_right:
-        turn.void(deal.round, reason, turn.book.void[reason], command)
+        moves.void(turn, deal.round, reason, turn.book.void[reason], command)
     elif turn.state.doubt is not None:
         raise RejectedError("table_waits_for", commands=sent(turn.state.asks))
     else:
-        turn.error(command)
+        turn.banked.error(turn, command)
     deal_waiting(turn)
 
 
 def void(turn: Turn, command: RoundVoid) -> None:
     """Void the round by decision of the person in charge."""
     law = void_law(turn, command)
-    turn.void(round_to_void(turn, command), command.reason, law, command)
+    moves.void(turn, round_to_void(turn, command), command.reason, law, command)
 
 
 def confirm(turn: Turn, command: RoundConfirm) -> None:
@@ -206,10 +209,10 @@ def confirm(turn: Turn, command: RoundConfirm) -> None:
     """
     round_ = round_to_confirm(turn, command)
     if isinstance(round_, DealtEntry):
-        turn.confirmed(round_, f"{command.by} ({command.role})")
+        poker.confirmed(turn, round_, f"{command.by} ({command.role})")
         return
-    turn.continue_despite()
-    turn.resolve(*CONTINUABLE_STOPS)
+    turn.banked.continue_despite(turn)
+    moves.resolve(turn, *CONTINUABLE_STOPS)
     record_confirmer(turn, command)
     deal_waiting(turn)
 
@@ -221,10 +224,10 @@ def correct(turn: Turn, command: ResultCorrect) -> None:
     if deal is None:  # a person's word settled it
         correct_settled(turn, entry, command, turn.deck)
         return
-    amended, there, names = turn.amended(deal, entry, command)
+    amended, there, names = turn.banked.amended(turn, deal, entry, command)
     right = right_cards(there, names, turn.deck, [card.card for card in deal.cards])
-    before = turn.outcome(deal, {hand.who: hand.cards for hand in entry.hands})
-    replace_result(turn, entry, before, turn.outcome(amended, right), command)
+    before = turn.banked.outcome(turn, deal, {hand.who: hand.cards for hand in entry.hands})
+    replace_result(turn, entry, before, turn.banked.outcome(turn, amended, right), command)
     turn.change(played=tuple(amended if result is deal else result for result in turn.state.played))
 
 
@@ -239,7 +242,7 @@ def decide(turn: Turn, command: CardDecide) -> None:
         if command.action != "accept":
             raise _shown_cards_need_decision()
         assert state.shown is not None
-        turn.show(state.shown, trust=True)
+        turn.banked.show(turn, state.shown, trust=True)
     elif state.current is not None and state.current.gap:
         if command.action != "accept":
             raise RejectedError(
@@ -271,7 +274,7 @@ def _waiting(turn: Turn, command: CardDecide, held: Held) -> None:
         return
     if command.action not in DECISIONS:
         raise RejectedError("action_not_allowed", action=command.action, actions=DECISIONS)
-    if deal is None or not deal.closed or turn.too_early() or not deal.due:
+    if deal is None or not deal.closed or turn.banked.too_early(turn) or not deal.due:
         raise RejectedError("waiting_card_not_due")
     if command.action == "read" or command.card is not None:
         card = command.card
@@ -284,7 +287,7 @@ def _waiting(turn: Turn, command: CardDecide, held: Held) -> None:
     if count > deal.due.count(to) or (count > 1 and card is not None):
         raise RejectedError("waiting_card_not_due")
     up, reading = command.action == "exposed", held.given.reading
-    turn.place_card(to, card, up=up and count == 1, reading=reading, count=count)
+    moves.place_card(turn, to, card, up=up and count == 1, reading=reading, count=count)
 
 
 def record_confirmer(turn: Turn, command: Command) -> None:
@@ -317,7 +320,7 @@ def deck_whole(turn: Turn) -> RejectedError | None:
 
 def playable(turn: Turn) -> RejectedError | None:
     """A round can be played with these boxes."""
-    return turn.unplayable()
+    return turn.banked.unplayable(turn)
 
 
 def dealt_by_hand(turn: Turn) -> RejectedError | None:
@@ -332,7 +335,7 @@ def dealt_by_hand(turn: Turn) -> RejectedError | None:
 
 def not_too_early(turn: Turn) -> RejectedError | None:
     """A card may come."""
-    why = turn.too_early()
+    why = turn.banked.too_early(turn)
     return RejectedError("card_too_early", law=turn.book.laws[why].cited) if why else None
 
 
@@ -357,7 +360,7 @@ def _unshowable(turn: Turn, who: str) -> RejectedError | None:
     # the other one may be wrong
     reshown = state.doubt == "shown_differs" and on_table.is_up(cards, who)
     if state.doubt is None or (reshown and who != state.about):
-        return turn.unshowable(who)
+        return turn.banked.unshowable(turn, who)
     if state.about not in (None, who):
         return RejectedError("table_waits_for_cards", who=state.about)
     return None
@@ -455,7 +458,7 @@ def unconfirmed(turn: Turn) -> bool:
 
 def result(turn: Turn, command: ResultCorrect) -> DealtEntry:
     """The result that is to be corrected."""
-    return published(turn.state, command, decisions=turn.decides)
+    return published(turn.state, command, decisions=turn.banked.decides)
 
 
 def card_waits(turn: Turn) -> RejectedError | None:

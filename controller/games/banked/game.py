@@ -19,8 +19,8 @@ from common.contract.shown import Cards
 from common.readings import AnyReading
 from controller.games import talla
 from controller.games.banked import commands, readings
+from controller.games.banked.moves import BankedTurn
 from controller.games.banked.state import BankedDeal, BankedState
-from controller.games.banked.turn import BankedTurn
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.game import DealtGame
@@ -55,7 +55,7 @@ class BankedGame(DealtGame[Any, Any, Any, Any]):
     """
 
     state_type: type[BankedState]
-    turn_type: type[BankedTurn[Any, Any, Any]]
+    turn_type: type[BankedTurn[Any, Any, Any, Any]]
     inputs = INPUTS
 
     def asks(self, state: Any) -> tuple[str, ...]:

@@ -7,8 +7,6 @@ hidden.
 
 from __future__ import annotations
 
-from typing import Any
-
 from common.contract.events import DeckChecked
 from common.readings import (
     AnyReading,
@@ -21,18 +19,17 @@ from common.readings import (
     ShufflerState,
     ShufflerVerdict,
 )
-from controller.games.banked.turn import BankedTurn
+from controller.games.banked import moves
+from controller.games.banked.moves import Turn
 from controller.games.dealt.arrivals import follow
 from controller.games.dealt.state import Held
 from controller.games.poker.readings import track_shuffler
-
-Turn = BankedTurn[Any, Any, Any]
 
 
 def deal_waiting(turn: Turn) -> None:
     """Deal the waiting cards, in order, once nothing stops the table."""
     if turn.state.current is not None and turn.state.stop is None:
-        turn.advance()
+        turn.course.advance(turn)
     while (
         turn.state.held
         and turn.state.doubt is None
@@ -53,26 +50,31 @@ def on_packet(turn: Turn, reading: ShufflerPacket) -> None:
     if deal is None:
         turn.refuse(reading)
     elif not reading.late and turn.state.held:
-        turn.wait(_held(reading))
-    elif not reading.late and turn.state.stop is None and (not deal.closed or turn.too_early()):
+        turn.course.wait(turn, _held(reading))
+    elif (
+        not reading.late
+        and turn.state.stop is None
+        and (not deal.closed or turn.banked.too_early(turn))
+    ):
         follow(turn, _held(reading))
-    elif not deal.closed or turn.too_early() or not deal.due:
+    elif not deal.closed or turn.banked.too_early(turn) or not deal.due:
         turn.irregular("card_out_of_round", detail=f"a packet of {reading.size}")
     elif reading.late or turn.state.stop is not None:
-        turn.lose_place()
+        turn.course.lose_place(turn)
     else:
         to = deal.due[0]
         due = deal.due.count(to)
-        if turn.trusts_places and reading.to not in (None, to):
-            turn.doubt("packet_wrong", detail=f"a packet for {reading.to}, and {to} is next")
+        if turn.banked.trusts_places and reading.to not in (None, to):
+            moves.doubt(turn, "packet_wrong", detail=f"a packet for {reading.to}, and {to} is next")
         elif reading.size > due:
-            turn.doubt(
+            moves.doubt(
+                turn,
                 "packet_wrong",
                 detail=f"a packet of {reading.size} for {to}, to which {due} are due",
             )
         else:
-            turn.place_card(to, count=reading.size)
-            turn.advance()
+            moves.place_card(turn, to, count=reading.size)
+            turn.course.advance(turn)
 
 
 def _held(reading: ShufflerPacket) -> Held:
@@ -95,12 +97,12 @@ def on_silence(turn: Turn, reading: AnyReading) -> None:
     if not isinstance(reading, LinkLate | LinkGap):
         others = tuple(device for device in turn.state.silent if device != reading.device)
         turn.change(silent=others if isinstance(reading, LinkUp) else (*others, reading.device))
-    turn.lose_place()
+    turn.course.lose_place(turn)
 
 
 def on_reset(turn: Turn, _reading: ShoeReset) -> None:
     """Handle a restart of the shoe."""
-    turn.lose_place()
+    turn.course.lose_place(turn)
 
 
 # The deck, and what the devices say of themselves
@@ -111,7 +113,7 @@ def on_verdict(turn: Turn, reading: ShufflerVerdict) -> None:
     if reading.late:
         return
     whole = (
-        reading.count == turn.counted()
+        reading.count == turn.banked.counted(turn)
         if reading.count is not None and reading.decks in (None, 1)
         else None
     )
@@ -128,7 +130,7 @@ def on_verdict(turn: Turn, reading: ShufflerVerdict) -> None:
             device=reading.device or None,
         )
     )
-    turn.judge(right)
+    turn.banked.judge(turn, right)
     deal_waiting(turn)
 
 
@@ -145,4 +147,4 @@ def on_state(turn: Turn, reading: ShufflerState) -> None:
         and deal.due
         and turn.state.doubt is None
     ):
-        turn.doubt("shuffler_unready", detail=unready)
+        moves.doubt(turn, "shuffler_unready", detail=unready)

@@ -20,12 +20,13 @@ from common.readings import (
 )
 from controller.games.banked import commands as banked_commands
 from controller.games.banked import game as banked
+from controller.games.banked import moves
 from controller.games.banked import readings as banked_readings
 from controller.games.dealt.guards import unstopped
 from controller.games.guards import DEALING, FieldCheck, Row, between_rounds, is_open
 from controller.games.machine import SILENCES
 from controller.games.pai_gow.table import croupier, passed, who_at
-from controller.games.pai_gow.turn import PaiGowTurn
+from controller.games.pai_gow.turn import PaiGowTurn, banker, move_bank, set_hand, throw, unset_hand
 from controller.games.poker.guards import one_of
 from controller.games.roles import AT_THE_TABLE
 from controller.games.session import sent
@@ -45,16 +46,16 @@ def set_bank(turn: PaiGowTurn, command: ButtonSet) -> None:
     if to is None:
         to = next(
             position
-            for position in (*passed(book, turn.bank, turn.bank), turn.bank)
+            for position in (*passed(book, banker(turn), banker(turn)), banker(turn))
             if position in there
         )
     if to not in there:
         raise RejectedError("bank_not_at_place", places=tuple(map(str, there)), croupier=here)
-    if to == turn.bank:
+    if to == banker(turn):
         raise RejectedError("bank_unchanged", who=who_at(book, to))
-    if here in passed(book, turn.bank, to):
+    if here in passed(book, banker(turn), to):
         raise RejectedError("bank_passes_croupier", law=book.laws["bank_passed"].cited)
-    turn.move_bank(to, command.by)
+    move_bank(turn, to, command.by)
 
 
 # Dice
@@ -85,24 +86,24 @@ def read_dice(turn: PaiGowTurn, reading: DiceRead) -> None:
         turn.irregular("dice_wrong", detail=_spell(reading.values))
     elif reading.late:
         if not deal.dice and turn.state.stop is None:
-            turn.doubt("dice_late", detail=_spell(reading.values))
+            moves.doubt(turn, "dice_late", detail=_spell(reading.values))
     elif deal.dice:
         turn.irregular("dice_again", detail=f"{_spell(reading.values)}, after {_spell(deal.dice)}")
     elif turn.state.doubt != "dice_late":
-        turn.throw(reading.values)
+        throw(turn, reading.values)
 
 
 def tell_dice(turn: PaiGowTurn, command: DiceTell) -> None:
     """Record the dice as the croupier reports them: without a device, or against its reading."""
     deal = turn.current
-    turn.resolve("dice_late")
+    moves.resolve(turn, "dice_late")
     if deal.dice == command.values:
         raise RejectedError("dice_unchanged")
     if deal.dice:
         turn.irregular(
             "dice_differ", detail=f"{_spell(command.values)}, and not {_spell(deal.dice)}"
         )
-    turn.throw(command.values)
+    throw(turn, command.values)
     banked_readings.deal_waiting(turn)
 
 
@@ -134,7 +135,7 @@ def _spell(values: tuple[int, ...]) -> str:
 
 def act(turn: PaiGowTurn, command: HandAct) -> None:
     """Record that a player has set the hand, or withdraw that."""
-    (turn.set_hand if command.valid else turn.unset_hand)(command.who, command.by)
+    (set_hand if command.valid else unset_hand)(turn, command.who, command.by)
     banked_readings.deal_waiting(turn)
 
 

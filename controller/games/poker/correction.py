@@ -8,15 +8,16 @@ known: they are not requested and not used.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from common.contract.commands import ResultCorrect
-from common.contract.events import AnyEvent, AnyOutcome, AwardQualified, Hand, ResultCorrected
+from common.contract.events import AwardQualified, Hand, ResultCorrected
 from common.contract.refusals import RejectedError
 from controller.games.dealt.state import HISTORY_ROUNDS, DealtEntry
+from controller.games.dealt.turn import Turn
 from controller.games.poker.state import MAX_REMEMBERED_ROUNDS
 
 
@@ -27,20 +28,6 @@ class PokerOutcome(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[str, ...] = ()
     winner: str | None = None
     awards: tuple[AwardQualified, ...] = ()
-
-
-class PokerAtTheTable(Protocol):
-    """The part of a game's turn that concerns corrections."""
-
-    state: Any
-
-    def emit(self, event: AnyEvent) -> None:
-        """Add an event."""
-        ...
-
-    def outcome_of(self, entry: DealtEntry) -> AnyOutcome:
-        """The outcome of a round that has a result."""
-        ...
 
 
 def published(state: Any, command: ResultCorrect, *, decisions: bool = False) -> DealtEntry:
@@ -132,7 +119,7 @@ def relaid(hands: tuple[Hand, ...], right: Mapping[str, tuple[str, ...]]) -> tup
 
 
 def replace_result(
-    turn: PokerAtTheTable,
+    turn: Turn,
     entry: DealtEntry,
     before: PokerOutcome,
     after: PokerOutcome,
@@ -153,7 +140,7 @@ def replace_result(
             round=entry.round,
             replaces=None,
             replaces_boot=None,
-            outcome=turn.outcome_of(new),
+            outcome=turn.course.outcome_of(turn, new),
             was=was,
             by=command.by,
             role=command.role,
@@ -163,7 +150,7 @@ def replace_result(
 
 
 def correct_settled(
-    turn: PokerAtTheTable, entry: DealtEntry, command: ResultCorrect, deck: Collection[str]
+    turn: Turn, entry: DealtEntry, command: ResultCorrect, deck: Collection[str]
 ) -> None:
     """Correct the cards of a round that a person settled at the table. Its bets are not settled
     again.
@@ -176,7 +163,7 @@ def correct_settled(
 
 
 def emit_awards(
-    turn: PokerAtTheTable, before: Sequence[AwardQualified], after: Sequence[AwardQualified]
+    turn: Turn, before: Sequence[AwardQualified], after: Sequence[AwardQualified]
 ) -> None:
     """Withdraw awards that are no longer due, and publish new ones."""
     for award in before:

@@ -22,26 +22,27 @@ from controller.games.machine import Choices
 from controller.games.poker.guards import one_of
 from controller.games.roles import AT_THE_TABLE
 from controller.games.stakes import in_time, in_time_to_withdraw
+from controller.games.texas_house import turn as moves
 from controller.games.texas_house.turn import TexasHouseState, TexasHouseTurn
 
 
 def act(turn: TexasHouseTurn, command: HandAct) -> None:
     """Record that a player makes the second bet or folds, or undo that."""
     assert command.action in ("go", "pass")
-    (turn.act if command.valid else turn.take_back)(command.who, command.action, command.by)
+    (moves.act if command.valid else moves.take_back)(turn, command.who, command.action, command.by)
     deal_waiting(turn)
 
 
 def bet(turn: TexasHouseTurn, command: BetPlace | BetWithdraw) -> None:
     """The supplementary bet."""
-    turn.bet(command)
+    moves.bet(turn, command)
 
 
 def may_act(turn: TexasHouseTurn) -> bool:
     """Whether a player may decide, or undo that."""
     deal = turn.current
-    undecided = not deal.due and len(deal.spoke) < len(turn.boxes)
-    return undecided or (bool(deal.spoke) and turn.takes_back())
+    undecided = not deal.due and len(deal.spoke) < len(moves.boxes(turn))
+    return undecided or (bool(deal.spoke) and moves.takes_back(turn))
 
 
 def has_begun(turn: TexasHouseTurn) -> RejectedError | None:
@@ -57,7 +58,7 @@ def is_supplementary(turn: TexasHouseTurn, command: BetPlace | BetWithdraw) -> N
 
 def has_bonus(turn: TexasHouseTurn, command: BetWithdraw) -> None:
     """Reject a bet that is not placed."""
-    turn.require_bettor(command)
+    moves.require_bettor(turn, command)
 
 
 def any_bonus(turn: TexasHouseTurn) -> bool:

@@ -22,6 +22,7 @@ from controller.games.guards import DEALING, FieldCheck, Row
 from controller.games.machine import Choices
 from controller.games.poker.guards import one_of
 from controller.games.roles import AT_THE_TABLE
+from controller.games.trijoker import turn as moves
 from controller.games.trijoker.settings import TrijokerSettings
 from controller.games.trijoker.turn import COMMON_PLACES, TrijokerState, TrijokerTurn
 from controller.rulebooks.common_poker import Trijoker
@@ -30,7 +31,7 @@ from controller.rulebooks.common_poker import Trijoker
 def act(turn: TrijokerTurn, command: HandAct) -> None:
     """Record that a player withdraws a bet or leaves it, or undo that decision."""
     assert command.action in ("go", "withdraw")
-    (turn.act if command.valid else turn.take_back)(command.who, command.action, command.by)
+    (moves.act if command.valid else moves.take_back)(turn, command.who, command.action, command.by)
 
 
 def may_act(turn: TrijokerTurn) -> bool:

@@ -210,8 +210,8 @@ class Evening:
                 self.send(command)
 
     def show(self) -> None:
-        turn = self.play.game.turn_type(self.play.game.book, self.play.game.settings, self.state)
-        who = self.state.about or self.chance.choice(turn.missing())
+        turn = self.play.game.turn(self.state)
+        who = self.state.about or self.chance.choice(turn.banked.missing(turn))
         cards = self.hand_of(who)
         low = self.chance.sample(cards, 2) if self.id == "pai-gow" else []
         self.send("cards.show", who=who, cards=cards, low=low)

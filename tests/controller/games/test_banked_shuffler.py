@@ -45,7 +45,8 @@ def test_bets_close_when_it_is_ready(game: str, decree: str, state: ShufflerStat
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
 def test_bets_close_when_the_deck_was_found_right(game: str, decree: str) -> None:
     play = opened(game, decree, "jam")
-    whole = play.game.turn_type(play.game.book, play.game.settings, play.state).counted()
+    turn = play.game.turn(play.state)
+    whole = turn.banked.counted(turn)
     play.send("deck.check", cards=whole - 1)
     with pytest.raises(RejectedError):
         play.send("bets.close", "croupier")
