@@ -130,6 +130,8 @@ class Machine(ABC, Generic[B, S, T, M]):
     turn_type: Callable[..., M]
     inputs: ClassVar[Inputs]
     face_down: bool = True
+    rules: Any = None
+    """What the game derives from decree and settings for each turn, if anything."""
 
     def __init__(self, book: B, settings: S) -> None:
         self.book = book
@@ -157,7 +159,7 @@ class Machine(ABC, Generic[B, S, T, M]):
 
     def turn(self, state: T) -> M:
         """One step of the game from this state."""
-        return self.turn_type(self.book, self.settings, state)
+        return self.turn_type(self.book, self.settings, state, self.rules)
 
     def handler(
         self,

@@ -30,13 +30,15 @@ State = TypeVar("State", bound=Rounds[Any])
 
 class Moves(ABC, Generic[Book, Settings, State]):
     """The base of each game's ``Turn``: a move changes the state and emits its event together, so
-    that the two cannot diverge.
+    that the two cannot diverge. ``rules``: what the game derives from decree and settings, if
+    anything.
     """
 
-    def __init__(self, book: Book, settings: Settings, state: State) -> None:
+    def __init__(self, book: Book, settings: Settings, state: State, rules: Any = None) -> None:
         self.book = book
         self.settings = settings
         self.state = state
+        self.rules = rules
         self.events: list[AnyEvent] = []
 
     def emit(self, event: AnyEvent) -> None:

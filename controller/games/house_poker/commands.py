@@ -47,13 +47,14 @@ from controller.games.guards import (
     rounds_left,
     voidable,
 )
-from controller.games.house_poker import decisions
+from controller.games.house_poker import decisions, moves
 from controller.games.house_poker.correction import decided_otherwise
+from controller.games.house_poker.moves import HousePokerTurn
 from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.readings import CARDS, check_deck
 from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat
-from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.jackpot import require_in_play
+from controller.games.poker import moves as poker
 from controller.games.poker.correction import (
     correct_settled,
     published,
@@ -94,7 +95,7 @@ ERRORS: Mapping[str, VoidReason] = {
 
 def open_session(turn: HousePokerTurn, command: SessionOpen) -> None:
     """Open the table."""
-    turn.open_session(command)
+    turn.open_table(command)
     turn.change(last=None, played=())
 
 
@@ -102,10 +103,10 @@ def close_session(turn: HousePokerTurn, command: SessionClose) -> None:
     """Close the table. A round whose bets are closed is left unresolved."""
     hand = turn.state.current
     if hand is not None and hand.closed:
-        turn.unresolved(*(seat.who for seat in hand.seats), DEALER)
-    turn.leave()
+        poker.unresolved(turn, *(seat.who for seat in hand.seats), DEALER)
+    moves.leave(turn)
     turn.change(open=False)
-    turn.expect()
+    turn.course.expect(turn)
     turn.emit(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
@@ -146,11 +147,15 @@ def place_bet(turn: HousePokerTurn, command: BetPlace) -> None:
     if command.bet == "jackpot":
         require_in_play(turn)
     _allow_stake(turn, command)
-    if command.bet == "jackpot" and (why := turn.no_jackpot(command.amount)):
+    if command.bet == "jackpot" and (why := moves.no_jackpot(turn, command.amount)):
         raise why
     held = hand.amounts.get(command.who, {}).get(command.bet)
-    turn.bet(
-        command.who, command.bet, held if command.amount is None else command.amount, command.by
+    moves.bet(
+        turn,
+        command.who,
+        command.bet,
+        held if command.amount is None else command.amount,
+        command.by,
     )
 
 
@@ -161,7 +166,7 @@ def withdraw_bet(turn: HousePokerTurn, command: BetWithdraw) -> None:
         turn.change_current(bets=stakes.without_bet(hand.bets, command))
         turn.emit(stakes.bet_event(hand.round, command))
         return
-    turn.bet(command.who, command.bet, by=command.by, withdrawn=True)
+    moves.bet(turn, command.who, command.bet, by=command.by, withdrawn=True)
 
 
 def _beside(turn: HousePokerTurn, command: BetPlace) -> None:
@@ -174,7 +179,7 @@ def _beside(turn: HousePokerTurn, command: BetPlace) -> None:
     if command.bet != "ante":
         raise RejectedError("others_bet_ante_only", bet=command.bet)
     lie = (hand.amounts.get(box, {}).get("ante") or 0) + _others(turn, box, command.who)
-    least, highest = turn.stakes("ante")
+    least, highest = moves.stakes(turn, "ante")
     between = stakes.Bounds(least, None if highest is None else highest - lie)
     stakes.within(
         "ante",
@@ -196,7 +201,7 @@ def _require_bet(turn: HousePokerTurn, bet: str) -> None:
 
 def _allow_stake(turn: HousePokerTurn, command: BetPlace) -> None:
     ante, laws = command.bet == "ante", turn.book.laws
-    least, most = turn.stakes(command.bet)
+    least, most = moves.stakes(turn, command.bet)
     if ante and most is not None:
         most -= _others(turn, command.who)
     stakes.within(
@@ -227,11 +232,11 @@ def close_bets(turn: HousePokerTurn, command: BetsClose) -> None:
         if hand.seat(who) is None:
             for bet in bets:
                 turn.irregular("bet_without_ante", detail=f"{who}: {bet}")
-                turn.bet(who, bet, by=command.by, withdrawn=True)
+                moves.bet(turn, who, bet, by=command.by, withdrawn=True)
     if hand.gap:
         turn.irregular("silence", asks=turn.state.asks)
     elif set(turn.state.silent) - set(turn.state.slots):
-        turn.lose_place()
+        moves.lose_place(turn)
     follow_all(turn, (replace(held, trouble=None) for held in early))
 
 
@@ -276,9 +281,9 @@ def confirm(turn: HousePokerTurn, command: RoundConfirm) -> None:
     """
     round_, by = round_to_confirm(turn, command), confirmer(command)
     if isinstance(round_, HousePokerRound):
-        turn.settle_bets(by)
+        moves.settle_bets(turn, by)
     else:
-        turn.confirmed(round_, by)
+        poker.confirmed(turn, round_, by)
 
 
 def correct(turn: HousePokerTurn, command: ResultCorrect) -> None:
@@ -356,7 +361,7 @@ def unconfirmed(turn: HousePokerTurn) -> bool:
 
 
 def _is_over(turn: HousePokerTurn) -> bool:
-    return turn.going() in (Phase.DEALER, Phase.SHOWDOWN)
+    return moves.going(turn) in (Phase.DEALER, Phase.SHOWDOWN)
 
 
 def result(turn: HousePokerTurn, command: ResultCorrect) -> DealtEntry:

@@ -30,9 +30,9 @@ from controller.games.dealt.guards import decided_first
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import Held
 from controller.games.guards import FieldCheck, Row, Rows, bets_closed, has_round, is_open
-from controller.games.house_poker import course
+from controller.games.house_poker import course, moves
+from controller.games.house_poker.moves import HousePokerTurn
 from controller.games.house_poker.state import DEALER, HousePokerSeat
-from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.poker.deal import packet
 from controller.games.roles import AT_THE_TABLE
 from controller.games.session import confirmer, sent
@@ -77,7 +77,7 @@ def _go_or_pass(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) ->
             "second_bet_amount", second=second, times=turn.book.second, ante=ante or 0
         )
     assert command.action in ("go", "pass")
-    turn.decide(replace(seat, decision=command.action), command.action, command.by)
+    moves.decide(turn, replace(seat, decision=command.action), command.action, command.by)
 
 
 def _buy(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> None:
@@ -86,7 +86,7 @@ def _buy(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> None:
     _not_decided(seat)
     if seat.bought:
         raise RejectedError("already_bought", who=seat.who)
-    turn.decide(replace(seat, bought=True), "buy", command.by)
+    moves.decide(turn, replace(seat, bought=True), "buy", command.by)
 
 
 def _discard(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> None:
@@ -99,7 +99,7 @@ def _discard(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> No
         raise RejectedError("already_discarded", who=seat.who)
     if command.count is None or not 0 <= command.count <= most:
         raise RejectedError("discards_counted", most=most)
-    turn.decide(replace(seat, discards=command.count), "discard", command.by, command.count)
+    moves.decide(turn, replace(seat, discards=command.count), "discard", command.by, command.count)
 
 
 def _undo(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> None:
@@ -118,7 +118,7 @@ def _undo(turn: HousePokerTurn, command: HandAct, seat: HousePokerSeat) -> None:
         raise RejectedError("too_late_to_withdraw")
     if last in ("buy", "discard") and len(dealt(cards, seat.who)) > turn.book.hand:
         raise RejectedError("card_came_for_it", who=seat.who)
-    turn.take_back(seat, last, command.by)
+    moves.take_back(turn, seat, last, command.by)
 
 
 def _not_decided(seat: HousePokerSeat) -> None:
@@ -136,7 +136,7 @@ def deal(turn: HousePokerTurn, command: CardsDeal) -> None:
     for who in due[: command.count]:
         if course.faces_up(turn.rules, turn.current, who):
             faced.append((who, len(dealt(turn.current.cards, who)) + 1))
-        turn.place_card(who)
+        moves.deal_cards(turn, who)
     if len(command.cards) > len(faced):
         raise RejectedError("cards_faced_up", up=len(faced), count=len(command.cards))
     if hand.gap:
@@ -163,7 +163,7 @@ def turn_up(turn: HousePokerTurn, command: CardsTurn) -> None:
 def show_cards(turn: HousePokerTurn, command: CardsShow) -> None:
     """Turn a hand, or one of its cards, face up as a person names it."""
     if _is_bank_reshown(turn, command):
-        turn.undo_discards()
+        moves.undo_discards(turn)
     hand = turn.current
     lie = (
         command.index is None
@@ -188,7 +188,7 @@ def _is_bank_reshown(turn: HousePokerTurn, command: CardsShow) -> bool:
 def _reveal(turn: HousePokerTurn, command: CardsShow) -> None:
     found = _shown(turn, command, trust=False)
     if isinstance(found, str):
-        turn.doubt(found, shown=command, detail=command.who)
+        moves.doubt(turn, found, shown=command, detail=command.who)
     else:
         turn.put(found)
 
@@ -222,7 +222,7 @@ def may_be_face_up(turn: HousePokerTurn, who: str, index: int | None) -> bool:
     """Whether a hand may be face up now, or its ``index``-th card."""
     hand, rules = turn.current, turn.rules
     seat = hand.seat(who)
-    if turn.going() in (Phase.DEALER, Phase.SHOWDOWN):
+    if moves.going(turn) in (Phase.DEALER, Phase.SHOWDOWN):
         plays_on = seat is not None and (
             seat.decision == "go" or bool(course.side_bets(rules, hand, seat))
         )
@@ -291,14 +291,14 @@ def _about(turn: HousePokerTurn, command: CardDecide, held: Held) -> None:
     if command.action not in actions:
         raise RejectedError("action_not_allowed", action=command.action, actions=actions)
     if held.packet is not None:
-        turn.place(drawn, to_come[0], count=packet(to_come))
+        moves.place(turn, drawn, to_come[0], count=packet(to_come))
         return
     card = command.card if command.action == "read" else drawn.card
-    if card is None and turn.faces_up(to_come[0]):
+    if card is None and moves.faces_up(turn, to_come[0]):
         raise RejectedError("card_needs_reading")
     if card is not None and trouble(hand.cards, [card], turn.rules.deck):
         raise RejectedError("card_impossible")
-    turn.place(replace(drawn, card=card), to_come[0])
+    moves.place(turn, replace(drawn, card=card), to_come[0])
 
 
 # Guards
@@ -346,7 +346,7 @@ def plays(turn: HousePokerTurn, command: HandAct) -> None:
 def any_acts(turn: HousePokerTurn) -> bool:
     """A hand must still decide, or may withdraw its decision."""
     hand = turn.current
-    deciding = turn.going() in (Phase.DECISIONS, Phase.DISCARDS)
+    deciding = moves.going(turn) in (Phase.DECISIONS, Phase.DISCARDS)
     open_still = deciding or not course.begun_to_show(turn.rules, hand)
     return open_still and any(not seat.told for seat in hand.seats)
 

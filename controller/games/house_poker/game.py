@@ -33,6 +33,7 @@ from controller.games.dealt.game import DealtGame
 from controller.games.dealt.phases import Phase
 from controller.games.house_poker import commands, course, decisions, readings
 from controller.games.house_poker.course import HousePokerRules
+from controller.games.house_poker.moves import HousePokerTurn
 from controller.games.house_poker.settings import HousePokerSettings, faults
 from controller.games.house_poker.state import (
     DEALER,
@@ -40,7 +41,6 @@ from controller.games.house_poker.state import (
     HousePokerSeat,
     HousePokerState,
 )
-from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.jackpot import on_standing
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.poker.machine import named
@@ -89,10 +89,6 @@ class HousePokerGame(DealtGame[HousePoker, HousePokerSettings, HousePokerState, 
         """The bet on a jackpot, if this table has one."""
         jackpot, stake = self.book.jackpot, self.settings.jackpot_stake
         return "jackpot" if jackpot and (stake is not None or not jackpot.decided) else None
-
-    def turn(self, state: HousePokerState) -> HousePokerTurn:
-        """One step of the game from this state."""
-        return HousePokerTurn(self.rules, state)
 
     def choices(self) -> Choices:
         """The choices of a hand, the bets, and the errors that the decree names."""

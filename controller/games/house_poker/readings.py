@@ -20,7 +20,8 @@ from common.readings import (
     ShufflerVerdict,
     SlotCoin,
 )
-from controller.games.house_poker.turn import HousePokerTurn
+from controller.games.house_poker import moves
+from controller.games.house_poker.moves import HousePokerTurn
 from controller.games.jackpot import refused
 from controller.games.poker.readings import track_shuffler, verdict
 
@@ -37,7 +38,7 @@ def on_silence(turn: HousePokerTurn, reading: AnyReading) -> None:
         others = tuple(other for other in silent if other != device)
         turn.change(silent=others if isinstance(reading, LinkUp) else (*others, device))
     if device not in turn.state.slots and not isinstance(reading, LinkUp):
-        turn.lose_place()
+        moves.lose_place(turn)
 
 
 # The shuffler
@@ -51,8 +52,8 @@ def on_state(turn: HousePokerTurn, reading: ShufflerState) -> None:
     turn.change(shuffler=unready)
     if unready is None or before == unready:
         return
-    if hand is not None and turn.state.stop is None and turn.belongs():
-        turn.doubt("shuffler_unready", detail=unready)
+    if hand is not None and turn.state.stop is None and moves.belongs(turn):
+        moves.doubt(turn, "shuffler_unready", detail=unready)
 
 
 def on_verdict(turn: HousePokerTurn, reading: ShufflerVerdict) -> None:
@@ -69,8 +70,8 @@ def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
     if checked.right:
         turn.clear_alert("deck_wrong")
         return
-    if hand is not None and turn.state.stop is None and turn.belongs():
-        turn.doubt("deck_wrong")
+    if hand is not None and turn.state.stop is None and moves.belongs(turn):
+        moves.doubt(turn, "deck_wrong")
     else:
         turn.irregular("deck_wrong")
     turn.raise_alert("deck_wrong")
@@ -91,19 +92,21 @@ def on_coin(turn: HousePokerTurn, reading: SlotCoin) -> None:
     if hand is None or hand.closed or reading.late:
         turn.irregular("bet_late", detail=f"box:{reading.box}")
         return
-    who, (_, most) = f"box:{reading.box}", turn.stakes("jackpot")
+    who, (_, most) = f"box:{reading.box}", moves.stakes(turn, "jackpot")
     if why := refused(turn):
         turn.irregular("jackpot_not_in_play", detail=f"{who}: {reading.amount}; {why}")
     elif most is not None and reading.amount > most:
         turn.irregular("stake_limit", detail=f"{who}: {reading.amount}, the most is {most}")
-    elif turn.no_jackpot(reading.amount):
+    elif moves.no_jackpot(turn, reading.amount):
         decided = turn.settings.jackpot_stake or "nothing"
         turn.irregular(
             "jackpot_stake", detail=f"{who}: {reading.amount}; decided and displayed: {decided}"
         )
-    elif turn.jackpot_decided and hand.has_bet(who, "jackpot"):
+    elif moves.jackpot_decided(turn) and hand.has_bet(who, "jackpot"):
         turn.irregular(
             "jackpot_stake", detail=f"{who}: it takes part already, {reading.amount} more came"
         )
     else:
-        turn.bet(who, "jackpot", reading.amount + (hand.amounts.get(who, {}).get("jackpot") or 0))
+        moves.bet(
+            turn, who, "jackpot", reading.amount + (hand.amounts.get(who, {}).get("jackpot") or 0)
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ from controller.games.poker.correction import PokerOutcome
 from controller.games.poker.state import PokerState
 from controller.games.session import count_down
 
-Turn = DealtTurn[Any, Any, PokerState]
+P = TypeVar("P", bound=PokerState)
 
 
 def outcome_of(_turn: Any, entry: DealtEntry) -> HousePokerOutcome:
@@ -30,7 +30,7 @@ def outcome_of(_turn: Any, entry: DealtEntry) -> HousePokerOutcome:
 
 
 def result(
-    turn: Turn,
+    turn: DealtTurn[Any, Any, P],
     outcome: PokerOutcome,
     stored: DealtRound,
     by: str | None = None,
@@ -61,7 +61,7 @@ def result(
     count_down(turn, deal.round)
 
 
-def unresolved(turn: Turn, *names: str) -> None:
+def unresolved(turn: DealtTurn[Any, Any, P], *names: str) -> None:
     """End the round without a result. The face-up cards of these hands are stored for the person
     who decides.
     """
@@ -75,7 +75,7 @@ def unresolved(turn: Turn, *names: str) -> None:
     turn.emit(RoundUnresolved(round=deal.round, why="undecided", candidate=None, readings=evidence))
 
 
-def confirmed(turn: Turn, entry: DealtEntry, by: str) -> None:
+def confirmed(turn: DealtTurn[Any, Any, P], entry: DealtEntry, by: str) -> None:
     """Publish the result of an unresolved round that was settled at the table, by its face-up
     cards.
     """
