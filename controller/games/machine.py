@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from common.contract.commands import (
     COMMANDS,
@@ -128,7 +128,7 @@ class Machine(ABC, Generic[B, S, T, M]):
 
     state_type: type[T]
     turn_type: Callable[..., M]
-    inputs: ClassVar[Inputs]
+    inputs: Inputs
     face_down: bool = True
     rules: Any = None
     """What the game derives from decree and settings for each turn, if anything."""

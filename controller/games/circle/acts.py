@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from common.contract.commands import BettingClose, HandAct
 from common.contract.events import HandDecided
 from common.contract.refusals import RejectedError
+from controller.games.circle import moves
+from controller.games.circle.moves import CircleTurn
 from controller.games.circle.state import CirclePlace, CircleSeat, SeatStatus
-from controller.games.circle.turn import CircleTurn
 
 
 def act(turn: CircleTurn, command: HandAct) -> None:
@@ -32,13 +33,13 @@ def close(turn: CircleTurn, command: BettingClose) -> None:
     """
     hand = turn.current
     if command.winner is None:
-        turn.close_betting(command.by)
+        turn.variant.close_betting(turn, command.by)
         return
-    seat = turn.player(command.winner)
+    seat = moves.player(turn, command.winner)
     for other in hand.live:
         if other != seat:
             turn.change_seat(other.who, status="folded")
-    turn.win(seat.who)
+    turn.variant.win(turn, seat.who)
 
 
 def betting_open(turn: CircleTurn) -> RejectedError | None:
@@ -88,7 +89,7 @@ def _folds(turn: CircleTurn, command: HandAct) -> None:
     if hand is None or hand.open or not hand.bets_begun:
         _speaker(turn, command)
         turn.change_current(bets_begun=True, spoken=True)
-    turn.player(command.who)
+    moves.player(turn, command.who)
     leave_round(turn, command.who, "folded")
     _emit_action(turn, command)
     settle(turn)
@@ -98,19 +99,20 @@ def leave_round(turn: CircleTurn, who: str, status: SeatStatus) -> None:
     """Take a player out of the round: no card is due to him, and no decision of his is pending."""
     turn.change_seat(who, status=status)
     if any(place.to == who for place in turn.current.due):
-        turn.mistrust()
-    turn.none_due(who)
-    turn.resolve(
-        *(doubt for doubt in turn.state.doubts if doubt.who == who and "hand.act" in doubt.asks)
+        moves.mistrust(turn)
+    moves.none_due(turn, who)
+    moves.resolve(
+        turn,
+        *(doubt for doubt in turn.state.doubts if doubt.who == who and "hand.act" in doubt.asks),
     )
 
 
 def settle(turn: CircleTurn) -> None:
     """Publish the result, or continue the deal, after a player left the round."""
-    turn.advance()
+    turn.course.advance(turn)
     hand = turn.state.current
     if hand is not None and not (hand.open or hand.showdown):
-        turn.dealt()
+        turn.variant.dealt(turn)
 
 
 def _mucks(turn: CircleTurn, command: HandAct) -> None:
@@ -118,12 +120,12 @@ def _mucks(turn: CircleTurn, command: HandAct) -> None:
     hand = turn.state.current
     if hand is None or not hand.showdown:
         raise RejectedError("muck_before_showdown")
-    seat = turn.player(command.who)
+    seat = moves.player(turn, command.who)
     if seat.shown:
         raise RejectedError("cards_already_up", who=seat.who)
     turn.change_seat(seat.who, status="mucked")
     _emit_action(turn, command)
-    turn.advance()
+    turn.course.advance(turn)
 
 
 def _sits_out(turn: CircleTurn, command: HandAct) -> None:
@@ -178,7 +180,7 @@ def _is_due(turn: CircleTurn, who: str, up: bool) -> None:
     others = [index for index, place in enumerate(due) if place.to.startswith("seat:")]
     at = others[0] + len(before)
     turn.change_current(due=(*due[:at], CirclePlace(to=who, up=up), *due[at:]))
-    turn.expect()
+    moves.expect(turn)
 
 
 ACTS: Mapping[str, Callable[[CircleTurn, HandAct], None]] = {
@@ -199,7 +201,7 @@ def _speaker(turn: CircleTurn, command: HandAct) -> CircleSeat:
     hand = turn.state.current
     if hand is None or not hand.open:
         raise RejectedError("betting_not_open")
-    seat = turn.player(command.who)
+    seat = moves.player(turn, command.who)
     if seat.status != "in":
         raise RejectedError("nothing_left_to_bet", who=seat.who)
     return seat

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from common.contract.commands import CardsBurn, CardsDeal, CardsShow, CardsTurn
 from common.contract.refusals import RejectedError
 from controller.games.cards import is_card
+from controller.games.circle import moves
+from controller.games.circle.moves import CircleDealError, CircleTurn
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import streets
-from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.cards import TableCard
 from controller.games.guards import require
 
@@ -50,7 +51,7 @@ def show(turn: CircleTurn, command: CardsShow) -> None:
     if command.who.startswith("board"):
         _show_board(turn, command)
     else:
-        turn.player(command.who)
+        moves.player(turn, command.who)
         _show_seat(turn, command)
     turn.settle()
 
@@ -84,7 +85,7 @@ def _shown_in_betting(turn: CircleTurn, before: CircleRound, who: str) -> None:
     seat = before.seat(who)
     betting = before.open and not before.showdown and turn.state.current is not None
     if betting and seat is not None and not seat.shown:
-        turn.apply(CircleDealError(name="shown_by_player", who=who))
+        moves.apply(turn, CircleDealError(name="shown_by_player", who=who))
 
 
 # Boards
@@ -125,7 +126,7 @@ def _correct(turn: CircleTurn, command: CardsShow) -> None:
     if card.card == command.cards[0]:
         raise RejectedError("card_unchanged", who=command.who, index=index, card=card.card)
     if card.card is not None:
-        turn.doubt("shown_differs", who=command.who)
+        moves.doubt(turn, "shown_differs", who=command.who)
     reveal(turn, command.who, {index: card}, command.cards)
 
 
@@ -140,18 +141,18 @@ def _uncover(turn: CircleTurn, command: CardsShow) -> None:
     indexes = covered[: len(command.cards)]
     own = [lying[index] for index in indexes]
     if any(card.card not in (None, value) for card, value in zip(own, command.cards, strict=True)):
-        turn.doubt("shown_differs", who=command.who)
+        moves.doubt(turn, "shown_differs", who=command.who)
     if contradicted(turn, command.who, command.cards, own):
         return
     turn.change_current(due=turn.current.due[1:])
     for index, value in zip(indexes, command.cards, strict=True):
-        turn.turn_up(command.who, index, value)
+        moves.turn_up(turn, command.who, index, value)
     if len(own) > 1:
         law = turn.book.laws["deal_extra_common"]
         turn.irregular("deal_extra_common", detail=f"{len(own)} cards of {command.who}")
         for index in indexes[1:]:
-            turn.remove(command.who, index, "extra_common", law)
-    turn.dealt()
+            moves.remove(turn, command.who, index, "extra_common", law)
+    turn.variant.dealt(turn)
 
 
 def _turn_board(turn: CircleTurn, who: str) -> None:
@@ -162,7 +163,7 @@ def _turn_board(turn: CircleTurn, who: str) -> None:
     index = min(index for index, card in lying.items() if not card.up)
     turn.change_current(due=due[1:])
     turn_known(turn, who, {index: lying[index]})
-    turn.dealt()
+    turn.variant.dealt(turn)
 
 
 # Hands
@@ -184,7 +185,7 @@ def _show_seat(turn: CircleTurn, command: CardsShow) -> None:
             "cards_counted", who=command.who, cards=len(own), count=len(command.cards)
         )
     if {card.card for card in own} - {None, *command.cards}:
-        turn.doubt("shown_differs", who=command.who)
+        moves.doubt(turn, "shown_differs", who=command.who)
     before = turn.current
     if reveal(turn, command.who, lying, command.cards):
         opened(turn, command.who)
@@ -202,7 +203,7 @@ def reveal(turn: CircleTurn, who: str, lying: dict[int, TableCard], cards: tuple
     for index, card in lying.items():
         value = card.card if card.card is not None and card.card in cards else left.pop(0)
         if not card.up or card.card != value:
-            turn.turn_up(who, index, value)
+            moves.turn_up(turn, who, index, value)
     return True
 
 
@@ -212,7 +213,7 @@ def turn_known(turn: CircleTurn, who: str, lying: dict[int, TableCard]) -> None:
         raise RejectedError("hand_cards_unknown", who=who)
     for index, card in lying.items():
         if not card.up:
-            turn.turn_up(who, index, card.card or "")
+            moves.turn_up(turn, who, index, card.card or "")
 
 
 def _is_known(lying: dict[int, TableCard]) -> bool:
@@ -235,14 +236,14 @@ def contradicted(
     person must decide then.
     """
     if any(card not in turn.pack for card in cards):
-        turn.doubt("card_foreign", who=who)
+        moves.doubt(turn, "card_foreign", who=who)
         return True
     elsewhere = list(turn.current.known)
     for card in own:
         if card.card is not None:
             elsewhere.remove(card.card)
     if len({*cards}) < len(cards) or {*cards} & {*elsewhere}:
-        turn.doubt("card_duplicate", who=who)
+        moves.doubt(turn, "card_duplicate", who=who)
         return True
     return False
 
@@ -260,7 +261,7 @@ def _begin(turn: CircleTurn) -> None:
     """Reject cards that may not come now. The first ones close the antes."""
     require(turn, *BEFORE_CARDS)
     if not turn.current.closed:
-        turn.close_bets(unobserved=True)
+        moves.close_bets(turn, unobserved=True)
     require(turn, cards_due)
 
 
@@ -269,12 +270,12 @@ def _skip_burn(turn: CircleTurn) -> None:
     due = turn.current.due
     if due and due[0].to == "burn":
         turn.irregular("burn_missing")
-        turn.none_due("burn")
+        moves.none_due(turn, "burn")
 
 
 def _first(turn: CircleTurn, who: str, count: int) -> None:
     """Deal the next cards to ``who``, as reported by a person."""
-    own = len(turn.due_first(who, count))
+    own = len(moves.due_first(turn, who, count))
     if own < count:
         raise RejectedError("cards_due_to", due=own, who=who, count=count)
 
@@ -284,8 +285,8 @@ def _put(turn: CircleTurn, count: int, cards: tuple[str, ...]) -> None:
     up = sum(place.up for place in turn.current.due[:count])
     if len(cards) not in (0, up):
         raise RejectedError("cards_faced_up", up=up, count=len(cards))
-    turn.mistrust()
-    turn.deal_several(turn.current.due[:count], cards)
+    moves.mistrust(turn)
+    moves.deal_several(turn, turn.current.due[:count], cards)
 
 
 # Guards

@@ -25,11 +25,12 @@ from common.contract.events import (
     SessionClosed,
 )
 from common.contract.refusals import RejectedError
+from controller.games.circle import moves
+from controller.games.circle.moves import CircleTurn
 from controller.games.circle.readings import record_deck_check
 from controller.games.circle.showdown import TIE, CircleShown, compare, open_boards, open_hands
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import needed, pack
-from controller.games.circle.turn import CircleTurn
 from controller.games.dealt.state import DealtEntry
 from controller.games.poker.readings import counted
 from controller.games.session import confirmer, round_to_void, undecided, void_law
@@ -39,7 +40,7 @@ from controller.games.session import confirmer, round_to_void, undecided, void_l
 
 def open_session(turn: CircleTurn, command: SessionOpen) -> None:
     """Begin a match, with no seat taken."""
-    turn.open_session(command)
+    turn.open_table(command)
     turn.change(
         played=(),
         seated=(),
@@ -62,11 +63,11 @@ def close_session(turn: CircleTurn, command: SessionClose) -> None:
     if hand is not None and hand.closed:
         turn.record(DealtEntry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
         turn.emit(RoundUnresolved(round=hand.round, why="undecided", candidate=None))
-        turn.expect()
-    turn.leave()
+        moves.expect(turn)
+    moves.leave(turn)
     turn.change(open=False, anew=False)
     turn.clear_alert("card_out_of_round")
-    turn.expect()
+    moves.expect(turn)
     turn.emit(SessionClosed(by=command.by, role=command.role, locked=command.locked))
 
 
@@ -115,9 +116,9 @@ def set_seats(turn: CircleTurn, command: BoxesSet) -> None:
 def set_button(turn: CircleTurn, command: ButtonSet) -> None:
     """Place the button; without a seat, move it on."""
     if command.seat is None:
-        turn.move_button(command.by)
+        moves.move_button(turn, command.by)
     else:
-        turn.set_button(command.seat, command.by)
+        moves.set_button(turn, command.seat, command.by)
     turn.change(fresh=True)
 
 
@@ -135,7 +136,7 @@ def open_bets(turn: CircleTurn, command: BetsOpen) -> None:
     _miss_deck_check(turn)
     stays = state.fresh or (state.anew and turn.settings.after_misdeal == "stays")
     if not stays or state.button not in state.seated:
-        turn.move_button()
+        moves.move_button(turn)
     if state.raised is not None:
         turn.change(minimum=state.raised, raised=None)
         turn.emit(LimitChanged(minimum=state.raised, was=state.minimum, currency=state.currency))
@@ -147,7 +148,7 @@ def open_bets(turn: CircleTurn, command: BetsOpen) -> None:
 
 def close_bets(turn: CircleTurn, command: BetsClose) -> None:
     """Close the antes."""
-    turn.close_bets(command.by)
+    moves.close_bets(turn, command.by)
 
 
 def _miss_deck_check(turn: CircleTurn) -> None:
@@ -177,7 +178,7 @@ def _rest(turn: CircleTurn) -> None:
 def void(turn: CircleTurn, command: RoundVoid) -> None:
     """Void the round by decision of the person in charge."""
     round_ = round_to_void(turn, command)
-    turn.void(round_.round, command.reason, void_law(turn, command), command)
+    moves.void(turn, round_.round, command.reason, void_law(turn, command), command)
 
 
 def confirm(turn: CircleTurn, command: RoundConfirm) -> None:
@@ -191,7 +192,7 @@ def confirm(turn: CircleTurn, command: RoundConfirm) -> None:
         if isinstance(round_, CircleRound)
         else ()
     )
-    turn.result(round_, CircleShown(hands, command.winner, marks), confirmer(command))
+    moves.result(turn, round_, CircleShown(hands, command.winner, marks), confirmer(command))
 
 
 def against_cards(turn: CircleTurn, hand: CircleRound, winner: str | None) -> None:

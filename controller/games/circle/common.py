@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from controller.games.circle import moves
 from controller.games.circle.errors import REMEDIES
-from controller.games.circle.turn import CircleTurn
+from controller.games.circle.moves import CircleTurn, CircleVariant
 
 
 class CommonTurn(CircleTurn):
     """One step of a table of poker with common cards."""
 
-    remedies = REMEDIES
+    course = moves.course(moves.advance)
+    variant = CircleVariant(remedies=REMEDIES)

@@ -12,8 +12,9 @@ from common.contract.commands import CardDecide
 from common.contract.refusals import RejectedError
 from common.readings import CardDrawn
 from controller.games.cards import is_card
+from controller.games.circle import moves
+from controller.games.circle.moves import CircleDealError, CircleTurn
 from controller.games.circle.state import EARLY_PLACE
-from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.arrivals import follow_all
 from controller.games.session import confirmer, sent
 
@@ -53,12 +54,12 @@ def _about_card(turn: CircleTurn, command: CardDecide) -> None:
     turn.change_current(confirmed_by=confirmer(command))
     match command.action:
         case "accept":
-            turn.deal(card.card, card.reading, unread=card.card is None)
+            turn.variant.deal(turn, card.card, card.reading, unread=card.card is None)
         case "exposed":
             _is_face_up(turn, card, command, to)
         case "remove":
-            turn.leave_out(held)
-            turn.emit_removed("exposed", turn.book.laws["deal_exposed"], to)
+            moves.leave_out(turn, held)
+            moves.emit_removed(turn, "exposed", turn.book.laws["deal_exposed"], to)
         case _:
             _refuse(command, "accept", "exposed", "remove")
     follow_all(turn, others)
@@ -73,10 +74,10 @@ def _is_face_up(turn: CircleTurn, card: CardDrawn, command: CardDecide, to: str)
         raise RejectedError("not_a_card", card=named)
     if named not in (None, card.card):
         card = replace(card, card=named)
-    turn.deal(card.card, card.reading, exposed=True, unread=card.card is None)
+    turn.variant.deal(turn, card.card, card.reading, exposed=True, unread=card.card is None)
     if turn.state.current is not None:
         error = "shown_by_player" if command.fault == "player" else "exposed"
-        turn.apply(CircleDealError(name=error, who=to))
+        moves.apply(turn, CircleDealError(name=error, who=to))
 
 
 def _about_doubt(turn: CircleTurn, command: CardDecide) -> None:
@@ -88,12 +89,12 @@ def _about_doubt(turn: CircleTurn, command: CardDecide) -> None:
     if command.action == "remove":
         if hand is None or not hand.early:
             raise RejectedError("no_card_waiting")
-        turn.remove_hand(EARLY_PLACE)
-    turn.resolve(doubt)
+        moves.remove_hand(turn, EARLY_PLACE)
+    moves.resolve(turn, doubt)
     if hand is not None:
         turn.change_current(confirmed_by=confirmer(command))
         if doubt.what in DISBELIEVED_TROUBLES:
-            turn.disbelieve()
+            moves.disbelieve(turn)
 
 
 def _refuse(command: CardDecide, *actions: str) -> None:

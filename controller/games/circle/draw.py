@@ -9,20 +9,19 @@ whether it was there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from common.contract.commands import BoxesSet, CardsShow, CardsTurn, HandAct
 from common.contract.events import BettingClosed, HandDecided
 from common.contract.refusals import RejectedError
 from common.contract.shown import CircleDrawShown
-from controller.games.circle import acts, commands, drawn
+from controller.games.circle import acts, commands, drawn, moves
 from controller.games.circle.errors import REMEDIES, in_round
+from controller.games.circle.moves import CircleDealError, CircleTurn, CircleVariant
 from controller.games.circle.opening import FIRST_DEAL_CARDS, lowest, proved
 from controller.games.circle.showdown import CircleShown, compare
 from controller.games.circle.state import CirclePlace, CircleSeat
 from controller.games.circle.streets import pack, streets
-from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.guards import decided_first
 from controller.games.dealt.state import DealtEntry
 from controller.games.guards import require
@@ -40,7 +39,7 @@ def act(turn: DrawTurn, command: HandAct) -> None:
         _opens(turn, command)
     elif command.action == "discard":
         _discards(turn, command)
-    elif command.action in ("bet", "raise", "call", "all_in") and turn.unopened:
+    elif command.action in ("bet", "raise", "call", "all_in") and unopened(turn):
         raise RejectedError("pot_not_open")
     else:
         if command.action == "check":
@@ -49,9 +48,9 @@ def act(turn: DrawTurn, command: HandAct) -> None:
 
 
 def _opens(turn: DrawTurn, command: HandAct) -> None:
-    if not turn.unopened:
+    if not unopened(turn):
         raise RejectedError("no_pot_to_open")
-    seat = turn.player(command.who)
+    seat = moves.player(turn, command.who)
     if seat.status != "in":
         raise RejectedError("not_in_the_pot", who=command.who, players=turn.current.live_names)
     turn.change_current(
@@ -74,7 +73,7 @@ def _discards(turn: DrawTurn, command: HandAct) -> None:
 
     The number may be sent again before betting opens.
     """
-    hand, draw = turn.state.current, turn.draw
+    hand, draw = turn.state.current, rules(turn)
     seat = hand.seat(command.who) if hand is not None else None
     if (
         hand is None
@@ -114,7 +113,7 @@ def _discards(turn: DrawTurn, command: HandAct) -> None:
     later = min(left, 1) if command.count == draw.last_apart else 0
     card = CirclePlace(to=seat.who)
     turn.change_current(due=(*[card] * (left - later), *rest, *[card] * later))
-    turn.dealt()
+    dealt(turn)
 
 
 def set_seats(turn: DrawTurn, command: BoxesSet) -> None:
@@ -138,9 +137,9 @@ def _restart_if_first(turn: DrawTurn, error: CircleDealError) -> None:
     index = error.index or len(hand.cards_of(error.who or ""))
     if index == 1 and not hand.bets_begun:
         turn.irregular(error.what, detail=error.who)
-        turn.void(hand.round, "card_exposed", turn.book.laws[error.what], error.by)
+        moves.void(turn, hand.round, "card_exposed", turn.book.laws[error.what], error.by)
     else:
-        turn.doubt(error.what, who=error.who)
+        moves.doubt(turn, error.what, who=error.who)
 
 
 def _top(turn: DrawTurn, error: CircleDealError) -> None:
@@ -153,17 +152,17 @@ def _top(turn: DrawTurn, error: CircleDealError) -> None:
     law = turn.book.laws[error.what]
     if error.seen and not hand.bets_begun:
         turn.irregular(error.what, detail=error.who)
-        turn.void(hand.round, "wrong_count", law, error.by)
+        moves.void(turn, hand.round, "wrong_count", law, error.by)
         return
     if error.seen:
-        turn.doubt(error.what, who=error.who)
+        moves.doubt(turn, error.what, who=error.who)
         return
     turn.irregular(error.what, detail=error.who)
     if error.name == "too_many":
         _back(turn, error.count)
-    turn.disbelieve()
-    turn.resolve(*(doubt for doubt in turn.state.doubts if doubt.what == "deal_premature"))
-    turn.expect()
+    moves.disbelieve(turn)
+    moves.resolve(turn, *(doubt for doubt in turn.state.doubts if doubt.what == "deal_premature"))
+    moves.expect(turn)
 
 
 def _back(turn: DrawTurn, count: int) -> None:
@@ -194,7 +193,7 @@ def _recut(turn: DrawTurn, error: CircleDealError) -> None:
     )
     if not found:
         turn.change_current(due=(CirclePlace(to="burn"), *turn.current.due))
-    turn.dealt()
+    dealt(turn)
 
 
 def _false_opening(turn: DrawTurn, error: CircleDealError) -> None:
@@ -205,199 +204,215 @@ def _false_opening(turn: DrawTurn, error: CircleDealError) -> None:
     seat = next(seat for seat in hand.seats if seat.number == hand.opener)
     if error.who not in (None, seat.who):
         raise RejectedError("opened_by_another", who=seat.who)
-    turn.false_opening(turn.player(seat.who))
+    false_opening(turn, moves.player(turn, seat.who))
+
+
+def rules(turn: DrawTurn) -> DrawRules:
+    """The rules of discards and draws."""
+    assert turn.book.draw is not None
+    return turn.book.draw
+
+
+def unopened(turn: DrawTurn) -> bool:
+    """Whether betting is open and the pot must still be opened."""
+    hand = turn.state.current
+    first = hand is not None and hand.open and hand.interval == 1 and hand.opener is None
+    return first and bool(rules(turn).opening)
+
+
+def view(turn: DrawTurn, **fields: Any) -> CircleDrawShown:
+    """Besides, the lowest pair that opens, and how many cards each discarded."""
+    seats = turn.state.current.seats if turn.state.current is not None else ()
+    return CircleDrawShown(
+        **fields,
+        opening=lowest(rules(turn), turn.state.blanks),
+        opener=None if turn.state.current is None else turn.state.current.opener,
+        discards={seat.who: seat.discards for seat in seats},
+    )
+
+
+# The draw
+
+
+def coming(turn: DrawTurn, street: int) -> tuple[CirclePlace, ...]:
+    """As in the base game; in the draw the opener discards first, or else the first seat from
+    the button.
+    """
+    if streets(turn.book, turn.settings)[street]:
+        return moves.coming(turn, street)
+    numbers = [seat.number for seat in turn.current.seats]
+    start = numbers.index(turn.current.opener) if turn.current.opener in numbers else 0
+    order = (*turn.current.seats[start:], *turn.current.seats[:start])
+    return tuple(CirclePlace(to=seat.who, turn=True) for seat in order if seat in turn.current.live)
+
+
+def dealt(turn: DrawTurn) -> None:
+    """As in the base game; a folded player neither discards nor draws, and the discards are
+    added to a deck that runs short.
+    """
+    hand = turn.state.current
+    if hand is not None and hand.street > 0 and not hand.open:
+        live = {seat.who for seat in hand.live} | {"burn"}
+        turn.change_current(due=tuple(place for place in hand.due if place.to in live))
+        _check_discards(turn)
+    if turn.state.current is not None:
+        moves.dealt(turn)
+
+
+def _check_discards(turn: DrawTurn) -> None:
+    hand = turn.current
+    if hand.used is None or not hand.due or hand.due[0].turn:
+        return
+    left, needed = len(turn.pack) - hand.used, sum(not place.turn for place in hand.due)
+    penultimate = rules(turn).short == "penultimate"
+    if needed <= left or left > penultimate:
+        return
+    following = next(place.to for place in hand.due if place.to != "burn")
+    alone = {place.to for place in hand.due} - {"burn"} == {following}
+    back = [
+        seat
+        for seat in hand.seats
+        if seat.discards and not seat.returned and not _stays_out(turn, seat, following, alone)
+    ]
+    detail = f"{left} cards are left, {needed} are needed"
+    whose = ", ".join(seat.who for seat in back)
+    cuts = f"; {_before(turn, following)} cuts" if penultimate else ""
+    turn.irregular(
+        "deck_short",
+        detail=f"{detail}: the discards of {whose} are mixed in{cuts}" if back else detail,
+    )
+    for seat in back:
+        turn.change_seat(seat.who, returned=True)
+    used = hand.used - sum(seat.discards for seat in back)
+    lacking = needed > len(turn.pack) - used
+    turn.change_current(used=None if lacking else used)
+    if lacking:
+        moves.doubt(turn, "cards_lacking", detail=detail)
+
+
+def _stays_out(turn: DrawTurn, seat: CircleSeat, following: str, alone: bool) -> bool:
+    """Whether the discards of a player are not mixed in."""
+    if rules(turn).short == "penultimate":
+        return seat.who == following or seat.number == turn.current.opener
+    return alone and seat.who == following
+
+
+def _before(turn: DrawTurn, who: str) -> str:
+    """Who sits before a player in the order of the deal."""
+    live = [seat.who for seat in turn.current.live]
+    return live[live.index(who) - 1]
+
+
+def believed(turn: DrawTurn, card: str | None, times: int = 1) -> str | None:
+    """As in the base game; a card that went back into the pack may come again."""
+    drawn.forget(turn, (card,))
+    return moves.believed(turn, card, times)
+
+
+# The opening
+
+
+def close_betting(turn: DrawTurn, by: str | None = None) -> None:
+    """As in the base game; without an opening the hand is blank and the next one needs a higher
+    pair.
+    """
+    if not unopened(turn):
+        moves.close_betting(turn, by)
+        return
+    turn.change_current(open=False)
+    turn.emit(BettingClosed(round=turn.current.round, interval=turn.current.interval, by=by))
+    moves.result(turn, turn.current, CircleShown((), None, ("blank",)))
+
+
+def noted(turn: DrawTurn, entry: DealtEntry) -> None:
+    """Blank hands are counted until one is played. A void round does not count."""
+    turn.change(blanks=turn.state.blanks + 1 if "blank" in entry.marks else 0)
+
+
+def advance(turn: DrawTurn) -> None:
+    """As in the base game; the opener does not win before proving the hand."""
+    hand = turn.state.current
+    if (
+        hand is not None
+        and turn.stop is None
+        and hand.showdown
+        and hand.open_whole
+        and len(hand.live) > 1
+    ):
+        ahead = {shown.who for shown in compare(turn.book, hand).hands if shown.outcome != "lose"}
+        if f"seat:{hand.opener}" in ahead and not _opening_is_proved(turn):
+            return
+    moves.advance(turn)
+    if turn.state.current is not None and turn.current.street > 0 and turn.current.due:
+        dealt(turn)  # who was to discard may play no more
+
+
+def win(turn: DrawTurn, who: str, confirmed_by: str | None = None) -> None:
+    """As in the base game; the opener proves the hand even if all others folded."""
+    if who != f"seat:{turn.current.opener}" or _opening_is_proved(turn):
+        moves.win(turn, who, confirmed_by)
+
+
+def _opening_is_proved(turn: DrawTurn) -> bool:
+    """Whether the opener has proved the opening. If not, the opening is false, or the table
+    asks for the opener's cards.
+    """
+    rank = lowest(rules(turn), turn.state.blanks)
+    found = True if rank is None else proved(turn.book, turn.current, rank)
+    if found is None:
+        if not turn.current.showdown or not turn.current.asked:
+            turn.change_current(showdown=True, open=False, due=(), asked=True)
+            asks = ("cards.show", "cards.turn", "round.confirm", "deal.error")
+            turn.irregular(
+                "opening_unproven",
+                detail=f"seat:{turn.current.opener}, a pair of {rank} or more",
+                asks=asks,
+            )
+            moves.expect(turn)
+    elif not found:
+        false_opening(
+            turn, next(seat for seat in turn.current.seats if seat.number == turn.current.opener)
+        )
+    return found is True
+
+
+def false_opening(turn: DrawTurn, seat: CircleSeat) -> None:
+    """The opener cannot win. The bets stay in the pot; without another player they wait for the
+    next round.
+    """
+    law = turn.book.laws["deal_false_opening"]
+    turn.irregular("deal_false_opening", detail=seat.who)
+    turn.change_seat(seat.who, status="annulled")
+    moves.collect(turn, seat.who, "false_opening", law)
+    if turn.current.live:
+        advance(turn)
+    else:
+        moves.result(turn, turn.current, CircleShown((), None, ("false_opening", "pot_stays")))
 
 
 class DrawTurn(CircleTurn):
     """One step of a table of covered poker with discards."""
 
-    takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {
-        HandAct: act,
-        BoxesSet: set_seats,
-        CardsShow: drawn.show,
-        CardsTurn: drawn.turn_up,
-    }
-    remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {
-        **REMEDIES,
-        "restart_if_first": _restart_if_first,
-        "top": _top,
-        "recut": _recut,
-        "false_opening": _false_opening,
-    }
-
-    @property
-    def draw(self) -> DrawRules:
-        """The rules of discards and draws."""
-        assert self.book.draw is not None
-        return self.book.draw
-
-    @property
-    def unopened(self) -> bool:
-        """Whether betting is open and the pot must still be opened."""
-        hand = self.state.current
-        first = hand is not None and hand.open and hand.interval == 1 and hand.opener is None
-        return first and bool(self.draw.opening)
-
-    def view(self, **fields: Any) -> CircleDrawShown:
-        """Besides, the lowest pair that opens, and how many cards each discarded."""
-        seats = self.state.current.seats if self.state.current is not None else ()
-        return CircleDrawShown(
-            **fields,
-            opening=lowest(self.draw, self.state.blanks),
-            opener=None if self.state.current is None else self.state.current.opener,
-            discards={seat.who: seat.discards for seat in seats},
-        )
-
-    # The draw
-
-    def coming(self, street: int) -> tuple[CirclePlace, ...]:
-        """As in the base game; in the draw the opener discards first, or else the first seat from
-        the button.
-        """
-        if streets(self.book, self.settings)[street]:
-            return super().coming(street)
-        numbers = [seat.number for seat in self.current.seats]
-        start = numbers.index(self.current.opener) if self.current.opener in numbers else 0
-        order = (*self.current.seats[start:], *self.current.seats[:start])
-        return tuple(
-            CirclePlace(to=seat.who, turn=True) for seat in order if seat in self.current.live
-        )
-
-    def dealt(self) -> None:
-        """As in the base game; a folded player neither discards nor draws, and the discards are
-        added to a deck that runs short.
-        """
-        hand = self.state.current
-        if hand is not None and hand.street > 0 and not hand.open:
-            live = {seat.who for seat in hand.live} | {"burn"}
-            self.change_current(due=tuple(place for place in hand.due if place.to in live))
-            self._check_discards()
-        if self.state.current is not None:
-            super().dealt()
-
-    def _check_discards(self) -> None:
-        hand = self.current
-        if hand.used is None or not hand.due or hand.due[0].turn:
-            return
-        left, needed = len(self.pack) - hand.used, sum(not place.turn for place in hand.due)
-        penultimate = self.draw.short == "penultimate"
-        if needed <= left or left > penultimate:
-            return
-        following = next(place.to for place in hand.due if place.to != "burn")
-        alone = {place.to for place in hand.due} - {"burn"} == {following}
-        back = [
-            seat
-            for seat in hand.seats
-            if seat.discards and not seat.returned and not self._stays_out(seat, following, alone)
-        ]
-        detail = f"{left} cards are left, {needed} are needed"
-        whose = ", ".join(seat.who for seat in back)
-        cuts = f"; {self._before(following)} cuts" if penultimate else ""
-        self.irregular(
-            "deck_short",
-            detail=f"{detail}: the discards of {whose} are mixed in{cuts}" if back else detail,
-        )
-        for seat in back:
-            self.change_seat(seat.who, returned=True)
-        used = hand.used - sum(seat.discards for seat in back)
-        lacking = needed > len(self.pack) - used
-        self.change_current(used=None if lacking else used)
-        if lacking:
-            self.doubt("cards_lacking", detail=detail)
-
-    def _stays_out(self, seat: CircleSeat, following: str, alone: bool) -> bool:
-        """Whether the discards of a player are not mixed in."""
-        if self.draw.short == "penultimate":
-            return seat.who == following or seat.number == self.current.opener
-        return alone and seat.who == following
-
-    def _before(self, who: str) -> str:
-        """Who sits before a player in the order of the deal."""
-        live = [seat.who for seat in self.current.live]
-        return live[live.index(who) - 1]
-
-    def believed(self, card: str | None, times: int = 1) -> str | None:
-        """As in the base game; a card that went back into the pack may come again."""
-        drawn.forget(self, (card,))
-        return super().believed(card, times)
-
-    # The opening
-
-    def close_betting(self, by: str | None = None) -> None:
-        """As in the base game; without an opening the hand is blank and the next one needs a higher
-        pair.
-        """
-        if not self.unopened:
-            super().close_betting(by)
-            return
-        self.change_current(open=False)
-        self.emit(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
-        self.result(self.current, CircleShown((), None, ("blank",)))
-
-    def record(self, entry: DealtEntry) -> None:
-        """As in the base game; blank hands are counted until one is played. A void round does not
-        count.
-        """
-        last = self.state.current is not None and self.state.current.round == entry.round
-        if last and entry.kind == "result":
-            self.change(blanks=self.state.blanks + 1 if "blank" in entry.marks else 0)
-        super().record(entry)
-
-    def advance(self) -> None:
-        """As in the base game; the opener does not win before proving the hand."""
-        hand = self.state.current
-        if (
-            hand is not None
-            and self.stop is None
-            and hand.showdown
-            and hand.open_whole
-            and len(hand.live) > 1
-        ):
-            ahead = {
-                shown.who for shown in compare(self.book, hand).hands if shown.outcome != "lose"
-            }
-            if f"seat:{hand.opener}" in ahead and not self._opening_is_proved():
-                return
-        super().advance()
-        if self.state.current is not None and self.current.street > 0 and self.current.due:
-            self.dealt()  # who was to discard may play no more
-
-    def win(self, who: str, confirmed_by: str | None = None) -> None:
-        """As in the base game; the opener proves the hand even if all others folded."""
-        if who != f"seat:{self.current.opener}" or self._opening_is_proved():
-            super().win(who, confirmed_by)
-
-    def _opening_is_proved(self) -> bool:
-        """Whether the opener has proved the opening. If not, the opening is false, or the table
-        asks for the opener's cards.
-        """
-        rank = lowest(self.draw, self.state.blanks)
-        found = True if rank is None else proved(self.book, self.current, rank)
-        if found is None:
-            if not self.current.showdown or not self.current.asked:
-                self.change_current(showdown=True, open=False, due=(), asked=True)
-                asks = ("cards.show", "cards.turn", "round.confirm", "deal.error")
-                self.irregular(
-                    "opening_unproven",
-                    detail=f"seat:{self.current.opener}, a pair of {rank} or more",
-                    asks=asks,
-                )
-                self.expect()
-        elif not found:
-            self.false_opening(
-                next(seat for seat in self.current.seats if seat.number == self.current.opener)
-            )
-        return found is True
-
-    def false_opening(self, seat: CircleSeat) -> None:
-        """The opener cannot win. The bets stay in the pot; without another player they wait for the
-        next round.
-        """
-        law = self.book.laws["deal_false_opening"]
-        self.irregular("deal_false_opening", detail=seat.who)
-        self.change_seat(seat.who, status="annulled")
-        self.collect(seat.who, "false_opening", law)
-        if self.current.live:
-            self.advance()
-        else:
-            self.result(self.current, CircleShown((), None, ("false_opening", "pot_stays")))
+    course = moves.course(advance)
+    variant = CircleVariant(
+        remedies={
+            **REMEDIES,
+            "restart_if_first": _restart_if_first,
+            "top": _top,
+            "recut": _recut,
+            "false_opening": _false_opening,
+        },
+        takes={
+            HandAct: act,
+            BoxesSet: set_seats,
+            CardsShow: drawn.show,
+            CardsTurn: drawn.turn_up,
+        },
+        view=view,
+        coming=coming,
+        dealt=dealt,
+        believed=believed,
+        close_betting=close_betting,
+        win=win,
+        noted=noted,
+    )

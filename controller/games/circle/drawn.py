@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from common.contract.commands import CardsShow, CardsTurn
 from common.contract.refusals import RejectedError
-from controller.games.circle import cards
+from controller.games.circle import cards, moves
+from controller.games.circle.moves import CircleTurn
 from controller.games.circle.opening import DISCARD_PILE, FIRST_DEAL_CARDS
 from controller.games.circle.state import CircleSeat
-from controller.games.circle.turn import CircleTurn
 from controller.games.dealt.cards import TableCard
 
 
@@ -76,13 +76,13 @@ def _show_hand(turn: CircleTurn, command: CardsShow, seat: CircleSeat) -> None:
         return
     laid = _laid(own, command.cards)
     if laid is None:
-        turn.doubt("shown_differs", who=seat.who)
+        moves.doubt(turn, "shown_differs", who=seat.who)
         return
     unread = any(card.card is None for card in own.values())
     _discard(turn, seat, {index: card for index, card in own.items() if index not in laid})
     for index, value in laid.items():
         if not own[index].up or own[index].card != value:
-            turn.turn_up(seat.who, index, value)
+            moves.turn_up(turn, seat.who, index, value)
     turn.change_seat(seat.who, discards=0, drawn=unread)
     cards.opened(turn, seat.who)
 
@@ -114,7 +114,7 @@ def _discard(turn: CircleTurn, seat: CircleSeat, discarded: dict[int, TableCard]
         remaining = None if apart or seat.returned else card.card
         turn.change_card(seat.who, index, card=remaining, up=False, gone=True, reading=None)
         if apart:
-            turn.add(replace(card, to=DISCARD_PILE, up=False))
+            moves.add(turn, replace(card, to=DISCARD_PILE, up=False))
 
 
 def forget(turn: CircleTurn, named: tuple[str | None, ...], but: str | None = None) -> None:
@@ -140,7 +140,7 @@ def _show_pile(turn: CircleTurn, command: CardsShow) -> None:
             "cards_counted", who=DISCARD_PILE, cards=len(pile), count=len(command.cards)
         )
     if {card.card for card in pile.values()} - {None, *command.cards}:
-        turn.doubt("shown_differs", who=DISCARD_PILE)
+        moves.doubt(turn, "shown_differs", who=DISCARD_PILE)
     else:
         cards.reveal(turn, DISCARD_PILE, pile, command.cards)
 

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 from common.contract.commands import DealError, VoidReason
 from common.contract.events import CardDealt
 from common.contract.refusals import RejectedError
+from controller.games.circle import moves
 from controller.games.circle.acts import leave_round, settle
+from controller.games.circle.moves import CircleDealError, CircleTurn
 from controller.games.circle.state import EARLY_PLACE, CircleRound, CircleSeat
 from controller.games.circle.streets import around, places, streets
-from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.roles import IN_CHARGE, allow_role
 from controller.games.session import confirmer
 
@@ -48,7 +49,8 @@ def report(turn: CircleTurn, command: DealError) -> None:
         return
     if name not in turn.book.errors:
         raise RejectedError("deal_error_without_rule", error=name, errors=tuple(turn.book.errors))
-    turn.apply(
+    moves.apply(
+        turn,
         CircleDealError(
             name=name,
             who=command.who,
@@ -56,7 +58,7 @@ def report(turn: CircleTurn, command: DealError) -> None:
             count=command.count,
             seen=command.seen,
             by=command,
-        )
+        ),
     )
 
 
@@ -89,7 +91,7 @@ def _withdraw(turn: CircleTurn, command: DealError, what: str) -> None:
     doubt = next((doubt for doubt in about if doubt.what == what), None)
     if doubt is None:
         raise RejectedError("no_such_deal_error", error=command.error)
-    turn.resolve(doubt)
+    moves.resolve(turn, doubt)
     if turn.state.current is not None:
         turn.change_current(confirmed_by=confirmer(command))
     turn.settle()
@@ -115,13 +117,15 @@ def _collect(turn: CircleTurn, error: CircleDealError) -> None:
     if error.name in DECK_ERRORS:
         turn.change(deck=False)
         turn.raise_alert("deck_defective")
-    turn.void(turn.number, REASONS.get(error.name, "misdeal"), turn.book.laws[error.what], error.by)
+    moves.void(
+        turn, turn.number, REASONS.get(error.name, "misdeal"), turn.book.laws[error.what], error.by
+    )
 
 
 def _ask_whether_corrected(turn: CircleTurn, error: CircleDealError) -> None:
     """Ask a person whether the error was corrected."""
     in_round(turn)
-    turn.doubt(error.what, who=error.who)
+    moves.doubt(turn, error.what, who=error.who)
 
 
 def _corrected(turn: CircleTurn, error: CircleDealError) -> None:
@@ -129,7 +133,7 @@ def _corrected(turn: CircleTurn, error: CircleDealError) -> None:
     the round, unless the error is withdrawn.
     """
     if in_round(turn).bets_begun:
-        turn.doubt(error.what, who=error.who, asks=("round.void", "deal.error"))
+        moves.doubt(turn, error.what, who=error.who, asks=("round.void", "deal.error"))
     else:
         _ask_whether_corrected(turn, error)
 
@@ -162,9 +166,9 @@ def _replace(turn: CircleTurn, error: CircleDealError) -> None:
         if not card.up
     )
     for index, row in covered[: error.count]:
-        turn.remove(row, index, error.name, law)
+        moves.remove(turn, row, index, error.name, law)
     if not covered:
-        turn.count_used(error.count)
+        moves.count_used(turn, error.count)
 
 
 def _annul(turn: CircleTurn, error: CircleDealError) -> None:
@@ -173,16 +177,16 @@ def _annul(turn: CircleTurn, error: CircleDealError) -> None:
     law = turn.book.laws[error.what]
     first = next((doubt for doubt in turn.state.doubts if doubt.what == error.what), None)
     leave_round(turn, seat.who, "annulled")
-    turn.collect(seat.who, error.name, law)
+    moves.collect(turn, seat.who, error.name, law)
     if first is None:
-        turn.doubt(error.what, who=seat.who, asks=("deal.error", "round.void"))
+        moves.doubt(turn, error.what, who=seat.who, asks=("deal.error", "round.void"))
         return
-    turn.resolve(first)
+    moves.resolve(turn, first)
     turn.irregular(error.what, detail=seat.who)
     if turn.current.live:
         settle(turn)
     else:
-        turn.void(turn.number, "misdeal", law, error.by)
+        moves.void(turn, turn.number, "misdeal", law, error.by)
 
 
 def _reshuffle(turn: CircleTurn, error: CircleDealError) -> None:
@@ -190,7 +194,7 @@ def _reshuffle(turn: CircleTurn, error: CircleDealError) -> None:
     hand = turn.state.current
     if hand is not None and hand.closed:
         raise RejectedError("cut_over")
-    turn.doubt(error.what, asks=("card.decide",))
+    moves.doubt(turn, error.what, asks=("card.decide",))
 
 
 def _seat(turn: CircleTurn, error: CircleDealError) -> None:
@@ -216,12 +220,12 @@ def _seat(turn: CircleTurn, error: CircleDealError) -> None:
     for card, place in zip(hand.lying, street, strict=False):
         before[card.to] += 1
         index = turn.current.next_index(place.to)
-        turn.add(replace(card, to=place.to))
+        moves.add(turn, replace(card, to=place.to))
         if (place.to, index) != (card.to, before[card.to]):
             turn.emit(
                 CardDealt(round=hand.round, to=place.to, index=index, card=card.face, was=card.to)
             )
-    turn.dealt()
+    turn.variant.dealt(turn)
 
 
 REMEDIES: Mapping[str, Callable[[CircleTurn, CircleDealError], None]] = {

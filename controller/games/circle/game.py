@@ -20,8 +20,7 @@ for what devices and persons say, ``circle.state`` for what is remembered.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
@@ -35,11 +34,11 @@ from controller.games.circle import acts, cards, commands, correction, decisions
 from controller.games.circle.common import CommonTurn
 from controller.games.circle.draw import DrawTurn
 from controller.games.circle.first_to_act import showers
+from controller.games.circle.moves import CircleTurn
 from controller.games.circle.settings import CircleSettings
 from controller.games.circle.showdown import TIE, open_boards, open_hands
 from controller.games.circle.state import CircleState
 from controller.games.circle.stud import StudTurn
-from controller.games.circle.turn import CircleTurn
 from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.game import DealtGame
 from controller.games.dealt.guards import (
@@ -182,25 +181,28 @@ class CircleGame(DealtGame[Circle, CircleSettings, CircleState, CircleTurn]):
     """A variant under one decree with one table's settings."""
 
     state_type = CircleState
-    inputs = INPUTS
 
     def __init__(self, book: Circle, settings: CircleSettings) -> None:
         """Raises ``ValueError`` for a share of the house, or a limit of bets, that the decree does
         not have.
         """
         book = _with_pack(book, settings.pack) if "pack" in book.doubts else book
-        super().__init__(
-            replace(book, low="low-any")
-            if book.low and settings.low_hand == "common_eight"
-            else book,
-            settings,
-        )
         self.turn_type = (
             DrawTurn
             if book.draw
             else StudTurn
             if book.first_to_act[-1].endswith("_up")
             else CommonTurn
+        )
+        rows, takes = INPUTS.commands, self.turn_type.variant.takes
+        self.inputs = INPUTS.also(
+            commands={kind: rows[kind]._replace(apply=apply) for kind, apply in takes.items()}
+        )
+        super().__init__(
+            replace(book, low="low-any")
+            if book.low and settings.low_hand == "common_eight"
+            else book,
+            settings,
         )
         allowed = {rake.of: rake for rake in book.rake}
         if settings.rake is not None:
@@ -215,13 +217,6 @@ class CircleGame(DealtGame[Circle, CircleSettings, CircleState, CircleTurn]):
             raise ValueError(
                 f"limit = {settings.limit!r}: must be one of: {', '.join(book.limits) or 'none'}"
             )
-
-    def handler(
-        self, turn: CircleTurn, received: device.AnyReading | person.AnyCommand
-    ) -> Callable[[CircleTurn, Any], None] | None:
-        """Variants may take an input in their own way."""
-        default = super().handler(turn, received)
-        return turn.takes.get(type(received), default)
 
     def named(self, received: device.AnyReading | person.AnyCommand) -> set[str]:
         """The cards that an input names."""
@@ -253,7 +248,9 @@ class CircleGame(DealtGame[Circle, CircleSettings, CircleState, CircleTurn]):
         """The retained state; of cards, only those face up."""
         hand, on_table = state.current, _on_table(state)
         last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
-        return self.turn(state).view(
+        turn = self.turn(state)
+        return turn.variant.view(
+            turn,
             **self.common(state),
             seated=tuple(state.seated),
             resting={f"seat:{name}": rounds for name, rounds in state.resting.items()},

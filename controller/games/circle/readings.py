@@ -15,7 +15,8 @@ from common.readings import (
     ShufflerState,
     ShufflerVerdict,
 )
-from controller.games.circle.turn import CircleTurn
+from controller.games.circle import moves
+from controller.games.circle.moves import CircleTurn
 from controller.games.poker.readings import track_shuffler, verdict
 
 
@@ -26,7 +27,7 @@ def on_silence(turn: CircleTurn, reading: AnyReading) -> None:
         others = tuple(device for device in silent if device != reading.device)
         turn.change(silent=others if isinstance(reading, LinkUp) else (*others, reading.device))
     if not isinstance(reading, LinkUp) or reading.device in silent:
-        turn.lose_place()
+        moves.lose_place(turn)
 
 
 def on_verdict(turn: CircleTurn, reading: ShufflerVerdict) -> None:

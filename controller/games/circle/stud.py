@@ -8,9 +8,6 @@ that was, a card that came too early.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
-
 from msgspec.structs import replace
 
 from common.contract.commands import CardsShow, HandAct
@@ -22,11 +19,11 @@ from common.contract.events import (
     HandDecided,
 )
 from common.contract.refusals import RejectedError
-from controller.games.circle import acts, cards
+from controller.games.circle import acts, cards, moves
 from controller.games.circle.errors import REMEDIES, in_round, of_a_player
+from controller.games.circle.moves import CircleDealError, CircleTurn, CircleVariant
 from controller.games.circle.state import EARLY_PLACE, CirclePlace, CircleSeat
 from controller.games.circle.streets import streets
-from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.cards import TableCard
 
 DEAD_PLACE = "dead"
@@ -46,11 +43,11 @@ def _hole_cards(turn: StudTurn, error: CircleDealError) -> None:
         turn.irregular(error.what, detail=error.who)  # a dead card belongs to no hand
     elif 0 < index <= HOLE_CARDS and turn.current.street == 0 and not turn.current.bets_begun:
         _first_cards(turn, error, seat, index)
-    elif turn.dealing_last and index == turn.size:
+    elif dealing_last(turn) and index == size(turn):
         _last_card(turn, error, seat, index)
     else:
-        turn.doubt(error.what, who=error.who)
-    turn.release()
+        moves.doubt(turn, error.what, who=error.who)
+    release(turn)
 
 
 def _next_up(turn: StudTurn, error: CircleDealError) -> None:
@@ -58,7 +55,7 @@ def _next_up(turn: StudTurn, error: CircleDealError) -> None:
     seat = of_a_player(turn, error)
     turn.irregular(error.what, detail=seat.who)
     turn.change_seat(seat.who, shown_by_player=True)
-    turn.release()
+    release(turn)
 
 
 def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index: int) -> None:
@@ -72,7 +69,7 @@ def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index
     )
     third = next((place for place in turn.current.due if place.to == seat.who and place.up), None)
     if not both and third is None:
-        turn.doubt(error.what, who=seat.who)  # the third lies open already
+        moves.doubt(turn, error.what, who=seat.who)  # the third lies open already
         return
     what = "deal_both_exposed" if both else error.what
     turn.irregular(what, detail=f"{seat.who}, card {index}")
@@ -84,9 +81,9 @@ def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index
             BetPlaced(round=turn.current.round, who=seat.who, bet="ante", withdrawn=True, by=by)
         )
         turn.change_seat(seat.who, status="annulled")
-        turn.collect(seat.who, error.name, law)
-        turn.none_due(seat.who)
-        turn.advance()
+        moves.collect(turn, seat.who, error.name, law)
+        moves.none_due(turn, seat.who)
+        advance(turn)
     else:
         turn.change_current(
             due=tuple(
@@ -101,22 +98,22 @@ def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index: 
     """
     hand = turn.current
     if hand.spoken and hand.open:
-        turn.doubt(error.what, who=seat.who)
+        moves.doubt(turn, error.what, who=seat.who)
         return
     _is_face_up(turn, seat.who, index)
     if len(hand.live) > HOLE_CARDS:
-        turn.doubt("deal_last_card", who=seat.who, asks=("hand.act", "round.void"))
+        moves.doubt(turn, "deal_last_card", who=seat.who, asks=("hand.act", "round.void"))
         return
     turn.irregular("deal_last_of_two", detail=seat.who)
     turn.change_current(straight_to_showdown=True)
     if hand.open:
-        turn.close_unspoken()
+        close_unspoken(turn)
 
 
 def _is_face_up(turn: StudTurn, who: str, index: int) -> None:
     card = turn.current.by_index(who)[index]
     if not card.up and card.card is not None:
-        turn.turn_up(who, index, card.card)
+        moves.turn_up(turn, who, index, card.card)
     elif not card.up:
         turn.change_card(who, index, up=True)
         turn.irregular("card_unread", asks=("cards.show",), detail=f"{who} {index}")
@@ -141,9 +138,9 @@ def _index(turn: StudTurn, error: CircleDealError, seat: CircleSeat | None) -> i
 
 def show(turn: StudTurn, command: CardsShow) -> None:
     """Show cards; announce again who acts first if it changed and betting has not begun."""
-    before = turn.speaker
+    before = speaker(turn)
     _show(turn, command)
-    after = turn.speaker
+    after = speaker(turn)
     if before is not None and after not in (None, before):
         turn.emit(
             BettingOpened(round=turn.current.round, interval=turn.current.interval, first=after)
@@ -182,7 +179,7 @@ def act(turn: StudTurn, command: HandAct) -> None:
     )
     if doubt is None:
         raise RejectedError("not_asked_to_go_on", who=command.who)
-    turn.resolve(doubt)
+    moves.resolve(turn, doubt)
     turn.emit(
         HandDecided(
             round=turn.current.round, who=command.who, decision=command.action, by=command.by
@@ -198,8 +195,8 @@ def act(turn: StudTurn, command: HandAct) -> None:
         and not turn.current.spoken
         and sum(seat.status == "in" for seat in turn.current.live) <= 1
     ):
-        turn.close_unspoken(command.by)
-    turn.dealt()
+        close_unspoken(turn, command.by)
+    dealt(turn)
 
 
 # Who was skipped, and what came too early
@@ -211,16 +208,16 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
     """
     seat = _player(turn, error)
     assert seat is not None
-    if not turn.dealing_last:
-        turn.apply(replace(error, name="order"))
+    if not dealing_last(turn):
+        moves.apply(turn, replace(error, name="order"))
         return
     hand = turn.current
     order = [
         place.to
-        for place in turn.coming(hand.street)
+        for place in coming(turn, hand.street)
         if place.to != seat.who and place.to.startswith("seat:")
     ]
-    lasts = [hand.positions(seat.who).get(turn.size) for seat in hand.seats]
+    lasts = [hand.positions(seat.who).get(size(turn)) for seat in hand.seats]
     lying = sorted(place for place in lasts if place is not None)
     if (
         not error.seen
@@ -229,7 +226,7 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
         or hand.open
         or hand.showdown
     ):
-        turn.doubt(error.what, who=seat.who)
+        moves.doubt(turn, error.what, who=seat.who)
         return
     turn.irregular(error.what, detail=seat.who)
     if any(hand.cards[place].to == seat.who for place in lying):
@@ -241,7 +238,7 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
     up = {place.to: place.up for place in hand.due}
     left = tuple(CirclePlace(to=who, up=up.get(who, False)) for who in order)
     turn.change_current(due=(*left, CirclePlace(to=seat.who, turn=True)))
-    turn.dealt()
+    dealt(turn)
 
 
 def _moves(turn: StudTurn, place: int, to: str) -> None:
@@ -250,7 +247,9 @@ def _moves(turn: StudTurn, place: int, to: str) -> None:
     if card.to != to:
         turn.change_current(cards=(*cards[:place], replace(card, to=to), *cards[place + 1 :]))
         turn.emit(
-            CardDealt(round=turn.current.round, to=to, index=turn.size, card=card.face, was=card.to)
+            CardDealt(
+                round=turn.current.round, to=to, index=size(turn), card=card.face, was=card.to
+            )
         )
 
 
@@ -262,159 +261,177 @@ def _burn(turn: StudTurn, error: CircleDealError) -> None:
     if hand is None or not hand.open:
         raise RejectedError("betting_not_open")
     turn.irregular(error.what, detail=error.who)
-    turn.count_used(error.count)
-    turn.add(*[TableCard(to=EARLY_PLACE)] * error.count)
+    moves.count_used(turn, error.count)
+    moves.add(turn, *[TableCard(to=EARLY_PLACE)] * error.count)
+
+
+def size(turn: StudTurn) -> int:
+    """Cards that a player has at the end."""
+    deals = [deal.partition(" ") for street in streets(turn.book, turn.settings) for deal in street]
+    return sum(len(letters) for to, _, letters in deals if to == "seats")
+
+
+def speaker(turn: StudTurn) -> str | None:
+    """Who acts first, while betting is open and has not begun."""
+    hand = turn.state.current
+    return moves.first_to_act(turn) if hand is not None and hand.open and not hand.spoken else None
+
+
+def dealing_last(turn: StudTurn) -> bool:
+    """Whether the last street is dealt, or was."""
+    return turn.current.street == len(streets(turn.book, turn.settings)) - 1
+
+
+def deal(
+    turn: StudTurn,
+    card: str | None,
+    reading: int | None = None,
+    *,
+    exposed: bool = False,
+    **how: bool,
+) -> None:
+    """As in the base game; a face-down card that was seen holds up what follows."""
+    place = turn.current.due[0]
+    own = turn.book.errors["exposed"] == "hole_cards"
+    turn.waits = own and exposed and not place.up and place.to != "burn"
+    moves.deal(turn, card, reading, exposed=exposed, **how)
+
+
+def release(turn: StudTurn) -> None:
+    """Continue the deal."""
+    turn.waits = False
+    if turn.state.current is not None:
+        dealt(turn)
+
+
+def dealt(turn: StudTurn) -> None:
+    """As in the base game; who was skipped gets a dead card when the others have theirs."""
+    if turn.waits:
+        return
+    while turn.state.current is not None and turn.current.due and turn.current.due[0].turn:
+        _give_dead(turn, turn.current.due[0].to)
+    moves.dealt(turn)
+
+
+def _give_dead(turn: StudTurn, to: str) -> None:
+    dead = turn.current.cards_of(DEAD_PLACE)[0]
+    index = turn.current.next_index(to)
+    left = tuple(card for card in turn.current.cards if card is not dead)
+    turn.change_current(due=turn.current.due[1:], cards=(*left, replace(dead, to=to)))
+    turn.change_seat(to, shown=False)
+    turn.emit(CardDealt(round=turn.current.round, to=to, index=index, card=None, was=DEAD_PLACE))
+
+
+def advance(turn: StudTurn) -> None:
+    """As in the base game; betting opens when the face-up cards are known."""
+    moves.advance(turn)
+    hand = turn.state.current
+    if hand is not None and hand.street >= 0 and not (hand.due or hand.open or hand.showdown):
+        dealt(turn)
+
+
+def open_betting(turn: StudTurn) -> None:
+    """As in the base game, but not before it is known which cards are face up, and who bets."""
+    unread = any(
+        card.up and card.card is None
+        for seat in turn.current.live
+        for card in turn.current.cards_of(seat.who)
+    )
+    if turn.current.straight_to_showdown:
+        moves.show_down(turn)
+    elif unread or any(doubt.what == "deal_last_card" for doubt in turn.state.doubts):
+        moves.expect(turn)
+    else:
+        moves.open_betting(turn)
+
+
+def close_unspoken(turn: StudTurn, by: str | None = None) -> None:
+    """Cancel an opened betting interval."""
+    turn.change_current(open=False)
+    turn.emit(BettingClosed(round=turn.current.round, interval=turn.current.interval, by=by))
+    moves.show_down(turn)
+
+
+def next_street(turn: StudTurn) -> None:
+    """As in the base game; cards that came too early leave first, and as many as there are
+    players with them.
+    """
+    hand = turn.current
+    if hand.early and turn.book.errors["premature"] == "burn" and not dealing_last(turn):
+        law = turn.book.laws["deal_premature"]
+        moves.remove_hand(turn, EARLY_PLACE)
+        for _ in hand.early:
+            moves.emit_removed(turn, "premature", law)
+        turn.burns = len(hand.live)
+    moves.next_street(turn)
+    turn.burns = 0
+
+
+def coming(turn: StudTurn, street: int) -> tuple[CirclePlace, ...]:
+    """As in the base game; who has shown face-down cards gets the next one face up."""
+    shown_by_player = {seat.who for seat in turn.current.live if seat.shown_by_player}
+    turn.change_current(
+        seats=tuple(replace(seat, shown_by_player=False) for seat in turn.current.seats)
+    )
+    found = tuple(
+        replace(place, up=place.up or place.to in shown_by_player)
+        for place in moves.coming(turn, street)
+    )
+    return (*[CirclePlace(to="burn")] * turn.burns, *found)
+
+
+def check_shortage(turn: StudTurn) -> None:
+    """Where the last cards do not suffice the dead ones are mixed in; if they still do not, one
+    is for all.
+    """
+    hand, dead = turn.current, turn.current.cards_of(DEAD_PLACE)
+    if hand.used is None or not dead or not dealing_last(turn):
+        moves.check_shortage(turn)
+        return
+    left, needed = len(turn.pack) - hand.used, len(hand.due)
+    if needed <= left:
+        return
+    law = turn.book.laws["cards_lacking"]
+    turn.irregular(
+        "cards_lacking",
+        detail=f"{left} cards are left, {needed} are needed: the dead ones are mixed in",
+    )
+    turn.change_current(
+        cards=tuple(card for card in hand.cards if card.to != DEAD_PLACE),
+        used=hand.used - len(dead),
+    )
+    moves.emit_removed(turn, "mixed_in", law, DEAD_PLACE)
+    if needed > left + len(dead):
+        burns = tuple(place for place in hand.due if place.to == "burn")
+        turn.change_current(due=(*burns, CirclePlace(to="board", up=True)))
+        turn.irregular(
+            "cards_lacking",
+            detail=f"{left + len(dead)} cards are left, {needed} are needed: one is for all",
+        )
+    moves.check_shortage(turn)
 
 
 class StudTurn(CircleTurn):
     """One step of a table of stud."""
 
-    takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {
-        HandAct: act,
-        CardsShow: show,
-    }
-    remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {
-        **REMEDIES,
-        "hole_cards": _hole_cards,
-        "next_up": _next_up,
-        "dead_card": _dead_card,
-        "burn": _burn,
-    }
-    _waits = False
+    course = moves.course(advance)
+    variant = CircleVariant(
+        remedies={
+            **REMEDIES,
+            "hole_cards": _hole_cards,
+            "next_up": _next_up,
+            "dead_card": _dead_card,
+            "burn": _burn,
+        },
+        takes={HandAct: act, CardsShow: show},
+        coming=coming,
+        next_street=next_street,
+        check_shortage=check_shortage,
+        deal=deal,
+        dealt=dealt,
+        open_betting=open_betting,
+    )
+    waits = False
     """A face-down card was seen: the deal continues when its fate is decided."""
-    _burns = 0
-
-    @property
-    def size(self) -> int:
-        """Cards that a player has at the end."""
-        deals = [
-            deal.partition(" ") for street in streets(self.book, self.settings) for deal in street
-        ]
-        return sum(len(letters) for to, _, letters in deals if to == "seats")
-
-    @property
-    def speaker(self) -> str | None:
-        """Who acts first, while betting is open and has not begun."""
-        hand = self.state.current
-        return self.first_to_act if hand is not None and hand.open and not hand.spoken else None
-
-    @property
-    def dealing_last(self) -> bool:
-        """Whether the last street is dealt, or was."""
-        return self.current.street == len(streets(self.book, self.settings)) - 1
-
-    def deal(
-        self, card: str | None, reading: int | None = None, *, exposed: bool = False, **how: bool
-    ) -> None:
-        """As in the base game; a face-down card that was seen holds up what follows."""
-        place = self.current.due[0]
-        own = self.book.errors["exposed"] == "hole_cards"
-        self._waits = own and exposed and not place.up and place.to != "burn"
-        super().deal(card, reading, exposed=exposed, **how)
-
-    def release(self) -> None:
-        """Continue the deal."""
-        self._waits = False
-        if self.state.current is not None:
-            self.dealt()
-
-    def dealt(self) -> None:
-        """As in the base game; who was skipped gets a dead card when the others have theirs."""
-        if self._waits:
-            return
-        while self.state.current is not None and self.current.due and self.current.due[0].turn:
-            self._give_dead(self.current.due[0].to)
-        super().dealt()
-
-    def _give_dead(self, to: str) -> None:
-        dead = self.current.cards_of(DEAD_PLACE)[0]
-        index = self.current.next_index(to)
-        left = tuple(card for card in self.current.cards if card is not dead)
-        self.change_current(due=self.current.due[1:], cards=(*left, replace(dead, to=to)))
-        self.change_seat(to, shown=False)
-        self.emit(
-            CardDealt(round=self.current.round, to=to, index=index, card=None, was=DEAD_PLACE)
-        )
-
-    def advance(self) -> None:
-        """As in the base game; betting opens when the face-up cards are known."""
-        super().advance()
-        hand = self.state.current
-        if hand is not None and hand.street >= 0 and not (hand.due or hand.open or hand.showdown):
-            self.dealt()
-
-    def open_betting(self) -> None:
-        """As in the base game, but not before it is known which cards are face up, and who bets."""
-        unread = any(
-            card.up and card.card is None
-            for seat in self.current.live
-            for card in self.current.cards_of(seat.who)
-        )
-        if self.current.straight_to_showdown:
-            self.show_down()
-        elif unread or any(doubt.what == "deal_last_card" for doubt in self.state.doubts):
-            self.expect()
-        else:
-            super().open_betting()
-
-    def close_unspoken(self, by: str | None = None) -> None:
-        """Cancel an opened betting interval."""
-        self.change_current(open=False)
-        self.emit(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
-        self.show_down()
-
-    def next_street(self) -> None:
-        """As in the base game; cards that came too early leave first, and as many as there are
-        players with them.
-        """
-        hand = self.current
-        if hand.early and self.book.errors["premature"] == "burn" and not self.dealing_last:
-            law = self.book.laws["deal_premature"]
-            self.remove_hand(EARLY_PLACE)
-            for _ in hand.early:
-                self.emit_removed("premature", law)
-            self._burns = len(hand.live)
-        super().next_street()
-        self._burns = 0
-
-    def coming(self, street: int) -> tuple[CirclePlace, ...]:
-        """As in the base game; who has shown face-down cards gets the next one face up."""
-        shown_by_player = {seat.who for seat in self.current.live if seat.shown_by_player}
-        self.change_current(
-            seats=tuple(replace(seat, shown_by_player=False) for seat in self.current.seats)
-        )
-        found = tuple(
-            replace(place, up=place.up or place.to in shown_by_player)
-            for place in super().coming(street)
-        )
-        return (*[CirclePlace(to="burn")] * self._burns, *found)
-
-    def check_shortage(self) -> None:
-        """Where the last cards do not suffice the dead ones are mixed in; if they still do not, one
-        is for all.
-        """
-        hand, dead = self.current, self.current.cards_of(DEAD_PLACE)
-        if hand.used is None or not dead or not self.dealing_last:
-            super().check_shortage()
-            return
-        left, needed = len(self.pack) - hand.used, len(hand.due)
-        if needed <= left:
-            return
-        law = self.book.laws["cards_lacking"]
-        self.irregular(
-            "cards_lacking",
-            detail=f"{left} cards are left, {needed} are needed: the dead ones are mixed in",
-        )
-        self.change_current(
-            cards=tuple(card for card in hand.cards if card.to != DEAD_PLACE),
-            used=hand.used - len(dead),
-        )
-        self.emit_removed("mixed_in", law, DEAD_PLACE)
-        if needed > left + len(dead):
-            burns = tuple(place for place in hand.due if place.to == "burn")
-            self.change_current(due=(*burns, CirclePlace(to="board", up=True)))
-            self.irregular(
-                "cards_lacking",
-                detail=f"{left + len(dead)} cards are left, {needed} are needed: one is for all",
-            )
-        super().check_shortage()
+    burns = 0
+    """The cards that leave before the next street, with those that came too early."""

@@ -53,7 +53,11 @@ def test_has_a_law_for_each_report_of_the_game_and_no_other(decree: str, game: s
         else set()
     )
     assert set(book.laws) == {*LAWS, *own}
-    assert set(book.errors.values()) <= {*REMEDIES, *StudTurn.remedies, *DrawTurn.remedies}
+    assert set(book.errors.values()) <= {
+        *REMEDIES,
+        *StudTurn.variant.remedies,
+        *DrawTurn.variant.remedies,
+    }
     assert set(book.first_to_act) <= set(FIRST_TO_ACT)
 
 
