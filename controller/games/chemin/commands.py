@@ -16,6 +16,7 @@ from common.contract.commands import (
 )
 from common.contract.refusals import RejectedError
 from controller.games import shoe, stakes, talla
+from controller.games.chemin import course, moves
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.state import BANK_EARLY, CheminCoup
 from controller.games.dealt.guards import between_rounds
@@ -29,30 +30,30 @@ from controller.games.session import confirmer, sent, undecided, void_law
 
 def open_session(turn: CheminTurn, command: SessionOpen) -> None:
     """Open the table, without a shoe."""
-    turn.open_session(command)
+    turn.open_table(command)
     turn.change(past=shoe.new_session(turn.state.past), last=None)
 
 
 def close_session(turn: CheminTurn, command: SessionClose) -> None:
     """Close the table. A round that has begun is left unresolved, and the shoe is over."""
-    if turn.begun:
-        turn.unresolved(turn.current, "undecided")
+    if moves.begun(turn):
+        moves.unresolved(turn, turn.current, "undecided")
     turn.change(current=None)
-    turn.clear_shoe()
+    moves.clear_shoe(turn)
     talla.close_session(turn, command)
 
 
 def start_shoe(turn: CheminTurn, command: ShoeStart) -> None:
     """Start a shoe."""
     turn.change(current=None)
-    turn.clear_shoe()
+    moves.clear_shoe(turn)
     talla.begin(turn, command, turn.call("cards_pass"))
 
 
 def end_shoe(turn: CheminTurn, command: ShoeEnd) -> None:
     """End the shoe; if the cards left in it were counted, check the count."""
     turn.change(current=None)
-    turn.clear_shoe(command.left)
+    moves.clear_shoe(turn, command.left)
 
 
 # Bets
@@ -68,7 +69,7 @@ def close_bets(turn: CheminTurn, command: BetsClose) -> None:
     turn.change_current(banco=command.banco)
     turn.close_bets(command.by)
     if turn.state.silent:
-        turn.miss()
+        course.miss(turn)
 
 
 def follow_table(turn: CheminTurn, command: TableFollow) -> None:
@@ -86,7 +87,7 @@ def follow_table(turn: CheminTurn, command: TableFollow) -> None:
 def void(turn: CheminTurn, command: RoundVoid) -> None:
     """Void the round: no bet wins or loses, and its cards leave the game."""
     law = void_law(turn, command)
-    turn.void(round_to_void(turn, command).round, command.reason, law, command)
+    moves.void(turn, round_to_void(turn, command).round, command.reason, law, command)
 
 
 def confirm(turn: CheminTurn, command: RoundConfirm) -> None:
@@ -94,9 +95,11 @@ def confirm(turn: CheminTurn, command: RoundConfirm) -> None:
     round_ = round_to_confirm(turn, command)
     who = confirmer(command)
     if isinstance(round_, DealtEntry) or round_.question == "silence":
-        turn.stated_result(round_.round, _winners(turn, command.winner), who)
+        moves.stated_result(turn, round_.round, _winners(turn, command.winner), who)
         return
-    if round_.question == "player_word" and any(map(turn.baccarat, turn.book.hands)):
+    if round_.question == "player_word" and any(
+        course.baccarat(turn, who) for who in turn.book.hands
+    ):
         law = turn.book.laws["player_word"]
         raise RejectedError("baccarat_card", law=law.cited)
     if round_.question == "two_third_cards" and round_.pairs:
@@ -135,7 +138,7 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | DealtEntry:
 
 def changeable(turn: CheminTurn) -> RejectedError | None:
     """No card of a round has come: the shoe may be changed, also while bets are open."""
-    untouched = turn.current_stage() is Phase.BETS_OPEN and not turn.begun
+    untouched = turn.current_stage() is Phase.BETS_OPEN and not moves.begun(turn)
     return None if untouched else between_rounds(turn)
 
 

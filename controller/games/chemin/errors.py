@@ -12,6 +12,7 @@ from common.contract.commands import CardDecide
 from common.contract.refusals import RejectedError
 from controller.games import shoe
 from controller.games.cards import is_card
+from controller.games.chemin import course, moves
 from controller.games.chemin.commands import closed_round
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.hands import any_third, bank_bound_by, first, next_dealt, thirds
@@ -59,12 +60,12 @@ def decide(turn: CheminTurn, command: CardDecide) -> None:
 def _pop_doubtful(turn: CheminTurn) -> Held:
     """Remove and return the doubtful card."""
     assert turn.state.doubt is not None
-    return turn.pop_held(turn.state.doubt)
+    return moves.pop_held(turn, turn.state.doubt)
 
 
 def _waits_on(turn: CheminTurn, now: Held) -> None:
     assert turn.state.doubt is not None
-    turn.replace_held(turn.state.doubt, now)
+    moves.replace_held(turn, turn.state.doubt, now)
 
 
 def _came_face_up(turn: CheminTurn, command: CardDecide, held: Held) -> None:
@@ -73,13 +74,13 @@ def _came_face_up(turn: CheminTurn, command: CardDecide, held: Held) -> None:
         held = _sound(turn, replace(command, action="read"), held)
     _pop_doubtful(turn)
     turn.change_current(confirmed_by=confirmer(command))
-    turn.discard(held.given, "card_exposed", up=True)
+    moves.discard(turn, held.given, "card_exposed", up=True)
 
 
 def _between_rounds(turn: CheminTurn, command: CardDecide, held: Held) -> None:
     """Keep the card as the first of the next round, or remove it."""
     if command.action == "remove":
-        turn.discard(_pop_doubtful(turn).given, held.trouble or "card_out_of_round")
+        moves.discard(turn, _pop_doubtful(turn).given, held.trouble or "card_out_of_round")
     elif command.action in ("accept", "next_round", "read"):
         _waits_on(turn, _sound(turn, command, held))
     else:
@@ -113,7 +114,7 @@ def _accept(turn: CheminTurn, command: CardDecide, held: Held) -> None:
 
 
 def _remove(turn: CheminTurn, command: CardDecide, held: Held) -> None:
-    turn.discard(_pop_doubtful(turn).given, held.trouble or "card_exposed")
+    moves.discard(turn, _pop_doubtful(turn).given, held.trouble or "card_exposed")
     turn.change_current(confirmed_by=confirmer(command))
 
 
@@ -169,9 +170,9 @@ def _question(turn: CheminTurn, command: CardDecide) -> None:
         law = bank_bound_by(turn.book, coup) if what == "bank_word" else None
         for at in coup.third:
             if coup.cards[at].to == whose:
-                turn.remove(at, what, law)
+                moves.remove(turn, at, what, law)
         turn.change_current(question=None, confirmed_by=confirmer(command))
-        turn.decide(whose, "stand", command.by)
+        moves.decide(turn, whose, "stand", command.by)
     elif what == "cards_shown":
         raise RejectedError("exposed_unsaid")
     elif what in ("silence", "overdraw", IN_BASKET):
@@ -190,7 +191,7 @@ def _last(turn: CheminTurn, command: CardDecide) -> None:
     if command.action not in ("remove", "for") or not (held or lie):
         raise RejectedError("no_card_to_decide")
     if command.action == "for":
-        _give(turn, command, _laid(turn, turn.pop_held(len(held) - 1)) if held else lie[-1])
+        _give(turn, command, _laid(turn, moves.pop_held(turn, len(held) - 1)) if held else lie[-1])
         return
     to = "" if held else coup.cards[lie[-1]].to
     if to and coup.words and lie[-1] not in coup.third:
@@ -198,11 +199,11 @@ def _last(turn: CheminTurn, command: CardDecide) -> None:
     if command.who not in (None, to or None):
         raise RejectedError("last_card_with", who=to)
     if held:
-        turn.expose(turn.pop_held(len(held) - 1).given)
+        course.expose(turn, moves.pop_held(turn, len(held) - 1).given)
     else:
         turn.irregular("card_exposed")
-        turn.show(lie[-1])
-        turn.remove(lie[-1], "card_exposed")
+        moves.show(turn, lie[-1])
+        moves.remove(turn, lie[-1], "card_exposed")
 
 
 def _laid(turn: CheminTurn, held: Held) -> int:
@@ -231,15 +232,15 @@ def _give(turn: CheminTurn, command: CardDecide, at: int) -> None:
     if thirds(coup, who) and "two_third_cards" not in turn.book.errors:
         raise RejectedError("hand_has_three", who=who)
     if to == bank:
-        turn.withdraw_word(bank)
+        moves.withdraw_word(turn, bank)
     if who == bank and coup.words.get(bank) != "draw":
-        turn.decide(bank, "draw", command.by)
-    turn.move(at, who)
+        moves.decide(turn, bank, "draw", command.by)
+    moves.move(turn, at, who)
     two = tuple(place for place in coup.third if turn.current.cards[place].to == who)
     if len(two) > 1:  # the law leaves it one; which, its cards say when turned, or a person
         pair = tuple(sorted({*coup.pairs.get(who, ()), *two}))
         turn.change_current(pairs={**coup.pairs, who: pair})
-        turn.ask("two_third_cards", detail=who)
+        moves.ask(turn, "two_third_cards", detail=who)
 
 
 def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
@@ -247,10 +248,10 @@ def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
     over = who == turn.book.bank and "bank_overdealt" in turn.book.errors
     if len(first(turn.current, who)) >= 2 and not over:
         raise RejectedError("hand_has_two", who=who)
-    turn.move(at, who, third=False)
+    moves.move(turn, at, who, third=False)
     if len(first(turn.current, who)) > 2:
         turn.change_current(overdealt=True)
-        turn.once("bank_overdealt", lambda: turn.irregular("bank_overdealt"))
+        moves.once(turn, "bank_overdealt", lambda: turn.irregular("bank_overdealt"))
 
 
 def _which(turn: CheminTurn, command: CardDecide) -> None:
@@ -264,7 +265,7 @@ def _which(turn: CheminTurn, command: CardDecide) -> None:
     turn.change_current(question=None, confirmed_by=confirmer(command))
     for at in places:
         if at != named[0]:
-            turn.remove(at, "two_third_cards")
+            moves.remove(turn, at, "two_third_cards")
 
 
 # What only people see
@@ -312,7 +313,7 @@ def _exposed(turn: CheminTurn, command: CardDecide) -> None:
     who, _ = _whose(turn, command)
     fault = _fault(command)
     turn.change_current(question=None)
-    turn.turn_up(who, command.index)
+    moves.turn_up(turn, who, command.index)
     shown = tuple(index for index, card in enumerate(first(turn.current, who), 1) if card.up)
     turn.change_current(shown={**turn.current.shown, who: shown})
     by_bank = fault == "banker" and len(turn.book.hands) == 1
@@ -349,11 +350,11 @@ def _basket(turn: CheminTurn, command: CardDecide) -> None:
     elif fate is None:
         two_cloths = "basket_void" in turn.book.errors
         unforeseen = two_cloths or fault != "croupier"
-        turn.ask(IN_BASKET, turn.book.void["inspector"] if unforeseen else None, detail=who)
+        moves.ask(turn, IN_BASKET, turn.book.void["inspector"] if unforeseen else None, detail=who)
     else:
         turn.irregular(IN_BASKET, law=turn.book.laws[_BASKET[fate]], detail=who)
         for at in meant if fate != "nine" else (last,):
-            turn.remove(at, IN_BASKET, _BASKET[fate])
+            moves.remove(turn, at, IN_BASKET, _BASKET[fate])
         _set_fate(turn, who, fate)
 
 
@@ -404,10 +405,10 @@ def _set_fate(turn: CheminTurn, who: str, fate: Fate) -> None:
     """Record the hand's fate: it makes no more decisions."""
     coup = turn.current
     if fate == "void" and who == turn.book.bank:
-        turn.void(coup.round, "misdeal", turn.book.laws["basket_void"])
+        moves.void(turn, coup.round, "misdeal", turn.book.laws["basket_void"])
         return
     if fate != "nine":
-        turn.withdraw_word(who)
+        moves.withdraw_word(turn, who)
     turn.change_current(fates={**turn.current.fates, who: fate})
 
 

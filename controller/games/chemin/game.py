@@ -21,7 +21,7 @@ from common.contract.events import AnyEvent
 from common.contract.shown import CheminShown, LastBaccarat
 from controller.games import shoe, stakes
 from controller.games.baccarat import WINNERS
-from controller.games.chemin import commands, errors, readings, words
+from controller.games.chemin import commands, course, errors, readings, words
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import CheminCoup, CheminState
@@ -189,7 +189,7 @@ class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
         free = self.settings.modality == "free"
         return CheminShown(
             **self.common(state),
-            to_act=self.turn(state).to_act(),
+            to_act=course.to_act(self.turn(state)),
             hands={who: _face_up(coup, who) for who in self.book.everyone} if coup else {},
             words=dict(coup.words) if coup else {},
             table_followed=bool(coup and coup.table) or self.settings.banker == "table",

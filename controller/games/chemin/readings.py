@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from common.readings import CardCut, ShoeFault, ShoeReset
 from controller.games import shoe, talla
+from controller.games.chemin import moves
 from controller.games.chemin.course import CheminTurn
 
 
@@ -19,9 +20,9 @@ def on_cut(turn: CheminTurn, _reading: CardCut) -> None:
     plays = cards_came or (coup is not None and turn.settings.cut_first == "play")
     talla.cut(turn, turn.number, int(plays))
     if coup is None:
-        turn.end_shoe("cut")
+        moves.end_shoe(turn, "cut")
     elif not plays:
-        turn.void(coup.round, "inspector", turn.book.laws["shoe_over"])
+        moves.void(turn, coup.round, "inspector", turn.book.laws["shoe_over"])
 
 
 def on_reset(turn: CheminTurn, _reading: ShoeReset) -> None:
@@ -30,10 +31,10 @@ def on_reset(turn: CheminTurn, _reading: ShoeReset) -> None:
     if state.shoe is None or state.shoe.over or not (state.shoe.drawn or state.current):
         return
     if state.current is not None:
-        turn.unresolved(state.current, "undecided")
+        moves.unresolved(turn, state.current, "undecided")
     turn.change(shoe=shoe.lose_count(state.shoe), held=(), carried=())
     turn.irregular("shoe_reset", asks=("shoe.start",))
-    turn.end_shoe("reset")
+    moves.end_shoe(turn, "reset")
 
 
 def on_fault(turn: CheminTurn, reading: ShoeFault) -> None:
@@ -44,8 +45,8 @@ def on_fault(turn: CheminTurn, reading: ShoeFault) -> None:
         return
     coup = turn.state.current
     if reading.fault == "overdraw" and coup is not None and coup.closed and coup.question is None:
-        turn.ask("overdraw")
-        turn.expect()
+        moves.ask(turn, "overdraw")
+        turn.course.expect(turn)
     elif reading.fault == "overdraw":
         turn.irregular("overdraw")
     turn.raise_alert(alert, reading)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from common.contract.commands import CardsTurn, HandDraw, HandStand
 from common.contract.refusals import RejectedError
+from controller.games.chemin import course, moves
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.hands import first, is_open, thirds
 from controller.games.chemin.state import WRONG_POINT, Word
@@ -29,17 +30,17 @@ def _state_word(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     if turn.asks():
         _answer(turn, who, word, by)
         return
-    due = turn.to_act()
+    due = course.to_act(turn)
     if due is not None and who in (None, due):
         _owed(turn)
-        turn.decide(due, word, by)
+        moves.decide(turn, due, word, by)
     elif (
         who in turn.book.hands
         and who is not None
         and {coup.words.get(who), word} == {"draw", "stand"}
     ):
         _contradict(turn, who, word, by)
-    elif who == turn.book.bank and word == "draw" and turn.bank_stood():
+    elif who == turn.book.bank and word == "draw" and course.bank_stood(turn):
         _wrong_point(turn, by)
     elif who == turn.book.bank and due is not None:
         law = turn.book.laws["bank_before_hands"]
@@ -58,7 +59,7 @@ def _wrong_point(turn: CheminTurn, by: str) -> None:
     coup, bank = turn.current, turn.book.bank
     if any(is_open(coup, who) for who in turn.book.hands if who not in coup.fates):
         turn.change_current(bank_fault=True)
-    turn.decide(bank, "draw", by)
+    moves.decide(turn, bank, "draw", by)
 
 
 def _owed(turn: CheminTurn) -> None:
@@ -83,7 +84,7 @@ def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     if coup.words.get(whose) == word:
         raise RejectedError("hand_said_so", who=whose)
     turn.change_current(question=None)
-    turn.decide(whose, word, by)
+    moves.decide(turn, whose, word, by)
 
 
 def _contradict(turn: CheminTurn, who: str, word: Word, by: str) -> None:
@@ -92,13 +93,13 @@ def _contradict(turn: CheminTurn, who: str, word: Word, by: str) -> None:
     late = bool(turn.state.held) or any(not coup.cards[at].gone for at in coup.third)
     if "restored" in turn.book.errors:
         if late:
-            turn.restore(who, word)
+            course.restore(turn, who, word)
         else:
             turn.change_current(said=(*coup.said, f"contradict {who}"))
-            law = turn.law_of_word(who, "words_contradict")
-            turn.ask("words_contradict", turn.book.laws[law], detail=who)
+            law = course.law_of_word(turn, who, "words_contradict")
+            moves.ask(turn, "words_contradict", turn.book.laws[law], detail=who)
     elif not late:
-        turn.decide(who, word, by)
+        moves.decide(turn, who, word, by)
     elif word == "stand" and thirds(coup, who):
         _false_card(turn, who, by)
     else:
@@ -111,10 +112,10 @@ def _false_card(turn: CheminTurn, who: str, by: str) -> None:
     the claim is checked once the bank's cards are turned.
     """
     turn.irregular("false_card")
-    turn.withdraw_word(turn.book.bank)
+    moves.withdraw_word(turn, turn.book.bank)
     turn.change_current(said=(*turn.current.said, "false_card"), table=True)
-    turn.free()
-    turn.decide(who, "stand", by)
+    moves.free(turn)
+    moves.decide(turn, who, "stand", by)
 
 
 def turn_cards(turn: CheminTurn, command: CardsTurn) -> None:
@@ -123,7 +124,7 @@ def turn_cards(turn: CheminTurn, command: CardsTurn) -> None:
     """
     coup, before = turn.current, turn.state
     for who in turn.book.everyone if command.who is None else (command.who,):
-        turn.turn_up(who, command.index)
+        moves.turn_up(turn, who, command.index)
     if coup.question == "words_contradict" and all(
         is_open(turn.current, who) for who in turn.book.hands if f"contradict {who}" in coup.said
     ):
@@ -147,7 +148,7 @@ def _too_early(turn: CheminTurn) -> None:
         done = turn.current.shown.get(who, ())
         new = [index for index, card in enumerate(cards, 1) if card.up and index not in done]
         if new and who not in turn.current.words and who not in turn.current.fates:
-            turn.ask("cards_shown", detail=who)
+            moves.ask(turn, "cards_shown", detail=who)
             return
 
 
@@ -156,7 +157,7 @@ def _too_early(turn: CheminTurn) -> None:
 
 def may_draw(turn: CheminTurn) -> bool:
     """A hand may ask for a card."""
-    return _speaks(turn, "draw") or (not turn.asks() and turn.bank_stood())
+    return _speaks(turn, "draw") or (not turn.asks() and course.bank_stood(turn))
 
 
 def may_stand(turn: CheminTurn) -> bool:
@@ -170,7 +171,7 @@ def _speaks(turn: CheminTurn, word: Word) -> bool:
         return f"hand.{word}" in asks
     words = turn.current.words
     otherwise = any(words.get(who) in {"draw", "stand"} - {word} for who in turn.book.hands)
-    return otherwise or turn.to_act() is not None
+    return otherwise or course.to_act(turn) is not None
 
 
 def of_a_hand(turn: CheminTurn, command: CardsTurn) -> None:
