@@ -17,7 +17,7 @@ PROGRAM = """
 from typing import Any
 from msgspec.structs import replace
 from controller.games.banked.moves import Turn
-from controller.games.blackjack.turn import BlackjackTurn
+from controller.games.blackjack.moves import BlackjackTurn
 from controller.games.chemin.course import CheminTurn
 from controller.games.circle.moves import CircleTurn
 from controller.games.roulette.turn import RouletteTurn

@@ -4,7 +4,7 @@ have in common in their state machines.
 Bets open and close by a person's key; then cards come, face down, where the rules say: read one by
 one by a shoe, in packets from a shuffler, or dealt by hand. A hand becomes known when a person
 turns it (``cards.turn``, if a reader knows it) or names it (``cards.show``). Where to read on:
-``banked.turn`` for the moves, ``banked.readings`` for what devices say, ``banked.commands`` for
+``banked.moves`` for the moves, ``banked.readings`` for what devices say, ``banked.commands`` for
 what people say, ``dealt.cards`` for the cards on the table.
 """
 

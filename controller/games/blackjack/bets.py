@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from common.contract.commands import BetPlace, BetWithdraw
 from common.contract.refusals import RejectedError
 from controller.games import stakes
-from controller.games.blackjack.turn import BlackjackTurn
+from controller.games.blackjack.moves import BlackjackTurn
 from controller.games.guards import FieldCheck, Row, is_open, require
 from controller.games.jackpot import out_of_play, require_in_play
 from controller.games.roles import AT_THE_TABLE

@@ -26,10 +26,10 @@ from common.contract.commands import (
 from common.contract.events import LastRounds, SessionClosed
 from common.contract.refusals import RejectedError
 from controller.games import shoe, talla
-from controller.games.blackjack import bets, decisions
+from controller.games.blackjack import bets, decisions, moves
 from controller.games.blackjack.course import between_plays
+from controller.games.blackjack.moves import BlackjackTurn
 from controller.games.blackjack.state import BlackjackDeal, BlackjackLimit, BlackjackSeat
-from controller.games.blackjack.turn import BlackjackTurn
 from controller.games.dealt.guards import has_shoe
 from controller.games.guards import (
     FieldCheck,
@@ -50,7 +50,7 @@ from controller.games.session import confirmer, void_law
 
 def open_session(turn: BlackjackTurn, command: SessionOpen) -> None:
     """Open the table, without a shoe."""
-    turn.open_session(command)
+    turn.open_table(command)
     turn.change(past=shoe.new_session(turn.state.past), limit=None, last=None, last_shoe=None)
 
 
@@ -96,11 +96,11 @@ def _end_talla(turn: BlackjackTurn, left: int | None = None) -> None:
         reset = turn.state.doubt == "shoe_reset"
         turn.emit(shoe.ended(now, "reset" if reset else "person", left))
         if not reset:  # else the same cards may be put in again
-            turn.count_shoe()
+            moves.count_shoe(turn)
     turn.change(shoe=None, burn=0, held=(), doubt=None)
     limit = turn.state.limit
     if limit is not None and limit.left is None:
-        turn.change_limit()
+        moves.change_limit(turn)
 
 
 # Rounds
@@ -138,8 +138,8 @@ def _begin(turn: BlackjackTurn, command: Command) -> None:
     if deal is not None and between_plays(deal):
         turn.change(current=None)
     elif deal is not None:
-        turn.conclude_unkeyed()
-    turn.open_bets(command.by)
+        moves.conclude_unkeyed(turn)
+    moves.open_bets(turn, command.by)
 
 
 def _is_unbegun(turn: BlackjackTurn, *, closes: bool) -> bool:
@@ -154,7 +154,7 @@ def void(turn: BlackjackTurn, command: RoundVoid) -> None:
     """
     law = void_law(turn, command)
     turn.change(held=() if turn.state.burn == 0 else turn.state.held)
-    turn.void(turn.number, command.reason, law, command)
+    moves.void(turn, turn.number, command.reason, law, command)
 
 
 def confirm(turn: BlackjackTurn, command: RoundConfirm) -> None:
@@ -164,13 +164,13 @@ def confirm(turn: BlackjackTurn, command: RoundConfirm) -> None:
         turn.change_current(confirmed_by=confirmer(command))
     else:
         turn.change_current(confirmed_by=confirmer(command))
-        turn.conclude_unkeyed()
+        moves.conclude_unkeyed(turn)
 
 
 def _leave_round(turn: BlackjackTurn) -> None:
     deal = turn.state.current
     if deal is not None and _needs_outcome(deal):
-        turn.unresolved("undecided")
+        moves.unresolved(turn, "undecided")
     turn.change(current=None, held=())
 
 
@@ -186,7 +186,7 @@ def announce_limit(turn: BlackjackTurn, command: LimitAnnounce) -> None:
     if left is not None:
         turn.emit(LastRounds(purpose="limit", left=left, by=command.by))
     elif turn.state.shoe is None:
-        turn.change_limit()
+        moves.change_limit(turn)
 
 
 def announce_last_rounds(turn: BlackjackTurn, command: LastRoundsAnnounce) -> None:
@@ -207,7 +207,7 @@ def _end_round(turn: BlackjackTurn) -> None:
     """End the round in progress, which has no cards left to come."""
     deal = turn.state.current
     if deal is not None and _needs_outcome(deal):
-        turn.conclude_unkeyed()
+        moves.conclude_unkeyed(turn)
     else:
         turn.change(current=None)
 

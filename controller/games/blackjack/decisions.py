@@ -24,9 +24,9 @@ from common.contract.events import CardsBurned, HandDecided
 from common.contract.refusals import RejectedError
 from common.readings import CardDrawn
 from controller.games import shoe, stakes, talla
-from controller.games.blackjack import course
+from controller.games.blackjack import course, moves
+from controller.games.blackjack.moves import BlackjackTurn
 from controller.games.blackjack.state import DEALER, BlackjackDeal, BlackjackSeat
-from controller.games.blackjack.turn import BlackjackTurn
 from controller.games.cards import is_card
 from controller.games.dealt.guards import has_shoe
 from controller.games.dealt.state import Held
@@ -137,12 +137,12 @@ def _read(turn: BlackjackTurn, command: CardDecide) -> None:
     state, card = turn.state, talla.read_card(command)
     assert state.shoe is not None
     if state.doubt in ("silence", "shoe_reset"):
-        to = turn.belongs()
+        to = moves.belongs(turn)
         if to is None:
             raise RejectedError("decision_before_card")
         counted, trouble = shoe.draw(state.shoe, card)
         turn.change(shoe=counted)
-        turn.place(CardDrawn(at=command.at, card=card), to)
+        moves.place(turn, CardDrawn(at=command.at, card=card), to)
         if trouble is not None:
             turn.irregular(trouble)
         return
@@ -164,7 +164,7 @@ def _accept(turn: BlackjackTurn, _command: CardDecide) -> None:
     """
     state = turn.state
     if state.doubt in ("silence", "shoe_reset"):
-        if state.silent and (state.current is not None or turn.belongs() is not None):
+        if state.silent and (state.current is not None or moves.belongs(turn) is not None):
             raise RejectedError("shoe_silent")
         turn.change(doubt=None)
         return
@@ -180,11 +180,12 @@ def _accept(turn: BlackjackTurn, _command: CardDecide) -> None:
 
 def _remove(turn: BlackjackTurn, _command: CardDecide) -> None:
     """Remove the first waiting card, else the latest one dealt, which was face up in the shoe."""
-    state, why = turn.state, turn.question()
+    state, why = turn.state, moves.question(turn)
     if state.held and (not state.burn or why == "card_exposed"):
         head = state.held[0]
         turn.change(held=state.held[1:])
-        turn.remove(
+        moves.remove_card(
+            turn,
             head.trouble or why or "card_exposed",
             None if head.trouble == "card_exposed" else head.given.card,
         )
@@ -192,13 +193,13 @@ def _remove(turn: BlackjackTurn, _command: CardDecide) -> None:
     deal = state.current
     if deal is None or deal.latest is None:
         raise RejectedError("no_card_to_remove")
-    turn.remove("card_exposed", turn.take_back(deal.latest))
+    moves.remove_card(turn, "card_exposed", moves.take_back(turn, deal.latest))
 
 
 def _exposed(turn: BlackjackTurn, command: CardDecide) -> None:
     """Publish the first waiting card, which did come face up, and remove it from the game."""
     state = turn.state
-    if turn.question() != "card_exposed":
+    if moves.question(turn) != "card_exposed":
         raise RejectedError("face_up_none")
     card = state.held[0].given.card if command.card is None else command.card
     if command.card is not None and card != state.held[0].given.card:
@@ -207,7 +208,7 @@ def _exposed(turn: BlackjackTurn, command: CardDecide) -> None:
             shoe=shoe.reread(state.shoe, state.held[0].given.card, talla.read_card(command))[0]
         )
     turn.change(held=state.held[1:])
-    turn.remove("card_exposed", card)
+    moves.remove_card(turn, "card_exposed", card)
 
 
 def _next_round(turn: BlackjackTurn, _command: CardDecide) -> None:
@@ -239,7 +240,7 @@ def _for(turn: BlackjackTurn, command: CardDecide) -> None:
     if seat is not None and (seat.surrendered or course.worth(turn.rules, seat) >= 21):
         raise RejectedError("hand_out", who=seat.who, law=turn.book.article)
     turn.change(held=turn.state.held[1:])
-    turn.place(head.given, command.who or "")
+    moves.place(turn, head.given, command.who or "")
 
 
 DECISIONS: dict[str, Callable[[BlackjackTurn, CardDecide], None]] = {
@@ -293,7 +294,7 @@ def is_action(turn: BlackjackTurn, command: CardDecide) -> None:  # noqa: ARG001
 
 def is_asked(turn: BlackjackTurn, command: CardDecide) -> None:
     """Reject a decision that nothing waits for; the latest card may be removed."""
-    if turn.question() is None and command.action != "remove":
+    if moves.question(turn) is None and command.action != "remove":
         raise RejectedError("no_card_to_decide")
 
 
@@ -301,7 +302,7 @@ def card_waits(turn: BlackjackTurn) -> bool:
     """Something waits for a person, or the latest card may be removed."""
     deal = turn.state.current
     latest = deal is not None and deal.latest is not None
-    return turn.question() is not None or bool(turn.state.held) or latest
+    return moves.question(turn) is not None or bool(turn.state.held) or latest
 
 
 CARD_DECIDE = Row(

@@ -12,7 +12,7 @@ boxes and cards leave one possibility; else it is unresolved.
 In the triple game each play of the dealer against the same hands is a round with its own
 settlement; only the first opens its bets.
 
-Where to read on: ``blackjack.course`` for the rules of a round, ``blackjack.turn`` for the moves,
+Where to read on: ``blackjack.course`` for the rules of a round, ``blackjack.moves`` for the moves,
 ``blackjack.readings`` for what the shoe reports, ``blackjack.commands`` and ``blackjack.decisions``
 for what people command.
 """
@@ -26,9 +26,9 @@ from controller.games import shoe, stakes, talla
 from controller.games.blackjack import bets, commands, course, readings
 from controller.games.blackjack.course import BlackjackRules
 from controller.games.blackjack.hands import points
+from controller.games.blackjack.moves import BlackjackTurn, bands
 from controller.games.blackjack.settings import BlackjackSettings, faults
 from controller.games.blackjack.state import BlackjackState
-from controller.games.blackjack.turn import BlackjackTurn, bands
 from controller.games.dealt.arrivals import on_card, on_silence
 from controller.games.dealt.game import DealtGame
 from controller.games.jackpot import on_standing
@@ -77,10 +77,6 @@ class BlackjackGame(DealtGame[Blackjack, BlackjackSettings, BlackjackState, Blac
     def jackpot_bet(self) -> str | None:
         """The bet on a jackpot, if this table has one."""
         return "accumulated" if self.settings.accumulated_bets else None
-
-    def turn(self, state: BlackjackState) -> BlackjackTurn:
-        """One step of the game from this state."""
-        return BlackjackTurn(self.rules, state)
 
     def choices(self) -> Choices:
         """The bets."""

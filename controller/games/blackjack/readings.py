@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from common.readings import CardCut, ShoeReset
 from controller.games import shoe, talla
-from controller.games.blackjack.turn import BlackjackTurn
+from controller.games.blackjack import moves
+from controller.games.blackjack.moves import BlackjackTurn
 
 
 def on_cut(turn: BlackjackTurn, _reading: CardCut) -> None:
@@ -27,7 +28,7 @@ def on_cut(turn: BlackjackTurn, _reading: CardCut) -> None:
     if begun:
         turn.change_current(last=True)
     elif not plays:
-        turn.end_talla()
+        moves.end_talla(turn)
 
 
 def on_reset(turn: BlackjackTurn, _reading: ShoeReset) -> None:
@@ -35,4 +36,4 @@ def on_reset(turn: BlackjackTurn, _reading: ShoeReset) -> None:
     on the table were seen.
     """
     if turn.state.shoe is not None and turn.state.shoe.drawn:
-        turn.lose_place("shoe_reset")
+        moves.lose_place(turn, "shoe_reset")

@@ -7,7 +7,7 @@ up. When all cards are face up (``card.turned``) the round has its ``round.resul
 reveals nothing that has not been seen at the table, even if it knows it: a wrong decision is found
 when cards are turned.
 
-Where to read on: ``chemin.course`` for where cards go and what follows by itself; ``chemin.turn``
+Where to read on: ``chemin.course`` for where cards go and what follows by itself; ``chemin.moves``
 for the moves that it consists of; ``chemin.readings`` for what else the shoe reports;
 ``chemin.commands``, ``chemin.words`` and ``chemin.errors`` for what a person commands;
 ``chemin.hands`` for the rules as pure functions; ``chemin.state`` for what is remembered.

@@ -13,7 +13,7 @@ family with other errors adds them to ``circle.errors.REMEDIES``, another way to
 turn: ``circle.common``, ``circle.stud``, ``circle.draw``.
 
 Where to read on: ``circle.streets`` for how cards go round, ``circle.showdown`` for who wins,
-``circle.turn`` for the course and the moves that all is made of, ``circle.readings``,
+``circle.moves`` for the course and the moves that all is made of, ``circle.readings``,
 ``circle.cards``, ``circle.acts``, ``circle.errors``, ``circle.decisions`` and ``circle.commands``
 for what devices and persons say, ``circle.state`` for what is remembered.
 """

@@ -13,7 +13,7 @@ Any error of the deal makes the whole play void: a person says it (``deal.error`
 word stops the round until one decides.
 
 Where to read on: ``house_poker.course`` for the rules of a round, ``house_poker.pays`` for what is
-paid, ``house_poker.turn`` for the moves, ``house_poker.readings`` for devices,
+paid, ``house_poker.moves`` for the moves, ``house_poker.readings`` for devices,
 ``house_poker.commands`` and ``house_poker.decisions`` for people.
 """
 
