@@ -432,7 +432,7 @@ def _jackpot(at: KeyPath, table: TableConfig) -> Flaws:
                 (*at, "settings", "out_of_play"),
                 "the table is not linked to a jackpot; set `jackpot`, or remove this key",
             )
-    elif getattr(game, "jackpot_bet", None) is None:
+    elif game.jackpot_bet is None:
         advice = (
             f"set {JACKPOT_SETTINGS[table.game]} in its settings, or "
             if table.game in JACKPOT_SETTINGS

@@ -31,6 +31,11 @@ class Game(Protocol):
     """
 
     @property
+    def jackpot_bet(self) -> str | None:
+        """The bet on a jackpot, if this table has one."""
+        ...
+
+    @property
     def settled_by(self) -> Mapping[str, tuple[Role, ...]]:
         """The commands that settle an unresolved round, and the roles that may give each."""
         ...

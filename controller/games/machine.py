@@ -4,10 +4,9 @@ what is confidential.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from common.contract.commands import (
     COMMANDS,
@@ -120,22 +119,62 @@ T = TypeVar("T", bound=GameState)
 M = TypeVar("M", bound=Step)
 
 
-class Machine(ABC, Generic[B, S, T, M]):
-    """A game under one decree with one table's settings: the base of all games.
-
-    A game supplies its types of state and turn, its inputs, and what it publishes.
+class Kind(NamedTuple):
+    """What makes a game. Each function but ``prepare``, ``rules`` and ``named`` gets the game
+    first.
     """
 
-    state_type: type[T]
-    turn_type: Callable[..., M]
+    state_type: type[Any]
+    turn_type: Callable[..., Any]
+    """Makes one step from book, settings, state and rules."""
     inputs: Inputs
+    show: Callable[[Any, Any], AnyShown]
+    """The retained state; of cards, only those face up."""
+    history: Callable[[Any, Any], list[AnyLine]]
+    """The latest rounds of the session, oldest first."""
+    prepare: Callable[[Any, Any], Any] = lambda book, _: book
+    """The page of the rulebook as these settings make it. Raises ``ValueError`` for settings that
+    the decree does not allow.
+    """
+    rules: Callable[[Any, Any], Any] = lambda *_: None
+    """What each turn needs that derives from book and settings."""
+    choices: Callable[[Any], Choices] = lambda _: {}
+    """By command and field, the values that the game and its decree know, besides the reasons to
+    void a round.
+    """
+    jackpot_bet: Callable[[Any], str | None] = lambda _: None
+    """The bet on a jackpot, if this table has one."""
     face_down: bool = True
-    rules: Any = None
-    """What the game derives from decree and settings for each turn, if anything."""
+    """Whether cards are ever face down."""
+    confidential: Callable[[Any, Any, Any], bool | None] = lambda *_: None
+    """Whether an input in this state is confidential; None if the cards that it names decide."""
+    named: Callable[[Any], set[str]] = lambda _: set()
+    """The cards named by an input of this game."""
+    seen: Callable[[Any, Any], set[str]] = lambda *_: set()
+    """The cards that are face up and that an input may name again. In most games no card is named
+    again once it is face up.
+    """
+    hears: Callable[[Any, Any], bool] = lambda *_: True
+    """Whether the turn, the first argument, handles this input at all."""
+    decider_kind: Callable[[Any, Any], str] = lambda *_: ""
+    """The kind of a command to the turn, besides the reason to void a round, that a decree may
+    reserve for certain roles; empty if it has none.
+    """
+
+
+class Machine(Generic[B, S, T, M]):
+    """A game under one decree with one table's settings. Each game supplies its kind."""
+
+    kind: ClassVar[Kind]
 
     def __init__(self, book: B, settings: S) -> None:
-        self.book = book
+        kind = self.kind
+        self.book: B = kind.prepare(book, settings)
         self.settings = settings
+        self.rules = kind.rules(self.book, settings)
+        self.state_type: type[T] = kind.state_type
+        self.inputs = kind.inputs
+        self.face_down = kind.face_down
         self._handlers = self.inputs.takes
         self.appoint({})
         self._commands = tuple(kind for kind in COMMANDS if kind in self.roles)
@@ -159,15 +198,8 @@ class Machine(ABC, Generic[B, S, T, M]):
 
     def turn(self, state: T) -> M:
         """One step of the game from this state."""
-        return self.turn_type(self.book, self.settings, state, self.rules)
-
-    def handler(
-        self,
-        turn: M,  # noqa: ARG002 - some games look
-        received: AnyReading | AnyCommand,
-    ) -> Callable[[M, Any], None] | None:
-        """The function that handles this input now; None if the game ignores it."""
-        return self._handlers.get(type(received))
+        turn: M = self.kind.turn_type(self.book, self.settings, state, self.rules)
+        return turn
 
     def step(self, state: T, received: AnyReading | AnyCommand) -> tuple[T, tuple[AnyEvent, ...]]:
         """The next state and the events of one input. Raises ``RejectedError`` for a command that
@@ -178,17 +210,11 @@ class Machine(ABC, Generic[B, S, T, M]):
             allow(received, self.roles)
             self._allow_kind(turn, received)
             self.inputs.commands[type(received)].require(turn, received)
-        handle = self.handler(turn, received)
-        if handle is not None:
+        handle = self._handlers.get(type(received))
+        if handle is not None and self.kind.hears(turn, received):
             handle(turn, received)
             turn.after_input()
         return turn.state, tuple(turn.events)
-
-    def decider_kind(self, turn: M, command: AnyCommand) -> str:  # noqa: ARG002 - some games look
-        """The kind of a command, for example the reason to void a round, that a decree may reserve
-        for certain roles; empty if it has none.
-        """
-        return command.reason if isinstance(command, RoundVoid) else ""
 
     def roles_by_reason(self, command: str) -> dict[str, tuple[Role, ...]]:
         """The roles that the decree names for values of the command's field ``reason``."""
@@ -202,7 +228,10 @@ class Machine(ABC, Generic[B, S, T, M]):
 
     def _allow_kind(self, turn: M, command: AnyCommand) -> None:
         """Reject a role that the decree does not name for this kind of the command."""
-        kind = self.decider_kind(turn, command)
+        if isinstance(command, RoundVoid):
+            kind: str = command.reason
+        else:
+            kind = self.kind.decider_kind(turn, command)
         if kind and (cell := self.deciders.get(f"{tag_of(type(command))} {kind}")):
             allow_role(command.role, cell.roles)
 
@@ -216,7 +245,8 @@ class Machine(ABC, Generic[B, S, T, M]):
 
     def choices(self) -> Choices:
         """By command and field, the values that the game and its decree know."""
-        return {RoundVoid: {"reason": tuple(self.book.void)}} if self.book.void else {}
+        void: Choices = {RoundVoid: {"reason": tuple(self.book.void)}} if self.book.void else {}
+        return {**void, **self.kind.choices(self)}
 
     def confidential(
         self, state: T, received: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]
@@ -225,32 +255,37 @@ class Machine(ABC, Generic[B, S, T, M]):
         fault about a card may name it. Only a person may name a face-up card again: a reader that
         does so misread another card.
         """
+        decided = self.kind.confidential(self, state, received)
+        if decided is not None:
+            return decided
         if isinstance(received, ShoeFault):
             return received.fault in CARD_FAULTS
-        open_cards = self.seen(state) if isinstance(received, Command) else set()
+        open_cards = self.kind.seen(self, state) if isinstance(received, Command) else set()
         return not self.named(received) <= revealed(events) | open_cards
 
     def named(self, received: AnyReading | AnyCommand) -> set[str]:
         """The cards named by an input."""
         if isinstance(received, ShufflerVerdict):
             return {*received.missing, *received.extra}
-        return (
-            {received.card}
-            if isinstance(received, CardDrawn | CardDecide) and received.card is not None
-            else set()
-        )
+        if isinstance(received, CardDrawn | CardDecide):
+            return set() if received.card is None else {received.card}
+        return self.kind.named(received)
 
-    def seen(self, state: T) -> set[str]:  # noqa: ARG002 - in most games no card is named again once it is face up
-        """The cards that are face up and that an input may name again."""
-        return set()
+    @property
+    def jackpot_bet(self) -> str | None:
+        """The bet on a jackpot, if this table has one."""
+        return self.kind.jackpot_bet(self)
 
-    @abstractmethod
     def show(self, state: T) -> AnyShown:
         """The retained state; of cards, only those face up."""
+        return self.kind.show(self, state)
 
-    @abstractmethod
     def history(self, state: T) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""
+        return self.kind.history(self, state)
+
+
+AnyMachine = Machine[Any, Any, Any, Any]
 
 
 def revealed(events: Iterable[AnyEvent]) -> set[str]:

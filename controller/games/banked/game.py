@@ -14,18 +14,14 @@ from typing import Any
 
 from common import readings as device
 from common.contract import commands as person
-from common.contract.commands import AnyCommand
 from common.contract.shown import Cards
-from common.readings import AnyReading
 from controller.games import talla
 from controller.games.banked import commands, readings
-from controller.games.banked.moves import BankedTurn
-from controller.games.banked.state import BankedDeal, BankedState
+from controller.games.banked.state import BankedDeal
 from controller.games.dealt import cards as on_table
+from controller.games.dealt import game as dealt
 from controller.games.dealt.arrivals import on_card
-from controller.games.dealt.game import DealtGame
-from controller.games.machine import SILENCES, Inputs
-from controller.games.poker.machine import named
+from controller.games.machine import SILENCES, AnyMachine, Inputs, Machine
 
 INPUTS = Inputs(
     readings={
@@ -49,31 +45,13 @@ INPUTS = Inputs(
 )
 
 
-class BankedGame(DealtGame[Any, Any, Any, Any]):
-    """Such a game under one decree with one table's settings. A game supplies its ``Turn``,
-    ``State`` and inputs.
-    """
-
-    state_type: type[BankedState]
-    turn_type: type[BankedTurn[Any, Any, Any, Any]]
-    inputs = INPUTS
-
-    def asks(self, state: Any) -> tuple[str, ...]:
-        """The commands one of which the table waits for."""
-        commands: tuple[str, ...] = self.turn(state).asks()
-        return commands
-
-    def common(self, state: Any) -> dict[str, Any]:
-        """The fields of ``BankedShown``: the retained state of every such table."""
-        deal: BankedDeal | None = state.current
-        return super().common(state) | {
-            "boxes": state.boxes,
-            "hands": _hands(deal) if deal else {},
-        }
-
-    def named(self, received: AnyReading | AnyCommand) -> set[str]:
-        """The cards named by an input."""
-        return named(received) or super().named(received)
+def common(game: AnyMachine, state: Any) -> dict[str, Any]:
+    """The fields of ``BankedShown``: the retained state of every such table."""
+    deal: BankedDeal | None = state.current
+    return dealt.common(game, state) | {
+        "boxes": state.boxes,
+        "hands": _hands(deal) if deal else {},
+    }
 
 
 def _hands(deal: BankedDeal) -> dict[str, Cards]:
@@ -83,3 +61,12 @@ def _hands(deal: BankedDeal) -> dict[str, Cards]:
         who: tuple(card.card if card.up else None for card in on_table.hand(deal.cards, who))
         for who in names
     }
+
+
+class BankedGame(Machine[Any, Any, Any, Any]):
+    """Such a game under one decree with one table's settings."""
+
+    def asks(self, state: Any) -> tuple[str, ...]:
+        """The commands one of which the table waits for."""
+        commands: tuple[str, ...] = self.turn(state).asks()
+        return commands

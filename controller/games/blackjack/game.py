@@ -29,10 +29,10 @@ from controller.games.blackjack.hands import points
 from controller.games.blackjack.moves import BlackjackTurn, bands
 from controller.games.blackjack.settings import BlackjackSettings, faults
 from controller.games.blackjack.state import BlackjackState
+from controller.games.dealt import game as dealt
 from controller.games.dealt.arrivals import on_card, on_silence
-from controller.games.dealt.game import DealtGame
 from controller.games.jackpot import on_standing
-from controller.games.machine import SILENCES, Choices, Inputs
+from controller.games.machine import SILENCES, Choices, Inputs, Kind, Machine
 from controller.rulebooks.blackjack import Blackjack
 
 INPUTS = Inputs(
@@ -54,7 +54,57 @@ INPUTS = Inputs(
 )
 
 
-class BlackjackGame(DealtGame[Blackjack, BlackjackSettings, BlackjackState, BlackjackTurn]):
+def prepare(book: Blackjack, settings: BlackjackSettings) -> Blackjack:
+    """Return the page. Raise ``ValueError`` for settings that the decree does not allow."""
+    if wrong := faults(settings, book):
+        raise ValueError(f"{'; '.join(wrong)}: {book.article}")
+    stakes.refuse_unlawful(settings.highest, bands(book, settings))
+    return book
+
+
+def jackpot_bet(game: BlackjackGame) -> str | None:
+    """The bet on a jackpot, if this table has one."""
+    return "accumulated" if game.settings.accumulated_bets else None
+
+
+def choices(game: BlackjackGame) -> Choices:
+    """The bets."""
+    offered = tuple(bets.offered(game.turn(game.begin()), ""))
+    return {
+        person.BetPlace: {"bet": offered},
+        person.BetWithdraw: {"bet": offered},
+    }
+
+
+def show(game: BlackjackGame, state: BlackjackState) -> BlackjackShown:
+    """The retained state. Every card on the table is face up."""
+    deal, common = state.current, dealt.common(game, state)
+    to_act = course.turn(game.rules, deal) if deal else None
+    del common["unresolved"]  # the result of a round cannot be given later
+    return BlackjackShown(
+        **common,
+        turn=to_act.who if to_act and not state.doubt else None,
+        hands={
+            seat.who: BlackjackHand(seat.cards, course.worth(game.rules, seat))
+            for seat in deal.seats
+        }
+        if deal
+        else {},
+        dealer=BlackjackHand(deal.dealer, points(deal.dealer)) if deal and deal.dealer else None,
+        bets=stakes.shown(deal),
+        insurance=bool(deal and deal.insurance),
+        even_money=tuple(course.even_money_hands(game.rules, deal)) if deal else (),
+        play=deal.play if deal else None,
+        last_round=deal.last if deal else False,
+        last_shoe=state.last_shoe,
+        shoe=shoe.show(state.shoe),
+        boxes=game.rules.boxes,
+        next_minimum=state.limit.minimum if state.limit else None,
+        jackpot_standing=state.jackpot,
+    )
+
+
+class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, BlackjackTurn]):
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
     the decree does not allow.
 
@@ -62,56 +112,15 @@ class BlackjackGame(DealtGame[Blackjack, BlackjackSettings, BlackjackState, Blac
     published either.
     """
 
-    state_type = BlackjackState
-    turn_type = BlackjackTurn
-    inputs = INPUTS
-
-    def __init__(self, book: Blackjack, settings: BlackjackSettings) -> None:
-        if wrong := faults(settings, book):
-            raise ValueError(f"{'; '.join(wrong)}: {book.article}")
-        stakes.refuse_unlawful(settings.highest, bands(book, settings))
-        super().__init__(book, settings)
-        self.rules = BlackjackRules(book, settings)
-
-    @property
-    def jackpot_bet(self) -> str | None:
-        """The bet on a jackpot, if this table has one."""
-        return "accumulated" if self.settings.accumulated_bets else None
-
-    def choices(self) -> Choices:
-        """The bets."""
-        offered = tuple(bets.offered(self.turn(self.begin()), ""))
-        return {
-            **super().choices(),
-            person.BetPlace: {"bet": offered},
-            person.BetWithdraw: {"bet": offered},
-        }
-
-    def show(self, state: BlackjackState) -> BlackjackShown:
-        """The retained state. Every card on the table is face up."""
-        deal, common = state.current, self.common(state)
-        to_act = course.turn(self.rules, deal) if deal else None
-        del common["unresolved"]  # the result of a round cannot be given later
-        return BlackjackShown(
-            **common,
-            turn=to_act.who if to_act and not state.doubt else None,
-            hands={
-                seat.who: BlackjackHand(seat.cards, course.worth(self.rules, seat))
-                for seat in deal.seats
-            }
-            if deal
-            else {},
-            dealer=BlackjackHand(deal.dealer, points(deal.dealer))
-            if deal and deal.dealer
-            else None,
-            bets=stakes.shown(deal),
-            insurance=bool(deal and deal.insurance),
-            even_money=tuple(course.even_money_hands(self.rules, deal)) if deal else (),
-            play=deal.play if deal else None,
-            last_round=deal.last if deal else False,
-            last_shoe=state.last_shoe,
-            shoe=shoe.show(state.shoe),
-            boxes=self.rules.boxes,
-            next_minimum=state.limit.minimum if state.limit else None,
-            jackpot_standing=state.jackpot,
-        )
+    rules: BlackjackRules
+    kind = Kind(
+        state_type=BlackjackState,
+        turn_type=BlackjackTurn,
+        inputs=INPUTS,
+        show=show,
+        history=dealt.history,
+        choices=choices,
+        jackpot_bet=jackpot_bet,
+        prepare=prepare,
+        rules=BlackjackRules,
+    )

@@ -22,8 +22,10 @@ from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn, cells_course
 from controller.games.guards import FieldCheck
+from controller.games.machine import Kind
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels import commands as wheel_commands
+from controller.games.wheels import game as wheels
 from controller.games.wheels.state import WheelEntry
 from controller.rulebooks.wheels import Boule
 
@@ -136,6 +138,36 @@ INPUTS = cells.INPUTS.also(
 )
 
 
+def prepare(book: Boule, settings: BouleSettings) -> Boule:
+    """Return the page. Raise ``ValueError`` for settings that the decree does not allow."""
+    wrong = faults(settings.holes, book)
+    if wrong:
+        raise ValueError(f"holes: {'; '.join(wrong[:3])}")
+    stakes.refuse_unlawful(settings.highest, limits(book))
+    return book
+
+
+def show(game: BouleGame, state: BouleState) -> BouleShown:
+    """The retained state."""
+    tally = state.tally()
+    return BouleShown(
+        **wheels.common(game, state),
+        last_colour=_colour(game, tally.number),
+        thrower=state.thrower,
+        throws=state.throws,
+        counts=tally.counts,
+    )
+
+
+def _colour(game: BouleGame, number: Number | None) -> Colour | None:
+    return None if number is None else chances(int(number), game.book).colour
+
+
+def limits(book: Boule) -> dict[str, stakes.Band]:
+    """The highest stakes that the decree allows each kind of bet."""
+    return {name: stakes.Band(bet.limits, span=True) for name, bet in book.bets.items()}
+
+
 class BouleGame(CellsGame):
     """Boule under one decree with one table's settings. Raises ``ValueError`` for settings that the
     decree does not allow.
@@ -143,32 +175,15 @@ class BouleGame(CellsGame):
 
     book: Boule
     settings: BouleSettings
-    state_type = BouleState
-    turn_type = BouleTurn
-    inputs = INPUTS
-
-    def __init__(self, book: Boule, settings: BouleSettings) -> None:
-        wrong = faults(settings.holes, book)
-        if wrong:
-            raise ValueError(f"holes: {'; '.join(wrong[:3])}")
-        stakes.refuse_unlawful(settings.highest, limits(book))
-        super().__init__(book, settings)
-
-    def show(self, state: BouleState) -> BouleShown:
-        """The retained state."""
-        tally = state.tally()
-        return BouleShown(
-            **self.common(state),
-            last_colour=self._colour(tally.number),
-            thrower=state.thrower,
-            throws=state.throws,
-            counts=tally.counts,
-        )
-
-    def _colour(self, number: Number | None) -> Colour | None:
-        return None if number is None else chances(int(number), self.book).colour
-
-
-def limits(book: Boule) -> dict[str, stakes.Band]:
-    """The highest stakes that the decree allows each kind of bet."""
-    return {name: stakes.Band(bet.limits, span=True) for name, bet in book.bets.items()}
+    kind = Kind(
+        state_type=BouleState,
+        turn_type=BouleTurn,
+        inputs=INPUTS,
+        show=show,
+        history=wheels.history,
+        prepare=prepare,
+        choices=wheels.choices,
+        face_down=False,
+        confidential=wheels.hide_nothing,
+        hears=wheels.hears,
+    )

@@ -9,14 +9,14 @@ person in charge to decide.
 
 from __future__ import annotations
 
+from typing import Any
+
 from common.contract.commands import BetsOpen
 from common.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 from controller.games.cells import commands, readings
-from controller.games.cells.state import CellsState
-from controller.games.cells.turn import CellsTurn
+from controller.games.machine import Machine
 from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels import game as wheels
-from controller.games.wheels.game import WheelGame
 
 INPUTS = wheels.INPUTS.also(
     readings={
@@ -29,9 +29,5 @@ INPUTS = wheels.INPUTS.also(
 )
 
 
-class CellsGame(WheelGame):
-    """The base of both games; each adds its retained state."""
-
-    state_type: type[CellsState]
-    turn_type: type[CellsTurn]
-    inputs = INPUTS
+class CellsGame(Machine[Any, Any, Any, Any]):
+    """The base of both games, which adds nothing."""

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from common import readings as device
 from common.contract import commands as person
-from common.contract.events import AnyEvent
 from common.contract.shown import CheminShown, LastBaccarat
 from controller.games import shoe, stakes
 from controller.games.baccarat import WINNERS
@@ -25,9 +24,9 @@ from controller.games.chemin import commands, course, errors, readings, words
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import CheminCoup, CheminState
+from controller.games.dealt import game as dealt
 from controller.games.dealt.arrivals import on_card, on_silence
 from controller.games.dealt.cards import hand
-from controller.games.dealt.game import DealtGame
 from controller.games.dealt.guards import bets_open, between_rounds, has_shoe
 from controller.games.dealt.state import DealtEntry
 from controller.games.guards import (
@@ -43,7 +42,7 @@ from controller.games.guards import (
     rounds_left,
     voidable,
 )
-from controller.games.machine import SILENCES, Choices, Inputs
+from controller.games.machine import SILENCES, Choices, Inputs, Kind, Machine
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import LAST_ROUNDS
 from controller.rulebooks.chemin import Chemin
@@ -135,73 +134,61 @@ INPUTS = Inputs(
 )
 
 
-class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
-    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
-    the decree does not allow.
-    """
+def prepare(book: Chemin, settings: CheminSettings) -> Chemin:
+    """Return the page. Raise ``ValueError`` for settings that the decree does not allow."""
+    if settings.modality not in book.deductions:
+        raise ValueError(f"modality: the decree has {', '.join(book.deductions)}: {book.article}")
+    return book
 
-    state_type = CheminState
-    turn_type = CheminTurn
-    inputs = INPUTS
 
-    def __init__(self, book: Chemin, settings: CheminSettings) -> None:
-        if settings.modality not in book.deductions:
-            raise ValueError(
-                f"modality: the decree has {', '.join(book.deductions)}: {book.article}"
-            )
-        super().__init__(book, settings)
+def decider_kind(turn: CheminTurn, command: person.AnyCommand) -> str:
+    """Also the refusal of a card that was drawn before the bets were closed."""
+    doubt = turn.state.doubt
+    if isinstance(command, person.CardDecide) and command.action == "remove" and doubt is not None:
+        early = turn.state.held[doubt].trouble == "card_before_close"
+        return "early" if early else ""
+    return ""
 
-    def decider_kind(self, turn: CheminTurn, command: person.AnyCommand) -> str:
-        """Also the refusal of a card that was drawn before the bets were closed."""
-        doubt = turn.state.doubt
-        if (
-            isinstance(command, person.CardDecide)
-            and command.action == "remove"
-            and doubt is not None
-        ):
-            early = turn.state.held[doubt].trouble == "card_before_close"
-            return "early" if early else ""
-        return super().decider_kind(turn, command)
 
-    def choices(self) -> Choices:
-        """The hands that take bets."""
-        bets = self.book.everyone if self.book.bank_bets else self.book.hands
-        return {
-            **super().choices(),
-            person.BetPlace: {"bet": bets},
-            person.BetWithdraw: {"bet": bets},
-        }
+def choices(game: CheminGame) -> Choices:
+    """The hands that take bets."""
+    bets = game.book.everyone if game.book.bank_bets else game.book.hands
+    return {
+        person.BetPlace: {"bet": bets},
+        person.BetWithdraw: {"bet": bets},
+    }
 
-    def confidential(
-        self,
-        state: CheminState,
-        received: device.AnyReading | person.AnyCommand,
-        events: tuple[AnyEvent, ...],
-    ) -> bool:
-        """The shoe's verdict on a round in progress is confidential too."""
-        if isinstance(received, device.ShoeResult | device.ShoeFault):
-            return state.current is not None
-        return super().confidential(state, received, events)
 
-    def show(self, state: CheminState) -> CheminShown:
-        """The retained state: of the cards, those face up."""
-        coup, last = state.current, state.last_result()
-        free = self.settings.modality == "free"
-        return CheminShown(
-            **self.common(state),
-            to_act=course.to_act(self.turn(state)),
-            hands={who: _face_up(coup, who) for who in self.book.everyone} if coup else {},
-            words=dict(coup.words) if coup else {},
-            table_followed=bool(coup and coup.table) or self.settings.banker == "table",
-            bets=stakes.shown(coup),
-            last_result=_last(last) if last else None,
-            shoe=shoe.show(state.shoe),
-            players=self.book.players,
-            deduction=self.book.deductions[self.settings.modality],
-            bank_maximum=_times(state.minimum, 0 if free else self.book.bank_maximum),
-            garage=_times(state.minimum, self.book.garage),
-            garage_half_from=self.book.garage_half_from or None,
-        )
+def confidential(
+    _game: CheminGame,
+    state: CheminState,
+    received: device.AnyReading | person.AnyCommand,
+) -> bool | None:
+    """The shoe's verdict on a round in progress is confidential too."""
+    if isinstance(received, device.ShoeResult | device.ShoeFault):
+        return state.current is not None
+    return None
+
+
+def show(game: CheminGame, state: CheminState) -> CheminShown:
+    """The retained state: of the cards, those face up."""
+    coup, last = state.current, state.last_result()
+    free = game.settings.modality == "free"
+    return CheminShown(
+        **dealt.common(game, state),
+        to_act=course.to_act(game.turn(state)),
+        hands={who: _face_up(coup, who) for who in game.book.everyone} if coup else {},
+        words=dict(coup.words) if coup else {},
+        table_followed=bool(coup and coup.table) or game.settings.banker == "table",
+        bets=stakes.shown(coup),
+        last_result=_last(last) if last else None,
+        shoe=shoe.show(state.shoe),
+        players=game.book.players,
+        deduction=game.book.deductions[game.settings.modality],
+        bank_maximum=_times(state.minimum, 0 if free else game.book.bank_maximum),
+        garage=_times(state.minimum, game.book.garage),
+        garage_half_from=game.book.garage_half_from or None,
+    )
 
 
 def _face_up(coup: CheminCoup, who: str) -> tuple[str | None, ...]:
@@ -217,4 +204,22 @@ def _last(entry: DealtEntry) -> LastBaccarat:
     return LastBaccarat(
         winner=WINNERS[entry.winner] if entry.winner else None,
         hands={hand.who: (hand.points, hand.outcome) for hand in entry.hands},
+    )
+
+
+class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
+    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
+    the decree does not allow.
+    """
+
+    kind = Kind(
+        state_type=CheminState,
+        turn_type=CheminTurn,
+        inputs=INPUTS,
+        show=show,
+        history=dealt.history,
+        choices=choices,
+        prepare=prepare,
+        confidential=confidential,
+        decider_kind=decider_kind,
     )

@@ -20,14 +20,15 @@ for what devices and persons say, ``circle.state`` for what is remembered.
 
 from __future__ import annotations
 
-from typing import get_args, get_type_hints
+from collections.abc import Callable
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
 
 from common import readings as device
 from common.contract import commands as person
-from common.contract.events import AnyEvent, Hand
+from common.contract.events import Hand
 from common.contract.shown import CirclePokerShown
 from controller.games import guards
 from controller.games.circle import acts, cards, commands, correction, decisions, errors, readings
@@ -39,8 +40,8 @@ from controller.games.circle.settings import CircleSettings
 from controller.games.circle.showdown import TIE, open_boards, open_hands
 from controller.games.circle.state import CircleState
 from controller.games.circle.stud import StudTurn
+from controller.games.dealt import game as dealt
 from controller.games.dealt.arrivals import on_card
-from controller.games.dealt.game import DealtGame
 from controller.games.dealt.guards import (
     bets_open,
     between_rounds,
@@ -58,11 +59,23 @@ from controller.games.guards import (
     rounds_left,
     voidable,
 )
-from controller.games.machine import SILENCES, Choices, Inputs
+from controller.games.machine import SILENCES, Choices, Inputs, Kind, Machine
 from controller.games.poker.machine import named
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.session import LAST_ROUNDS, round_to_void
 from controller.rulebooks.circle import Circle
+
+Moves = Callable[[Any, Any], None]
+
+
+def by_variant(apply: Moves) -> Moves:
+    """The moves of a command, unless a variant handles it in its own way."""
+
+    def moves(turn: CircleTurn, command: Any) -> None:
+        turn.variant.takes.get(type(command), apply)(turn, command)
+
+    return moves
+
 
 INPUTS = Inputs(
     readings={
@@ -92,7 +105,7 @@ INPUTS = Inputs(
         person.LimitAnnounce: Row(
             IN_CHARGE, (is_open, FieldCheck(above_zero)), commands.announce_limit
         ),
-        person.BoxesSet: Row(AT_THE_TABLE, (is_open,), commands.set_seats),
+        person.BoxesSet: Row(AT_THE_TABLE, (is_open,), by_variant(commands.set_seats)),
         person.ButtonSet: Row(
             AT_THE_TABLE,
             (is_open, guards.between_rounds, FieldCheck(commands.has_place, commands.any_place)),
@@ -140,15 +153,15 @@ INPUTS = Inputs(
             cards.burn,
         ),
         person.CardsShow: Row(
-            AT_THE_TABLE, (cards.card_settled, by_moves(cards.any_to_show)), cards.show
+            AT_THE_TABLE, (cards.card_settled, by_moves(cards.any_to_show)), by_variant(cards.show)
         ),
         person.CardsTurn: Row(
             AT_THE_TABLE,
             (cards.card_settled, is_open, has_round, by_moves(cards.any_to_turn)),
-            cards.turn_up,
+            by_variant(cards.turn_up),
         ),
         person.HandAct: Row(
-            AT_THE_TABLE, (cards.card_settled, by_moves(acts.any_player)), acts.act
+            AT_THE_TABLE, (cards.card_settled, by_moves(acts.any_player)), by_variant(acts.act)
         ),
         person.BettingClose: Row(
             AT_THE_TABLE, (cards.card_settled, acts.betting_open, decided_first), acts.close
@@ -177,102 +190,78 @@ SEATS = 10
 """That may win where the decree has no number."""
 
 
-class CircleGame(DealtGame[Circle, CircleSettings, CircleState, CircleTurn]):
-    """A variant under one decree with one table's settings."""
-
-    state_type = CircleState
-
-    def __init__(self, book: Circle, settings: CircleSettings) -> None:
-        """Raises ``ValueError`` for a share of the house, or a limit of bets, that the decree does
-        not have.
-        """
-        book = _with_pack(book, settings.pack) if "pack" in book.doubts else book
-        self.turn_type = (
-            DrawTurn
-            if book.draw
-            else StudTurn
-            if book.first_to_act[-1].endswith("_up")
-            else CommonTurn
-        )
-        rows, takes = INPUTS.commands, self.turn_type.variant.takes
-        self.inputs = INPUTS.also(
-            commands={kind: rows[kind]._replace(apply=apply) for kind, apply in takes.items()}
-        )
-        super().__init__(
-            replace(book, low="low-any")
-            if book.low and settings.low_hand == "common_eight"
-            else book,
-            settings,
-        )
-        allowed = {rake.of: rake for rake in book.rake}
-        if settings.rake is not None:
-            rake, percent = allowed.get(settings.rake), settings.rake_percent
-            if rake is None:
-                raise ValueError(f"rake = {settings.rake!r}: must be one of: {', '.join(allowed)}")
-            if percent is None or not rake.least <= percent <= rake.most:
-                raise ValueError(
-                    f"rake_percent = {percent}: must be {rake.least} to {rake.most} for {rake.of}"
-                )
-        if settings.limit is not None and settings.limit not in book.limits:
+def prepare(book: Circle, settings: CircleSettings) -> Circle:
+    """Return the page as this table plays it. Raise ``ValueError`` for a share of the house, or a
+    limit of bets, that the decree does not have.
+    """
+    book = _with_pack(book, settings.pack) if "pack" in book.doubts else book
+    if book.low and settings.low_hand == "common_eight":
+        book = replace(book, low="low-any")
+    allowed = {rake.of: rake for rake in book.rake}
+    if settings.rake is not None:
+        rake, percent = allowed.get(settings.rake), settings.rake_percent
+        if rake is None:
+            raise ValueError(f"rake = {settings.rake!r}: must be one of: {', '.join(allowed)}")
+        if percent is None or not rake.least <= percent <= rake.most:
             raise ValueError(
-                f"limit = {settings.limit!r}: must be one of: {', '.join(book.limits) or 'none'}"
+                f"rake_percent = {percent}: must be {rake.least} to {rake.most} for {rake.of}"
             )
-
-    def named(self, received: device.AnyReading | person.AnyCommand) -> set[str]:
-        """The cards that an input names."""
-        return named(received) or super().named(received)
-
-    def choices(self) -> Choices:
-        """The errors of which the decree says what follows, and who may have won."""
-        reportable = tuple(error for error in ERRORS if error in self.book.errors)
-        winners = (*(f"seat:{number}" for number in range(1, (self.book.most or SEATS) + 1)), TIE)
-        return {
-            **super().choices(),
-            person.DealError: {"error": reportable},
-            person.RoundConfirm: {"winner": winners},
-            person.ResultCorrect: {"winner": winners},
-        }
-
-    def confidential(
-        self,
-        state: CircleState,
-        received: device.AnyReading | person.AnyCommand,
-        events: tuple[AnyEvent, ...],
-    ) -> bool:
-        """So is any fault of a shoe."""
-        return isinstance(received, device.ShoeFault) or super().confidential(
-            state, received, events
+    if settings.limit is not None and settings.limit not in book.limits:
+        raise ValueError(
+            f"limit = {settings.limit!r}: must be one of: {', '.join(book.limits) or 'none'}"
         )
+    return book
 
-    def show(self, state: CircleState) -> CirclePokerShown:
-        """The retained state; of cards, only those face up."""
-        hand, on_table = state.current, _on_table(state)
-        last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
-        turn = self.turn(state)
-        return turn.variant.view(
-            turn,
-            **self.common(state),
-            seated=tuple(state.seated),
-            resting={f"seat:{name}": rounds for name, rounds in state.resting.items()},
-            button=state.button,
-            interval=hand.interval if hand else None,
-            hands={hand.who: hand.cards for hand in on_table if not hand.who.startswith("board")},
-            counts={seat.who: len(hand.cards_of(seat.who)) - seat.discards for seat in hand.live}
-            if hand
-            else {},
-            statuses={seat.who: seat.status for seat in hand.seats} if hand else {},
-            boards={hand.who: hand.cards for hand in on_table if hand.who.startswith("board")},
-            shows=tuple(showers(hand)) if hand and hand.showdown else (),
-            deck_right=state.deck,
-            last_winner=last.winner if last else None,
-            last_marks=last.marks if last else (),
-            players=(self.book.fewest, self.book.most),
-            split=self.book.split,
-            limits=tuple(self.book.limits),
-            raises=self.book.raises,
-            stakes=msgspec.to_builtins(self.book.stakes),
-            rake=tuple(msgspec.to_builtins(rake) for rake in self.book.rake),
-        )
+
+def turn_of(book: Circle, settings: CircleSettings, state: CircleState, rules: None) -> CircleTurn:
+    """One step of the family of variants that this page belongs to."""
+    if book.draw:
+        return DrawTurn(book, settings, state, rules)
+    if book.first_to_act[-1].endswith("_up"):
+        return StudTurn(book, settings, state, rules)
+    return CommonTurn(book, settings, state, rules)
+
+
+def choices(game: CircleGame) -> Choices:
+    """The errors of which the decree says what follows, and who may have won."""
+    reportable = tuple(error for error in ERRORS if error in game.book.errors)
+    winners = (*(f"seat:{number}" for number in range(1, (game.book.most or SEATS) + 1)), TIE)
+    return {
+        person.DealError: {"error": reportable},
+        person.RoundConfirm: {"winner": winners},
+        person.ResultCorrect: {"winner": winners},
+    }
+
+
+def show(game: CircleGame, state: CircleState) -> CirclePokerShown:
+    """The retained state; of cards, only those face up."""
+    hand, on_table = state.current, _on_table(state)
+    last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
+    turn = game.turn(state)
+    return turn.variant.view(
+        turn,
+        **dealt.common(game, state),
+        seated=tuple(state.seated),
+        resting={f"seat:{name}": rounds for name, rounds in state.resting.items()},
+        button=state.button,
+        interval=hand.interval if hand else None,
+        hands={hand.who: hand.cards for hand in on_table if not hand.who.startswith("board")},
+        counts={seat.who: len(hand.cards_of(seat.who)) - seat.discards for seat in hand.live}
+        if hand
+        else {},
+        statuses={seat.who: seat.status for seat in hand.seats} if hand else {},
+        boards={hand.who: hand.cards for hand in on_table if hand.who.startswith("board")},
+        shows=tuple(showers(hand)) if hand and hand.showdown else (),
+        deck_right=state.deck,
+        last_winner=last.winner if last else None,
+        last_marks=last.marks if last else (),
+        players=(game.book.fewest, game.book.most),
+        split=game.book.split,
+        limits=tuple(game.book.limits),
+        raises=game.book.raises,
+        stakes=msgspec.to_builtins(game.book.stakes),
+        rake=tuple(msgspec.to_builtins(rake) for rake in game.book.rake),
+    )
 
 
 def _on_table(state: CircleState) -> tuple[Hand, ...]:
@@ -292,3 +281,21 @@ def _with_pack(book: Circle, pack: str) -> Circle:
     if pack == "deck_32" and book.few is not None:
         return replace(book, few=None, deck=book.few.deck, ranking=book.few.ranking)
     return book
+
+
+class CircleGame(Machine[Circle, CircleSettings, CircleState, CircleTurn]):
+    """A variant under one decree with one table's settings."""
+
+    kind = Kind(
+        state_type=CircleState,
+        turn_type=turn_of,
+        inputs=INPUTS,
+        prepare=prepare,
+        confidential=lambda _game, _state, received: (
+            True if isinstance(received, device.ShoeFault) else None
+        ),
+        show=show,
+        history=dealt.history,
+        choices=choices,
+        named=named,
+    )

@@ -10,9 +10,9 @@ from controller.games import shoe, stakes, talla
 from controller.games.coups import commands, readings
 from controller.games.coups.moves import CoupTurn
 from controller.games.coups.state import CoupState
+from controller.games.dealt import game as dealt
 from controller.games.dealt.arrivals import on_card
-from controller.games.dealt.game import B, DealtGame, S
-from controller.games.machine import SILENCES, Choices, Inputs
+from controller.games.machine import SILENCES, AnyMachine, Choices, Inputs
 
 INPUTS = Inputs(
     readings={
@@ -35,28 +35,23 @@ T = TypeVar("T", bound=CoupState[Any])
 M = TypeVar("M", bound=CoupTurn[Any, Any, Any])
 
 
-class CoupGame(DealtGame[B, S, T, M]):
-    """Such a game under one decree with one table's settings."""
+def choices(game: AnyMachine) -> Choices:
+    """The bets, and who can win."""
+    turn = game.turn(game.begin())
+    bets, winners = tuple(turn.offered()), tuple(turn.coup.winners)
+    return {
+        person.BetPlace: {"bet": bets},
+        person.BetWithdraw: {"bet": bets},
+        person.RoundConfirm: {"winner": winners},
+        person.ResultCorrect: {"winner": winners},
+    }
 
-    inputs = INPUTS
 
-    def choices(self) -> Choices:
-        """The bets, and who can win."""
-        turn = self.turn(self.begin())
-        bets, winners = tuple(turn.offered()), tuple(turn.coup.winners)
-        return {
-            **super().choices(),
-            person.BetPlace: {"bet": bets},
-            person.BetWithdraw: {"bet": bets},
-            person.RoundConfirm: {"winner": winners},
-            person.ResultCorrect: {"winner": winners},
-        }
-
-    def common(self, state: T) -> dict[str, Any]:
-        """The retained state of every such table."""
-        last = state.last_result()
-        return super().common(state) | {
-            "bets": stakes.shown(state.current),
-            "last_winner": last.winner if last else None,
-            "shoe": shoe.show(state.shoe),
-        }
+def common(game: AnyMachine, state: Any) -> dict[str, Any]:
+    """The retained state of every such table."""
+    last = state.last_result()
+    return dealt.common(game, state) | {
+        "bets": stakes.shown(state.current),
+        "last_winner": last.winner if last else None,
+        "shoe": shoe.show(state.shoe),
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from controller.games.dealt.state import DealtState, Held, Stop
 from controller.games.rounds import E
 from controller.games.shoe import Past, Shoe
@@ -32,13 +34,18 @@ class CoupState(DealtState[E], frozen=True, kw_only=True, omit_defaults=True):
     @property
     def stop(self) -> Stop | None:
         """The first of: the shoe's content, a held card, a silence."""
-        if self.reset:
-            return Stop("shoe_reset", ("shoe.start", *CARD_DECISIONS), "shoe_restarted")
-        if self.held or (self.current is not None and self.current.unread):
-            why = self.held[0].trouble if self.held else None
-            asks = (*CARD_DECISIONS, "round.void") if self.current else CARD_DECISIONS
-            return Stop(why or "card_unread", asks, "card_waits")
-        if self.current is not None:
-            return Stop("silence", ROUND_DECISIONS) if self.current.gap else None
-        playable = self.shoe is not None and not self.shoe.over and self.last != 0
-        return Stop("silence", ("bets.open",)) if self.out_of_sync and playable else None
+        return first_stop(self)
+
+
+def first_stop(state: CoupState[Any]) -> Stop | None:
+    """The first of: the shoe's content, a held card, a silence."""
+    if state.reset:
+        return Stop("shoe_reset", ("shoe.start", *CARD_DECISIONS), "shoe_restarted")
+    if state.held or (state.current is not None and state.current.unread):
+        why = state.held[0].trouble if state.held else None
+        asks = (*CARD_DECISIONS, "round.void") if state.current else CARD_DECISIONS
+        return Stop(why or "card_unread", asks, "card_waits")
+    if state.current is not None:
+        return Stop("silence", ROUND_DECISIONS) if state.current.gap else None
+    playable = state.shoe is not None and not state.shoe.over and state.last != 0
+    return Stop("silence", ("bets.open",)) if state.out_of_sync and playable else None

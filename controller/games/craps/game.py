@@ -18,11 +18,10 @@ import msgspec
 
 from common import readings as device
 from common.contract import commands as person
-from common.contract.events import AnyEvent
 from common.contract.history import AnyLine
 from common.contract.shown import CrapsDice, CrapsShown
 from controller.games.craps import commands, dice, players, readings
-from controller.games.craps.bets import all_names, offered
+from controller.games.craps.bets import Bets, all_names, offered
 from controller.games.craps.settings import CrapsSettings
 from controller.games.craps.state import HISTORY_ROUNDS, CrapsState
 from controller.games.craps.turn import DECISIONS, CrapsTurn
@@ -38,7 +37,7 @@ from controller.games.guards import (
     is_open,
     voidable,
 )
-from controller.games.machine import SILENCES, Choices, Inputs, Machine
+from controller.games.machine import SILENCES, Choices, Inputs, Kind, Machine
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, VOIDERS
 from controller.games.rounds import line
 from controller.rulebooks.craps import Craps
@@ -154,105 +153,85 @@ INPUTS = Inputs(
 )
 
 
-class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
-    """Craps under one decree with one table's settings. Raises ``ValueError`` for settings that the
-    decree does not allow.
-    """
-
-    state_type = CrapsState
-    turn_type = CrapsTurn
-    inputs = INPUTS
-    face_down = False
-
-    def __init__(self, book: Craps, settings: CrapsSettings) -> None:
-        for name, doubt in book.doubts.items():
-            if (chosen := getattr(settings, name)) not in doubt.choices:
-                raise ValueError(
-                    f"{name} = {chosen!r}: under this decree it may be {', '.join(doubt.choices)}"
-                )
-        super().__init__(book, settings)
-        self.bets = offered(book, settings)
-
-    def turn(self, state: CrapsState) -> CrapsTurn:
-        """One step of the game from this state."""
-        return CrapsTurn(self.book, self.settings, state, self.bets)
-
-    def choices(self) -> Choices:
-        """The bets, with every number that they may be placed on."""
-        bets = tuple(all_names(self.bets))
-        return {
-            **super().choices(),
-            person.BetPlace: {"bet": bets},
-            person.BetWithdraw: {"bet": bets},
-        }
-
-    def confidential(
-        self,
-        state: CrapsState,  # noqa: ARG002 - dice hide nothing
-        received: device.AnyReading | person.AnyCommand,  # noqa: ARG002
-        events: tuple[AnyEvent, ...],  # noqa: ARG002
-    ) -> bool:
-        """Dice are never confidential."""
-        return False
-
-    def show(self, state: CrapsState) -> CrapsShown:
-        """The retained state. ``throws`` counts the totals of the remembered throws."""
-        point, asks = (
-            state.point(self.book.points) if state.open else None,
-            self._pending_commands(state),
-        )
-        last = next((entry.dice for entry in reversed(state.entries) if entry.dice), None)
-        totals = Counter(sum(entry.dice) for entry in state.entries if entry.dice)
-        own = state.set
-        return CrapsShown(
-            phase=_phase(state, asks),
-            session=state.session,
-            round=state.round,
-            series="come_out" if point is None else "point",
-            point=point,
-            shooter=state.shooter,
-            seats=state.seats,
-            last_shooter=state.last,
-            relaunch=state.relaunch,
-            asks=tuple(asks),
-            unresolved=tuple(entry.round for entry in state.unresolved()),
-            last_dice=last,
-            last_total=sum(last) if last else None,
-            throws={str(total): totals[total] for total in sorted(totals)},
-            dice=CrapsDice(
-                playing=own.playing if own else (),
-                reserve=own.reserve if own else (),
-                lost=own.lost if own else (),
-                unfit=own.unfit if own else (),
-            ),
-            bets=state.bets,
-            minimum=state.minimum,
-            currency=state.currency,
-            settings=msgspec.to_builtins(self.settings),
-        )
-
-    def history(self, state: CrapsState) -> list[AnyLine]:
-        """The latest throws of the session, oldest first: results, void and unresolved throws."""
-        return [
-            line(
-                entry,
-                entry.outcome if entry.dice else None,
-                corrected=entry.corrected,
-                dice=entry.candidate,
+def prepare(book: Craps, settings: CrapsSettings) -> Craps:
+    """Return the page. Raise ``ValueError`` for settings that the decree does not allow."""
+    for name, doubt in book.doubts.items():
+        if (chosen := getattr(settings, name)) not in doubt.choices:
+            raise ValueError(
+                f"{name} = {chosen!r}: under this decree it may be {', '.join(doubt.choices)}"
             )
-            for entry in state.entries[-HISTORY_ROUNDS:]
-        ]
+    return book
 
-    def _pending_commands(self, state: CrapsState) -> list[str]:
-        """The commands one of which the table waits for: about the throw in progress, an unresolved
-        one, or the dice.
-        """
-        if state.current and state.current.asks:
-            return list(state.current.asks)
-        if state.unresolved():
-            return list(DECISIONS)
-        lacking = self.turn(state).lacking() if state.open and state.last != 0 else None
-        return [lacking] if lacking else []
+
+def choices(game: CrapsGame) -> Choices:
+    """The bets, with every number that they may be placed on."""
+    bets = tuple(all_names(game.rules))
+    return {
+        person.BetPlace: {"bet": bets},
+        person.BetWithdraw: {"bet": bets},
+    }
+
+
+def show(game: CrapsGame, state: CrapsState) -> CrapsShown:
+    """The retained state. ``throws`` counts the totals of the remembered throws."""
+    point, asks = (
+        state.point(game.book.points) if state.open else None,
+        _pending_commands(game, state),
+    )
+    last = next((entry.dice for entry in reversed(state.entries) if entry.dice), None)
+    totals = Counter(sum(entry.dice) for entry in state.entries if entry.dice)
+    own = state.set
+    return CrapsShown(
+        phase=_phase(state, asks),
+        session=state.session,
+        round=state.round,
+        series="come_out" if point is None else "point",
+        point=point,
+        shooter=state.shooter,
+        seats=state.seats,
+        last_shooter=state.last,
+        relaunch=state.relaunch,
+        asks=tuple(asks),
+        unresolved=tuple(entry.round for entry in state.unresolved()),
+        last_dice=last,
+        last_total=sum(last) if last else None,
+        throws={str(total): totals[total] for total in sorted(totals)},
+        dice=CrapsDice(
+            playing=own.playing if own else (),
+            reserve=own.reserve if own else (),
+            lost=own.lost if own else (),
+            unfit=own.unfit if own else (),
+        ),
+        bets=state.bets,
+        minimum=state.minimum,
+        currency=state.currency,
+        settings=msgspec.to_builtins(game.settings),
+    )
+
+
+def history(_game: CrapsGame, state: CrapsState) -> list[AnyLine]:
+    """The latest throws of the session, oldest first: results, void and unresolved throws."""
+    return [
+        line(
+            entry,
+            entry.outcome if entry.dice else None,
+            corrected=entry.corrected,
+            dice=entry.candidate,
+        )
+        for entry in state.entries[-HISTORY_ROUNDS:]
+    ]
+
+
+def _pending_commands(game: CrapsGame, state: CrapsState) -> list[str]:
+    """The commands one of which the table waits for: about the throw in progress, an unresolved
+    one, or the dice.
+    """
+    if state.current and state.current.asks:
+        return list(state.current.asks)
+    if state.unresolved():
+        return list(DECISIONS)
+    lacking = game.turn(state).lacking() if state.open and state.last != 0 else None
+    return [lacking] if lacking else []
 
 
 def _phase(state: CrapsState, asks: list[str]) -> str:
@@ -266,3 +245,23 @@ def _phase(state: CrapsState, asks: list[str]) -> str:
     if state.current is None:
         return "relaunch" if state.relaunch else "waiting"
     return "bets_closed" if state.current.closed else "bets_open"
+
+
+class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
+    """Craps under one decree with one table's settings. Raises ``ValueError`` for settings that the
+    decree does not allow.
+    """
+
+    rules: Bets
+    kind = Kind(
+        state_type=CrapsState,
+        turn_type=CrapsTurn,
+        inputs=INPUTS,
+        show=show,
+        history=history,
+        choices=choices,
+        prepare=prepare,
+        face_down=False,
+        rules=offered,
+        confidential=lambda *_: False,  # dice hide nothing
+    )

@@ -48,11 +48,14 @@ ShooterWhy = Literal["first", "seven", "refused", "withdrawn", "corrected"]
 
 
 class CrapsTurn(Moves[Craps, CrapsSettings, CrapsState]):
-    """One step of a table of craps. ``bets``: those that the table offers."""
+    """One step of a table of craps."""
 
-    def __init__(self, book: Craps, settings: CrapsSettings, state: CrapsState, bets: Bets) -> None:
-        super().__init__(book, settings, state)
-        self.bets = bets
+    rules: Bets
+
+    @property
+    def bets(self) -> Bets:
+        """The bets that the table offers."""
+        return self.rules
 
     @property
     def point(self) -> int | None:

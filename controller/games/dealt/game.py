@@ -9,7 +9,7 @@ import msgspec
 from common.contract.history import AnyLine
 from controller.games.dealt.state import HISTORY_ROUNDS, DealtState
 from controller.games.dealt.turn import DealtTurn
-from controller.games.machine import Decree, Machine
+from controller.games.machine import AnyMachine, Decree
 from controller.games.rounds import line
 
 B = TypeVar("B", bound=Decree)
@@ -18,33 +18,31 @@ T = TypeVar("T", bound=DealtState[Any])
 M = TypeVar("M", bound=DealtTurn[Any, Any, Any])
 
 
-class DealtGame(Machine[B, S, T, M]):
-    """A dealt game under one decree with one table's settings."""
+def common(game: AnyMachine, state: Any) -> dict[str, Any]:
+    """The retained state of every dealt table."""
+    turn = game.turn(state)
+    return {
+        "phase": turn.phase(),
+        "session": state.session,
+        "round": state.round,
+        "asks": turn.asks(),
+        "expected": state.expected,
+        "unresolved": tuple(entry.round for entry in state.unresolved()),
+        "last_rounds": state.last,
+        "minimum": state.minimum,
+        "currency": state.currency,
+        "settings": msgspec.to_builtins(game.settings),
+    }
 
-    def common(self, state: T) -> dict[str, Any]:
-        """The retained state of every dealt table."""
-        turn = self.turn(state)
-        return {
-            "phase": turn.phase(),
-            "session": state.session,
-            "round": state.round,
-            "asks": turn.asks(),
-            "expected": state.expected,
-            "unresolved": tuple(entry.round for entry in state.unresolved()),
-            "last_rounds": state.last,
-            "minimum": state.minimum,
-            "currency": state.currency,
-            "settings": msgspec.to_builtins(self.settings),
-        }
 
-    def history(self, state: T) -> list[AnyLine]:
-        """The latest rounds of the session, oldest first."""
-        turn = self.turn(state)
-        return [
-            line(
-                entry,
-                turn.course.outcome_of(turn, entry) if entry.kind == "result" else None,
-                corrected=entry.corrected,
-            )
-            for entry in state.entries[-HISTORY_ROUNDS:]
-        ]
+def history(game: AnyMachine, state: Any) -> list[AnyLine]:
+    """The latest rounds of the session, oldest first."""
+    turn = game.turn(state)
+    return [
+        line(
+            entry,
+            turn.course.outcome_of(turn, entry) if entry.kind == "result" else None,
+            corrected=entry.corrected,
+        )
+        for entry in state.entries[-HISTORY_ROUNDS:]
+    ]

@@ -14,12 +14,15 @@ from common.contract.events import FortuneOutcome, Settled
 from common.contract.shown import FortuneShown
 from common.readings import Number
 from controller.games import stakes
+from controller.games.cells import game as cells
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn, cells_course
 from controller.games.fortune.settings import BREACHES, DOUBTED_SETTINGS, FortuneSettings
 from controller.games.fortune.wheel import faults, symbol, usual
+from controller.games.machine import Kind
 from controller.games.stakes import Bounds, Stake, bounds
+from controller.games.wheels import game as wheels
 from controller.games.wheels.state import WheelEntry
 from controller.rulebooks.wheels import FortuneWheelBook
 
@@ -97,6 +100,41 @@ def two_jokers(book: FortuneWheelBook) -> FortuneWheelBook:
     return replace(book, bets={**others, "joker_red": joker, "joker_black": joker})
 
 
+def prepare(book: FortuneWheelBook, settings: FortuneSettings) -> FortuneWheelBook:
+    """Return the page. Raise ``ValueError`` for settings that the decree does not allow."""
+    for name in DOUBTED_SETTINGS:
+        if getattr(settings, name) != "decree" and name not in book.doubts:
+            raise ValueError(f"{name}: {book.article.split(',')[0]} leaves no choice here")
+    if settings.jokers == "two":
+        book = two_jokers(book)
+    wrong = faults(settings.cells, book) if settings.cells else []
+    if wrong:
+        raise ValueError(f"cells: {'; '.join(wrong[:3])}")
+    stakes.refuse_unlawful(settings.highest, bands(book))
+    return book
+
+
+def show(game: FortuneGame, state: CellsState) -> FortuneShown:
+    """The last result's cell, and the symbols around the wheel."""
+    last = max(
+        (entry for entry in state.entries if entry.number is not None),
+        key=lambda entry: entry.round,
+        default=None,
+    )
+    cells = game.settings.cells or usual(game.book)
+    return FortuneShown(
+        **wheels.common(game, state),
+        last_cell=last.cell if last else None,
+        cells=tuple(cells),
+        counts=state.tally().counts,
+    )
+
+
+def bands(book: FortuneWheelBook) -> dict[str, stakes.Band]:
+    """The highest stakes that the decree allows on each symbol."""
+    return dict.fromkeys(book.bets, stakes.Band(() if book.highest is None else (book.highest,)))
+
+
 class FortuneGame(CellsGame):
     """The wheel of fortune under one decree with one table's settings. Raises ``ValueError`` for
     settings that the decree does not allow.
@@ -104,37 +142,15 @@ class FortuneGame(CellsGame):
 
     book: FortuneWheelBook
     settings: FortuneSettings
-    state_type = CellsState
-    turn_type = FortuneTurn
-
-    def __init__(self, book: FortuneWheelBook, settings: FortuneSettings) -> None:
-        for name in DOUBTED_SETTINGS:
-            if getattr(settings, name) != "decree" and name not in book.doubts:
-                raise ValueError(f"{name}: {book.article.split(',')[0]} leaves no choice here")
-        if settings.jokers == "two":
-            book = two_jokers(book)
-        wrong = faults(settings.cells, book) if settings.cells else []
-        if wrong:
-            raise ValueError(f"cells: {'; '.join(wrong[:3])}")
-        stakes.refuse_unlawful(settings.highest, bands(book))
-        super().__init__(book, settings)
-
-    def show(self, state: CellsState) -> FortuneShown:
-        """The last result's cell, and the symbols around the wheel."""
-        last = max(
-            (entry for entry in state.entries if entry.number is not None),
-            key=lambda entry: entry.round,
-            default=None,
-        )
-        cells = self.settings.cells or usual(self.book)
-        return FortuneShown(
-            **self.common(state),
-            last_cell=last.cell if last else None,
-            cells=tuple(cells),
-            counts=state.tally().counts,
-        )
-
-
-def bands(book: FortuneWheelBook) -> dict[str, stakes.Band]:
-    """The highest stakes that the decree allows on each symbol."""
-    return dict.fromkeys(book.bets, stakes.Band(() if book.highest is None else (book.highest,)))
+    kind = Kind(
+        state_type=CellsState,
+        turn_type=FortuneTurn,
+        inputs=cells.INPUTS,
+        show=show,
+        history=wheels.history,
+        prepare=prepare,
+        choices=wheels.choices,
+        face_down=False,
+        confidential=wheels.hide_nothing,
+        hears=wheels.hears,
+    )

@@ -23,13 +23,11 @@ import msgspec
 
 from common import readings as device
 from common.contract import commands as person
-from common.contract.commands import AnyCommand
 from common.contract.shown import HousePokerBox, HousePokerShown
-from common.readings import AnyReading
 from controller.games import talla
+from controller.games.dealt import game as dealt
 from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.cards import hand as lying
-from controller.games.dealt.game import DealtGame
 from controller.games.dealt.phases import Phase
 from controller.games.house_poker import commands, course, decisions, readings
 from controller.games.house_poker.course import HousePokerRules
@@ -42,7 +40,7 @@ from controller.games.house_poker.state import (
     HousePokerState,
 )
 from controller.games.jackpot import on_standing
-from controller.games.machine import SILENCES, Choices, Inputs
+from controller.games.machine import SILENCES, Choices, Inputs, Kind, Machine
 from controller.games.poker.machine import named
 from controller.rulebooks.house_poker import HousePoker
 
@@ -69,73 +67,60 @@ INPUTS = Inputs(
 )
 
 
-class HousePokerGame(DealtGame[HousePoker, HousePokerSettings, HousePokerState, HousePokerTurn]):
-    """A game under one decree with one table's settings. Raises ``ValueError`` for settings that
-    the decree does not allow.
-    """
+def prepare(book: HousePoker, settings: HousePokerSettings) -> HousePoker:
+    """Return the page. Raise ``ValueError`` for settings that the decree does not allow."""
+    if wrong := faults(settings, book):
+        raise ValueError(f"{'; '.join(wrong)}: {book.article}")
+    return book
 
-    state_type = HousePokerState
-    turn_type = HousePokerTurn
-    inputs = INPUTS
 
-    def __init__(self, book: HousePoker, settings: HousePokerSettings) -> None:
-        if wrong := faults(settings, book):
-            raise ValueError(f"{'; '.join(wrong)}: {book.article}")
-        super().__init__(book, settings)
-        self.rules = HousePokerRules(book, settings)
+def jackpot_bet(game: HousePokerGame) -> str | None:
+    """The bet on a jackpot, if this table has one."""
+    jackpot, stake = game.book.jackpot, game.settings.jackpot_stake
+    return "jackpot" if jackpot and (stake is not None or not jackpot.decided) else None
 
-    @property
-    def jackpot_bet(self) -> str | None:
-        """The bet on a jackpot, if this table has one."""
-        jackpot, stake = self.book.jackpot, self.settings.jackpot_stake
-        return "jackpot" if jackpot and (stake is not None or not jackpot.decided) else None
 
-    def choices(self) -> Choices:
-        """The choices of a hand, the bets, and the errors that the decree names."""
-        bets = ("ante", *self.book.sides)
-        return {
-            **super().choices(),
-            person.HandAct: {"action": decisions.actions(self.book)},
-            person.DealError: {"error": tuple(commands.ERRORS)},
-            person.BetPlace: {"bet": bets},
-            person.BetWithdraw: {"bet": bets},
-        }
+def choices(game: HousePokerGame) -> Choices:
+    """The choices of a hand, the bets, and the errors that the decree names."""
+    bets = ("ante", *game.book.sides)
+    return {
+        person.HandAct: {"action": decisions.actions(game.book)},
+        person.DealError: {"error": tuple(commands.ERRORS)},
+        person.BetPlace: {"bet": bets},
+        person.BetWithdraw: {"bet": bets},
+    }
 
-    def named(self, received: AnyReading | AnyCommand) -> set[str]:
-        """The cards that an input names."""
-        return named(received) or super().named(received)
 
-    def seen(self, state: HousePokerState) -> set[str]:
-        """The cards of the round in progress that are face up."""
-        cards = state.current.cards if state.current else ()
-        return {card.card for card in cards if card.up and card.card}
+def seen(_game: HousePokerGame, state: HousePokerState) -> set[str]:
+    """The cards of the round in progress that are face up."""
+    cards = state.current.cards if state.current else ()
+    return {card.card for card in cards if card.up and card.card}
 
-    def show(self, state: HousePokerState) -> HousePokerShown:
-        """The retained state."""
-        hand, book, rules = state.current, self.book, self.rules
-        deciding = hand is not None and course.stage(rules, hand) is Phase.DECISIONS
-        return HousePokerShown(
-            **self.common(state),
-            undecided=tuple(seat.who for seat in course.undecided(hand))
-            if hand and deciding
-            else (),
-            hands={seat.who: _box(hand, seat) for seat in hand.seats} if hand else {},
-            dealer=tuple(card.card if card.up else None for card in lying(hand.cards, DEALER))
-            if hand
-            else (),
-            deck=state.deck,
-            shuffler=state.shuffler,
-            boxes=rules.boxes,
-            bets_per_box=book.bets_per_box,
-            second_bet=book.second,
-            qualifies=msgspec.to_builtins(book.qualifies),
-            pays=msgspec.to_builtins(book.pays),
-            bonus=msgspec.to_builtins(book.bonus),
-            side_bets=msgspec.to_builtins(rules.tables),
-            jackpot=msgspec.to_builtins(book.jackpot),
-            jackpot_standing=state.jackpot,
-            limits=tuple(book.limits),
-        )
+
+def show(game: HousePokerGame, state: HousePokerState) -> HousePokerShown:
+    """The retained state."""
+    hand, book, rules = state.current, game.book, game.rules
+    deciding = hand is not None and course.stage(rules, hand) is Phase.DECISIONS
+    return HousePokerShown(
+        **dealt.common(game, state),
+        undecided=tuple(seat.who for seat in course.undecided(hand)) if hand and deciding else (),
+        hands={seat.who: _box(hand, seat) for seat in hand.seats} if hand else {},
+        dealer=tuple(card.card if card.up else None for card in lying(hand.cards, DEALER))
+        if hand
+        else (),
+        deck=state.deck,
+        shuffler=state.shuffler,
+        boxes=rules.boxes,
+        bets_per_box=book.bets_per_box,
+        second_bet=book.second,
+        qualifies=msgspec.to_builtins(book.qualifies),
+        pays=msgspec.to_builtins(book.pays),
+        bonus=msgspec.to_builtins(book.bonus),
+        side_bets=msgspec.to_builtins(rules.tables),
+        jackpot=msgspec.to_builtins(book.jackpot),
+        jackpot_standing=state.jackpot,
+        limits=tuple(book.limits),
+    )
 
 
 def _box(hand: HousePokerRound, seat: HousePokerSeat) -> HousePokerBox:
@@ -150,4 +135,25 @@ def _box(hand: HousePokerRound, seat: HousePokerSeat) -> HousePokerBox:
         bought=seat.bought,
         discards=seat.discards,
         bets=tuple(sorted(hand.amounts.get(seat.who, {}))),
+    )
+
+
+class HousePokerGame(Machine[HousePoker, HousePokerSettings, HousePokerState, HousePokerTurn]):
+    """A game under one decree with one table's settings. Raises ``ValueError`` for settings that
+    the decree does not allow.
+    """
+
+    rules: HousePokerRules
+    kind = Kind(
+        state_type=HousePokerState,
+        turn_type=HousePokerTurn,
+        inputs=INPUTS,
+        prepare=prepare,
+        rules=HousePokerRules,
+        seen=seen,
+        show=show,
+        history=dealt.history,
+        choices=choices,
+        jackpot_bet=jackpot_bet,
+        named=named,
     )

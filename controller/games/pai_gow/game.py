@@ -12,13 +12,45 @@ from __future__ import annotations
 
 from common.contract.commands import HandAct
 from common.contract.shown import PaiGowShown
+from controller.games.banked import game as banked
 from controller.games.banked.game import BankedGame
-from controller.games.machine import Choices
+from controller.games.dealt import game as dealt
+from controller.games.machine import Choices, Kind
 from controller.games.pai_gow import inputs
 from controller.games.pai_gow.settings import PaiGowSettings
 from controller.games.pai_gow.table import croupier, who_at
 from controller.games.pai_gow.turn import PaiGowState, PaiGowTurn
+from controller.games.poker.machine import named
 from controller.rulebooks.pai_gow import PaiGow
+
+
+def prepare(book: PaiGow, settings: PaiGowSettings) -> PaiGow:
+    """Return the page. Raise ``ValueError`` for settings that the decree does not allow."""
+    if not 0 <= settings.commission <= book.commission:
+        raise ValueError(
+            f"commission = {settings.commission}: must be 0 to {book.commission} "
+            f"thousandths: {book.article}"
+        )
+    return book
+
+
+def choices(_game: PaiGowGame) -> Choices:
+    """The choices of a hand."""
+    return {HandAct: {"action": ("set",)}}
+
+
+def show(game: PaiGowGame, state: PaiGowState) -> PaiGowShown:
+    """The retained state; the commission is in it from the beginning of the session."""
+    deal, bank = state.current, croupier(game.book) if state.bank is None else state.bank
+    return PaiGowShown(
+        **banked.common(game, state),
+        bank=who_at(game.book, bank),
+        dice=deal.dice if deal else (),
+        set=deal.set if deal else (),
+        low=dict(deal.low) if deal else {},
+        leftover=deal.left if deal else False,
+        commission=game.settings.commission,
+    )
 
 
 class PaiGowGame(BankedGame):
@@ -26,31 +58,13 @@ class PaiGowGame(BankedGame):
     the decree does not allow.
     """
 
-    state_type = PaiGowState
-    turn_type = PaiGowTurn
-    inputs = inputs.INPUTS
-
-    def __init__(self, book: PaiGow, settings: PaiGowSettings) -> None:
-        if not 0 <= settings.commission <= book.commission:
-            raise ValueError(
-                f"commission = {settings.commission}: must be 0 to {book.commission} "
-                f"thousandths: {book.article}"
-            )
-        super().__init__(book, settings)
-
-    def choices(self) -> Choices:
-        """The choices of a hand."""
-        return {**super().choices(), HandAct: {"action": ("set",)}}
-
-    def show(self, state: PaiGowState) -> PaiGowShown:
-        """The retained state; the commission is in it from the beginning of the session."""
-        deal, bank = state.current, croupier(self.book) if state.bank is None else state.bank
-        return PaiGowShown(
-            **self.common(state),
-            bank=who_at(self.book, bank),
-            dice=deal.dice if deal else (),
-            set=deal.set if deal else (),
-            low=dict(deal.low) if deal else {},
-            leftover=deal.left if deal else False,
-            commission=self.settings.commission,
-        )
+    kind = Kind(
+        state_type=PaiGowState,
+        turn_type=PaiGowTurn,
+        inputs=inputs.INPUTS,
+        prepare=prepare,
+        show=show,
+        history=dealt.history,
+        choices=choices,
+        named=named,
+    )

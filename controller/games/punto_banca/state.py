@@ -11,7 +11,7 @@ import msgspec
 from common.contract.events import BaccaratOutcome
 from common.readings import ShoeResult
 from controller.games.baccarat import Side, Winner
-from controller.games.coups.state import CARD_DECISIONS, CoupState
+from controller.games.coups.state import CARD_DECISIONS, CoupState, first_stop
 from controller.games.dealt.state import DealtEntry, DealtRound, Stop
 
 MAX_WAITING_CARDS = 12
@@ -75,5 +75,5 @@ class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omi
     def stop(self) -> Stop | None:
         """The stop of every table of coups, or of the burn."""
         if self.burn is None or self.reset or self.held:
-            return super().stop
+            return first_stop(self)
         return Stop("burn", CARD_DECISIONS) if self.burn.asks else None

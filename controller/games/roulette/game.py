@@ -12,6 +12,7 @@ from common.contract.events import Colour
 from common.contract.shown import RouletteShown
 from common.readings import Number, WheelCell, WheelNumber, WheelPhase
 from controller.games import stakes
+from controller.games.machine import Kind, Machine
 from controller.games.roulette import commands, readings
 from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import RouletteSettings
@@ -19,7 +20,6 @@ from controller.games.roulette.state import RouletteState
 from controller.games.roulette.turn import RouletteTurn, bands
 from controller.games.roulette.wheel import faults
 from controller.games.wheels import game as wheels
-from controller.games.wheels.game import WheelGame
 from controller.games.zero import choices
 from controller.rulebooks.wheels import Roulette
 
@@ -33,35 +33,46 @@ INPUTS = wheels.INPUTS.also(
 )
 
 
-class RouletteGame(WheelGame):
+def prepare(book: Roulette, settings: RouletteSettings) -> Roulette:
+    """Return the page. Raise ``ValueError`` for settings that the decree does not allow."""
+    wrong = faults(settings.pocket_order, book)
+    if wrong:
+        raise ValueError(f"pocket_order: {'; '.join(wrong[:3])}")
+    stakes.refuse_unlawful(settings.highest, bands(book))
+    return book
+
+
+def show(game: RouletteGame, state: RouletteState) -> RouletteShown:
+    """The colour of the last number, consecutive zeros, and the choices that a player has at
+    zero.
+    """
+    current, tally = state.current, state.tally()
+    return RouletteShown(
+        **wheels.common(game, state),
+        last_colour=_colour(game, tally.number),
+        zeros=tally.zeros,
+        zero_choices=choices(game.book.zero, last_of_session=bool(current and current.last)),
+    )
+
+
+def _colour(game: RouletteGame, number: Number | None) -> Colour | None:
+    return None if number is None else chances(int(number), game.book).colour
+
+
+class RouletteGame(Machine[Roulette, RouletteSettings, RouletteState, RouletteTurn]):
     """Roulette under one decree with one table's settings. Raises ``ValueError`` for settings that
     the decree does not allow.
     """
 
-    book: Roulette
-    settings: RouletteSettings
-    state_type = RouletteState
-    turn_type = RouletteTurn
-    inputs = INPUTS
-
-    def __init__(self, book: Roulette, settings: RouletteSettings) -> None:
-        wrong = faults(settings.pocket_order, book)
-        if wrong:
-            raise ValueError(f"pocket_order: {'; '.join(wrong[:3])}")
-        stakes.refuse_unlawful(settings.highest, bands(book))
-        super().__init__(book, settings)
-
-    def show(self, state: RouletteState) -> RouletteShown:
-        """The colour of the last number, consecutive zeros, and the choices that a player has at
-        zero.
-        """
-        current, tally = state.current, state.tally()
-        return RouletteShown(
-            **self.common(state),
-            last_colour=self._colour(tally.number),
-            zeros=tally.zeros,
-            zero_choices=choices(self.book.zero, last_of_session=bool(current and current.last)),
-        )
-
-    def _colour(self, number: Number | None) -> Colour | None:
-        return None if number is None else chances(int(number), self.book).colour
+    kind = Kind(
+        state_type=RouletteState,
+        turn_type=RouletteTurn,
+        inputs=INPUTS,
+        show=show,
+        history=wheels.history,
+        prepare=prepare,
+        choices=wheels.choices,
+        face_down=False,
+        confidential=wheels.hide_nothing,
+        hears=wheels.hears,
+    )

@@ -16,10 +16,12 @@ from common.contract.shown import TexasHouseShown
 from controller.games.banked import game as banked
 from controller.games.banked.game import BankedGame
 from controller.games.banked.readings import deal_waiting
+from controller.games.dealt import game as dealt
 from controller.games.dealt.guards import unstopped
 from controller.games.guards import DEALING, FieldCheck, Row, is_open
-from controller.games.machine import Choices
+from controller.games.machine import Choices, Kind
 from controller.games.poker.guards import one_of
+from controller.games.poker.machine import named
 from controller.games.roles import AT_THE_TABLE
 from controller.games.stakes import in_time, in_time_to_withdraw
 from controller.games.texas_house import turn as moves
@@ -96,29 +98,36 @@ INPUTS = banked.INPUTS.also(
 )
 
 
+def choices(_game: TexasHouseGame) -> Choices:
+    """The choices of a hand."""
+    return {
+        HandAct: {"action": ("go", "pass")},
+        BetPlace: {"bet": ("txb",)},
+        BetWithdraw: {"bet": ("txb",)},
+    }
+
+
+def show(game: TexasHouseGame, state: TexasHouseState) -> TexasHouseShown:
+    """The retained state."""
+    deal, pays = state.current, ("ante", "second", "bonus")
+    return TexasHouseShown(
+        **banked.common(game, state),
+        spoke=dict(deal.spoke) if deal else {},
+        bonus=deal.bonus if deal else (),
+        pays={name: msgspec.to_builtins(getattr(game.book, name)) for name in pays},
+        limits=tuple(game.book.limits),
+    )
+
+
 class TexasHouseGame(BankedGame):
     """The game under one decree with one table's settings."""
 
-    state_type = TexasHouseState
-    turn_type = TexasHouseTurn
-    inputs = INPUTS
-
-    def choices(self) -> Choices:
-        """The choices of a hand."""
-        return {
-            **super().choices(),
-            HandAct: {"action": ("go", "pass")},
-            BetPlace: {"bet": ("txb",)},
-            BetWithdraw: {"bet": ("txb",)},
-        }
-
-    def show(self, state: TexasHouseState) -> TexasHouseShown:
-        """The retained state."""
-        deal, pays = state.current, ("ante", "second", "bonus")
-        return TexasHouseShown(
-            **self.common(state),
-            spoke=dict(deal.spoke) if deal else {},
-            bonus=deal.bonus if deal else (),
-            pays={name: msgspec.to_builtins(getattr(self.book, name)) for name in pays},
-            limits=tuple(self.book.limits),
-        )
+    kind = Kind(
+        state_type=TexasHouseState,
+        turn_type=TexasHouseTurn,
+        inputs=INPUTS,
+        show=show,
+        history=dealt.history,
+        choices=choices,
+        named=named,
+    )

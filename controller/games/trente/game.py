@@ -15,9 +15,11 @@ from common import readings as device
 from common.contract import commands as person
 from common.contract.shown import TrenteShown
 from controller.games import stakes
-from controller.games.coups import commands, game
-from controller.games.coups.game import CoupGame
+from controller.games.coups import commands
+from controller.games.coups import game as coups
+from controller.games.dealt import game as dealt
 from controller.games.guards import Row, is_open, last_rounds_unannounced
+from controller.games.machine import Kind, Machine
 from controller.games.roles import AT_THE_TABLE
 from controller.games.trente import bets, course, refait
 from controller.games.trente.course import TrenteTurn
@@ -28,46 +30,29 @@ from controller.games.zero import choices
 from controller.rulebooks.trente import Trente
 
 
-class TrenteGame(CoupGame[Trente, TrenteSettings, TrenteState, TrenteTurn]):
-    """The game under one decree with one table's settings. The last five cards are face down, and
-    confidential.
-    """
+def prepare(book: Trente, settings: TrenteSettings) -> Trente:
+    """Return the page. Raise ``ValueError`` for settings that the decree does not allow."""
+    stakes.refuse_unlawful(settings.highest, course.bands(book))
+    return book
 
-    state_type = TrenteState
-    turn_type = TrenteTurn
-    inputs = game.INPUTS.also(
-        readings={device.CardCut: course.on_cut},
-        commands={
-            person.RoundVoid: commands.COMMANDS[person.RoundVoid]._replace(apply=course.void),
-            person.LastRoundsAnnounce: Row(
-                AT_THE_TABLE, (is_open, last_rounds_unannounced), course.announce_last
-            ),
-            person.BetPlace: stakes.PLACE._replace(apply=bets.place_bet),
-            person.BetWithdraw: stakes.WITHDRAW._replace(apply=bets.withdraw_bet),
-        },
+
+def show(game: TrenteGame, state: TrenteState) -> TrenteShown:
+    """The retained state."""
+    on_table = _on_table(state)
+    last = state.last_result()
+    return TrenteShown(
+        **coups.common(game, state),
+        rows={row: tuple(own) for row, own in zip(ROWS, on_table, strict=True)},
+        points={row: points(own) for row, own in zip(ROWS, on_table, strict=True)},
+        last_marks=last.marks if last else (),
+        refaits=refait.running(state),
+        refait_choices=tuple(
+            choices(game.settings.refait, last_of_session=state.is_last(state.round))
+        ),
+        settlement=game.book.settlement,
+        insurance=game.book.insurance,
+        limits=game.book.limits,
     )
-
-    def __init__(self, book: Trente, settings: TrenteSettings) -> None:
-        stakes.refuse_unlawful(settings.highest, course.bands(book))
-        super().__init__(book, settings)
-
-    def show(self, state: TrenteState) -> TrenteShown:
-        """The retained state."""
-        on_table = _on_table(state)
-        last = state.last_result()
-        return TrenteShown(
-            **self.common(state),
-            rows={row: tuple(own) for row, own in zip(ROWS, on_table, strict=True)},
-            points={row: points(own) for row, own in zip(ROWS, on_table, strict=True)},
-            last_marks=last.marks if last else (),
-            refaits=refait.running(state),
-            refait_choices=tuple(
-                choices(self.settings.refait, last_of_session=state.is_last(state.round))
-            ),
-            settlement=self.book.settlement,
-            insurance=self.book.insurance,
-            limits=self.book.limits,
-        )
 
 
 def _on_table(state: TrenteState) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -81,3 +66,29 @@ def _on_table(state: TrenteState) -> tuple[tuple[str, ...], tuple[str, ...]]:
         (hand.cards for hand in last.hands) if last is not None and last.hands else ((), ())
     )
     return black, red
+
+
+class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
+    """The game under one decree with one table's settings. The last five cards are face down, and
+    confidential.
+    """
+
+    kind = Kind(
+        state_type=TrenteState,
+        turn_type=TrenteTurn,
+        inputs=coups.INPUTS.also(
+            readings={device.CardCut: course.on_cut},
+            commands={
+                person.RoundVoid: commands.COMMANDS[person.RoundVoid]._replace(apply=course.void),
+                person.LastRoundsAnnounce: Row(
+                    AT_THE_TABLE, (is_open, last_rounds_unannounced), course.announce_last
+                ),
+                person.BetPlace: stakes.PLACE._replace(apply=bets.place_bet),
+                person.BetWithdraw: stakes.WITHDRAW._replace(apply=bets.withdraw_bet),
+            },
+        ),
+        show=show,
+        history=dealt.history,
+        prepare=prepare,
+        choices=coups.choices,
+    )

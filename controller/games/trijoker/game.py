@@ -17,10 +17,12 @@ from controller.games.banked import commands
 from controller.games.banked import game as banked
 from controller.games.banked.game import BankedGame
 from controller.games.dealt import cards as on_table
+from controller.games.dealt import game as dealt
 from controller.games.dealt.guards import unstopped
 from controller.games.guards import DEALING, FieldCheck, Row
-from controller.games.machine import Choices
+from controller.games.machine import Choices, Kind
 from controller.games.poker.guards import one_of
+from controller.games.poker.machine import named
 from controller.games.roles import AT_THE_TABLE
 from controller.games.trijoker import turn as moves
 from controller.games.trijoker.settings import TrijokerSettings
@@ -70,33 +72,43 @@ INPUTS = banked.INPUTS.also(
 )
 
 
+def prepare(book: Trijoker, settings: TrijokerSettings) -> Trijoker:
+    """Return the page. Raise ``ValueError`` for settings that the decree does not allow."""
+    if not 1 <= settings.decks <= book.decks:
+        raise ValueError(f"decks = {settings.decks}: must be 1 to {book.decks}: {book.article}")
+    return book
+
+
+def choices(_game: TrijokerGame) -> Choices:
+    """The choices of a hand."""
+    return {
+        HandAct: {"action": ("go", "withdraw")},
+    }
+
+
+def show(game: TrijokerGame, state: TrijokerState) -> TrijokerShown:
+    """The retained state."""
+    return TrijokerShown(
+        **banked.common(game, state),
+        deck=(state.current.round - 1) % game.settings.decks + 1 if state.current else None,
+        withdrawn=dict(state.current.withdrawn) if state.current else {},
+        pays=msgspec.to_builtins(game.book.pays),
+        limits=tuple(game.book.limits),
+    )
+
+
 class TrijokerGame(BankedGame):
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
     the decree does not allow.
     """
 
-    state_type = TrijokerState
-    turn_type = TrijokerTurn
-    inputs = INPUTS
-
-    def __init__(self, book: Trijoker, settings: TrijokerSettings) -> None:
-        if not 1 <= settings.decks <= book.decks:
-            raise ValueError(f"decks = {settings.decks}: must be 1 to {book.decks}: {book.article}")
-        super().__init__(book, settings)
-
-    def choices(self) -> Choices:
-        """The choices of a hand."""
-        return {
-            **super().choices(),
-            HandAct: {"action": ("go", "withdraw")},
-        }
-
-    def show(self, state: TrijokerState) -> TrijokerShown:
-        """The retained state."""
-        return TrijokerShown(
-            **self.common(state),
-            deck=(state.current.round - 1) % self.settings.decks + 1 if state.current else None,
-            withdrawn=dict(state.current.withdrawn) if state.current else {},
-            pays=msgspec.to_builtins(self.book.pays),
-            limits=tuple(self.book.limits),
-        )
+    kind = Kind(
+        state_type=TrijokerState,
+        turn_type=TrijokerTurn,
+        inputs=INPUTS,
+        prepare=prepare,
+        show=show,
+        history=dealt.history,
+        choices=choices,
+        named=named,
+    )

@@ -12,17 +12,15 @@ remembered.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from common.contract import commands as person
-from common.contract.events import AnyEvent
 from common.contract.history import AnyLine
 from common.readings import AnyReading, WheelFault
 from controller.games import stakes
-from controller.games.machine import SILENCES, Choices, Inputs, Machine
+from controller.games.machine import SILENCES, AnyMachine, Choices, Inputs
 from controller.games.rounds import line
 from controller.games.wheels import commands, readings
 from controller.games.wheels.state import HISTORY_ROUNDS, WheelState
@@ -43,65 +41,55 @@ INPUTS = Inputs(
 """Who may give which input at every such table. Each game adds its own phases and numbers."""
 
 
-class WheelGame(Machine[Any, Any, Any, Any]):
-    """A game of a wheel under one decree with one table's settings."""
+def hears(turn: WheelTurn, received: AnyReading | person.AnyCommand) -> bool:
+    """Listen to every device but one that turned out to belong to another game."""
+    return isinstance(received, person.Command) or received.device not in turn.state.foreign
 
-    face_down = False
-    inputs = INPUTS
 
-    def handler(
-        self, turn: WheelTurn, received: AnyReading | person.AnyCommand
-    ) -> Callable[[Any, Any], None] | None:
-        """Listen to every device but one that turned out to belong to another game."""
-        foreign = not isinstance(received, person.Command) and received.device in turn.state.foreign
-        return None if foreign else super().handler(turn, received)
+def hide_nothing(*_: Any) -> bool:
+    """Nothing that a wheel reports is confidential."""
+    return False
 
-    def confidential(
-        self,
-        state: WheelState,  # noqa: ARG002 - a wheel hides nothing
-        received: AnyReading | person.AnyCommand,  # noqa: ARG002
-        events: tuple[AnyEvent, ...],  # noqa: ARG002
-    ) -> bool:
-        """Nothing that a wheel says is confidential."""
-        return False
 
-    def choices(self) -> Choices:
-        """Besides the decree's reasons, what the person in charge decides; and the bets."""
-        bets = tuple(self.turn(self.begin()).offered())
-        return {
-            person.RoundVoid: {"reason": tuple(dict.fromkeys((*self.book.void, "inspector")))},
-            person.BetPlace: {"bet": bets},
-            person.BetWithdraw: {"bet": bets},
-        }
+def choices(game: AnyMachine) -> Choices:
+    """Besides the decree's reasons, what the person in charge decides; and the bets."""
+    bets = tuple(game.turn(game.begin()).offered())
+    return {
+        person.RoundVoid: {"reason": tuple(dict.fromkeys((*game.book.void, "inspector")))},
+        person.BetPlace: {"bet": bets},
+        person.BetWithdraw: {"bet": bets},
+    }
 
-    def common(self, state: Any) -> dict[str, Any]:
-        """What every table with a wheel shows in the retained state: fields of ``WheelShown``."""
-        return {
-            **course(state),
-            "bets": stakes.shown(state.current),
-            "last_number": state.tally().number,
-            "last_rounds": state.left("close"),
-            "rounds_at_this_minimum": state.left("limit"),
-            "minimum": state.minimum,
-            "currency": state.currency,
-            "settings": msgspec.to_builtins(self.settings),
-        }
 
-    def history(self, state: Any) -> list[AnyLine]:
-        """The latest rounds of the session, oldest first: results, void spins and unresolved
-        ones.
-        """
-        turn = self.turn(state)
-        return [
-            line(
-                entry,
-                None if entry.number is None else turn.outcome(entry),
-                corrected=entry.corrected,
-                spin=entry.spin,
-                candidate=entry.candidate,
-            )
-            for entry in state.entries[-HISTORY_ROUNDS:]
-        ]
+def common(game: AnyMachine, state: Any) -> dict[str, Any]:
+    """What every table with a wheel shows in the retained state: fields of ``WheelShown``."""
+    return {
+        **course(state),
+        "bets": stakes.shown(state.current),
+        "last_number": state.tally().number,
+        "last_rounds": state.left("close"),
+        "rounds_at_this_minimum": state.left("limit"),
+        "minimum": state.minimum,
+        "currency": state.currency,
+        "settings": msgspec.to_builtins(game.settings),
+    }
+
+
+def history(game: AnyMachine, state: Any) -> list[AnyLine]:
+    """The latest rounds of the session, oldest first: results, void spins and unresolved
+    ones.
+    """
+    turn = game.turn(state)
+    return [
+        line(
+            entry,
+            None if entry.number is None else turn.outcome(entry),
+            corrected=entry.corrected,
+            spin=entry.spin,
+            candidate=entry.candidate,
+        )
+        for entry in state.entries[-HISTORY_ROUNDS:]
+    ]
 
 
 def phase(state: WheelState) -> str:

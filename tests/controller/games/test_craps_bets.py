@@ -38,7 +38,7 @@ every = pytest.mark.parametrize("decree", DECREES)
 def bets_of(decree: str = "EUS96", **settings: Any) -> Bets:
     game = make_game("craps", decree, settings)
     assert isinstance(game, CrapsGame)
-    return game.bets
+    return game.rules
 
 
 def totals(bets: Bets, name: str, outcome: str, point: int | None = None) -> set[int]:

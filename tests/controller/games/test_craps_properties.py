@@ -182,7 +182,7 @@ def test_rounds_with_errors(decree: str, rounds: str) -> None:
         assert not isinstance(outcome_of(event).point, msgspec.UnsetType)
         assert event.bets[
             : len(event.bets) - sum(bool(bet.who) for bet in event.bets)
-        ] == settle_all(play.game.bets, outcome_of(event).dice, outcome_of(event).point)
+        ] == settle_all(play.game.rules, outcome_of(event).dice, outcome_of(event).point)
     assert sum(isinstance(event, DiceChosen) for event in play.events) > THROWS // 100
     assert sum(isinstance(event, PointSet) for event in play.events) > MIN_POINTS_SET
 

@@ -35,9 +35,9 @@ def test_a_reader_that_repeats_an_open_card_misread_an_unseen_one() -> None:
     play = table()
     play.bets(1, 2)
     deck = iter(DECK)
-    while not play.game.seen(play.state):
+    while not play.game.kind.seen(play.game, play.state):
         play.card(next(deck))
-    [card] = play.game.seen(play.state)
+    [card] = play.game.kind.seen(play.game, play.state)
     again = CardDrawn(at=play.now(), device="shoe", frame="what was read", card=card)
     assert confidential(play.game, play.state, again)
     play.take(again)

@@ -53,6 +53,7 @@ class CountShown(Shown, frozen=True, kw_only=True, tag="count"):
 class Counting:
     state_type = Count
     face_down = False
+    jackpot_bet: str | None = None
     settled_by: Mapping[str, tuple[Role, ...]] = {}
 
     def begin(self) -> Count:

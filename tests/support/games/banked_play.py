@@ -25,7 +25,7 @@ class Play(AnyPlay[BankedGame, Any]):
     """A table in play."""
 
     def __init__(self, game: str, decree: str = "EUS96", **settings: Any) -> None:
-        super().__init__(BankedGame, game, decree, settings)  # type: ignore[type-abstract]
+        super().__init__(BankedGame, game, decree, settings)
 
     def dice(self, *values: int, **fields: Any) -> list[AnyEvent]:
         return self.take(DiceRead(at=self.now(), device="dice", values=values, **fields))

@@ -45,6 +45,7 @@ class CardsShown(Shown, frozen=True, kw_only=True, tag="face-down"):
 class FaceDown:
     state_type = Cards
     face_down = True
+    jackpot_bet: str | None = None
     settled_by: Mapping[str, tuple[Role, ...]] = {}
 
     def begin(self) -> Cards:
