@@ -154,8 +154,8 @@ class Kind(NamedTuple):
     """The cards that are face up and that an input may name again. In most games no card is named
     again once it is face up.
     """
-    hears: Callable[[Any, Any], bool] = lambda *_: True
-    """Whether the turn, the first argument, handles this input at all."""
+    hears: Callable[[Any, Any], bool] | None = None
+    """Whether the turn, the first argument, handles this input at all; None: any input."""
     decider_kind: Callable[[Any, Any], str] = lambda *_: ""
     """The kind of a command to the turn, besides the reason to void a round, that a decree may
     reserve for certain roles; empty if it has none.
@@ -210,8 +210,8 @@ class Machine(Generic[B, S, T, M]):
             allow(received, self.roles)
             self._allow_kind(turn, received)
             self.inputs.commands[type(received)].require(turn, received)
-        handle = self._handlers.get(type(received))
-        if handle is not None and self.kind.hears(turn, received):
+        handle, hears = self._handlers.get(type(received)), self.kind.hears
+        if handle is not None and (hears is None or hears(turn, received)):
             handle(turn, received)
             turn.after_input()
         return turn.state, tuple(turn.events)

@@ -110,9 +110,8 @@ def announced(turn: PuntoBancaTurn) -> str | None:
     if turn.state.burn is not None:
         return "burn" if turn.state.stop is None else None
     coup = turn.state.current
-    if coup is None or not coup.closed or moves.holds(turn):
-        return None
-    return belongs(turn)
+    to = belongs(turn) if coup is not None and coup.closed else None
+    return None if to is None or moves.holds(turn) else to
 
 
 def divert(turn: PuntoBancaTurn, held: Held) -> bool:
