@@ -15,10 +15,14 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
 
 from common.broker.loopback import NotLoopbackError as NotLoopbackError
 from common.broker.loopback import loopback as loopback
 from common.tasks import CANCEL_RETRY_SECONDS
+from controller.configuration.settings import BrokerConfig
 from controller.mqtt.embedded_limits import BrokerLimits
 
 MAX_PACKET_BYTES = 65_536
@@ -160,6 +164,17 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
         yield host, port
     finally:
         await _shut_down(broker)
+
+
+@contextlib.asynccontextmanager
+async def broker_to_publish_to(broker: BrokerConfig) -> AsyncIterator[BrokerConfig]:
+    """Yield the broker to publish to. An embedded one runs until the context ends."""
+    address = urlsplit(broker.url)
+    if address.scheme != "embedded":
+        yield broker
+        return
+    async with embedded_broker(address.hostname or "127.0.0.1", address.port or 0) as (host, port):
+        yield msgspec.structs.replace(broker, url=f"mqtt://{host}:{port}", protocol="3.1.1")
 
 
 async def _send_retained(broker: Any, subscription: tuple[str, int], session: Any) -> None:

@@ -59,6 +59,7 @@ class JournalUpkeep:
 
     def __init__(
         self,
+        *,
         configuration: Configuration,
         run: str,
         journal: Journal,

@@ -24,6 +24,7 @@ class CertificateWatch:
 
     def __init__(
         self,
+        *,
         configuration: Configuration,
         alerts: MutableMapping[str, Alert],
         changed: Callable[[], None],

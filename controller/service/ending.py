@@ -24,12 +24,22 @@ STOP_TIMEOUT_SECONDS = 15.0
 """Maximum seconds for a stop: less than the service manager allows (``TimeoutStopSec=``)."""
 FAILURE_TIMEOUT_SECONDS = 5.0
 """Seconds allowed for the rest to end after an essential task has ended."""
+CLEAN_STOP_SECONDS = 5.0
+"""Seconds allowed at a clean stop to store pending data, and again to publish it."""
 
 
 class TaskDiedError(NovamasError):
     """An essential task of the daemon has ended unexpectedly. The message names it; the log has the
     cause.
     """
+
+
+async def cancel_all(*tasks: asyncio.Task[None], within: float = CLEAN_STOP_SECONDS) -> None:
+    """Cancel these tasks, and wait for their end for so many seconds."""
+    for task in tasks:
+        task.cancel()
+    if tasks:  # a task that hangs must not keep the others from ending
+        await asyncio.wait(tasks, timeout=within)
 
 
 def error_fields(error: BaseException | None, confidential: bool) -> dict[str, object]:

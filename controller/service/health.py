@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import platform
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from common import clock
 from common.chain.schema import Entry, JournalUnusableError
 from common.contract.node import (
+    Checkpoint,
     Health,
     JournalHealth,
     OutboxHealth,
@@ -18,16 +23,22 @@ from common.contract.node import (
 )
 from common.contract.times import format_utc
 from common.contract.version import VERSION
+from common.log import structlog
 from controller.journal.journal import Journal
 from controller.journal.mono import age_ns
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.service import logs
+from controller.service.systemd_notify import notify
 from controller.service.time_watch import TimeWatch
 from controller.tables.stages import Stages
 
 REPORT_INTERVAL_SECONDS = 30.0
 """Seconds between two reports if nothing changes."""
+MAX_REPORT_CPU_SHARE = 0.05
+"""Maximum share of the event loop's CPU time spent on health reports."""
+CHECK_INTERVAL_SECONDS = 1.0
+"""Seconds between two checks for conditions that nothing signals, such as a failing log."""
 MAX_COUNTED_EVENTS = 1000
 """Maximum count of unsent events."""
 STUCK_SECONDS = 15.0
@@ -39,6 +50,7 @@ class HealthReporter:
 
     def __init__(
         self,
+        *,
         boot: str,
         journal: Journal,
         publisher: Publisher,
@@ -154,3 +166,70 @@ class HealthReporter:
                 if health.state == "up" and health.age is not None and health.age > place.silence:
                     return f"device {name} of table {id} has not been read for {health.age:.0f} s"
         return None
+
+
+class HealthPublisher:
+    """Publishes the health and the ``checkpoint`` of the node. ``due`` is set when the health may
+    have changed; ``wake`` makes the publisher publish.
+    """
+
+    def __init__(
+        self,
+        *,
+        reporter: HealthReporter,
+        api: TablesApi,
+        checkpoint: Callable[[], Checkpoint],
+        due: asyncio.Event,
+        wake: Callable[[], None],
+    ) -> None:
+        self._reporter = reporter
+        self._api = api
+        self._checkpoint = checkpoint
+        self._due = due
+        self._wake = wake
+
+    async def run(self) -> None:
+        """Publish health on every change, and every half minute. With many tables a report is
+        expensive, so changes in quick succession are combined.
+        """
+        published: tuple[Any, ...] = ()
+        due = 0.0
+        while True:
+            self._due.clear()
+            start = clock.thread_time()
+            notable = self._reporter.notable()
+            if notable != published or clock.monotonic() >= due:
+                published, due = notable, clock.monotonic() + REPORT_INTERVAL_SECONDS
+                self._api.node = {
+                    "health": msgspec.json.encode(self._reporter.report()),
+                    "checkpoint": msgspec.json.encode(self._checkpoint()),
+                }
+                self._wake()
+            await clock.sleep((clock.thread_time() - start) / MAX_REPORT_CPU_SHARE)
+            trouble = self._reporter.trouble()
+            while clock.monotonic() < due and self._reporter.trouble() == trouble:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(CHECK_INTERVAL_SECONDS):
+                        await self._due.wait()
+                        break
+
+
+class Watchdog:
+    """Feeds the service manager's watchdog every ``interval`` seconds, as long as everything makes
+    progress.
+    """
+
+    def __init__(self, *, reporter: HealthReporter, interval: float) -> None:
+        self._reporter = reporter
+        self._interval = interval
+        self._log = structlog.get_logger()
+
+    async def run(self) -> None:
+        """Feed the watchdog until cancelled."""
+        while True:
+            stuck = self._reporter.stuck()
+            if stuck is None:
+                notify("WATCHDOG=1")
+            else:
+                self._log.error("no progress", what=stuck)
+            await clock.sleep(self._interval)

@@ -296,6 +296,7 @@ class DaemonMetrics:
 
     def __init__(
         self,
+        *,
         site: str,
         node: str,
         reporter: HealthReporter,
@@ -304,7 +305,6 @@ class DaemonMetrics:
         journal: Journal,
         upkeep: JournalUpkeep,
         stages: Stages,
-        *,
         certificates: CertificateWatch,
     ) -> None:
         self._identity_labels = (site, node)

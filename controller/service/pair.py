@@ -7,11 +7,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -27,7 +26,6 @@ from common.log import structlog
 from common.people.people_file import PeopleFile, PeopleInForce
 from common.people.register import PeopleError
 from common.tasks import end_tasks
-from controller.configuration.listening import address
 from controller.configuration.settings import Configuration, StandbyConfig
 from controller.journal.journal import Journal
 from controller.journal.setup import Boot, Tenure
@@ -35,6 +33,8 @@ from controller.mqtt.publisher import Exclusive
 from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.service import logs
 from controller.service.alike import facts
+from controller.service.duty import Duty
+from controller.service.metrics_server import serve_metrics
 from controller.service.people_in_force import people_file
 from controller.service.readiness import Readiness
 from controller.service.reload import Reload
@@ -71,6 +71,9 @@ from controller.standby.statements import (
 )
 from controller.standby.store import RecordStore
 
+if TYPE_CHECKING:
+    from common.metrics.endpoint import HttpResponse
+
 HUNG_LEASES = 0.5
 """Share of a lease after which a pending commit, or a missing acknowledgement of the broker, means
 that the daemon cannot serve.
@@ -88,25 +91,6 @@ STATEMENTS_SUFFIX, PEOPLE_SUFFIX = ".daemons", ".people"
 def instance(settings: StandbyConfig) -> str:
     """Return the name of this machine in the pair."""
     return settings.instance or socket.gethostname().partition(".")[0].lower()
-
-
-class Duty(NamedTuple):
-    """Callbacks to a daemon that serves. ``devices``: the state of each device, by
-    ``table/device``; ``hasten``: connect to the broker now; ``alert``: report why the other daemon
-    could not take over, or None if it could; ``differ``: report what differs between the machines;
-    ``people`` and ``configuration``: those in force; ``abandon``: clear what another daemon
-    published about these tables.
-    """
-
-    connected: Callable[[], bool]
-    unanswered: Callable[[], float]
-    devices: Callable[[], Mapping[str, State]]
-    hasten: Callable[[], None]
-    alert: Callable[[str | None], None]
-    differ: Callable[[str | None], None]
-    people: Callable[[], PeopleFile | None]
-    configuration: Callable[[], Configuration]
-    abandon: Callable[[Mapping[str, bool]], None]
 
 
 class Pair:
@@ -160,7 +144,7 @@ class Pair:
         self._people = _usable_people_file(configuration, last_boot)
         self._shared = SharedPeople(
             RecordStore(settings, f"{node}{PEOPLE_SUFFIX}", timeout, _decode, str.encode),
-            lambda: self._people if self._duty is None else self._duty.people(),
+            lambda: self._people if self._duty is None else self._duty.people,
         )
         self._exchanging: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
@@ -221,7 +205,7 @@ class Pair:
         endless = (reloading, self._exchanging, *looking)
         tasks: list[asyncio.Task[Any]] = [claiming, stopping, reloading, *looking]
         if listen := self.configuration.metrics.listen:
-            tasks.append(asyncio.create_task(self._serve_metrics(listen)))
+            tasks.append(asyncio.create_task(serve_metrics(listen, self._metrics_page())))
         try:
             await asyncio.wait((claiming, stopping, *endless), return_when=asyncio.FIRST_COMPLETED)
             for task_of_daemon in endless:
@@ -479,7 +463,7 @@ class Pair:
         return self.configuration if self._duty is None else self._duty.configuration()
 
     def _in_force(self) -> PeopleInForce | None:
-        file = self._people if self._duty is None else self._duty.people()
+        file = self._people if self._duty is None else self._duty.people
         return None if file is None else file.in_force
 
     def _tables(self) -> set[str]:
@@ -561,17 +545,14 @@ class Pair:
         write_reply(self.journal.path, ReloadReply(self.boot, started_at, outcome, waits=True))
         self._set_status(self._status, "READY=1")
 
-    async def _serve_metrics(self, listen: str) -> None:
-        """Serve metrics to Prometheus while waiting."""
-        from common.metrics import endpoint
-        from controller.service.metrics import waiting_page
+    def _metrics_page(self) -> Callable[[], Awaitable[HttpResponse]]:
+        """Return the page for Prometheus while waiting."""
+        from controller.service.metrics import waiting_page  # imported late: few serve them
 
-        await asyncio.to_thread(import_module, "prometheus_client")
         site = self.configuration.site
-        page = waiting_page(
+        return waiting_page(
             site.id, site.node, VERSION, lambda: self.reloaded, lambda: bool(self._logged_troubles)
         )
-        await endpoint.serve(address(listen), {b"/metrics": page})
 
 
 def _peer_trouble(statements: list[DaemonStatement], is_alone: bool) -> str | None:

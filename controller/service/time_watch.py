@@ -49,6 +49,7 @@ class TimeWatch:
 
     def __init__(
         self,
+        *,
         settings: ClockConfig,
         journal: Journal,
         runners: Sequence[TableRunner],

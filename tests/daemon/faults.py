@@ -23,8 +23,8 @@ from controller.journal.writer import JournalWriter
 from controller.mqtt.publisher import Publisher
 from controller.proof import journal_upkeep
 from controller.proof.journal_upkeep import JournalUpkeep
-from controller.service import daemon
-from controller.service.daemon import Daemon
+from controller.service import daemon, signals
+from controller.service.health import HealthPublisher, Watchdog
 from devices.device import DeviceSupervisor
 
 STRUCK = threading.Event()
@@ -35,8 +35,8 @@ TASKS: dict[str, tuple[type, str]] = {
     "reader": (Publisher, "_read"),
     "sender": (Publisher, "_send"),
     "device": (DeviceSupervisor, "run"),
-    "health": (Daemon, "_report"),
-    "watchdog": (Daemon, "_feed_watchdog"),
+    "health": (HealthPublisher, "run"),
+    "watchdog": (Watchdog, "run"),
     "journal upkeep": (JournalUpkeep, "run"),
     "read back": (JournalUpkeep, "read_back"),
 }
@@ -82,8 +82,9 @@ ENDS = {"raises": raises, "returns": returns, "is cancelled": is_cancelled}
 def soon(*limits: str) -> None:
     """The daemon waits for less long than it would."""
     for limit in limits:
-        assert hasattr(daemon, limit), limit
-        setattr(daemon, limit, 1.0)
+        module = signals if hasattr(signals, limit) else daemon
+        assert hasattr(module, limit), limit
+        setattr(module, limit, 1.0)
 
 
 def writer_dies() -> None:

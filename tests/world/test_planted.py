@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
-import controller.service.daemon
+import controller.service.building
 from common import clock
 from common.chain.schema import Entry
 from controller.mqtt.outbox import EventOutbox
@@ -113,7 +113,7 @@ def retained_topics_are_published_once(patch: pytest.MonkeyPatch) -> None:
 
 def rounds_are_forgotten_at_a_restart(patch: pytest.MonkeyPatch) -> None:
     """A table begins from scratch at each start, and gives its numbers again."""
-    patch.setattr(controller.service.daemon, "last_state", lambda *_: None)
+    patch.setattr(controller.service.building, "last_state", lambda *_: None)
 
 
 def will_is_not_cleared(patch: pytest.MonkeyPatch) -> None:

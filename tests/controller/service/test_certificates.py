@@ -28,7 +28,9 @@ def test_the_alert_of_certificates(tmp_path: Path) -> None:
     file.write_text(configuration(1, TABLE))
     alerts: dict[str, Alert] = {}
     changes: list[str] = []
-    watch = CertificateWatch(load(file), alerts, lambda: changes.append("changed"))
+    watch = CertificateWatch(
+        configuration=load(file), alerts=alerts, changed=lambda: changes.append("changed")
+    )
     found = []
     for ends in (31.5, 30.5, 29.5, 29.4, 1.5, 0.5, -0.5, 90.0):
         watch.ends = {"web.cert_file web.pem": 1000 * DAY + ends * DAY, "other": 2000 * DAY}

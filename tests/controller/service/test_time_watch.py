@@ -63,7 +63,13 @@ class Floor:
 
     def watch(self, runners: list[TableRunner], bound: float | None = 0.1) -> TimeWatch:
         settings = ClockConfig(bound=bound, chrony="")
-        return TimeWatch(settings, self.journal, runners, self.alerts, lambda: None)
+        return TimeWatch(
+            settings=settings,
+            journal=self.journal,
+            runners=runners,
+            alerts=self.alerts,
+            changed=lambda: None,
+        )
 
     def passes(self, watch: TimeWatch, seconds: float = 1.0, step: float = 0.0) -> None:
         self.machine += seconds

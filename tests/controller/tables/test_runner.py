@@ -145,15 +145,23 @@ async def test_a_journal_that_stores_nothing_is_detected(
         made = make_runner(journal)
         places = {"r1": ServedTable(made, Topics("palma"), {}, 1.0)}
         api = TablesApi("pit-1", "b1", Topics("palma"), places)
-        clock = TimeWatch(ClockConfig(chrony=""), journal, [], {}, lambda: None)
+        clock = TimeWatch(
+            settings=ClockConfig(chrony=""),
+            journal=journal,
+            runners=[],
+            alerts={},
+            changed=lambda: None,
+        )
         reporter = HealthReporter(
-            "b1",
-            journal,
-            Publisher(broker=BrokerConfig(), client_id="novamas", journal=journal, api=api),
-            api,
-            places,
-            clock,
-            lambda: None,
+            boot="b1",
+            journal=journal,
+            publisher=Publisher(
+                broker=BrokerConfig(), client_id="novamas", journal=journal, api=api
+            ),
+            api=api,
+            places=places,
+            time_watch=clock,
+            doubt=lambda: None,
         )
         assert reporter.stuck() is None
         with occupied(path):
@@ -186,15 +194,23 @@ async def test_an_opened_link_is_published_at_once(tmp_path: Path) -> None:
         )
         places = {"r1": ServedTable(make_runner(journal), Topics("palma"), {"wheel": device}, 1.0)}
         api = TablesApi("pit-1", "b1", Topics("palma"), places)
-        clock = TimeWatch(ClockConfig(chrony=""), journal, [], {}, lambda: None)
+        clock = TimeWatch(
+            settings=ClockConfig(chrony=""),
+            journal=journal,
+            runners=[],
+            alerts={},
+            changed=lambda: None,
+        )
         reporter = HealthReporter(
-            "b1",
-            journal,
-            Publisher(broker=BrokerConfig(), client_id="novamas", journal=journal, api=api),
-            api,
-            places,
-            clock,
-            lambda: None,
+            boot="b1",
+            journal=journal,
+            publisher=Publisher(
+                broker=BrokerConfig(), client_id="novamas", journal=journal, api=api
+            ),
+            api=api,
+            places=places,
+            time_watch=clock,
+            doubt=lambda: None,
         )
         before = reporter.notable()
         running = asyncio.create_task(device.run())

@@ -53,7 +53,13 @@ class Premises:
             path=str(path), read_back_every=read_back_every, keep_days=keep_days
         )
         settings = Configuration(site=SiteConfig(id="palma"), table=(table,), journal=journal)
-        self.upkeep = JournalUpkeep(settings, self.boot, self.journal, self.alerts, lambda: None)
+        self.upkeep = JournalUpkeep(
+            configuration=settings,
+            run=self.boot,
+            journal=self.journal,
+            alerts=self.alerts,
+            changed=lambda: None,
+        )
         self.runner = TableRunner(self._table, self.journal, lambda: self.now, lambda: None, cipher)
         found = find_driver(driver)
         self.watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
