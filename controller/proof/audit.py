@@ -37,13 +37,14 @@ from controller.proof.findings import (
     AuditedRun,
     Difference,
 )
+from controller.proof.listener import EntryListener
 from controller.proof.live import LiveFile, Saved
 from controller.proof.pieces import Lead
 from controller.proof.references import ReadingRange, named_by, number_in
 from controller.proof.segment import BrokenSegmentError
 from controller.proof.signatures import Signatures
 from controller.proof.verdict import Verdict
-from controller.proof.verify import EntryListener, verify
+from controller.proof.verify import verify
 from controller.tables.table import (
     OUTAGE_REASON,
     RESTART_REASON,

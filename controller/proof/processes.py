@@ -15,14 +15,12 @@ from bisect import bisect
 from contextlib import suppress
 from itertools import pairwise
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from controller.proof.pieces import Piece, cut, shares
-
-if TYPE_CHECKING:
-    from controller.proof.verify import Walk, WalkFindings
+from controller.proof.walk import Walk, WalkFindings
 
 
 class PieceFindings(msgspec.Struct, frozen=True):
