@@ -385,9 +385,9 @@ def proved_after_each_reload(journal: Path, table: str) -> bool:
         for entry in reader.entries():
             auditor.on_entry(entry)
             if entry.table == table and entry.kind == "bytes":
-                auditor._replays[table].stop_deriving("wheel", "lost")
+                auditor._tables.replays[table].stop_deriving("wheel", "lost")
             if entry.table == table and entry.kind == "state" and auditor.audit.unproved:
-                assert auditor._replays[table].watches["wheel"] is not None
+                assert auditor._tables.replays[table].watches["wheel"] is not None
     return "lost" in auditor.audit.unproved and auditor.audit.differences == []
 
 
