@@ -175,7 +175,7 @@ class Publisher:
     def wake(self, table: str | None = None) -> None:
         """Publish the changed retained topics of that table, or of the node, soon."""
         if table is not None:
-            self._retained.stale.add(table)
+            self._retained.stale[table] = None
         self._wake.set()
 
     def send_now(self, messages: list[OutgoingMessage]) -> None:

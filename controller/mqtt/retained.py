@@ -32,8 +32,8 @@ class RetainedTopics:
         wake: Callable[[], None],
         url: str,
     ) -> None:
-        self.stale: set[str] = set()
-        """Tables with a retained topic that may have changed."""
+        self.stale: dict[str, None] = {}
+        """Tables with a retained topic that may have changed, in the order of the changes."""
         self._api = api
         self._poster = poster
         self._own_topics = own_topics
@@ -60,7 +60,7 @@ class RetainedTopics:
 
     def publish_all_again(self) -> None:
         """Publish every topic again with the next :meth:`refresh`."""
-        self._bodies, self.stale = {}, set(self._api.tables)
+        self._bodies, self.stale = {}, dict.fromkeys(self._api.tables)
 
     def refresh(self, connection: PublisherConnection) -> None:
         """Publish each retained topic that has changed since it was last published, or that another
@@ -68,18 +68,19 @@ class RetainedTopics:
         """
         if self._alerts != self._api.alerts:
             self._alerts = dict(self._api.alerts)
-            self.stale.update(self._api.tables)
+            self.stale |= dict.fromkeys(self._api.tables)
         self.clear(connection)
         self._publish_changed(connection, self._api.node_retained())
         # a client that sees a table may send it a command, so subscribe to commands first
-        unready = self.stale & self._subscriptions.placed
-        self.stale -= unready
+        placed = self._subscriptions.placed
+        unready = {table: None for table in self.stale if table in placed}
+        self.stale = {table: None for table in self.stale if table not in placed}
         while self.stale and connection.pending < 2 * connection.window:
-            table = self.stale.pop()
+            del self.stale[table := next(iter(self.stale))]
             if table in self._api.tables and self._api.claims.has(table):
                 self._publish_changed(connection, self._api.retained(table))
         self.stale |= unready
-        for topic in self._own_topics.due_topics(clock.monotonic()):
+        for topic in sorted(self._own_topics.due_topics(clock.monotonic())):
             if self._api.is_elsewhere(topic):
                 continue
             # an unknown alert is cleared
@@ -91,11 +92,11 @@ class RetainedTopics:
         for table in tables:
             for topic in self._api.retained(table):
                 self._bodies.pop(topic, None)
-        self.stale |= set(tables)
+        self.stale |= dict.fromkeys(tables)
 
     def remove(self, table: str, topics: Collection[str]) -> None:
         """Clear the topics of a removed table, unless another daemon has it."""
-        self.stale.discard(table)
+        self.stale.pop(table, None)
         if self._api.claims.is_left(table):
             self._cleared |= dict.fromkeys(topics, table)
 
@@ -107,7 +108,7 @@ class RetainedTopics:
         self._cleared |= {topic: table for topic in before if topic not in now}
         for topic in now:
             self._cleared.pop(topic, None)
-        self.stale.add(table)
+        self.stale[table] = None
 
     def abandon(self, table: str, topics: Collection[str]) -> None:
         """Clear these topics of a table on each connection, unless this daemon has the table."""

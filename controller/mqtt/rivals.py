@@ -141,11 +141,11 @@ class SecondDaemon:
             return
         gained, lost = claims.decide(clock.monotonic(), format_utc(clock.wall()))
         self._outbox.note_tables(gained=gained, lost=lost)
-        gained &= {*self._api.tables}  # an awaited table is not placed yet
-        for table, node in self._api.take_over(gained).items():
+        taken = sorted(gained & {*self._api.tables})  # an awaited table is not placed yet
+        for table, node in self._api.take_over(taken).items():
             self._log.error("table taken over", table=table, of=node)
-        self._subscriptions.gained |= gained
-        self._retained.take_over(gained)
+        self._subscriptions.gained.update(taken)
+        self._retained.take_over(taken)
         self._update_alert(claims.shared(), claims.elsewhere())
         if (claim := claims.messages()) != self._published:
             self._published = claim

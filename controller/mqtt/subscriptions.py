@@ -102,5 +102,5 @@ class TopicSubscriptions:
     async def subscribe_to_gained(self, connection: PublisherConnection) -> None:
         """Receive the alerts of gained tables that the broker still retains."""
         if self.gained:
-            await connection.subscribe_to(self._api.alerts_of(self.gained))
+            await connection.subscribe_to(self._api.alerts_of(sorted(self.gained)))
             self.gained = set()

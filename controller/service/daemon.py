@@ -41,12 +41,12 @@ from controller.service.ending import (
 )
 from controller.service.health import HealthPublisher, HealthReporter, Watchdog
 from controller.service.journal_alerts import JournalAlerts
-from controller.service.metrics_server import serve_metrics
 from controller.service.people_in_force import people_file
 from controller.service.people_watch import PeopleWatch, adopt_offered, people_setup
 from controller.service.privacy import exposed, exposed_secrets
 from controller.service.reload import ReloadTables, ServedFloor
 from controller.service.reload_answer import ReloadReply, write_reply
+from controller.service.scraping import serve_metrics
 from controller.service.signals import handled_signals
 from controller.service.signed_before import tokens
 from controller.service.systemd_notify import notify, watchdog_interval

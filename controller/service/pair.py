@@ -34,11 +34,11 @@ from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.service import logs
 from controller.service.alike import facts
 from controller.service.duty import Duty
-from controller.service.metrics_server import serve_metrics
 from controller.service.people_in_force import people_file
 from controller.service.readiness import Readiness
 from controller.service.reload import Reload
 from controller.service.reload_answer import ReloadReply, write_reply
+from controller.service.scraping import serve_metrics
 from controller.service.shared_people import SharedPeople
 from controller.service.systemd_notify import notify
 from controller.standby.exchange import StatementExchange
