@@ -14,6 +14,7 @@ import msgspec
 from common.contract.events import ResultCorrected, RoundResult, RoundUnresolved, RoundVoid
 from common.contract.history import AnyLine, ResultLine, UnresolvedLine, VoidLine
 from common.contract.outcomes import AnyOutcome
+from common.contract.retained import History
 
 MAX_ROUNDS = 600
 """Rounds kept in memory; the longest statistic counts 500."""
@@ -80,6 +81,36 @@ def round_from_line(session: int, line: AnyLine) -> PlayedRound:
             return PlayedRound(session=session, round=line.round, kind="void", reason=line.reason)
         case UnresolvedLine():
             return PlayedRound(session=session, round=line.round, kind="unresolved")
+
+
+def ended_rounds(known: tuple[PlayedRound, ...], leaf: str, body: bytes) -> list[PlayedRound]:
+    """Return the rounds that a message on a table's topic ``leaf`` ends or corrects, however old:
+    that of an event, or those of ``history`` that differ from ``known``.
+    """
+    try:
+        if leaf == "event":
+            ended = round_from_event(msgspec.json.decode(body, type=EndingEvent))
+            return [] if ended is None else [ended]
+        if leaf == "history" and body:
+            return _missed_rounds(known, msgspec.json.decode(body, type=History))
+    except (ValueError, RecursionError):  # another event, or unreadable
+        pass
+    return []
+
+
+def _missed_rounds(known: tuple[PlayedRound, ...], history: History) -> list[PlayedRound]:
+    by_number = {(round_.session, round_.round): round_ for round_ in known}
+    published = [round_from_line(history.session, line) for line in history.results]
+    return [
+        round_
+        for round_ in published
+        if _differs(by_number.get((round_.session, round_.round)), round_)
+    ]
+
+
+def _differs(known: PlayedRound | None, published: PlayedRound) -> bool:
+    """Return True if ``history`` has details of a round that its received events lack."""
+    return known is None or (known.kind, known.outcome) != (published.kind, published.outcome)
 
 
 def merge_rounds(

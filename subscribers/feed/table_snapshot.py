@@ -20,7 +20,7 @@ from subscribers.feed.round_progress import RoundProgress, follow
 
 CALL_EVENT_TYPES = ("bets.closed", "bets.last_call", "round.opened", "round.result", "round.void")
 """Events that carry the current call, or end it."""
-STALE_LINK_STATES = ("lost", "stale", "unintelligible")
+STALE_LINK_STATES = ("open", "lost", "stale", "unintelligible")
 """Link states in which nothing at the table is up to date."""
 
 OutdatedReason = Literal[

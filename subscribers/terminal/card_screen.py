@@ -1,10 +1,10 @@
-"""The picture of a punto y banca table: both hands, the winner, the bead plate and the counts of
-the shoe.
+"""The picture of a baccarat table with one hand against the bank: both hands, the winner, the bead
+plate and the counts of the shoe.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 
 from rich import box
 from rich.align import Align
@@ -13,18 +13,16 @@ from rich.panel import Panel
 from rich.text import Text
 
 from common.contract.messages.messages import text
-from subscribers.cards import points, short
-from subscribers.terminal import words
-from subscribers.terminal.card_events import BeadView, Cards
+from subscribers.display.baccarat import BaccaratBody
+from subscribers.display.cards import CardPicture
+from subscribers.display.hands import HandPicture
+from subscribers.display.picture import Picture
+from subscribers.display.roads import GRID_ROWS, BeadPlateCell, Coup
+from subscribers.terminal import cards
 from subscribers.terminal.space import Room
-from subscribers.terminal.table_view import TableView
 
-BEAD_ROWS = 6
-"""Rows of the bead plate: rounds go down, then right."""
 BEAD_COLUMNS = 3
 """Columns of a bead: bank pair, letter, player pair."""
-HANDS = ("player", "banker")
-RED, BLACK, BACK = "bold #c00020 on #f4f4f0", "bold #101010 on #f4f4f0", "#93a4dd on #27336b"
 COLOURS = {"player": "#2f6fdd", "banker": "#c21f36", "tie": "#1f8a4c"}
 SPACIOUS_COLUMNS, SPACIOUS_LINES = 27, 13
 """Columns from which most lines below the bead plate fit without wrapping, and lines from which
@@ -36,34 +34,34 @@ MAX_CARDS = 3
 """Maximum cards in a hand."""
 
 
-def body(view: TableView, _room: Room) -> list[RenderableType]:
+def body(picture: Picture, table: BaccaratBody, _room: Room) -> list[RenderableType]:
     """Return both hands with their points, the verdict and the marks."""
-    cards = view.cards
     rows: list[RenderableType] = []
-    for who in HANDS:
-        rows += [Align.center(_hand(cards, who, view.language)), Text()]
+    for hand in table.hands:
+        rows += [Align.center(_hand(hand, table)), Text()]
+    marks = table.finish.ended.marks if table.finish.ended else ()
     return [
         *rows,
-        Align.center(_verdict(cards, view.language)),
-        Align.center(_marks(cards, view.language)),
+        Align.center(_verdict(table, picture.language)),
+        Align.center(Text(" · ".join(marks) or " ", style="bold", justify="center")),
     ]
 
 
-def _hand(cards: Cards, who: str, language: str) -> Text:
+def _hand(hand: HandPicture, table: BaccaratBody) -> Text:
     """Three lines: name and points of the hand, left of its cards."""
-    own = cards.hands.get(who, [])
-    won = (
-        cards.outcome is not None and cards.outcome.kind == "result" and cards.outcome.winner == who
-    )
-    total = "" if not own else "-" if None in own else str(points(own))
-    name = f"bold {'white on ' if won else ''}{COLOURS[who]}"
+    ended = table.finish.ended
+    won = ended is not None and ended.winner == hand.id
+    total = hand.points or ("-" if hand.cards else "")
     labels = (
-        (f"{words.who(who, language).upper():<{NAME_COLUMNS}}", name),
+        (
+            f"{hand.name.upper():<{NAME_COLUMNS}}",
+            f"bold {'white on ' if won else ''}{COLOURS.get(hand.id, '#444444')}",
+        ),
         (f"{total:>4}    ", "bold"),
         (" " * NAME_COLUMNS, ""),
     )
-    slots: list[tuple[tuple[str, str, str], str]] = [_face(card) for card in own[:MAX_CARDS]]
-    if cards.expected == who and len(slots) < MAX_CARDS:
+    slots: list[tuple[tuple[str, str, str], str]] = [_face(card) for card in hand.cards[:MAX_CARDS]]
+    if hand.badge is not None and hand.badge.id == "next" and len(slots) < MAX_CARDS:
         slots.append((("┌╌╌╌┐", "╎   ╎", "└╌╌╌┘"), "bright_black"))
     slots += [(("     ",) * 3, "")] * (MAX_CARDS - len(slots))
     lines = []
@@ -75,67 +73,52 @@ def _hand(cards: Cards, who: str, language: str) -> Text:
     return Text("\n").join(lines)
 
 
-def _face(card: str | None) -> tuple[tuple[str, str, str], str]:
-    if card is None:
-        return ("▒▒▒▒▒",) * 3, BACK
-    name = short(card)
-    return (f"{name:<5}", "     ", f"{name:>5}"), RED if card[-1] in "dh" else BLACK
+def _face(card: CardPicture) -> tuple[tuple[str, str, str], str]:
+    name = cards.short(card)
+    if not name:
+        return ("▒▒▒▒▒",) * 3, cards.style(card)
+    return (f"{name:<5}", "     ", f"{name:>5}"), cards.style(card)
 
 
-def _verdict(cards: Cards, language: str) -> Text:
-    outcome = cards.outcome
-    if outcome is None:
-        burn = [text("display.burn_card", language, card=short(cards.shown))] if cards.shown else []
-        burn += [text("display.burned", language, count=cards.burned)] if cards.burned else []
-        due = cards.expected if cards.expected in HANDS else None
-        nearest = (
-            [text("display.next_card", language, who=words.who(due, language))]
-            if due
-            else []
-            if cards.hands
-            else burn
-        )
-        return Text(", ".join(nearest) or " ", style="dim")
-    if outcome.kind != "result":
-        return Text(f" {text(f'display.{outcome.kind}', language)} ", style="bold black on yellow")
-    corrected = f" ({text('display.corrected', language)})" if outcome.corrected else ""
-    order = sorted(HANDS, key=lambda who: who != outcome.winner)
-    totals = " - ".join(str(points(cards.hands[who])) for who in order if cards.hands.get(who))
-    winner = words.who(outcome.winner, language)
-    name = winner if outcome.winner == "tie" else text("display.wins", language, who=winner)
+def _verdict(table: BaccaratBody, language: str) -> Text:
+    ended = table.finish.ended
+    if ended is None:
+        due = next((hand for hand in table.hands if hand.badge and hand.badge.id == "next"), None)
+        acts = [f"{hand.name}: {hand.said}" for hand in table.hands if hand.said]
+        line = [*acts, *table.notes]
+        if due is not None:
+            line = [text("display.next_card", language, who=due.name)]
+        return Text(", ".join(line) or " ", style="dim")
+    if ended.kind != "result":
+        return Text(f" {ended.text} ", style="bold black on yellow")
+    corrected = f" ({ended.corrected})" if ended.corrected else ""
+    hands = sorted(table.hands, key=lambda hand: hand.id != ended.winner)
+    totals = " - ".join(hand.points for hand in hands if hand.points)
     return Text(
-        f" {name.upper()} {totals}{corrected} ",
-        style=f"bold white on {COLOURS.get(outcome.winner, '#444444')}",
+        f" {ended.text.upper()} {totals}{corrected} ",
+        style=f"bold white on {COLOURS.get(ended.winner or '', '#444444')}",
     )
 
 
-def _marks(cards: Cards, language: str) -> Text:
-    marks = cards.outcome.marks if cards.outcome else ()
-    return Text(
-        " · ".join(words.mark(mark, language) for mark in marks if mark != "tie") or " ",
-        style="bold",
-        justify="center",
-    )
-
-
-def side(view: TableView, room: Room) -> RenderableType:
+def side(picture: Picture, table: BaccaratBody, room: Room) -> RenderableType:
     """The bead plate, the counts of this shoe, and the shoe itself."""
-    beads = list(view.cards.beads)
-    columns = room.width // BEAD_COLUMNS
-    language = view.language
+    language = picture.language
+    plate: Sequence[BeadPlateCell] = table.roads[0].cells
     gap = (
         [Text()] if room.width >= SPACIOUS_COLUMNS and room.height >= SPACIOUS_LINES else []
     )  # else lines need it
+    first, *others = table.shoe
     lines = [
-        *_plate(beads, columns, language),
+        *_plate(plate, room.width // BEAD_COLUMNS, table.letters),
         *gap,
-        *_counts(beads, language),
+        *_counts(table, language),
         *gap,
-        *_shoe(view.cards, language),
+        Text(first, style="bold"),
+        Text(", ".join(others)),
     ]
     title = (
-        text("display.bead_plate_counted", language, count=len(beads))
-        if beads
+        text("display.bead_plate_counted", language, count=len(plate))
+        if plate
         else text("display.bead_plate", language)
     )
     return Panel(
@@ -143,74 +126,40 @@ def side(view: TableView, room: Room) -> RenderableType:
     )
 
 
-def _plate(beads: list[BeadView], columns: int, language: str) -> list[Text]:
-    first = max(0, -(-len(beads) // BEAD_ROWS) - columns) * BEAD_ROWS
+def _plate(cells: Sequence[BeadPlateCell], columns: int, letters: dict[str, str]) -> list[Text]:
+    last = max((cell.column for cell in cells), default=0)
+    first = max(0, last + 1 - columns)
+    coups = {(cell.column, cell.row): cell.coup for cell in cells}
     lines = []
-    for row in range(BEAD_ROWS):
+    for row in range(GRID_ROWS):
         line = Text(no_wrap=True)
-        for index in range(first + row, first + columns * BEAD_ROWS, BEAD_ROWS):
+        for column in range(first, first + columns):
+            coup = coups.get((column, row))
             line.append_text(
-                _cell(beads[index], language)
-                if index < len(beads)
-                else Text(" · ", style="bright_black")
+                Text(" · ", style="bright_black") if coup is None else _bead(coup, letters)
             )
         lines.append(line)
     return lines
 
 
-def _cell(bead: BeadView, language: str) -> Text:
+def _bead(coup: Coup, letters: dict[str, str]) -> Text:
     """Return a white letter on the winner's colour; a natural is underlined; pairs are dots, the
     bank's on the left, the player's on the right.
     """
-    if bead.kind != "result":
-        return Text(" ? " if bead.kind == "unresolved" else " × ", style="bold black on yellow")
-    ground = f" on {COLOURS.get(bead.winner, '#444444')}"
-    letter = "*" if bead.corrected else _letter(bead.winner, language)
+    ground = f" on {COLOURS[coup.winner]}"
+    letter = "*" if coup.corrected else letters[coup.winner]
     return Text.assemble(
-        ("•" if "pair_banker" in bead.marks else " ", f"#ffd0d0{ground}"),
-        (letter, f"bold white{' underline' if 'natural' in bead.marks else ''}{ground}"),
-        ("•" if "pair_player" in bead.marks else " ", f"#d0e0ff{ground}"),
+        ("•" if "banker" in coup.pairs else " ", f"#ffd0d0{ground}"),
+        (letter, f"bold white{' underline' if coup.natural else ''}{ground}"),
+        ("•" if "player" in coup.pairs else " ", f"#d0e0ff{ground}"),
     )
 
 
-def _letter(winner: str, language: str) -> str:
-    return text(f"display.letter_{winner}", language) if winner in COLOURS else winner[:1].upper()
-
-
-def _counts(beads: list[BeadView], language: str) -> list[Text]:
-    won = Counter(bead.winner for bead in beads if bead.kind == "result")
-    marks = Counter(mark for bead in beads for mark in bead.marks)
+def _counts(table: BaccaratBody, language: str) -> list[Text]:
+    counts = {count.id: count.number for count in table.counts}
     line = Text()
     for winner, colour in COLOURS.items():
-        line.append(f"{_letter(winner, language)} {won[winner]}   ", style=f"bold {colour}")
-    pairs = marks["pair_player"] + marks["pair_banker"]
-    return [
-        line,
-        Text(
-            text("display.naturals_pairs", language, naturals=marks["natural"], pairs=pairs),
-            style="dim",
-        ),
-    ]
-
-
-def _shoe(cards: Cards, language: str) -> list[Text]:
-    shoe = cards.shoe
-    if not shoe:
-        return [Text(text("display.no_shoe", language), style="dim")]
-    counts = [text("display.drawn", language, count=shoe.get("drawn"))]
-    counts += [text("display.unread", language, count=shoe["unread"])] if shoe.get("unread") else []
-    left = shoe.get("left")
-    counts.append(
-        text("display.not_counted", language)
-        if left is None
-        else text("display.left", language, count=left)
-    )
-    cut = Text(text("display.cut_card_came", language), style="bold yellow")
-    return [
-        Text(
-            text("display.shoe", language, number=shoe.get("number"), decks=shoe.get("decks")),
-            style="bold",
-        ),
-        Text(", ".join(counts)),
-        cut if shoe.get("cut") else Text(text("display.before_cut_card", language), style="dim"),
-    ]
+        line.append(f"{table.letters[winner]} {counts[winner]}   ", style=f"bold {colour}")
+    pairs = counts["pair_player"] + counts["pair_banker"]
+    marks = text("display.naturals_pairs", language, naturals=counts["natural"], pairs=pairs)
+    return [line, Text(marks, style="dim")]

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 from rich.console import Console, RenderableType
 from rich.layout import Layout
 from rich.live import Live
@@ -29,7 +28,9 @@ from common.command_line import CommandLine, end_process, escape_unencodable_out
 from common.contract.messages.messages import LANGUAGES
 from common.contract.topics import Topics
 from common.new_file import replace_file
-from subscribers.feed.meter import Meter, on_state, silence
+from subscribers.display.picture import table_picture
+from subscribers.display.rounds import PlayedRound, ended_rounds, merge_rounds
+from subscribers.feed.floor import Floor
 from subscribers.feed.tables import (
     BrokerLogin,
     ConnectionChange,
@@ -37,16 +38,13 @@ from subscribers.feed.tables import (
     check_broker,
     table_feed,
 )
-from subscribers.terminal.floor import SCREENSHOT_COLUMNS, TURN_SECONDS, TableOnFloor, floor
+from subscribers.terminal.current import Printable
+from subscribers.terminal.event_log import EventLog
+from subscribers.terminal.floor import SCREENSHOT_COLUMNS, TURN_SECONDS, draw_floor
 from subscribers.terminal.meter_line import line
-from subscribers.terminal.screen import ScreenTrouble
 from subscribers.terminal.space import MIN_TABLE_LINES
-from subscribers.terminal.table_view import TableView
+from subscribers.terminal.table import TerminalTable
 
-SILENCE_SECONDS = 75.0
-"""Seconds without a message from the daemon after which the picture is marked as old; health is
-published every 30.
-"""
 REDRAW_INTERVAL_SECONDS = 0.1
 """Interval for checking for changes to draw."""
 SCREENSHOT_TABLES_PER_ROW, MAX_WIDE_SCREENSHOT_TABLES = 4, 2
@@ -59,135 +57,93 @@ LINGER_SECONDS = 2.0
 """Seconds for which the last picture remains after the last round."""
 
 
-class Display:
-    """The display of one table. ``rounds``: number of results after which it is done;
-    ``language``: as in :class:`TableView`.
+class WatchedTables:
+    """The tables and jackpots of one terminal. ``tables``: in the order in which they are drawn;
+    ``language``: of the pictures, default: that of each table's decree.
     """
 
-    def __init__(self, table: str, rounds: int | None = None, language: str | None = None) -> None:
-        self.view = TableView(table, language)
-        self._rounds = rounds
-        self._linked = ConnectionChange(up=False)
+    def __init__(
+        self,
+        tables: Sequence[str],
+        jackpots: Sequence[str] = (),
+        *,
+        simulated: bool = False,
+        language: str | None = None,
+    ) -> None:
+        self.tables = tuple(tables)
+        self._simulated, self._language = simulated, language
+        self.floor = Floor(
+            dict.fromkeys(tables, simulated), _now, dict.fromkeys(jackpots, simulated)
+        )
+        self._rounds: dict[str, tuple[PlayedRound, ...]] = dict.fromkeys(tables, ())
+        self.logs = {table: EventLog() for table in tables}
+        self.reason = ""
+        """Why the broker cannot be reached."""
         self.tried = False
         """Whether a connection to the broker was made, or failed."""
-        self._nodes: dict[str, bool] = {}
-        self._has_table_list = False
-        """Whether the daemon has published the list of its tables."""
-        self._node: str | None = None
-        self._trouble = self._since = ""
-        self.last_message_at = clock.monotonic()
-
-    @property
-    def done(self) -> bool:
-        """Whether all requested rounds were received."""
-        return self._rounds is not None and self.view.results >= self._rounds
 
     def on_message(self, message: FeedMessage | ConnectionChange) -> bytes | None:
         """Apply one message. Returns the event, as received, if it is new. A message that is not a
-        JSON object is skipped with a warning.
+        JSON object is reported.
         """
+        self.floor.on_message(self._simulated, message)
         if isinstance(message, ConnectionChange):
-            self._linked, self.tried = message, True
-            self._nodes.clear()
+            self.reason, self.tried = message.reason, True
             return None
-        try:
-            fields = _fields(message.body)
-        except (ValueError, RecursionError) as error:
-            print(f"display: {message.path}: not a JSON object: {error}", file=sys.stderr)  # noqa: T201
+        if (problem := _json_problem(message.body)) is not None:
+            print(f"display: {message.path}: not a JSON object: {problem}", file=sys.stderr)  # noqa: T201
             return None
-        self.last_message_at = clock.monotonic()
-        if message.path == "event":
-            return message.body if fields and self.view.event(fields) else None
-        if message.path.startswith("node/"):
-            _, node, leaf = message.path.split("/", 2)
-            if leaf == "status":
-                self._nodes[node] = fields is not None and fields.get("status") == "online"
-            elif fields:
-                self._has_table_list = True
-                table = (fields.get("tables") or {}).get(self.view.table)
-                if table is not None and not table.get("elsewhere"):
-                    self._node = node
-        else:
-            self.view.retained(message.path, fields)
-        return None
+        if message.table is None:
+            return None
+        rounds = self._rounds[message.table]
+        if new := ended_rounds(rounds, message.path, message.body):
+            self._rounds[message.table] = merge_rounds(rounds, new)
+        is_new = message.path == "event" and self.logs[message.table].add(message.body)
+        return message.body if is_new else None
 
-    def trouble(self) -> ScreenTrouble:
-        """Return why the picture may be outdated, and when that was noticed."""
-        trouble = self._current_trouble()
-        if trouble.what != self._trouble:
-            self._trouble, self._since = trouble.what, clock.now().isoformat()
-        return replace(trouble, since=self._since if trouble.what else "")
+    def drawn_tables(self) -> list[TerminalTable]:
+        """Return the tables as they are drawn now."""
+        floor = self.floor
+        return [
+            TerminalTable(
+                picture=table_picture(
+                    floor.known[table], self._rounds[table], floor.outdated[table], self._language
+                ),
+                known=floor.known[table],
+                notes=tuple(self.logs[table].notes),
+                missed=self.logs[table].missed,
+                reason=self.reason,
+            )
+            for table in self.tables
+        ]
 
-    def _current_trouble(self) -> ScreenTrouble:
-        if not self._linked.up:
-            return ScreenTrouble("no_broker", detail=self._linked.reason)
-        if not self._nodes:
-            return ScreenTrouble("no_daemon")
-        if not self._nodes.get(self._node or "", any(self._nodes.values())):
-            return ScreenTrouble("daemon_offline")
-        if self._has_table_list and self._node is None and not self.view.state:
-            return ScreenTrouble("no_table")
-        silent_seconds = clock.monotonic() - self.last_message_at
-        return (
-            ScreenTrouble("quiet", round(silent_seconds))
-            if silent_seconds > SILENCE_SECONDS
-            else ScreenTrouble()
-        )
+    def meter_lines(self) -> list[Text]:
+        """Return one line per jackpot."""
+        no_broker, now = self.floor.no_broker(self._simulated), _now()
+        meters = self.floor.meters.values()
+        return [line(meter, no_broker, now, self._language) for meter in meters]
 
 
 @functools.lru_cache(maxsize=1)
-def _fields(body: bytes) -> dict[str, Any] | None:
-    """Decode a message. Cached, because a node's message is applied to every table."""
-    return msgspec.json.decode(body, type=dict[str, Any] | None) if body else None
+def _json_problem(body: bytes) -> str | None:
+    """Return why a message is not a JSON object, or None. An empty one clears its topic."""
+    try:
+        msgspec.json.decode(body or b"null", type=dict[str, Any] | None)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return None
 
 
-class Meters:
-    """The jackpots, one line each. ``language``: as in :class:`TableView`."""
-
-    def __init__(self, jackpots: Sequence[str], language: str | None) -> None:
-        self._known = {jackpot: Meter(jackpot=jackpot) for jackpot in jackpots}
-        self._language = language
-        self._no_broker: str | None = _now()
-
-    def on_message(self, message: FeedMessage | ConnectionChange) -> bool:
-        """Apply one message. Return True if it belongs to a jackpot."""
-        if isinstance(message, ConnectionChange):
-            self._no_broker = None if message.up else self._no_broker or _now()
-            return False
-        prefix, _, leaf = message.path.partition("/")
-        if message.table is not None or prefix != "jackpot":
-            return False
-        jackpot, _, leaf = leaf.partition("/")
-        if leaf == "state" and jackpot in self._known:
-            self._known[jackpot] = on_state(self._known[jackpot], message.body, _now())
-        return True
-
-    def snapshot(self) -> tuple[tuple[Meter, bool], ...]:
-        """Return the meters and whether each is silent, for the detection of changes."""
-        now = _now()
-        return tuple(
-            (meter, silence(meter, self._no_broker, now) is not None)
-            for meter in self._known.values()
-        )
-
-    def lines(self) -> list[Text]:
-        """Return one line per jackpot."""
-        now = _now()
-        return [line(meter, self._no_broker, now, self._language) for meter in self._known.values()]
-
-
-async def watch(
-    displays: list[Display], meters: Meters, arguments: argparse.Namespace, stop: asyncio.Event
-) -> None:
+async def watch(watched: WatchedTables, arguments: argparse.Namespace, stop: asyncio.Event) -> None:
     """Show or print until all requested rounds were received, or until stopped."""
     drawing = sys.stdout.isatty() and not arguments.json
     if drawing and Console().is_dumb_terminal:
         drawing = False
         warning = "this terminal cannot show a picture (TERM=dumb): events follow as JSON lines"
         print(f"display: {warning}", file=sys.stderr, flush=True)  # noqa: T201
-    reading = asyncio.create_task(_read(displays, meters, arguments, printing=not drawing))
+    reading = asyncio.create_task(_read(watched, arguments, printing=not drawing))
     stopping = asyncio.create_task(stop.wait())
-    showing = [asyncio.create_task(_draw(displays, meters, arguments.note_file))] if drawing else []
+    showing = [asyncio.create_task(_draw(watched, arguments.note_file))] if drawing else []
     await asyncio.wait({reading, stopping, *showing}, return_when=asyncio.FIRST_COMPLETED)
     if reading.done() and not reading.exception() and showing:
         await asyncio.wait(
@@ -200,15 +156,10 @@ async def watch(
             raise end
 
 
-async def _read(
-    displays: list[Display], meters: Meters, arguments: argparse.Namespace, printing: bool
-) -> None:
+async def _read(watched: WatchedTables, arguments: argparse.Namespace, printing: bool) -> None:
     topics = Topics(arguments.site, arguments.simulated)
     wire = table_feed(_login(arguments), topics, arguments.table, arguments.jackpot)
     last_reason = ""
-    by_table: dict[str, list[Display]] = {}
-    for display in displays:
-        by_table.setdefault(display.view.table, []).append(display)
     async with contextlib.aclosing(wire) as feed:
         async for message in feed:
             if isinstance(message, ConnectionChange) and message.up and arguments.ready:
@@ -217,45 +168,36 @@ async def _read(
                 last_reason = message.reason
                 if printing and last_reason:
                     print(f"display: no connection to {last_reason}", file=sys.stderr, flush=True)  # noqa: T201
-            if meters.on_message(message):
-                continue
-            table = message.table if isinstance(message, FeedMessage) else None
-            for display in displays if table is None else by_table[table]:
-                event = display.on_message(message)
-                if event is not None and printing:
-                    sys.stdout.write(msgspec.json.format(event, indent=-1).decode("utf-8") + "\n")
-                    sys.stdout.flush()
-            if displays[0].done:  # only the first display counts rounds
+            event = watched.on_message(message)
+            if event is not None and printing:
+                sys.stdout.write(msgspec.json.format(event, indent=-1).decode("utf-8") + "\n")
+                sys.stdout.flush()
+            counted = watched.logs[watched.tables[0]].results
+            if arguments.rounds is not None and counted >= arguments.rounds:
                 return
 
 
-async def _draw(displays: list[Display], meters: Meters, note_file: Path | None) -> None:
+async def _draw(watched: WatchedTables, note_file: Path | None) -> None:
     """Draw whenever something has changed. Constant redrawing would flicker."""
     console = Console()
     drawn, started = None, clock.monotonic()
     with Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
-            if not displays[0].tried and clock.monotonic() < started + CONNECT_GRACE_SECONDS:
+            if not watched.tried and clock.monotonic() < started + CONNECT_GRACE_SECONDS:
                 await clock.sleep(REDRAW_INTERVAL_SECONDS)
                 continue
-            tables = [TableOnFloor(display.view, display.trouble()) for display in displays]
+            watched.floor.check_silence()
+            watched.floor.check_jackpots()
             note = _read_note(note_file)
             turn, size = int((clock.monotonic() - started) / TURN_SECONDS), console.size
-            if drawn != (
-                drawn := (
-                    [display.last_message_at for display in displays],
-                    [table.trouble for table in tables],
-                    meters.snapshot(),
-                    note,
-                    turn,
-                    size,
-                )
-            ):
+            shown = watched.floor.change, watched.reason, note, turn, size
+            if drawn != shown:
+                drawn = shown
                 below = [] if note is None or size.height <= MIN_TABLE_LINES else [_note(note)]
-                above = meters.lines()
+                above = watched.meter_lines()
                 height = size.height - len(above) - len(below)
-                shown = floor(tables, size.width, turn, height)
-                live.update(_between(above, shown, below), refresh=True)
+                tables = draw_floor(watched.drawn_tables(), size.width, turn, height)
+                live.update(_between(above, tables, below), refresh=True)
             await clock.sleep(REDRAW_INTERVAL_SECONDS)
 
 
@@ -276,7 +218,7 @@ def _between(
     whole = Layout()
     lines = [[Layout(line_, size=1) for line_ in part] for part in (above, below)]
     whole.split_column(*lines[0], Layout(picture), *lines[1])
-    return whole
+    return Printable(whole)
 
 
 def _now() -> str:
@@ -287,13 +229,12 @@ def _touch(path: str) -> None:
     Path(path).touch()
 
 
-def screenshot(displays: list[Display], path: Path, above: Sequence[Text] = ()) -> None:
-    """Write the current picture, with these lines above it, as an SVG without embedded fonts."""
-    columns = min(len(displays), SCREENSHOT_TABLES_PER_ROW)
-    table_width = (
-        SCREENSHOT_SIZE[0] if len(displays) <= MAX_WIDE_SCREENSHOT_TABLES else SCREENSHOT_COLUMNS
-    )
-    width, tall = table_width * columns, SCREENSHOT_SIZE[1] * -(-len(displays) // columns)
+def screenshot(watched: WatchedTables, path: Path) -> None:
+    """Write the current picture, with the jackpots above it, as an SVG without embedded fonts."""
+    count, above = len(watched.tables), watched.meter_lines()
+    columns = min(count, SCREENSHOT_TABLES_PER_ROW)
+    table_width = SCREENSHOT_SIZE[0] if count <= MAX_WIDE_SCREENSHOT_TABLES else SCREENSHOT_COLUMNS
+    width, tall = table_width * columns, SCREENSHOT_SIZE[1] * -(-count // columns)
     height = tall + len(above)
     console = Console(
         record=True,
@@ -303,12 +244,9 @@ def screenshot(displays: list[Display], path: Path, above: Sequence[Text] = ()) 
         force_terminal=True,
         color_system="truecolor",
     )
-    shown = floor(
-        [TableOnFloor(display.view, display.trouble()) for display in displays], width, height=tall
-    )
+    shown = draw_floor(watched.drawn_tables(), width, height=tall)
     console.print(_between(above, shown, ()), height=height)
-    names = " and ".join(display.view.table for display in displays)
-    svg = console.export_svg(title=f"novamas: {names}", unique_id="novamas")
+    svg = console.export_svg(title=f"novamas: {' and '.join(watched.tables)}", unique_id="novamas")
     replace_file(path, re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL).encode())
 
 
@@ -403,18 +341,20 @@ async def _run(arguments: argparse.Namespace) -> int:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    first, *others = arguments.table
-    displays = [Display(first, arguments.rounds, arguments.language)]
-    displays += [Display(table, language=arguments.language) for table in others]
-    meters = Meters(arguments.jackpot, arguments.language)
+    watched = WatchedTables(
+        arguments.table,
+        arguments.jackpot,
+        simulated=arguments.simulated,
+        language=arguments.language,
+    )
     try:
-        await watch(displays, meters, arguments, stop)
+        await watch(watched, arguments, stop)
     except BrokenPipeError:  # the program that reads the output has ended, which is no error
         sys.stderr.close()
         return 0
     if arguments.screenshot:
         try:
-            screenshot(displays, Path(arguments.screenshot), meters.lines())
+            screenshot(watched, Path(arguments.screenshot))
         except OSError as error:
             print(f"display: {arguments.screenshot}: {error.strerror}", file=sys.stderr)  # noqa: T201
             return 1
@@ -422,7 +362,7 @@ async def _run(arguments: argparse.Namespace) -> int:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Watch the tables. Returns the exit code."""
+    """WatchedTables the tables. Returns the exit code."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     if wrong := _mistake(arguments):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
 from rich.console import RenderableType
 from rich.layout import Layout
 from rich.text import Text
 
-from subscribers.terminal.screen import ScreenTrouble, picture
+from subscribers.display.picture import Picture
+from subscribers.terminal.screen import draw
 from subscribers.terminal.space import MIN_TABLE_LINES, rows
-from subscribers.terminal.table_view import TableView
+from subscribers.terminal.table import TerminalTable
 
 SCREENSHOT_COLUMNS = 60
 """Columns per table in a screenshot of many tables."""
@@ -21,29 +21,22 @@ TURN_SECONDS = 8.0
 """Seconds for which one page of tables is shown if they do not all fit."""
 
 
-class TableOnFloor(msgspec.Struct, frozen=True):
-    """One table, and why its picture may be outdated."""
-
-    view: TableView
-    trouble: ScreenTrouble = ScreenTrouble()
-
-
-def floor(
-    tables: Sequence[TableOnFloor], width: int = 80, turn: int = 0, height: int = MIN_TABLE_LINES
+def draw_floor(
+    tables: Sequence[TerminalTable], width: int = 80, turn: int = 0, height: int = MIN_TABLE_LINES
 ) -> RenderableType:
-    """Return the picture of all tables; if they do not all fit, of page ``turn``."""
+    """Return the drawing of all tables; if they do not all fit, of page ``turn``."""
     columns, lines = rows(len(tables), width, height)
     room = columns * lines
     pages = [tables[begin : begin + room] for begin in range(0, len(tables), room)]
     page = pages[turn % len(pages)]
     elsewhere = [
-        table.view
+        table.picture
         for table in tables
-        if table not in page and table.view.state.get("status") in CALLING_STATUSES
+        if table not in page and table.picture.status.id in CALLING_STATUSES
     ]
     if len(page) == 1:
-        turns = [table.view.table for table in tables] if room == 1 else ()
-        return picture(page[0].view, page[0].trouble, width, turns, elsewhere)
+        turns = [table.picture.table for table in tables] if room == 1 else ()
+        return draw(page[0], width, turns, elsewhere)
     whole = Layout()
     shown = [page[begin : begin + columns] for begin in range(0, len(page), columns)]
     whole.split_column(
@@ -52,14 +45,14 @@ def floor(
     return whole
 
 
-def _row(tables: Sequence[TableOnFloor], width: int, elsewhere: Sequence[TableView]) -> Layout:
+def _row(tables: Sequence[TerminalTable], width: int, elsewhere: Sequence[Picture]) -> Layout:
     """Tables side by side. The last one mentions ``elsewhere``."""
     own = (width - len(tables) + 1) // len(tables)
     parts: list[Layout] = []
     for index, table in enumerate(tables):
         parts += [Layout(Text(" "), size=1)] if index else []
         calls = elsewhere if index == len(tables) - 1 else ()
-        parts.append(Layout(picture(table.view, table.trouble, own, elsewhere=calls)))
+        parts.append(Layout(draw(table, own, elsewhere=calls)))
     row = Layout()
     row.split_row(*parts)
     return row

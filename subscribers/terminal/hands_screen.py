@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import msgspec
 from rich import box
 from rich.align import Align
 from rich.console import RenderableType
@@ -9,14 +12,18 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from common.contract.messages.messages import text, word
-from subscribers.cards import short
-from subscribers.terminal import words
-from subscribers.terminal.card_events import BeadView, Made
-from subscribers.terminal.card_screen import BACK, BLACK, RED
+from common.contract.messages.messages import text
+from subscribers.display.baccarat import BaccaratBody
+from subscribers.display.boxes import BoxesBody
+from subscribers.display.cards import CardPicture
+from subscribers.display.circle import CircleBody, Seat
+from subscribers.display.hands import HandPicture, RoundSummary
+from subscribers.display.picture import Picture
+from subscribers.display.trente import TrenteBody
+from subscribers.terminal import cards
 from subscribers.terminal.space import Room
-from subscribers.terminal.table_view import MAX_SPINS, TableView
 
+HandsBody = BoxesBody | CircleBody | TrenteBody | BaccaratBody
 MAX_HANDS = 11
 """Maximum number of hands shown."""
 MIN_SIDE_COLUMNS = 36
@@ -28,113 +35,109 @@ OUTCOMES = {
     "lose": "bold white on #8a1f2d",
     "tie": "bold black on #d0b040",
 }
-COMMON_CARDS = ("common", "board")
-"""The common cards are shown first."""
 
 
-def body(view: TableView, _room: Room) -> list[RenderableType]:
-    """Return one line per hand: its cards, combination and outcome."""
-    cards, language = view.cards, view.language
-    names = sorted(cards.hands, key=_place)[:MAX_HANDS]
-    if not names:
-        return [
+def body(picture: Picture, table: HandsBody, _room: Room) -> list[RenderableType]:
+    """Return one line per hand, its cards, combination and outcome; below them the verdict."""
+    hands = hands_of(table)[:MAX_HANDS]
+    if not any(hand.cards for hand in hands):
+        key = "no_cards" if table.finish.latest else "no_result"
+        rows: list[RenderableType] = [
             Text(),
-            Align.center(
-                Text(
-                    text(f"display.{'no_cards' if cards.beads else 'no_result'}", language),
-                    style="dim",
-                )
-            ),
+            Align.center(Text(text(f"display.{key}", picture.language), style="dim")),
         ]
+    else:
+        rows = [Align.center(_grid(hands))]
+    return rows + [Align.center(Text(line, style="bold")) for line in _below(table)]
+
+
+def hands_of(table: HandsBody) -> list[HandPicture]:
+    """Return the hands: common cards, then boxes or seats, then the bank's."""
+    match table:
+        case BoxesBody():
+            return [*table.common, *table.boxes, *filter(None, (table.bank,))]
+        case CircleBody():
+            return [*table.boards, *map(_seated, table.seats)]
+        case TrenteBody():
+            return [*table.rows]
+        case BaccaratBody():
+            return [*table.hands]
+
+
+def _seated(seat: Seat) -> HandPicture:
+    """Return the hand of a seat, which says its status if it has one."""
+    return msgspec.structs.replace(seat.hand, said=seat.status or seat.hand.said)
+
+
+def _below(table: HandsBody) -> list[str]:
+    """Return the winner and the marks of the last round, the pots, and the notes."""
+    ended, lines = table.finish.ended, [*table.notes]
+    if isinstance(table, CircleBody):
+        lines = [*(f"{pot.name}: {', '.join(pot.winners)}" for pot in table.pots), *lines]
+    if ended is not None:
+        lines.insert(0, " · ".join(filter(None, (ended.text, *ended.marks, ended.corrected))))
+    return [" ", *lines] if lines else []
+
+
+def _grid(hands: Sequence[HandPicture]) -> Table:
+    shown = [(hand, _cards(hand.cards), _outcome(hand)) for hand in hands]
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(
-        justify="right",
-        no_wrap=True,
-        style="bold",
-        min_width=max(len(words.who(who, language)) for who in names),
+    widths = (
+        max(len(hand.name) for hand in hands),
+        max(len(held) for _, held, _ in shown),
+        max(len(outcome) for _, _, outcome in shown),
     )
-    grid.add_column(no_wrap=True, min_width=max(len(_cards(cards.hands[who])) for who in names))
-    outcomes = {who: _outcome(cards.made.get(who), language) for who in names}
-    grid.add_column(no_wrap=True, min_width=max(map(len, outcomes.values())))
+    grid.add_column(justify="right", no_wrap=True, style="bold", min_width=widths[0])
+    grid.add_column(no_wrap=True, min_width=widths[1])
+    grid.add_column(no_wrap=True, min_width=widths[2])
     grid.add_column(no_wrap=True, overflow="ellipsis")
-    for who in names:
-        made = cards.made.get(who)
-        caption = _word(made, cards.decisions.get(who), language)
-        grid.add_row(words.who(who, language), _cards(cards.hands[who]), outcomes[who], caption)
-    rows: list[RenderableType] = [Align.center(grid)]
-    marks = cards.outcome.marks if cards.outcome else ()
-    if marks:
-        rows += [
-            Text(),
-            Align.center(
-                Text(" · ".join(words.mark(mark, language) for mark in marks), style="bold")
-            ),
-        ]
-    return rows
+    for hand, held, outcome in shown:
+        grid.add_row(hand.name, held, outcome, _word(hand))
+    return grid
 
 
-def _place(who: str) -> tuple[int, str, int, str]:
-    """Return the sort key: common cards, then boxes and seats by number, then the dealer."""
-    name, _, number = who.partition(":")
-    order = 0 if name in COMMON_CARDS else 2 if name in ("dealer", "bank", "banker") else 1
-    digits = number.partition(".")[0]
-    return order, name, int(digits) if digits.isdecimal() else 0, number
-
-
-def _cards(hand: list[str | None]) -> Text:
+def _cards(hand: Sequence[CardPicture]) -> Text:
     line = Text()
     for card in hand:
-        line.append(" " if line else "")
-        if card is None:
-            line.append("▒▒", style=BACK)
-        else:
-            line.append(short(card), style=RED if card[-1] in "dh" else BLACK)
+        line.append(" " if line else "").append(cards.short(card) or "▒▒", style=cards.style(card))
     return line
 
 
-def _outcome(made: Made | None, language: str) -> Text:
-    outcome = (made.outcome if made else None) or ""
-    return Text(
-        f" {word('outcome', outcome, language)} " if outcome else "",
-        style=OUTCOMES.get(outcome, "bold"),
-    )
+def _outcome(hand: HandPicture) -> Text:
+    if hand.outcome is None:
+        return Text()
+    return Text(f" {hand.outcome.text} ", style=OUTCOMES.get(hand.outcome.id, "bold"))
 
 
-def _word(made: Made | None, decision: tuple[str, int | None] | None, language: str) -> Text:
-    if made is None:
-        return Text(words.decision(*decision, language) if decision else "", style="italic")
-    kinds = [word("hand", kind, language) for kind in (made.kind, made.low) if kind]
-    return Text(" / ".join(kinds) or ("" if made.points is None else str(made.points)))
+def _word(hand: HandPicture) -> Text:
+    """Return the combination of a hand, else its last decision, else its points."""
+    if hand.makes:
+        return Text(" / ".join(hand.makes))
+    if hand.said:
+        return Text(hand.said, style="italic")
+    if hand.badge is not None and hand.badge.id == "to_act":
+        return Text(hand.badge.text, style="bold yellow")
+    return Text(hand.points or "")
 
 
-def side(view: TableView, room: Room) -> RenderableType | None:
+def side(picture: Picture, table: HandsBody, room: Room) -> RenderableType | None:
     """Return the endings of the latest rounds, newest first; None if the hands need the space."""
     if room.width < MIN_SIDE_COLUMNS:
         return None
-    count = min(MAX_SPINS, room.height)
-    beads = list(reversed(view.cards.beads))[:count]
+    latest = table.finish.latest[: room.height]
     grid = Table.grid(expand=True, padding=(0, 1, 0, 0))
     grid.add_column(width=4, justify="right", style="bright_black", no_wrap=True)
     grid.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
-    for bead in beads:
-        grid.add_row(str(bead.round), _ended(bead, view.language))
+    for ending in latest:
+        grid.add_row(str(ending.round), _ended(ending))
     return Panel(
         grid,
-        title=text("display.last", view.language, count=count),
+        title=text("display.last", picture.language, count=len(latest)),
         box=box.ROUNDED,
         border_style="bright_black",
     )
 
 
-def _ended(bead: BeadView, language: str) -> Text:
-    if bead.kind != "result":
-        return Text(
-            text("display.void", language) if bead.kind == "void" else "?",
-            style="yellow" if bead.kind == "void" else "bold black on yellow",
-        )
-    names_winner = bead.winner and not (bead.winner in ("tie", "refait") and bead.marks)
-    named = [words.who(bead.winner, language)] if names_winner else []
-    caption = " · ".join([*named, *(words.mark(mark, language) for mark in bead.marks)]) or text(
-        "display.settled", language
-    )
-    return Text(caption + ("*" if bead.corrected else ""), style="bold")
+def _ended(ending: RoundSummary) -> Text:
+    styles = {"result": "bold", "void": "yellow", "unresolved": "bold black on yellow"}
+    return Text(ending.text, style=styles[ending.kind])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
-import msgspec
 from rich import box
 from rich.align import Align
 from rich.console import Console, Group, RenderableType
@@ -15,6 +14,14 @@ from rich.table import Table
 from rich.text import Text
 
 from common.contract.messages.messages import text, word
+from common.contract.retained import Alert
+from subscribers.display.baccarat import BaccaratBody
+from subscribers.display.boule import BouleBody
+from subscribers.display.craps import CrapsBody
+from subscribers.display.fortune import FortuneBody
+from subscribers.display.picture import Picture
+from subscribers.display.roulette import RouletteBody
+from subscribers.feed.table_snapshot import OutdatedReason
 from subscribers.terminal import (
     card_screen,
     dice_screen,
@@ -23,9 +30,10 @@ from subscribers.terminal import (
     roulette_screen,
     words,
 )
-from subscribers.terminal.current import Greyed, outdated, since
+from subscribers.terminal.current import Greyed, since
+from subscribers.terminal.event_log import TableNote
 from subscribers.terminal.space import FRAME_COLUMNS, Fitted, Room, shares
-from subscribers.terminal.table_view import TableNote, TableView
+from subscribers.terminal.table import TerminalTable
 
 STATUS_STYLES = {
     "open": "bold green",
@@ -51,6 +59,10 @@ PHASE_STYLES = {
     "unresolved": "bold yellow",
 }
 """Colours of the phases."""
+ENDINGS = ("result", "void", "unresolved")
+"""How a round ended: shown as the phase while the table waits for the next one."""
+OUTDATED = frozenset(get_args(OutdatedReason))
+"""Troubles in which it is unknown how the table stands."""
 WIDEST_ROUND = 99
 """A round number whose label determines the width of the first column of the notes."""
 MIN_HEADING_LINES = 3
@@ -61,69 +73,84 @@ FULL_HEAD_COLUMNS = 70
 """Width below which the head line is shortened."""
 
 
-class ScreenTrouble(msgspec.Struct, frozen=True):
-    """Why a picture may be outdated. ``what``: the key of the text to show; empty if it is current.
-
-    ``seconds``: how long nothing has been received. ``detail``: details for a person; ``since``:
-    when it began, UTC, ISO 8601.
-    """
-
-    what: str = ""
-    seconds: int = 0
-    detail: str = ""
-    since: str = ""
-
-
 class Family(NamedTuple):
     """The parts of a screen for one kind of game. ``body``: in the middle; ``side``: beside or
     below it; ``phases``: phases with another text: phase -> key of the text.
     """
 
-    body: Callable[[TableView, Room], list[RenderableType]]
-    side: Callable[[TableView, Room], RenderableType | None]
+    body: Callable[[Picture, Any, Room], list[RenderableType]]
+    side: Callable[[Picture, Any, Room], RenderableType | None]
     phases: Mapping[str, str] = {}
 
 
-def picture(
-    view: TableView,
-    trouble: ScreenTrouble = ScreenTrouble(),  # noqa: B008 - it is frozen
+def _nothing(picture: Picture, _body: None, _room: Room) -> list[RenderableType]:
+    """Return the body of a table whose state is unknown."""
+    return [Text(), Align.center(Text(text("display.no_result", picture.language), style="dim"))]
+
+
+WHEEL_PHASES = {"waiting": "waiting_wheel", "void": "void_spin"}
+CARD_PHASES = {"waiting": "waiting_cards"}
+DICE_PHASES = {"waiting": "waiting_shooter", "void": "void_throw", "relaunch": "throw_again"}
+ROULETTE_FAMILY = Family(roulette_screen.body, roulette_screen.side, WHEEL_PHASES)
+FAMILIES: Mapping[type, Family] = {
+    RouletteBody: ROULETTE_FAMILY,
+    BouleBody: ROULETTE_FAMILY,
+    FortuneBody: Family(fortune_screen.body, fortune_screen.side, WHEEL_PHASES),
+    CrapsBody: Family(dice_screen.body, dice_screen.side, DICE_PHASES),
+    BaccaratBody: Family(card_screen.body, card_screen.side, CARD_PHASES),
+    type(None): Family(_nothing, lambda *_: None),
+}
+HANDS_FAMILY = Family(hands_screen.body, hands_screen.side)
+"""All other games are games of hands, and so is baccarat at two cloths."""
+
+
+def _family(body: Any) -> Family:
+    if isinstance(body, BaccaratBody) and not body.roads:
+        return HANDS_FAMILY
+    return FAMILIES.get(type(body), HANDS_FAMILY)
+
+
+def draw(
+    table: TerminalTable,
     width: int = 80,
     tables: Sequence[str] = (),
-    elsewhere: Sequence[TableView] = (),
+    elsewhere: Sequence[Picture] = (),
 ) -> RenderableType:
-    """Return the picture of a table, which fills the available height. ``tables``: the tables shown
+    """Return the drawing of a table, which fills the available height. ``tables``: the tables shown
     in turn, including this one; ``elsewhere``: invisible tables that wait for a person.
     """
-    game = str(view.state.get("game") or view.info.get("game") or "")
-    family = FAMILIES.get(game, HANDS_FAMILY)
+    picture = table.picture
+    family = _family(picture.body)
 
-    def draw(console: Console, height: int) -> Layout:
-        notes = _notes(view, width - FRAME_COLUMNS)
+    def at_height(console: Console, height: int) -> Layout:
+        notes = _notes(table, width - FRAME_COLUMNS)
         part = shares(width, height, _lines(console, notes, width - FRAME_COLUMNS))
-        beside = family.side(view, part.side) if part.beside or part.below else None
+        beside = (
+            family.side(picture, picture.body, part.side) if part.beside or part.below else None
+        )
         whole = Room(width - FRAME_COLUMNS, part.now.height + (part.below if beside is None else 0))
         now = Panel(
-            _now(console, view, trouble, family, whole if beside is None else part.now),
+            _now(console, table, family, whole if beside is None else part.now),
             box=box.ROUNDED,
-            border_style="red" if trouble.what else "bright_black",
+            border_style="bright_black" if picture.current else "red",
         )
-        table = Layout()
+        middle = Layout()
         if beside is None:
-            table.update(now)
+            middle.update(now)
         elif part.beside:
-            table.split_row(Layout(now), Layout(beside, size=part.beside))
+            middle.split_row(Layout(now), Layout(beside, size=part.beside))
         else:
-            table.split_column(Layout(now), Layout(beside, size=part.below))
+            middle.split_column(Layout(now), Layout(beside, size=part.below))
         layout = Layout()
         layout.split_column(
-            Layout(_head(view, width, tables or (view.table,)), size=1),
-            table,
-            *([Layout(_noted(view, notes), size=part.notes)] if part.notes else []),
-            Layout(_foot(view, trouble, elsewhere), size=1),
+            Layout(_head(picture, width, tables or (picture.table,)), size=1),
+            middle,
+            *([Layout(_noted(table, notes), size=part.notes)] if part.notes else []),
+            Layout(_foot(table, elsewhere), size=1),
         )
         return layout
 
-    return Fitted(draw)
+    return Fitted(at_height)
 
 
 def _lines(console: Console, texts: Sequence[Text], width: int) -> int:
@@ -131,35 +158,30 @@ def _lines(console: Console, texts: Sequence[Text], width: int) -> int:
     return sum(len(line.wrap(console, width)) for line in texts)
 
 
-def _game(view: TableView) -> str:
-    """Return the name of the game in the picture's language, from the decree if possible."""
-    title = (view.info.get("about") or {}).get("title") or {}
-    game = str(view.state.get("game") or view.info.get("game") or "")
-    return str(title.get(view.language) or word("game", game, view.language))
-
-
-def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
+def _head(picture: Picture, width: int, tables: Sequence[str]) -> RenderableType:
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(no_wrap=True, overflow="ellipsis")
-    decree = str(view.state.get("decree") or view.info.get("decree") or "")
     left = Text()
-    for table in tables if sum(map(len, tables)) <= width // 2 else (view.table,):
-        left.append(f" {table} ", style="bold black on #e0c060" if table == view.table else "dim")
-    if view.table in tables and sum(map(len, tables)) > width // 2:
-        left.append(f" {tables.index(view.table) + 1}/{len(tables)}", style="dim")
-    language = view.language
-    simulated = view.state.get("simulated") or view.info.get("simulated")
+    for table in tables if sum(map(len, tables)) <= width // 2 else (picture.table,):
+        left.append(
+            f" {table} ", style="bold black on #e0c060" if table == picture.table else "dim"
+        )
+    if picture.table in tables and sum(map(len, tables)) > width // 2:
+        left.append(f" {tables.index(picture.table) + 1}/{len(tables)}", style="dim")
+    language = picture.language
     right = Text.assemble(
         (f" {text('display.simulated', language).upper()} ", "bold black on yellow")
-        if simulated
+        if picture.simulated
         else "",
-        f"  {text('display.session', language, session=view.session or '-')}"
+        f"  {text('display.session', language, session=picture.session or '-')}"
         if width >= FULL_HEAD_COLUMNS
         else "",
-        f"  {text('display.round', language, round=view.round or '-')} ",
+        f"  {text('display.round', language, round=picture.round or '-')} ",
     )
     grid.add_column(justify="right", no_wrap=True)
-    game, behind = Text(_game(view), style="bold"), f"  {decree}"
+    title = picture.title.text  # the table's id if its info is not known yet
+    game = Text("" if title == picture.table else title, style="bold")
+    behind = f"  {picture.decree}"
     # always show the whole decree
     game.truncate(max(0, width - len(right) - len(left) - len(behind) - 2), overflow="ellipsis")
     left.append("  ").append_text(game).append(behind)
@@ -168,96 +190,99 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
     return grid
 
 
-def _now(
-    console: Console, view: TableView, trouble: ScreenTrouble, family: Family, room: Room
-) -> RenderableType:
+def _phase(picture: Picture) -> str:
+    """Return the phase of the table; while it waits for the next round, how the last one ended."""
+    if picture.phase.id != "waiting" or not picture.round:
+        return picture.phase.id
+    noted = next((note.kind for note in picture.notes if note.round == picture.round), None)
+    if noted is not None and noted != "corrected":
+        return noted
+    return "result" if picture.result_round == picture.round else picture.phase.id
+
+
+def _now(console: Console, table: TerminalTable, family: Family, room: Room) -> RenderableType:
     """Return the phase with its call, the pending tasks, and the cards or the wheel; in grey with
     the reason if they are outdated.
     """
-    phase = word("phase", family.phases.get(view.phase, view.phase), view.language)
-    name = Text(phase.upper(), style=PHASE_STYLES.get(view.phase, "bold"))
-    if trouble.what:
-        name.style = "bright_black"  # the present state of the table is unknown
-        why = text(f"trouble.{trouble.what}", view.language, seconds=trouble.seconds)
-        caption = Text(f" {why.upper()} ", style="bold white on red", no_wrap=True)
-        beginning = since("", trouble.since, view.language).strip(", ")
-        reasons = [beginning, trouble.detail]
+    picture, language = table.picture, table.picture.language
+    phase = _phase(picture)
+    name = Text(word("phase", family.phases.get(phase, phase), language).upper())
+    name.style = PHASE_STYLES.get(phase, "bold")
+    reasons: list[str | None] = []
+    if picture.trouble is None:
+        call = "" if picture.call is None else f"«{picture.call.text}»"
+        caption = Text(call or " ", style="italic")
     else:
-        reasons = outdated(view)
-        caption = Text(
-            " · ".join(f"«{call}»" for call in view.calls) or " ", style="italic", justify="center"
-        )
+        trouble = picture.trouble
+        if trouble.why in OUTDATED:
+            name.style = "bright_black"  # the present state of the table is unknown
+        caption = Text(f" {trouble.text.upper()} ", style="bold white on red")
+        reasons = [since("", trouble.since or "", language).strip(", "), trouble.detail]
+        reasons += [table.reason] if trouble.why == "no_broker" else []
     above = [name, caption, *(Text(reason, style="bold red") for reason in reasons if reason)]
-    tasks = _tasks(view)
+    tasks = _tasks(picture)
     above += [tasks] if tasks or len(above) < MIN_HEADING_LINES else []
     for line in above:
         line.justify = "center"
-    body = family.body(view, Room(room.width, room.height - _lines(console, above, room.width)))
-    old = bool(trouble.what or reasons)
-    return Group(*map(Align.center, above), *(Greyed(part) if old else part for part in body))
+    left = Room(room.width, room.height - _lines(console, above, room.width))
+    body = family.body(picture, picture.body, left)
+    return Group(
+        *map(Align.center, above), *(part if picture.current else Greyed(part) for part in body)
+    )
 
 
-def _tasks(view: TableView) -> Text:
+def _tasks(picture: Picture) -> Text:
     """Return the tasks for a person with their commands. They are above the cards, so that many
     hands do not push them out.
     """
-    if not view.asks:
+    if not picture.waits:
         return Text()
-    commands = " · ".join(words.command(name, view.language) for name in view.asks)
-    sentence = text("display.waits_for", view.language, commands=commands)
+    commands = " · ".join(words.command(task.id, picture.language) for task in picture.waits)
+    sentence = text("display.waits_for", picture.language, commands=commands)
     return Text(sentence, style="bold black on yellow", justify="center")
 
 
-WHEEL_PHASES = {"waiting": "waiting_wheel", "void": "void_spin"}
-CARD_PHASES = {"waiting": "waiting_cards"}
-DICE_PHASES = {"waiting": "waiting_shooter", "void": "void_throw", "relaunch": "throw_again"}
-ROULETTE_FAMILY = Family(roulette_screen.body, roulette_screen.side, WHEEL_PHASES)
-FAMILIES = {
-    "roulette-french": ROULETTE_FAMILY,
-    "roulette-american": ROULETTE_FAMILY,
-    "boule": ROULETTE_FAMILY,
-    "fortune-wheel": Family(fortune_screen.body, fortune_screen.side, WHEEL_PHASES),
-    "craps": Family(dice_screen.body, dice_screen.side, DICE_PHASES),
-    "punto-banca": Family(card_screen.body, card_screen.side, CARD_PHASES),
-}
-HANDS_FAMILY = Family(hands_screen.body, hands_screen.side)
-"""All other games are games of hands."""
-
-
-def _notes(view: TableView, width: int) -> list[Text]:
+def _notes(table: TerminalTable, width: int) -> list[Text]:
     """Return the irregularity of the pending question, then open alerts, then other irregularities,
-    newest first, each with its article. ``width``: columns of a line.
+    newest first, each with its article; last, unusual rounds from before this program started.
+    ``width``: columns of a line.
     """
-    notes, language = list(reversed(view.notes)), view.language
-    questions = 1 if view.asks and notes and notes[0].round == view.round else 0
+    picture, notes = table.picture, list(reversed(table.notes))
+    language = picture.language
+    questions = 1 if picture.waits and notes and notes[0].round == picture.round else 0
     lines = [_note(note, language) for note in notes[:questions]]
-    lines += [_alert(alert, language, width) for alert in view.alerts.values()]
-    return lines + [_note(note, language) for note in notes[questions:]]
+    lines += [_alert(alert, language, width) for alert in table.known.alerts.values()]
+    lines += [_note(note, language) for note in notes[questions:]]
+    noted = {note.round for note in notes if note.kind != "irregularity"}
+    earlier = [note for note in picture.notes if note.round not in noted]
+    return lines + [Text(note.text, style="bold yellow") for note in earlier]
 
 
-def _noted(view: TableView, lines: Sequence[Text]) -> RenderableType:
+def _noted(table: TerminalTable, lines: Sequence[Text]) -> RenderableType:
     """Return the notes in a frame."""
-    language = view.language
-    counts = {"open_alerts": len(view.alerts), "irregularities_counted": len(view.notes)}
+    alerts = len(table.known.alerts)
+    counts = {"open_alerts": alerts, "irregularities_counted": len(lines) - alerts}
     titles = [
-        text(f"display.{title}", language, count=count) for title, count in counts.items() if count
+        text(f"display.{title}", table.picture.language, count=count)
+        for title, count in counts.items()
+        if count
     ]
     return Panel(
         Group(*lines),
         title=" · ".join(titles),
         box=box.ROUNDED,
-        border_style="yellow" if view.alerts else "bright_black",
+        border_style="yellow" if alerts else "bright_black",
         padding=(0, 1),
     )
 
 
-def _alert(alert: dict[str, Any], language: str, width: int) -> Text:
+def _alert(alert: Alert, language: str, width: int) -> Text:
     """An alert, and the command that says what to do about it, where the line has room for it."""
-    severity = word("severity", str(alert.get("severity", "fault")), language)
+    severity = word("severity", alert.severity, language)
     line = Text.assemble(
         (f" {severity.upper()} ", "bold white on red"), f" {words.alert(alert, language)}"
     )
-    remedy = Text(f"  novamas explain {alert.get('what') or alert.get('alert')}", "bright_black")
+    remedy = Text(f"  novamas explain {alert.what}", "bright_black")
     if line.cell_len + remedy.cell_len <= width:
         line.append_text(remedy)
     return line
@@ -275,35 +300,32 @@ def _note(note: TableNote, language: str) -> Text:
     )
 
 
-def _foot(
-    view: TableView, trouble: ScreenTrouble, elsewhere: Sequence[TableView]
-) -> RenderableType:
+def _foot(table: TerminalTable, elsewhere: Sequence[Picture]) -> RenderableType:
+    picture, state = table.picture, table.known.state
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(no_wrap=True, overflow="ellipsis")
     grid.add_column(justify="right", no_wrap=True)
     devices = Text(" ")
-    for device, link in (view.state.get("devices") or {}).items():
-        state = str(link.get("state"))
-        devices.append("● ", style=LINK_STYLES.get(state, "yellow")).append(
-            f"{device} {word('link', state, view.language)}  "
+    for device, link in ({} if state is None else state.devices).items():
+        devices.append("● ", style=LINK_STYLES.get(link.state, "yellow")).append(
+            f"{device} {word('link', link.state, picture.language)}  "
         )
-    if view.missed:
-        devices.append(text("display.missed", view.language, count=view.missed), style="yellow")
+    if table.missed:
+        devices.append(text("display.missed", picture.language, count=table.missed), style="yellow")
     right = Text()
     for other in elsewhere[:MAX_NAMED_TABLES]:
-        calls = word("status", str(other.state["status"]), view.language)
-        right.append(f" {other.table} {calls} ", style="bold black on yellow").append(" ")
+        calls = f" {other.table} {other.status.text} "
+        right.append(calls, style="bold black on yellow").append(" ")
     unnamed = len(elsewhere) - MAX_NAMED_TABLES
     right.append(
-        f"{text('display.more', view.language, count=unnamed)}  " if unnamed > 0 else "",
+        f"{text('display.more', picture.language, count=unnamed)}  " if unnamed > 0 else "",
         style="bold yellow",
     )
-    status = str(view.state.get("status") or "unknown")
-    if trouble.what:
-        right.append(f" {text('display.old', view.language).upper()} ", style="bold white on red")
+    if picture.trouble is not None and picture.trouble.why in OUTDATED:
+        old = text("display.old", picture.language).upper()
+        right.append(f" {old} ", style="bold white on red")
     else:
-        right.append(
-            f"{word('status', status, view.language)} ", style=STATUS_STYLES.get(status, "dim")
-        )
+        style = STATUS_STYLES.get(picture.status.id, "dim")
+        right.append(f"{picture.status.text} ", style=style)
     grid.add_row(devices, right)
     return grid

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
+from subscribers.terminal.current import Printable
+
 MIN_TABLE_COLUMNS, MIN_TABLE_LINES = 48, 24
 """Minimum size of a table that shares the terminal with others."""
 FULL_TABLE_COLUMNS = 80
@@ -99,4 +101,5 @@ class Fitted:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         # console.render passes the height on; yielding the renderable would lose it
         height = options.height or options.max_height
-        yield from console.render(self._draw(console, height), options.update(height=height))
+        drawn = Printable(self._draw(console, height))
+        yield from console.render(drawn, options.update(height=height))

@@ -4,10 +4,11 @@ alerts.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from common.contract.messages.messages import catalogue, text, word
-from subscribers.terminal.table_view import TableNote
+from common.contract.retained import Alert
+from subscribers.terminal.event_log import TableNote
 from subscribers.words import decision as decision
 from subscribers.words import mark as mark
 from subscribers.words import who as who
@@ -35,26 +36,25 @@ def note(about: TableNote, language: str) -> str:
             return word("irregularity", about.what, language)
 
 
-def alert(body: dict[str, Any], language: str) -> str:
+def alert(raised: Alert, language: str) -> str:
     """Return the text of an alert, with its device and detail as the daemon published them."""
-    found = word("alert", str(body.get("what") or body.get("alert")), language)
-    rounds = [text("display.round", language, round=number) for number in body.get("rounds") or ()]
-    own = [str(body[name]) for name in ("device", "detail") if body.get(name)]
-    about = ", ".join([*own, *rounds])
+    found = word("alert", raised.what, language)
+    rounds = [text("display.round", language, round=number) for number in raised.rounds]
+    about = ", ".join([*filter(None, (raised.device, raised.detail)), *rounds])
     acknowledged = (
-        text("display.seen_by", language, person=body["acknowledged_by"])
-        if body.get("acknowledged_by")
+        text("display.seen_by", language, person=raised.acknowledged_by)
+        if raised.acknowledged_by
         else ""
     )
     return (
         found
         + (f" ({about})" if about else "")
         + (f", {acknowledged}" if acknowledged else "")
-        + "".join(f"; {commands}" for commands in settled(body.get("settled_by") or {}, language))
+        + "".join(f"; {commands}" for commands in settled(raised.settled_by, language))
     )
 
 
-def settled(by: dict[str, list[str]], language: str) -> list[str]:
+def settled(by: Mapping[str, Sequence[str]], language: str) -> list[str]:
     """Return the commands that settle an alert, grouped by the roles that may give them."""
     together: dict[tuple[str, ...], list[str]] = {}
     for name, roles in by.items():

@@ -8,17 +8,14 @@ from collections.abc import Callable
 
 import msgspec
 
-from common.contract.retained import History
 from subscribers.display import jackpot
 from subscribers.display.picture import Picture, table_picture
 from subscribers.display.round_store import RoundStore
 from subscribers.display.rounds import (
     MAX_ROUNDS,
-    EndingEvent,
     PlayedRound,
+    ended_rounds,
     merge_rounds,
-    round_from_event,
-    round_from_line,
 )
 from subscribers.feed.floor import Floor
 
@@ -62,26 +59,7 @@ class Pictures:
 
     def _on_message(self, table: str, leaf: str, body: bytes) -> None:
         """Store the outcome of a round, however old."""
-        try:
-            if leaf == "event":
-                found = [round_from_event(msgspec.json.decode(body, type=EndingEvent))]
-            elif leaf == "history" and body:
-                found = self._missed(table, msgspec.json.decode(body, type=History))
-            else:
-                return
-        except (ValueError, RecursionError):  # another event, or unreadable
-            return
-        self._store(table, [round_ for round_ in found if round_ is not None])
-
-    def _missed(self, table: str, history: History) -> list[PlayedRound | None]:
-        """Return rounds of a table's history that differ from the stored ones."""
-        known = {(round_.session, round_.round): round_ for round_ in self._rounds[table]}
-        published = [round_from_line(history.session, line) for line in history.results]
-        return [
-            round_
-            for round_ in published
-            if _differs(known.get((round_.session, round_.round)), round_)
-        ]
+        self._store(table, ended_rounds(self._rounds[table], leaf, body))
 
     def _store(self, table: str, rounds: list[PlayedRound]) -> None:
         if not rounds:
@@ -90,8 +68,3 @@ class Pictures:
         for round_ in rounds:
             self.store.store(table, round_)
         self._floor.touch(table)
-
-
-def _differs(known: PlayedRound | None, published: PlayedRound) -> bool:
-    """Return True if ``history`` has details of a round that its received events lack."""
-    return known is None or (known.kind, known.outcome) != (published.kind, published.outcome)

@@ -50,6 +50,7 @@ from controller.games.pai_gow.turn import WRONGLY_SET
 from controller.games.poker.readings import UNREADY_STATES
 from controller.games.wheels.turn import WRONG_DEVICE
 from controller.rulebooks.rulebook import Decree, rulebook
+from subscribers.terminal.screen import ENDINGS
 from tests.support import contract
 
 ROOT = Path(__file__).parents[3]
@@ -185,7 +186,7 @@ def returned(node: ast.expr | None) -> Iterator[str]:
 
 
 def phases() -> set[str]:
-    """Of all games, and those that the display derives from events."""
+    """Of all games, and how a round ended."""
     named = [
         function
         for path in (CONTROLLER / "games").rglob("*.py")
@@ -200,15 +201,7 @@ def phases() -> set[str]:
         if isinstance(node, ast.Return)
         for found in returned(node.value)
     }
-    entered = {
-        found
-        for node in nodes(ROOT / "subscribers" / "terminal" / "table_view.py")
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "enter"
-        for found in returned(node.args[0])
-    }
-    return shown | entered | {each.value for each in Phase} | {"unknown"}
+    return shown | set(ENDINGS) | {each.value for each in Phase} | {"unknown"}
 
 
 def laws(found: Any) -> Iterator[str]:

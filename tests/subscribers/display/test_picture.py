@@ -89,6 +89,17 @@ def test_a_number_is_current_only_where_its_round_is_the_last(name: str) -> None
             )
 
 
+@for_each("link", ["open", "stale", "lost", "unintelligible"])
+def test_a_silent_device_is_named_in_every_state_of_its_link(link: str) -> None:
+    table = spun([17])
+    state = state_of(table)
+    devices = {"wheel": {"state": link, "since": NOW}}
+    table.tell("state", json.dumps({**state, "status": "stale", "devices": devices}).encode())
+    trouble = table.shown().trouble
+    assert trouble is not None
+    assert (trouble.why, trouble.since, trouble.detail) == ("stale", NOW, "wheel")
+
+
 def test_an_unresolved_round_shows_its_number_time_and_reason() -> None:
     found = [table.shown("es").trouble for table in scripted("roulette/silence")]
     trouble = next(each for each in found if each is not None and each.why == "unresolved")

@@ -20,18 +20,27 @@ import pytest
 from common.contract.messages.messages import LANGUAGES, catalogue
 from common.contract.times import format_utc
 from subscribers.feed.meter import Meter, on_state
-from subscribers.feed.tables import ConnectionChange, FeedMessage, check_broker
+from subscribers.feed.tables import FeedMessage, check_broker
 from subscribers.money import money
-from subscribers.terminal.display import Display, main
+from subscribers.terminal.display import main
 from subscribers.terminal.meter_line import line
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.jackpot import award, statement
 from tests.support.programs import running
-from tests.support.subscribers.table import RED, Narrator, info, state
+from tests.support.subscribers.real import spun
+from tests.support.subscribers.terminal import Narrator, TerminalScreen
 from tests.support.terminal import Terminal
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
 ROOT = "novamas/v1/sala"
+NOW = "2026-03-20T02:10:16.215319Z"
+
+
+def publish_retained(table: Subscriber) -> None:
+    """The retained topics of a roulette on which 17 came."""
+    for leaf, body in spun([17]).table.retained().items():
+        if body is not None:
+            table.publish(f"{ROOT}/ruleta-1/{leaf}", body, retain=True)
 
 
 @pytest.fixture
@@ -72,13 +81,10 @@ def test_events_as_json_lines_once_each_through_an_outage(
             opened,
             b"{ no JSON",
             b'["no object"]',
-            narrator.event("round.result", round=1, outcome={"number": 1, **RED}),
+            narrator.result(1),
         ):
             table.publish(f"{ROOT}/ruleta-1/event", body)
-        table.publish(
-            f"{ROOT}/other/event",
-            narrator.event("round.result", round=1, outcome={"number": 1, **RED}),
-        )
+        table.publish(f"{ROOT}/other/event", narrator.result(1))
     assert display.stdout is not None
     seen = [
         display.stdout.readline() for _ in range(2)
@@ -90,9 +96,7 @@ def test_events_as_json_lines_once_each_through_an_outage(
     with closing(Subscriber(broker.port)) as table:
         table.publish(
             f"{ROOT}/ruleta-1/event",
-            json.dumps(
-                narrator.event("round.result", round=2, outcome={"number": 1, **RED}), indent=1
-            ).encode(),
+            json.dumps(json.loads(narrator.result(2)), indent=1).encode(),
         )
     out, errors = display.communicate(timeout=TIMEOUT_SECONDS)
     assert display.returncode == 0
@@ -104,17 +108,17 @@ def test_a_picture_on_a_terminal_and_its_end(
     broker: Mosquitto, tmp_path: Path, ending: ExitStack
 ) -> None:
     ready, narrator = tmp_path / "ready", Narrator()
-    with Terminal(command(broker.port, "--ready", str(ready))) as terminal:
+    words = command(broker.port, "--ready", str(ready), "--language", "en")
+    with Terminal(words) as terminal:
         until("the display is there", ready.exists)
         terminal.wait_for("NO DAEMON AT THIS SITE YET")
         table = Subscriber(broker.port)
         ending.callback(table.close)
-        table.publish(f"{ROOT}/ruleta-1/info", info(), retain=True)
-        table.publish(f"{ROOT}/ruleta-1/state", state("waiting"), retain=True)
+        publish_retained(table)
         table.publish(f"{ROOT}/node/node-1/status", {"status": "online", "boot": "b1"}, retain=True)
         table.publish(
             f"{ROOT}/ruleta-1/event",
-            narrator.event("bets.closed", round=1, announcement={"es": "no va más"}),
+            narrator.event("bets.closed", round=1, time=NOW, announcement={"es": "no va más"}),
         )
         terminal.wait_for("«no va más»")
         table.publish(
@@ -174,27 +178,29 @@ def test_a_bad_address(url: str) -> None:
     assert b"--broker" in done.stderr
 
 
+def troubled(screen: TerminalScreen) -> str | None:
+    trouble = screen.table.picture.trouble
+    return None if trouble is None else trouble.why
+
+
 def test_trouble_is_the_tables_own_daemon() -> None:
-    display = Display("ruleta-1")
-    display.on_message(ConnectionChange(up=True))
-    display.on_message(FeedMessage("node/a/status", b'{"status": "offline"}'))
-    display.on_message(FeedMessage("node/b/status", b'{"status": "online"}'))
-    assert not display.trouble().what
-    display.on_message(FeedMessage("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
-    assert display.trouble().what == "daemon_offline"
-    display.on_message(FeedMessage("node/a/status", b'{"status": "online"}'))
-    assert not display.trouble().what
+    screen = TerminalScreen(table="ruleta-1")
+    screen.retained(spun([17]).table.retained())
+    screen.watch.on_message(FeedMessage("node/a/status", b'{"status": "online", "boot": "b0"}'))
+    assert troubled(screen) == "daemon_offline"
+    screen.daemon("b1")
+    assert troubled(screen) is None
+    screen.daemon("b1", "offline")
+    assert troubled(screen) == "daemon_offline"
 
 
 def test_a_table_without_a_daemon_is_reported() -> None:
-    display = Display("ruleta-9")
-    display.on_message(ConnectionChange(up=True))
-    display.on_message(FeedMessage("node/a/status", b'{"status": "online"}'))
-    assert not display.trouble().what
-    display.on_message(FeedMessage("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
-    assert display.trouble().what == "no_table"
-    display.on_message(FeedMessage("state", b'{"status": "open"}', "ruleta-9"))
-    assert not display.trouble().what
+    screen = TerminalScreen(table="ruleta-9")
+    assert troubled(screen) == "no_daemon"
+    screen.daemon("b1")
+    assert troubled(screen) == "no_table"
+    screen.retained(spun([17]).table.retained())
+    assert troubled(screen) is None
 
 
 def test_a_screenshot_that_cannot_be_saved_is_reported(
@@ -252,11 +258,10 @@ def test_a_password_without_a_user_is_reported(
 def test_brackets_within_brackets_without_end_are_passed_over(
     what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    display = Display("ruleta-1")
-    assert (
-        display.on_message(FeedMessage(what, b'{"shown":' + b"[" * 9999 + b"]" * 9999 + b"}"))
-        is None
-    )
+    screen = TerminalScreen(table="ruleta-1")
+    table = None if what.startswith("node/") else "ruleta-1"
+    body = b'{"shown":' + b"[" * 9999 + b"]" * 9999 + b"}"
+    assert screen.watch.on_message(FeedMessage(what, body, table)) is None
     assert f"display: {what}: not a JSON object" in capsys.readouterr().err
 
 
@@ -269,8 +274,7 @@ def test_the_meter_of_a_jackpot_in_a_line(broker: Mosquitto, ending: ExitStack) 
         body = msgspec.to_builtins(statement(value, seconds, **fields))
         table.publish(topic, body, retain=True)
 
-    table.publish(f"{ROOT}/ruleta-1/info", info(), retain=True)
-    table.publish(f"{ROOT}/ruleta-1/state", state("bets_open"), retain=True)
+    publish_retained(table)
     say(1_234_567, 3600)
     with Terminal(command(broker.port, "--jackpot", "gran", "--language", "es")) as terminal:
         terminal.wait_for("12.345,67")

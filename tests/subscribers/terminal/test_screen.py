@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
+from common.readings import LinkLost
+from subscribers.feed.tables import ConnectionChange
 from subscribers.terminal.digits import HEIGHT, large
-from subscribers.terminal.display import Display, screenshot
-from subscribers.terminal.screen import ScreenTrouble, picture
-from subscribers.terminal.table_view import TableView
-from tests.support.subscribers.table import BLACK, played, state
+from subscribers.terminal.display import WatchedTables, screenshot
+from tests.support.subscribers.played import BY
+from tests.support.subscribers.terminal import TerminalScreen, after, roulette
 
 
 def halves(text: str) -> str:
@@ -21,40 +21,29 @@ def halves(text: str) -> str:
     return "\n".join(line.partition("││")[0] for line in text.splitlines())
 
 
-HEALTHY = ScreenTrouble()
+def plain(text: str) -> str:
+    """The text without frames, as one line."""
+    return re.sub(r"[│╭╮╰╯─\s]+", " ", text)
 
 
-def drawn(
-    view: TableView, trouble: ScreenTrouble = HEALTHY, width: int = 80, height: int = 24
-) -> str:
-    console = Console(width=width, height=height, file=StringIO(), force_terminal=True, record=True)
-    console.print(picture(view, trouble, width), height=height)
-    text = console.export_text()
-    lines = text.rstrip("\n").split("\n")
-    assert len(lines) <= height
-    assert all(len(line) <= width for line in lines)
-    return text
-
-
-@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (200, 60)])
-def test_a_table_at_work(width: int, height: int) -> None:
-    text = drawn(played()[0], width=width, height=height)
-    assert "ruleta-1" in text
-    assert "French roulette" in text  # the picture is in English, the decree is not
-    assert "SIMULATED" in text
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+def test_a_table_at_work(size: tuple[int, int]) -> None:
+    text = roulette()[1].drawn(size)
+    assert "mesa-1" in text
+    assert "Ruleta francesa" in text, "its name is the decree's, also in an English picture"
     assert "NO MORE BETS" in text
-    assert "«no va más» · «prou apostes»" in text
+    assert "«no va más»" in text
     assert "black · even" in text
     for line in large("2"):
         assert line.rstrip() in text
 
 
 def test_the_three_lanes_newest_on_top() -> None:
-    text = drawn(played()[0])
+    text = roulette()[1].drawn()
     rows = [line.split("││")[1] for line in text.splitlines() if "││" in line]
     assert [row.split() for row in rows[:5]] == [
         ["5", "2", "│"],
-        ["4", "12?", "│"],
+        ["4", "?", "│"],
         ["3", "void", "│"],
         ["2", "0", "│"],
         ["1", "1", "│"],
@@ -64,82 +53,69 @@ def test_the_three_lanes_newest_on_top() -> None:
 
 
 def test_null_spins_and_irregularities_show_their_article() -> None:
-    text = re.sub(r"[│\s]+", " ", drawn(played()[0], width=120, height=40))
-    assert (
-        "round 3 void: defective launch ARA02-015 Decreto 159/2002, anexo I, art. 3, epígrafe 1, "
-        "IV.3.d)" in text
-    )
+    text = plain(roulette()[1].drawn((120, 40)))
+    assert "round 3 void: defective launch ARA02-015 Decreto 159/2002, anexo I, art. 3," in text
     assert "round 4 unresolved: the device was silent" in text
 
 
 def test_an_empty_table() -> None:
-    text = drawn(TableView("t"), ScreenTrouble("no_daemon"))
+    screen = TerminalScreen()
+    text = screen.drawn()
     assert "no result yet" in text
     assert "NO DAEMON AT THIS SITE YET" in text
     assert "OLD" in text
 
 
 def test_a_decision_that_waits_for_a_person() -> None:
-    view, _ = played()
-    view.retained(
-        "state", state("decision", status="waiting", asks=["round.confirm", "round.void"])
+    text = next(
+        text
+        for steps in range(1, 40)
+        if "WAITING FOR A DECISION" in (text := after("roulette/ball-with-rotor", steps).drawn())
     )
-    text = drawn(view)
-    assert "WAITING FOR A DECISION" in text
-    assert (
-        "waiting for: confirm the result (round.confirm) · void the round (round.void)"
-        in re.sub(r"[│\s]+", " ", halves(text))
-    )
+    found = plain(halves(text))
+    assert "ROUND 1 WAITS FOR A DECISION" in found
+    assert "waiting for: " in found
+    assert "(round.confirm)" in found
+    assert "(round.void)" in found
 
 
 def test_alerts_and_devices() -> None:
-    view, narrator = played()
-    view.event(
-        narrator.event(
-            "alert.raised",
-            alert="wheel-link",
-            what="link.lost",
-            severity="fault",
-            device="wheel",
-            detail="unplugged",
-        )
-    )
-    lost = state("waiting", status="stale")
-    lost["devices"]["wheel"]["state"] = "lost"
-    view.retained("state", lost)
-    text = drawn(view)
-    assert "open alerts 1 · irregularities 2" in text
+    play, screen = roulette()
+    play.take(LinkLost(at=play._at, device="wheel", reason="unplugged"))
+    text = screen.drawn((80, 40))
+    assert re.search(r"open alerts \d · irregularities 2", text)
     assert "FAULT  the device is disconnected (wheel, unplugged)" in text
-    assert "novamas explain" not in text, "there is no room for it"
-    assert "novamas explain link.lost" in drawn(view, width=100)
+    assert "novamas explain link.lost" not in text, "there is no room for it"
+    assert "novamas explain link.lost" in screen.drawn((120, 40))
     assert "wheel lost" in text
-    assert "stale" in text
+    assert "stale" in text.splitlines()[-1]
 
 
 def test_missed_events_are_admitted() -> None:
-    view, narrator = played()
-    narrator.seq += 2
-    view.event(narrator.event("round.opened", round=9))
-    assert "2 events missed" in drawn(view)
+    play, screen = roulette()
+    listeners, play._hear = play._hear, ()
+    play.say("round.void", reason="bad_launch", **BY)
+    play._hear = listeners
+    play.say("bets.open", **BY)
+    assert re.search(r"[1-9] events missed", screen.drawn())
 
 
 def test_a_corrected_number_is_marked() -> None:
-    view, narrator = played()
-    view.event(
-        narrator.event("result.corrected", round=5, was=4, by="x", outcome={"number": 2, **BLACK})
-    )
-    assert "2*" in drawn(view)
+    play, screen = roulette()
+    play.say("result.correct", round=5, number=4, **BY)
+    assert "4*" in screen.drawn()
 
 
 def test_text_from_outside_cannot_draw() -> None:
-    view, narrator = played()
-    view.event(
-        narrator.event("irregularity", round=6, what="[red]x[/red]\x1b[2J", law="", article="")
-    )
-    console = Console(width=80, height=24, file=(file := StringIO()), force_terminal=True)
-    console.print(picture(view), height=24)
-    assert "[red]x[/red]" in file.getvalue()
-    assert "\x1b[2J" not in file.getvalue()
+    _, screen = roulette()
+    hostile = "[red]x[/red]\x1b[2J"
+    state = screen.state()
+    screen.publish("state", {**state, "status": "fault", "fault": hostile})
+    alert = {"alert": "a", "what": hostile, "severity": "fault", "raised": state["time"]}
+    screen.publish("alert/a", {**alert, "detail": hostile})
+    shown = "".join(segment.text for segment in screen.segments((120, 40)))
+    assert shown.count("[red]x[/red]") >= 2
+    assert "\x1b[2J" not in shown
 
 
 @pytest.mark.parametrize("text", ["0", "17", "00", "000", "?"])
@@ -150,31 +126,46 @@ def test_large_digits(text: str) -> None:
 
 
 def test_a_screenshot_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
-    display = Display("ruleta-1")
-    screenshot([display], tmp_path / "demo.svg")
+    screenshot(WatchedTables(["ruleta-1"]), tmp_path / "demo.svg")
     svg = (tmp_path / "demo.svg").read_text()
     assert svg.startswith("<svg")
     assert "@font-face" not in svg
 
 
 def test_the_article_of_the_question_precedes_the_alerts() -> None:
-    view, narrator = played()
-    for name in ("wheel-link", "number_unknown"):
-        view.event(narrator.event("alert.raised", alert=name, what=name, detail="its detail " * 9))
-    view.event(
-        narrator.event(
-            "irregularity",
-            round=6,
-            what="ball_removed",
-            law="ARA02-016",
-            article="artículo que decide",
-        )
-    )
-    assert "artículo que decide" not in drawn(view)
-    view.retained(
-        "state", state("decision", "waiting", round=6, asks=["round.confirm", "round.void"])
-    )
-    text = drawn(view)
-    assert text.index("artículo que decide") < text.index("FAULT")
-    view.retained("state", state("decision", "waiting", round=7, asks=["cards.show"]))
-    assert "artículo que decide" not in drawn(view)
+    for steps in range(1, 40):
+        screen = after("roulette/ball-with-rotor", steps)
+        if screen.table.picture.waits:
+            break
+    raised = screen.state()["time"]
+    for name in ("first", "second"):
+        alert = {"alert": name, "what": name, "severity": "fault", "raised": raised}
+        screen.publish(f"alert/{name}", {**alert, "detail": "its detail " * 9})
+    text = screen.drawn((80, 40))
+    assert text.index(screen.table.notes[-1].article[:20]) < text.index("FAULT")
+
+
+def test_a_late_display_finds_it_in_the_retained_topics() -> None:
+    play, screen = roulette()
+    late = TerminalScreen()
+    late.daemon("boot")
+    late.retained(play.table.retained())
+    drawn = late.table.picture
+    assert drawn.body == screen.table.picture.body
+    assert [note.round for note in drawn.notes] == [4]
+    assert "void" in late.drawn()
+    assert "4: unresolved" in plain(late.drawn((120, 40)))
+
+
+def test_the_reason_of_a_lost_connection_is_shown() -> None:
+    _, screen = roulette()
+    screen.link(ConnectionChange(up=False, reason="mqtt://127.0.0.1:1: Connection refused"))
+    text = plain(halves(screen.drawn((120, 40))))
+    assert "NO CONNECTION TO THE BROKER" in text
+    assert "mqtt://127.0.0.1:1: Connection refused" in text
+
+
+def test_a_body_that_this_release_cannot_read_is_admitted() -> None:
+    _, screen = roulette()
+    screen.publish("state", json.loads('{"status": "open"}'))
+    assert "UNREADABLE" in screen.drawn()
