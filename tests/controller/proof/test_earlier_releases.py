@@ -1,12 +1,13 @@
 """Files that release 0.3.0 wrote are read, proved and continued.
 
 `tests/journals/0.3.0` has an evening of a roulette table, one of punto y banca whose cards are
-sealed for surveillance, and the ledger of two jackpots, each as that release left it.
+sealed for surveillance, and the ledger of two jackpots, each as `sqlite3 FILE .dump` prints it.
 """
 
 from __future__ import annotations
 
-import lzma
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -30,15 +31,18 @@ def unseal(body: bytes) -> bytes:
 
 
 def restored(name: str, folder: Path) -> Path:
-    """Return a copy of a file of that release."""
-    path = folder / name
-    path.write_bytes(lzma.decompress((WRITTEN / f"{name}.xz").read_bytes()))
+    """Write the file that was dumped."""
+    path = folder / f"{name}.sqlite3"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript((WRITTEN / f"{name}.sql").read_text())
+    path.chmod(0o600)
     return path
 
 
 @pytest.mark.parametrize(
     ("name", "opener", "events"),
-    [("roulette.sqlite3", None, 19), ("punto-banca.sqlite3", unseal, 6)],
+    [("roulette", None, 19), ("punto-banca", unseal, 6)],
 )
 def test_every_reading_and_event_of_a_journal_is_proved(
     name: str, opener: Unseal | None, events: int, tmp_path: Path
@@ -51,7 +55,7 @@ def test_every_reading_and_event_of_a_journal_is_proved(
 
 
 async def test_a_roulette_table_goes_on(tmp_path: Path) -> None:
-    path = restored("roulette.sqlite3", tmp_path)
+    path = restored("roulette", tmp_path)
     end = entries(path)[-1].position
     run = Premises(path, at=9.0)
     run.receive(*[b"*X;6;004; 0;0;000;0"] * 4)
@@ -73,7 +77,7 @@ async def test_a_roulette_table_goes_on(tmp_path: Path) -> None:
 
 
 async def test_a_table_with_sealed_cards_goes_on(tmp_path: Path) -> None:
-    path = restored("punto-banca.sqlite3", tmp_path)
+    path = restored("punto-banca", tmp_path)
     run = Premises(path, at=900.0, game="punto-banca", driver="angel-eye", cipher=CIPHER)
     await run.end()
     found = audit(path, unseal)
@@ -82,7 +86,7 @@ async def test_a_table_with_sealed_cards_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_ledger_holds_and_goes_on(tmp_path: Path) -> None:
-    path = restored("ledger.sqlite3", tmp_path)
+    path = restored("ledger", tmp_path)
     before = verification.verify(path)
     assert before.findings == []
     with opened(path) as floor:
