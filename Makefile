@@ -62,9 +62,9 @@ steady: .venv/installed-dev
 	@tests/debian-packages chosen
 	@$(BIN)/python -m tests.rings steady --times $(N) $(ARGS)
 
-# The daemon in a simulated world: SEED=7 replays one; ARGS="--seeds 1000" or "--total 5000" (table-hours) looks for more.
+# The daemon in a simulated world: SEED=7 replays one; HOURS=5000 (of tables) or ARGS="--seeds 1000" looks for more.
 world: .venv/installed-dev
-	@$(BIN)/python -m tests.world $(if $(SEED),--seed $(SEED)) $(ARGS)
+	@$(BIN)/python -m tests.world $(if $(SEED),--seed $(SEED)) $(if $(HOURS),--total $(HOURS)) $(ARGS)
 
 test-seconds: .venv/installed-dev
 	@tests/debian-packages

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
-from itertools import count
+from itertools import count, islice
+from typing import NamedTuple
 
 from common.log import structlog
-from tests.world.run import Outcome, Plan, plan, run
+from tests.world.run import Plan, plan, run
 from tests.world.shrink import shrink
 
 BATCH_SEEDS = 64
 """Worlds that are handed to the processes at a time."""
+FINDING_CHARACTERS = 300
+"""So much of a finding is printed."""
+
+
+class Result(NamedTuple):
+    """What a soak wants to know of a run. ``hours``: of tables; ``seconds``: of CPU."""
+
+    seed: int
+    hours: float
+    faults: int
+    seconds: float
+    finding: str | None
 
 
 def main() -> int:
@@ -65,41 +77,42 @@ def _replay(of: Plan) -> int:
 
 
 def _soak(chosen: argparse.Namespace) -> int:
+    """Run one seed after another, also after findings."""
     began = time.monotonic()
-    hours = faults = cpu = 0.0
-    failed = []
-    wanted = chosen.total or chosen.seeds * chosen.hours * chosen.tables
-    seeds = count(chosen.first)
+    results: list[Result] = []
+    plans = (_plan(chosen, seed) for seed in count(chosen.first))
     with ProcessPoolExecutor(chosen.jobs, initializer=be_quiet) as pool:
-        while hours < wanted - 1e-9:
-            batch = [_plan(chosen, next(seeds)) for _ in range(BATCH_SEEDS)]
-            left = round((wanted - hours) / (chosen.hours * chosen.tables))
-            for outcome, seconds in pool.map(_timed, batch[: max(1, left)]):
-                hours += outcome.plan.hours * outcome.plan.tables
-                faults += len(outcome.plan.faults)
-                cpu += seconds
-                if outcome.finding is not None:
-                    failed.append(outcome)
-                    print(f"seed {outcome.plan.seed}: {outcome.finding[:300]}", flush=True)
+        while (size := _next_batch(chosen, results)) > 0:
+            for result in pool.map(_result, islice(plans, size)):
+                results.append(result)
+                if result.finding is not None:
+                    print(f"seed {result.seed}: {result.finding}", flush=True)
+    hours = sum(result.hours for result in results)
+    seconds = sum(result.seconds for result in results)
+    findings = sum(result.finding is not None for result in results)
     print(
-        f"{hours:.0f} table-hours, {faults:.0f} faults, {len(failed)} findings; "
-        f"{cpu:.0f} s of CPU, {hours / cpu:.2f} table-hours a second; "
+        f"seeds {chosen.first} to {results[-1].seed}: {hours:.1f} table-hours, "
+        f"{sum(result.faults for result in results)} faults, {findings} findings; "
+        f"{seconds:.0f} s of CPU, {hours / seconds:.2f} table-hours a second; "
         f"{time.monotonic() - began:.0f} s"
     )
-    return 1 if failed else 0
+    return 1 if findings else 0
 
 
-def order_sets(module: str = "tests.world") -> None:
-    """Start this module again with the one order of sets that all runs of a seed have in common."""
-    if os.environ.get("PYTHONHASHSEED") != "0":
-        os.environ["PYTHONHASHSEED"] = "0"
-        os.execv(sys.executable, [sys.executable, "-m", module, *sys.argv[1:]])
+def _next_batch(chosen: argparse.Namespace, results: list[Result]) -> int:
+    """Return how many seeds to run next; 0 for none."""
+    if chosen.total is not None:
+        return BATCH_SEEDS if sum(result.hours for result in results) < chosen.total else 0
+    seeds: int = chosen.seeds
+    return min(BATCH_SEEDS, seeds - len(results))
 
 
-def _timed(of: Plan) -> tuple[Outcome, float]:
+def _result(of: Plan) -> Result:
     began = time.process_time()
     outcome = run(of)
-    return outcome, time.process_time() - began
+    seconds = time.process_time() - began
+    finding = outcome.finding and outcome.finding[:FINDING_CHARACTERS]
+    return Result(of.seed, of.hours * outcome.tables, len(of.faults), seconds, finding)
 
 
 def be_quiet() -> None:
@@ -108,5 +121,4 @@ def be_quiet() -> None:
 
 
 if __name__ == "__main__":
-    order_sets()
     sys.exit(main())

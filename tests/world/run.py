@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from contextvars import Context
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 import msgspec
 
 from tests.world.faults import FAULTS, Happening, draw
+from tests.world.trace import Trace
 from tests.world.world import World, world
 
 SETTLE_SECONDS = 300.0
@@ -29,16 +31,26 @@ class Plan(msgspec.Struct, frozen=True):
     faults: tuple[Happening, ...] = ()
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    """How a run ended. ``finding``: what was violated, or None; ``trace``: what happened, for a
-    person; ``digest``: of all of it.
+class Outcome(NamedTuple):
+    """How a run ended. ``finding``: what was violated, or None; ``tables``: how many there were;
+    ``events``: how many a subscriber has received.
     """
 
     plan: Plan
     finding: str | None
-    trace: tuple[str, ...]
-    digest: str
+    tables: int
     events: int
+    record: Trace
+
+    @property
+    def trace(self) -> tuple[str, ...]:
+        """What happened, for a person."""
+        return tuple(self.record.lines)
+
+    @property
+    def digest(self) -> str:
+        """The digest of all that happened."""
+        return self.record.digest
 
 
 def plan(
@@ -75,9 +87,9 @@ def run(of: Plan, folder: Path | None = None) -> Outcome:
         return Outcome(
             of,
             None if made.finding is None else str(made.finding),
-            tuple(made.trace.lines),
-            made.trace.digest,
+            len(made.tables),
             made.held.received,
+            made.trace,
         )
 
 

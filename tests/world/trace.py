@@ -36,61 +36,103 @@ MINOR = {"health", "checkpoint", "claim", "info", "history"}
 """Messages that have no line, since they say little of what happens."""
 MAX_CHARACTERS = 160
 
+Record = tuple[float, str, Entry | Publish | None]
+"""When, and what: the machine with an entry that it stores, the client with a message that it
+publishes, or a text.
+"""
+
 
 class Trace:
-    """``lines``: what happened, for a person. ``digest``: of everything to the last byte, which two
-    runs of one seed have in common, but for the name of their ``folder``.
-    """
+    """Records what happens. Most runs find nothing, so nothing is formatted before it is read."""
 
     def __init__(self, now: Callable[[], float], folder: Path) -> None:
         self._folder = str(folder)
-        self.lines: list[str] = []
         self._now = now
-        self._whole = hashlib.sha256()
-        self._machines: dict[str, str] = {}
-        """By boot, the machine."""
-        self._shown: dict[str, str] = {}
-        """By topic, the last line about it."""
-
-    @property
-    def digest(self) -> str:
-        """Return the digest so far."""
-        return self._whole.hexdigest()
+        self._records: list[Record] = []
 
     def note(self, text: str) -> None:
         """Add a line: one word that says what it is, in capitals if it is no ordinary thing, and
         the rest.
         """
-        text = text.replace(self._folder, "FOLDER")
-        self._whole.update(f"{self._now()} {text}\n".encode())
-        kind, _, rest = text.partition(" ")
-        self._add(kind, rest.strip())
+        self._records.append((self._now(), text, None))
 
     def stored(self, machine: str, entry: Entry) -> None:
         """An entry is on the disk of a machine."""
-        self._whole.update(f"{self._now()} {machine} {entry.position}\n".encode() + entry.body)
-        self._machines[entry.boot] = machine
-        what = summary(_body(entry.body)) if entry.kind == "event" else "a box that is sealed"
-        self._add("stores", f"{machine}: {entry.table} {entry.seq} {what}")
+        self._records.append((self._now(), machine, entry))
 
     def published(self, client: str, message: Publish) -> None:
         """The broker has received a message of a client."""
-        payload = message.payload.replace(self._folder.encode(), b"FOLDER")
-        self._whole.update(f"{self._now()} {client} {message.topic}\n".encode() + payload)
+        self._records.append((self._now(), client, message))
+
+    @property
+    def lines(self) -> list[str]:
+        """What happened, for a person."""
+        page = _Page(self._folder)
+        for now, text, what in self._records:
+            match what:
+                case None:
+                    page.note(now, text.replace(self._folder, "FOLDER"))
+                case Entry():
+                    page.stored(now, text, what)
+                case Publish():
+                    page.published(now, text, what)
+        return page.lines
+
+    @property
+    def digest(self) -> str:
+        """The digest of everything to the last byte, which two runs of one seed have in common, but
+        for the name of their folder.
+        """
+        whole = hashlib.sha256()
+        folder = self._folder.encode()
+        for now, text, what in self._records:
+            match what:
+                case None:
+                    whole.update(f"{now} {text.replace(self._folder, 'FOLDER')}\n".encode())
+                case Entry():
+                    whole.update(f"{now} {text} {what.position}\n".encode() + what.body)
+                case Publish():
+                    payload = what.payload.replace(folder, b"FOLDER")
+                    whole.update(f"{now} {text} {what.topic}\n".encode() + payload)
+        return whole.hexdigest()
+
+
+class _Page:
+    """The lines of a trace. ``folder``: a name that they leave out."""
+
+    def __init__(self, folder: str) -> None:
+        self.lines: list[str] = []
+        self._folder = folder
+        self._machines: dict[str, str] = {}
+        """By boot, the machine."""
+        self._shown: dict[str, str] = {}
+        """By topic, the last line about it."""
+
+    def note(self, now: float, text: str) -> None:
+        kind, _, rest = text.partition(" ")
+        self._add(now, kind, rest.strip())
+
+    def stored(self, now: float, machine: str, entry: Entry) -> None:
+        self._machines[entry.boot] = machine
+        what = summary(_body(entry.body)) if entry.kind == "event" else "a box that is sealed"
+        self._add(now, "stores", f"{machine}: {entry.table} {entry.seq} {what}")
+
+    def published(self, now: float, client: str, message: Publish) -> None:
         body = _body(message.payload)
         who = self._machines.get(body.get("boot", ""), client.removeprefix("novamas-palma-"))
         place, _, leaf = message.topic.removeprefix("novamas/v1/").partition("/")[2].rpartition("/")
         if leaf == "event":
             late = " historical" if body.get("historical") else ""
-            self._add("publishes", f"{who}: {place} {body.get('seq')} {body.get('type')}{late}")
+            self._add(
+                now, "publishes", f"{who}: {place} {body.get('seq')} {body.get('type')}{late}"
+            )
             return
         line = f"{who}: {place} {leaf} {summary(body) if body else 'nothing'}"
         if leaf not in MINOR and self._shown.get(message.topic) != line:  # most say the same again
             self._shown[message.topic] = line
-            self._add("retains" if message.retain else "sends", line)
+            self._add(now, "retains" if message.retain else "sends", line)
 
-    def _add(self, kind: str, what: str) -> None:
-        now = self._now()
+    def _add(self, now: float, kind: str, what: str) -> None:
         mark = ">>>" if kind.isupper() else "   "
         minutes = f"{int(now // 3600)}:{int(now // 60 % 60):02d}:{now % 60:06.3f}"
         line = f"{minutes} {mark} {kind:<9} {what}"

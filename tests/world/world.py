@@ -22,6 +22,7 @@ import controller.service.pair
 import controller.service.readiness
 from common import blocking, clock, randomness
 from common.chain.schema import Entry
+from controller.proof import kernel_clock
 from devices import loop_watch
 from tests.world import device as devices
 from tests.world.bodies import decoded
@@ -297,6 +298,13 @@ class _ObservedBroker(Broker):
         return reason
 
 
+class _Kernel:
+    """Answers ``adjtimex(2)``: nothing controls the clock of any machine."""
+
+    def adjtimex(self, _timex: object) -> int:
+        return kernel_clock.TIME_ERROR
+
+
 async def _is_reachable(link: str, *, data: bool) -> bool:
     """Whether a device can be reached, without a real connection."""
     del data
@@ -356,6 +364,7 @@ def world(
                 )
             )
         )
+        stack.enter_context(mock.patch.object(kernel_clock, "_libc", _Kernel))
         stack.enter_context(randomness.use(made.random.randbytes))
         stack.enter_context(blocking.use(start))
         stack.enter_context(loop_watch.use(WorldLoopWatch))

@@ -19,7 +19,7 @@ from shutil import rmtree
 from unittest import mock
 
 from common.contract import version
-from tests.world.__main__ import be_quiet, order_sets
+from tests.world.__main__ import be_quiet
 from tests.world.carrousel import part
 from tests.world.run import plan, run
 from tests.world.world import MEMORY
@@ -85,5 +85,4 @@ def _rows(path: Path) -> tuple[str, int]:
 
 
 if __name__ == "__main__":
-    order_sets("tests.world.carrousel.ledgers")
     sys.exit(main(sys.argv[1:]))
