@@ -103,7 +103,7 @@ class TableClaims:
         self._connections = 0
         self._disconnected_since: float | None = None
         """The monotonic time since which there is no connection; None while there is one."""
-        self._unadmitted: set[str] = set()
+        self._unadmitted: dict[str, None] = {}
         """Added tables on which :meth:`decide` does not decide yet."""
         self._left: dict[str, str] = {}
         """Removed tables of this daemon that no other has claimed since, each with its root."""
@@ -117,7 +117,7 @@ class TableClaims:
         self._roots[topics.root] = topics
         self._root[table] = topics.root
         self._left.pop(table, None)
-        self._unadmitted.add(table)
+        self._unadmitted[table] = None
 
     def add_root(self, topics: Topics) -> None:
         """Follow the claims at another root, where the previous run of this node had a table."""
@@ -130,7 +130,7 @@ class TableClaims:
         """
         found = {
             table: root
-            for root, table in self._claimed_before - self._claimed_by_others
+            for root, table in sorted(self._claimed_before - self._claimed_by_others)
             if self._root.get(table) != root
         }
         self._claimed_before = set()
@@ -139,12 +139,12 @@ class TableClaims:
 
     def admit(self) -> None:
         """Include the added tables in :meth:`decide`: the retained claims on them were received."""
-        self._since |= dict.fromkeys(self._unadmitted)
-        self._unadmitted = set()
+        self._since |= self._unadmitted
+        self._unadmitted = {}
 
     def remove(self, table: str) -> None:
         """Stop claiming a table. The next claim at its root no longer contains it."""
-        self._unadmitted.discard(table)
+        self._unadmitted.pop(table, None)
         root = self._root.pop(table)
         self._former_holders.pop(table, None)
         if self._since.pop(table, "") is not None:

@@ -158,7 +158,7 @@ class TablesApi:
         self._node = node
         self._topics = topics
         self._served = served
-        self._known_alerts: set[str] = set()
+        self._known_alerts: dict[str, None] = {}
         """The ids of all alerts that were ever in :attr:`alerts`, so that they are cleared."""
         self._paused: dict[str, asyncio.Event] = {}
         """By table whose commands are paused, the event that they wait for."""
@@ -305,7 +305,7 @@ class TablesApi:
     def retained(self, table: str) -> dict[str, bytes | None]:
         """Return the body of every retained topic of a table; None clears the retained message."""
         served = self._served[table]
-        self._known_alerts |= self.alerts.keys()
+        self._known_alerts |= dict.fromkeys(self.alerts)
         bodies = {f"alert/{name}": self._alert(name) for name in self._known_alerts}
         bodies.update(served.runner.retained)
         return {served.topics.table(table, leaf): body for leaf, body in bodies.items()}
