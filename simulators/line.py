@@ -60,9 +60,10 @@ class SimulatedLine:
             self._release(at)
             self._transmit(at, data)
         self._release(now)
+        pieces = self._pieces
         due: list[Timed] = []
-        while self._pieces and self._pieces[0][0] <= now:
-            due.append(self._pieces.popleft())
+        while pieces and pieces[0][0] <= now:
+            due.append(pieces.popleft())
         return due
 
     def fault(self, name: str, value: float, now: float) -> None:
@@ -80,7 +81,8 @@ class SimulatedLine:
         """Deliver the backlog of a burst at once, as from a buffer."""
         if self._burst_at is not None and self._burst_at <= now:
             if self._held:
-                self._append(max(self._burst_at, self._free_at), self._held)
+                self._free_at = max(self._burst_at, self._free_at)
+                self._pieces.append((self._free_at, self._held))
             self._burst_at, self._held = None, b""
 
     def _transmit(self, at: float, data: bytes) -> None:
@@ -93,14 +95,13 @@ class SimulatedLine:
             self._held += data
             return
         dribbles = self._take_fault("split")
-        at = max(at, self._free_at)
+        at, byte, append = max(at, self._free_at), self._byte, self._pieces.append
         for index in range(len(data)):
-            at += self._byte + (self._random.uniform(0.005, 0.02) if dribbles else 0.0)
-            self._append(at, data[index : index + 1])
-
-    def _append(self, at: float, data: bytes) -> None:
+            at += byte
+            if dribbles:
+                at += self._random.uniform(0.005, 0.02)
+            append((at, data[index : index + 1]))
         self._free_at = at
-        self._pieces.append((at, data))
 
     def _apply_faults(self, data: bytes) -> bytes:
         if self._take_fault("duplicate"):

@@ -52,7 +52,9 @@ class Shown(Checker):
         self._stored: dict[tuple[str, str], list[tuple[float, int]]] = {}
         """By table and boot, the last events that were stored: when, and their seq."""
         self._results: dict[tuple[str, str], int] = {}
-        """By table and boot, the seq of the last result."""
+        """By table and boot, the seq of the last result of the newest round."""
+        self._rounds: dict[str, tuple[int, int]] = {}
+        """By table, the newest round with a result: a person may confirm an older one later."""
         self._now = 0.0
 
     def on_stored(self, entries: list[Entry], owner: str) -> None:
@@ -65,7 +67,16 @@ class Shown(Checker):
                 stored.append((self._now, entry.seq))
                 del stored[:-50]
                 if b'"type":"round.result"' in entry.body[:30]:
-                    self._results[key] = entry.seq
+                    body = decoded(entry.body)
+                    played = body["session"], body["round"]
+                    if played >= self._rounds.get(entry.table, played):
+                        self._rounds[entry.table] = played
+                        self._results[key] = entry.seq
+
+    def on_lost(self, entries: list[Entry], _owner: str) -> None:
+        """See :class:`Checker`."""
+        for entry in entries:
+            self._rounds.pop(entry.table, None)
 
     def on_tick(self, now: float) -> None:
         """See :class:`Checker`."""

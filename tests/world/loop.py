@@ -385,8 +385,10 @@ class WorldLoop(_Loop):
                 heappop(timers)
             if not timers:
                 raise WorldStuckError("nothing will ever happen again: no timer, no byte")
-            self.now = max(self.now, timers[0][0])
-        while timers and timers[0][0] <= self.now:
+            if timers[0][0] > self.now:
+                self.now = timers[0][0]
+        now = self.now
+        while timers and timers[0][0] <= now:
             timer = heappop(timers)[2]
             if timer.valid and self._is_due(timer):
                 ready.append(timer)

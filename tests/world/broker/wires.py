@@ -94,6 +94,9 @@ class Wires:
 
     def advance(self, now: float) -> None:
         """Do all that is due."""
+        if not self._busy and self.broker.deadline > now:
+            self._now = max(self._now, now)
+            return
         while (due := self._next()) <= now:
             self._now = max(self._now, due)
             self.broker.advance(self._now)
