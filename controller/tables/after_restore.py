@@ -17,9 +17,10 @@ UNRECORDED_SESSION_JUMP = 1_000_000
 
 def session_jump(since: float, now: float) -> int:
     """Return how many session numbers to skip for a gap from ``since`` to ``now`` (both in seconds
-    since 1970), since a table opens at most one session a minute.
+    since 1970): one for each second, in which no person opens two sessions. So a backup may be
+    restored several times: what was opened after one restore is below the jump of the next.
     """
-    return MIN_SESSION_JUMP + math.ceil(max(0.0, now - since) / 60)
+    return MIN_SESSION_JUMP + math.ceil(max(0.0, now - since))
 
 
 def restore_reading(

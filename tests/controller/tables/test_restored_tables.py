@@ -123,17 +123,30 @@ def test_the_restore_is_stored_as_it_is_applied() -> None:
 def test_numbers_continue_beyond_all_that_may_have_been_used(
     since: float, gap: float, opened: int
 ) -> None:
-    """Also where a session was opened each minute, and a thousand more."""
+    """Also where a session was opened each second, and a thousand more."""
     by = session_jump(since, since + gap)
-    given_in_gap = min(opened, MIN_SESSION_JUMP + int(gap // 60))
+    given_in_gap = min(opened, MIN_SESSION_JUMP + int(gap))
     assert by >= given_in_gap
-    assert by <= MIN_SESSION_JUMP + gap / 60 + 1.001
+    assert by <= MIN_SESSION_JUMP + gap + 1.001
+
+
+@property_of(
+    gap=st.integers(0, 10 * 365 * 86_400),
+    until_next=st.integers(1, 86_400),
+    opened=st.integers(0, 86_400),
+)
+def test_numbers_continue_beyond_those_after_an_earlier_restore_of_the_same_backup(
+    gap: int, until_next: int, opened: int
+) -> None:
+    first, second = session_jump(0.0, gap), session_jump(0.0, gap + until_next)
+    last_opened = first + min(opened, until_next)
+    assert second + 1 > last_opened
 
 
 @property_of(now=st.floats(0, 4_000_000_000))
 def test_a_clock_that_is_behind_reduces_nothing(now: float) -> None:
     """At least the time until the restore has passed, by the clock of then."""
     least = session_jump(parse_utc(SINCE), parse_utc(POINT.at))
-    assert least == MIN_SESSION_JUMP + 13 * 60
+    assert least == MIN_SESSION_JUMP + 13 * 3600
     assert restore_reading(POINT, "t1", 0.0, now).jump >= least
     assert format_utc(parse_utc(SINCE)) == SINCE
