@@ -196,6 +196,14 @@ class CardsTurn(Command, frozen=True, tag="cards.turn"):
     """The hand. Without it: all hands."""
     index: Count | None = None
     """Which card of the hand, from 1. Without it: all of them."""
+    round: Rounds | None = None
+    """The number of the round. With it, a copy of the command that arrives after the round turns
+    nothing.
+    """
+    count: Count | None = None
+    """How many cards the hand had when they were turned; without ``who``, all hands and boards.
+    With it, a copy of the command that arrives after another card turns nothing.
+    """
 
 
 class CardDecide(Command, frozen=True, tag="card.decide"):

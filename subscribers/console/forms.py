@@ -101,6 +101,8 @@ HIDDEN_FIELDS = ("note", "valid", *STATE_FIELDS.values())
 """Fields without an input: a button takes a command back, and every jackpot order carries the state
 that the person saw.
 """
+HIDDEN_BY_COMMAND: Mapping[str, tuple[str, ...]] = {"cards.turn": ("round", "count")}
+"""Fields without an input, by command: they tell copies apart, and a signed command has none."""
 REASON_REQUIRED = ("meter.adjust",)
 """Commands that require a reason in ``note``."""
 NOTE_COMMANDS = (*REASON_REQUIRED, "device.service")
@@ -177,7 +179,7 @@ def _command_form(form_: Form, language: str) -> CommandForm:
         fields=tuple(
             _form_field(field, language, reasoned=form_.command in REASON_REQUIRED)
             for field in form_.fields
-            if field.name not in HIDDEN_FIELDS
+            if field.name not in (*HIDDEN_FIELDS, *HIDDEN_BY_COMMAND.get(form_.command, ()))
             or (field.name == "note" and form_.command in NOTE_COMMANDS)
         ),
     )

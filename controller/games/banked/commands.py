@@ -29,7 +29,12 @@ from controller.games.banked.moves import Turn
 from controller.games.banked.readings import deal_waiting
 from controller.games.banked.state import BankedDeal
 from controller.games.dealt import cards as on_table
-from controller.games.dealt.guards import bets_open, between_rounds, nothing_to_decide
+from controller.games.dealt.guards import (
+    bets_open,
+    between_rounds,
+    cards_as_seen,
+    nothing_to_decide,
+)
 from controller.games.dealt.state import DealtEntry, Held
 from controller.games.guards import (
     DEALING,
@@ -505,7 +510,13 @@ COMMANDS: Rows = {
     ),
     CardsTurn: Row(
         AT_THE_TABLE,
-        (*DEALING, FieldCheck(names_hand), shows, FieldCheck(is_known, any_to_turn)),
+        (
+            *DEALING,
+            FieldCheck(names_hand),
+            FieldCheck(cards_as_seen),
+            shows,
+            FieldCheck(is_known, any_to_turn),
+        ),
         turn_cards,
     ),
     DeckCheck: Row(AT_THE_TABLE, (is_open,), check_deck),

@@ -27,7 +27,7 @@ from controller.games.chemin.state import CheminCoup, CheminState
 from controller.games.dealt import game as dealt
 from controller.games.dealt.arrivals import on_card, on_silence
 from controller.games.dealt.cards import hand
-from controller.games.dealt.guards import bets_open, between_rounds, has_shoe
+from controller.games.dealt.guards import bets_open, between_rounds, cards_as_seen, has_shoe
 from controller.games.dealt.state import DealtEntry
 from controller.games.guards import (
     DEALING,
@@ -120,6 +120,7 @@ INPUTS = Inputs(
             (
                 *DEALING,
                 FieldCheck(words.of_a_hand),
+                FieldCheck(cards_as_seen),
                 words.undoubted,
                 by_moves(words.any_to_turn),
             ),

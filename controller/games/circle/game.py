@@ -45,6 +45,7 @@ from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.guards import (
     bets_open,
     between_rounds,
+    cards_as_seen,
     decided_first,
     nothing_to_decide,
 )
@@ -157,7 +158,13 @@ INPUTS = Inputs(
         ),
         person.CardsTurn: Row(
             AT_THE_TABLE,
-            (cards.card_settled, is_open, has_round, by_moves(cards.any_to_turn)),
+            (
+                cards.card_settled,
+                is_open,
+                has_round,
+                FieldCheck(cards_as_seen),
+                by_moves(cards.any_to_turn),
+            ),
             by_variant(cards.turn_up),
         ),
         person.HandAct: Row(

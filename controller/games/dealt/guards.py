@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from common.contract.commands import BetsOpen, tag_of
+from common.contract.commands import BetsOpen, CardsTurn, tag_of
 from common.contract.refusals import RejectedError
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.turn import Turn
 from controller.games.session import sent
 
 BETWEEN_ROUNDS = (Phase.CLOSED, Phase.NO_SHOE, Phase.BURNING, Phase.WAITING, Phase.SHOE_OVER)
+UNDEALT = ("burn", "dead")
+"""Places of cards that are in no hand and on no board."""
 
 
 def has_shoe(turn: Turn) -> RejectedError | None:
@@ -71,3 +73,16 @@ def bets_open(turn: Turn) -> RejectedError | None:
     """The bets of a round are open, or its antes are being put in."""
     is_open = turn.current_stage() in (Phase.BETS_OPEN, Phase.ANTES)
     return None if is_open else RejectedError("bets_not_open")
+
+
+def cards_as_seen(turn: Turn, command: CardsTurn) -> None:
+    """Reject a command about another round or about other cards than lie there now."""
+    if command.round not in (None, turn.number):
+        raise RejectedError("round_not_in_progress", round=command.round)
+    lying = sum(
+        card.to == command.who if command.who else card.to not in UNDEALT
+        for card in turn.state.current.cards
+        if not card.gone
+    )
+    if command.count not in (None, lying):
+        raise RejectedError("cards_not_as_seen", count=command.count, cards=lying)

@@ -26,7 +26,7 @@ from controller.games.dealt.cards import (
     unread,
     up,
 )
-from controller.games.dealt.guards import decided_first
+from controller.games.dealt.guards import cards_as_seen, decided_first
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import Held
 from controller.games.guards import FieldCheck, Row, Rows, bets_closed, has_round, is_open
@@ -442,7 +442,13 @@ COMMANDS: Rows = {
     ),
     CardsTurn: Row(
         AT_THE_TABLE,
-        (is_open, has_round, decided_first, FieldCheck(hands_to_turn, any_to_turn)),
+        (
+            is_open,
+            has_round,
+            FieldCheck(cards_as_seen),
+            decided_first,
+            FieldCheck(hands_to_turn, any_to_turn),
+        ),
         turn_up,
     ),
     CardsShow: Row(

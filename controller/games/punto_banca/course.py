@@ -29,6 +29,7 @@ from controller.games.coups.moves import CoupRules, CoupTurn, Made
 from controller.games.coups.state import ROUND_DECISIONS
 from controller.games.dealt.arrivals import follow
 from controller.games.dealt.cards import Table, dealt, up
+from controller.games.dealt.guards import cards_as_seen
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry, DealtRound, Held
 from controller.games.dealt.turn import Course, announce_place, deal_card
@@ -506,7 +507,14 @@ def any_face_down(turn: PuntoBancaTurn) -> bool:
 
 CARDS_TURN = Row(
     AT_THE_TABLE,
-    (is_open, has_round, FieldCheck(of_a_hand), first_four, FieldCheck(not_turned, any_face_down)),
+    (
+        is_open,
+        has_round,
+        FieldCheck(of_a_hand),
+        FieldCheck(cards_as_seen),
+        first_four,
+        FieldCheck(not_turned, any_face_down),
+    ),
     turn_cards,
 )
 

@@ -18,7 +18,7 @@ from controller.games.banked import game as banked
 from controller.games.banked.game import BankedGame
 from controller.games.dealt import cards as on_table
 from controller.games.dealt import game as dealt
-from controller.games.dealt.guards import unstopped
+from controller.games.dealt.guards import cards_as_seen, unstopped
 from controller.games.guards import DEALING, FieldCheck, Row
 from controller.games.machine import Choices, Kind
 from controller.games.poker.guards import one_of
@@ -61,6 +61,7 @@ INPUTS = banked.INPUTS.also(
             (
                 *DEALING,
                 FieldCheck(commands.names_hand),
+                FieldCheck(cards_as_seen),
                 commands.shows,
                 FieldCheck(commands.is_known, any_to_turn),
             ),

@@ -25,6 +25,8 @@ does not repeat what may still be on its way.
 """
 SYNC_SECONDS = 8.0
 """After this time he no longer waits for the table to show a card that he has drawn."""
+COPIED, COPY_SECONDS = 0.2, (0.1, 8.0)
+"""How often a copy of a command that turns cards arrives, and how much later."""
 IRREGULAR = 0.02
 """How often he does something else than he should."""
 
@@ -101,19 +103,30 @@ class Croupier:
     def send(self, name: str, **fields: Any) -> None:
         """Send a command, as the head of the table."""
         self._world.note(f"croupier   {self.table} {name} {fields}")
-        self.top.pressed(name)
+        self.top.pressed(name, fields.get("action"))
         self._commands += 1
         self._unanswered = self._world.loop.now
-        self._client.publish(
-            f"{self._topic}/command/{level(name)}",
-            {
-                "by": "M. Lasa",
-                "role": "table_head",
-                "client": "croupier",
-                "id": self._commands,
-                **fields,
-            },
-        )
+        body = {
+            "by": "M. Lasa",
+            "role": "table_head",
+            "client": "croupier",
+            "id": self._commands,
+            **fields,
+        }
+        self._publish(name, body)
+        if name == "cards.turn" and self.random.random() < COPIED:
+            delay = self.random.uniform(*COPY_SECONDS)
+            self._world.loop.call_later(delay, self._publish, name, body, context=Context())
+
+    def _publish(self, name: str, body: dict[str, Any]) -> None:
+        self._client.publish(f"{self._topic}/command/{level(name)}", body)
+
+    def turn(self, shown: Shown, who: str | None = None) -> None:
+        """Turn cards face up, and say which: those of the round that lie there."""
+        self.top.turn(*([who] if who else []))
+        count = len(self.top.of(who)) if who else len(self.top.lying)
+        named = {"who": who} if who else {}
+        self.send("cards.turn", **named, round=shown["round"], count=count)
 
     def draw(self, place: str, *, to: str = "", index: int = 0, up: bool = False) -> None:
         """Draw a card for a hand, unless the shoe is empty."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 import controller.games.punto_banca.course
 from common.confidential.boxes import CardCipher
+from common.contract.commands import CardsTurn
 from common.contract.events import CardDealt
 from common.readings import AnyReading, CardDrawn, LinkUp
 from controller.games.baccarat import points
@@ -80,6 +81,18 @@ def late_card_counts_as_live(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(HandPace, "is_late", lambda *_args, **_more: False)
 
 
+def copies_turn_any_card(patch: pytest.MonkeyPatch) -> None:
+    """Nobody looks which cards a command has turned."""
+    handle = Table.handle
+
+    def careless(table: Table, item: Any, time: str, mono_ns: int) -> InputResult:
+        if isinstance(item, CardsTurn):
+            item = replace(item, round=None, count=None)
+        return handle(table, item, time, mono_ns)
+
+    patch.setattr(Table, "handle", careless)
+
+
 def bank_wins_ties(patch: pytest.MonkeyPatch) -> None:
     """A tie is the bank's at punto y banca."""
 
@@ -96,5 +109,6 @@ DEFECTS: tuple[Callable[[pytest.MonkeyPatch], None], ...] = (
     state_in_clear,
     card_taken_twice,
     late_card_counts_as_live,
+    copies_turn_any_card,
     bank_wins_ties,
 )

@@ -31,8 +31,7 @@ def punto_banca(croupier: Croupier, shown: Shown) -> None:
             croupier.draw(to, index=len(hands[to]) + 1)
         elif "cards.turn" in croupier.takes:
             who = croupier.random.choice((None, None, "player", "banker"))
-            top.turn(*([who] if who else []))
-            croupier.send("cards.turn", **({"who": who} if who else {}))
+            croupier.turn(shown, who)
 
 
 def blackjack(croupier: Croupier, shown: Shown) -> None:
@@ -96,17 +95,16 @@ def poker(croupier: Croupier, shown: Shown) -> None:
         action = croupier.random.choice(("go", "go", "pass"))
         croupier.send("hand.act", who=who, action=action)
     elif phase == "dealer":
-        _turn(croupier, "dealer")
+        _turn(croupier, shown, "dealer")
     elif phase == "showdown":
         for who, hand in hands.items():
             if hand["decision"] == "go" and None in hand["cards"]:
-                _turn(croupier, who)
+                _turn(croupier, shown, who)
                 break
 
 
-def _turn(croupier: Croupier, who: str) -> None:
+def _turn(croupier: Croupier, shown: Shown, who: str) -> None:
     if croupier.random.random() < 0.8:
-        croupier.top.turn(who)
-        croupier.send("cards.turn", who=who)
+        croupier.turn(shown, who)
     else:
         croupier.show(who)

@@ -55,8 +55,14 @@ class Tabletop:
             if not places or card.place in ("", *places):
                 self._turn(card)
 
-    def pressed(self, key: str) -> None:
-        """A person presses a key. Who confirms a round has seen its cards."""
+    def pressed(self, key: str, action: str | None = None) -> None:
+        """A person presses a key. Who confirms a round has seen its cards, and who says that a card
+        is not to be burned, but of a round, has seen it.
+        """
+        if key == "card.decide" and action in {"accept", "next_round"}:
+            last = max(self.latest.values(), key=lambda card: card.at, default=None)
+            if last is not None and last.place == "burn":
+                last.place = ""
         if self._seen or key == "round.confirm":
             for card in self.latest.values():
                 if card.place != "burn":
