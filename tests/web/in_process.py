@@ -21,6 +21,7 @@ from starlette.routing import Mount, Route
 from starlette.types import Message
 
 from common.confidential.key_file import write_key_file
+from common.people import pin_key
 from common.people.register import Person
 from subscribers.console.sessions import Session
 from subscribers.console.settings import PitSettings
@@ -39,7 +40,7 @@ from subscribers.web.surveillance import SurveillancePages
 from subscribers.web.tables import Pictures
 from tests.support.people.staff import KEY_OF, PERSONS, SITE, secret
 from tests.support.subscribers.real import RealTable, spun
-from tests.support.web.pit import console
+from tests.support.web.pit import LEAST_MEMORY_KIB, console
 
 NOW = "2026-03-20T02:10:16.215319Z"
 TABLE, JACKPOT = "ruleta-1", "linked"
@@ -130,7 +131,8 @@ class InProcess:
             self.settings, self.floor, Pictures(self.floor, RoundStore(Path(self.settings.state)))
         )
         if self.settings.pit is not None:
-            self.pit = Pit(self.settings.pit, self.settings, self.floor, lambda: self.web.alive)
+            with patch.object(pin_key, "ARGON2_MEMORY_KIB", LEAST_MEMORY_KIB):
+                self.pit = Pit(self.settings.pit, self.settings, self.floor, lambda: self.web.alive)
             self.web.pit = self.pit
             self.web.keypads = Keypads(self.pit, self.floor, {})
             self.web.surveillance = SurveillancePages(

@@ -31,7 +31,7 @@ from subscribers.console.sessions import SessionLimits, Sessions, same_secret
 from subscribers.console.settings import PitSettings
 from tests.support.for_each import for_each
 from tests.support.people.staff import LASA, RIERA, SITE, secret
-from tests.support.web.pit import PINS, console
+from tests.support.web.pit import LEAST_MEMORY_KIB, PINS, console
 
 KEY = SigningKey(secret("lasa"))
 PEPPER = b"p" * 32
@@ -47,6 +47,12 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unknown name costs as little as the sealed keys of these tests."""
+    monkeypatch.setattr("common.people.pin_key.ARGON2_MEMORY_KIB", LEAST_MEMORY_KIB)
 
 
 def test_a_sealed_key_opens_with_its_pin_and_its_pepper_alone() -> None:
@@ -126,6 +132,7 @@ async def test_a_revoked_person_is_not_let_in(tmp_path: Path) -> None:
     assert await door.admit("j-gone", "000000") == Denied("wrong")
 
 
+@pytest.mark.usefixtures("quick")
 async def test_a_wrong_pin_and_an_unknown_name_have_the_same_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +192,7 @@ def test_names_are_counted_in_a_bounded_number_of_counts(
     assert attempts.counter_name("Name 1") == attempts.counter_name("name 1")
 
 
+@pytest.mark.usefixtures("quick")
 async def test_guesses_of_strangers_do_not_affect_an_open_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +215,7 @@ async def test_guesses_of_strangers_do_not_affect_an_open_session(
     assert denied.why == "locked"
 
 
+@pytest.mark.usefixtures("quick")
 async def test_no_name_is_locked_by_guesses_at_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

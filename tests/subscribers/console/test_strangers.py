@@ -24,7 +24,7 @@ from subscribers.console.browsers import MAX_PERSONS, Browsers
 from tests.subscribers.console.test_sign_in import Clock, settings
 from tests.support.for_each import for_each
 from tests.support.people.staff import LASA, SITE, secret
-from tests.support.web.pit import PINS
+from tests.support.web.pit import LEAST_MEMORY_KIB, PINS
 
 STRANGER = Caller("10.0.0.66")
 HERE = Caller("10.0.0.1")
@@ -38,6 +38,7 @@ class Door:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("subscribers.console.attempts.FIRST_DELAY_SECONDS", 0.0)
         monkeypatch.setattr("subscribers.console.admission.open_pin_key", self._unseal)
+        monkeypatch.setattr("common.people.pin_key.ARGON2_MEMORY_KIB", LEAST_MEMORY_KIB)
         self.tried: list[str] = []
         self.open = threading.Event()
         """While it is not set, the PIN whose turn it is is not judged."""
@@ -183,7 +184,9 @@ async def test_an_abandoned_sign_in_blocks_no_other(door: Door) -> None:
 async def test_a_new_pin_forgets_the_browsers(door: Door) -> None:
     known = Caller(STRANGER.address, await door.remembers())
     pepper = read_pepper(Path(door.settings.pepper))
-    sealed = seal_key(SigningKey(secret("lasa")), "m-lasa", "4711", "314159", pepper, memory=64)
+    sealed = seal_key(
+        SigningKey(secret("lasa")), "m-lasa", "4711", "314159", pepper, LEAST_MEMORY_KIB
+    )
     write_pin_key(Path(door.settings.keys), sealed)
     await door.guess(MAX_WRONG_PINS)
     assert not await door.opens(known, pin="314159")

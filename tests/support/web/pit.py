@@ -30,6 +30,10 @@ PINS = {
     "j-gone": "141421",
     "s-mora": "173205",
 }
+LEAST_MEMORY_KIB = 64
+"""Of Argon2, for keys and for the one that is tried for an unknown person, where a test is not of
+how long that takes.
+"""
 BADGES = {"m-lasa": "4711", "a-riera": "4712"}
 
 
@@ -40,10 +44,9 @@ def console(folder: Path, site: str, people: Path | None = None, **more: Any) ->
     folder.mkdir(parents=True, exist_ok=True)
     pepper = make_pepper(folder / "pepper")
     for who, pin in PINS.items():
-        # the least memory: this is no test of how long it takes
         key = SigningKey(secret(KEY_OF[who]))
         write_pin_key(
-            folder / "keys", seal_key(key, who, BADGES.get(who, ""), pin, pepper, memory=64)
+            folder / "keys", seal_key(key, who, BADGES.get(who, ""), pin, pepper, LEAST_MEMORY_KIB)
         )
     if people is None:
         people = folder / "people.jsonl"
