@@ -31,6 +31,7 @@ from controller.mqtt.outgoing import OutgoingMessage
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once
 from tests.support.daemon.play import NODE, TABLE, command, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.programs import with_constants
 from tests.support.waiting import until
 
 Make = Callable[[str], Daemon]
@@ -44,6 +45,10 @@ TOPICS = (
     *(f"{PALMA}/{name}/{leaf}" for name in ("r1", *TABLES) for leaf in LEAVES),
     *(f"{NODE}/{leaf}" for leaf in (*NODE_KINDS, "health")),
 )
+HURRIED = with_constants("controller.mqtt.delivery", ECHO_TIMEOUT_SECONDS=4.0) + with_constants(
+    "controller.mqtt.publisher", FORBIDDEN_RETRY_SECONDS=4.0
+)
+"""A daemon waits ten seconds for a message to come back, and half a minute to try again."""
 ABSENT = """
 [[table.device]]
 id = "wheel"
@@ -82,6 +87,18 @@ def guarded(programs: None, tmp_path: Path, ending: ExitStack) -> Guarded:
     return Guarded(made, tmp_path / "acl")
 
 
+@pytest.fixture
+def hurried(daemon: Make) -> Make:
+    """Daemons that soon notice that the rules are mended."""
+
+    def make(text: str) -> Daemon:
+        made = daemon(text)
+        made.program = ("-c", HURRIED + made.program[1])
+        return made
+
+    return make
+
+
 def topic_of(name: str, kind: str) -> str:
     return f"{PALMA}/{name}/{kind}{'/+' if kind in ('alert', 'reply') else ''}"
 
@@ -98,7 +115,7 @@ def told(subscriber: Subscriber, name: str = "r1") -> str:
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
 def test_each_kind_of_forbidden_topic_is_reported(
-    guarded: Guarded, wheel: Wheel, daemon: Make, subscribe: Subscribe, protocol: str
+    guarded: Guarded, wheel: Wheel, hurried: Make, subscribe: Subscribe, protocol: str
 ) -> None:
     """At each table another kind."""
     guarded.forbid(write=[topic_of(f"no-{each}", each) for each in KINDS])
@@ -108,7 +125,7 @@ def test_each_kind_of_forbidden_topic_is_reported(
         table(name, None, settings=ABSENT.format(port=port)) for port, name in enumerate(TABLES, 1)
     ]
     broker = f'username = "daemon"\nprotocol = "{protocol}"'
-    made = daemon(configuration(guarded.broker.port, table("r1", wheel), *tables, broker=broker))
+    made = hurried(configuration(guarded.broker.port, table("r1", wheel), *tables, broker=broker))
     made.start()
     until_up(subscriber, made)
     for number in range(2):
@@ -147,13 +164,13 @@ def test_each_kind_of_forbidden_topic_is_reported(
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
 def test_topics_of_the_node_too(
-    guarded: Guarded, wheel: Wheel, daemon: Make, subscribe: Subscribe, protocol: str
+    guarded: Guarded, wheel: Wheel, hurried: Make, subscribe: Subscribe, protocol: str
 ) -> None:
     guarded.forbid(write=[f"{NODE}/{leaf}" for leaf in NODE_KINDS])
     guarded.broker.start()
     subscriber = subscribe(guarded.broker.port, username="admin")
     broker = f'username = "daemon"\nprotocol = "{protocol}"'
-    made = daemon(configuration(guarded.broker.port, table("r1", wheel), broker=broker))
+    made = hurried(configuration(guarded.broker.port, table("r1", wheel), broker=broker))
     made.start()
     until(
         "all are told",
@@ -175,7 +192,7 @@ def test_topics_of_the_node_too(
 def test_events_that_were_forbidden_arrive_once_the_rules_are_mended(
     guarded: Guarded,
     wheel: Wheel,
-    daemon: Make,
+    hurried: Make,
     subscribe: Subscribe,
     protocol: str,
     restarts: bool,
@@ -184,7 +201,7 @@ def test_events_that_were_forbidden_arrive_once_the_rules_are_mended(
     guarded.broker.start()
     subscriber = subscribe(guarded.broker.port, username="admin")
     broker = f'username = "daemon"\nprotocol = "{protocol}"'
-    made = daemon(configuration(guarded.broker.port, table("r1", wheel), broker=broker))
+    made = hurried(configuration(guarded.broker.port, table("r1", wheel), broker=broker))
     made.start()
     until_up(subscriber, made)
     guarded.forbid(write=[f"{TABLE}/event"])
@@ -217,14 +234,14 @@ def test_events_that_were_forbidden_arrive_once_the_rules_are_mended(
 
 
 def test_a_broker_that_hides_the_topics_is_reported_and_gets_all_events(
-    guarded: Guarded, wheel: Wheel, daemon: Make, subscribe: Subscribe
+    guarded: Guarded, wheel: Wheel, hurried: Make, subscribe: Subscribe
 ) -> None:
     """As the rules of earlier releases do."""
     guarded.forbid(read=[f"{TABLE}/event", f"{TABLE}/reply/+"])
     guarded.broker.start()
     subscriber = subscribe(guarded.broker.port, username="admin")
     broker = 'username = "daemon"\nprotocol = "3.1.1"'
-    made = daemon(configuration(guarded.broker.port, table("r1", wheel), broker=broker))
+    made = hurried(configuration(guarded.broker.port, table("r1", wheel), broker=broker))
     made.start()
     until_up(subscriber, made)
     assert command(subscriber, "session.open")["ok"]
