@@ -21,22 +21,24 @@ from pathlib import Path
 
 import msgspec
 
-from tests.rings.marks import TABLE, function_id
+from tests.rings.marks import TABLE, Seconds, function_id
 from tests.rings.outcomes import FAILURES, SECONDS, Cost, Failure, read_failures
 from tests.support.programs import running
 
 ROOT = Path(__file__).parents[2]
 PURE = ("-m", "not process and not slow", "--numprocesses", "4", "--dist", "worksteal")
 REAL = ("-m", "essential", "--numprocesses", "4", "--dist", "loadscope")
-REST = ("-m", "(process or slow) and not essential", "--numprocesses", "6", "--dist", "loadscope")
+REST = ("-m", "(process or slow) and not essential", "--dist", "loadscope")
+REST_WORKERS = 8
+"""Four for each of two processors: most of these tests wait most of the time."""
 # Worlds are shared by the tests of a module; modules begin in the order of their cost.
 IN_ORDER = "--no-loadscope-reorder"
 RERUNS_PER_FAILURE = 2
 MAX_RERUN_TESTS = 12
 """More failures than this are a defect of the change, and are not run again."""
 BUSY_LOOPS = 8
-LISTED_SECONDS = 0.1
-"""Cheaper tests are not in the table."""
+LISTED_SECONDS, MIN_WAIT_SECONDS = 0.1, 1.0
+"""Tests that are cheaper and wait less are not in the table."""
 PASSED, FAILED, NO_TESTS = 0, 1, 5
 
 
@@ -81,7 +83,8 @@ def run_rest(arguments: Sequence[str]) -> int:
     """Run the tests that the other rings leave out. A failed test is run again alone; if it passes
     each time, the run passes, and the test is listed at the end with its output of the failure.
     """
-    status, failures = run_pytest([*REST, IN_ORDER, *arguments])
+    workers = f"--numprocesses={REST_WORKERS}"
+    status, failures = run_pytest([*REST, IN_ORDER, workers, *arguments])
     if status != FAILED or not 0 < len(failures) <= MAX_RERUN_TESTS:
         return status_of(status, arguments)
     again = {
@@ -148,15 +151,20 @@ def measure(arguments: Sequence[str]) -> int:
 
 def write_table(costs: Sequence[Cost]) -> None:
     """Write the table: the costliest case of each test function, the costliest first."""
-    table: dict[str, float] = {}
+    table: dict[str, Seconds] = {}
     for cost in costs:
         name = function_id(cost.test)
-        table[name] = max(table.get(name, 0.0), cost.seconds)
-    rows = sorted((-seconds, name) for name, seconds in table.items() if seconds >= LISTED_SECONDS)
-    with TABLE.open("w", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows(
-            (f"{-seconds:.2f}", name) for seconds, name in rows
+        known = table.get(name, Seconds(0.0, 0.0))
+        table[name] = Seconds(
+            max(known.processor, cost.processor), max(known.elapsed, cost.elapsed)
         )
+    with TABLE.open("w", newline="") as file:
+        rows = csv.writer(file, delimiter="\t", lineterminator="\n")
+        for name, seconds in sorted(table.items(), key=lambda row: (-row[1].processor, row[0])):
+            waits = seconds.elapsed >= max(MIN_WAIT_SECONDS, 2 * seconds.processor)
+            if seconds.processor >= LISTED_SECONDS or waits:
+                elapsed = [f"{seconds.elapsed:.1f}"] if waits else []
+                rows.writerow([f"{seconds.processor:.2f}", name, *elapsed])
 
 
 def main() -> int:

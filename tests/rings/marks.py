@@ -14,13 +14,14 @@ import sys
 from collections import defaultdict
 from collections.abc import Generator, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.support.for_each import rows_of
 
 TABLE = Path(__file__).with_name("seconds.tsv")
-"""Measured processor seconds of each costly test function, its costliest case."""
+"""What each costly test function was measured to take, its costliest case."""
 SLOW_SECONDS = 0.2
 STARTS_PROGRAM = frozenset(
     {"subprocess.Popen", "os.posix_spawn", "os.fork", "os.forkpty", "os.exec", "os.system"}
@@ -39,11 +40,21 @@ def function_id(node_id: str) -> str:
     return node_id.partition("[")[0]
 
 
+class Seconds(NamedTuple):
+    """Processor time, and elapsed time on a machine that does nothing else."""
+
+    processor: float
+    elapsed: float
+
+
 @functools.cache
-def seconds() -> dict[str, float]:
-    """Read the table: processor seconds by test function."""
+def seconds() -> dict[str, Seconds]:
+    """Read the table: seconds by test function. The elapsed time is there where a test waits."""
     with TABLE.open(newline="") as lines:
-        return {name: float(cost) for cost, name in csv.reader(lines, delimiter="\t")}
+        return {
+            name: Seconds(float(processor), float(elapsed[0] if elapsed else processor))
+            for processor, name, *elapsed in csv.reader(lines, delimiter="\t")
+        }
 
 
 def mark(items: Iterable[pytest.Item]) -> None:
@@ -59,17 +70,22 @@ def mark(items: Iterable[pytest.Item]) -> None:
 
 def is_slow(node_id: str, test: object) -> bool:
     """Return whether a test, or a row of its table, takes long."""
-    return seconds().get(function_id(node_id), 0.0) / rows_of(test) > SLOW_SECONDS
+    row = seconds().get(function_id(node_id))
+    return row is not None and row.processor / rows_of(test) > SLOW_SECONDS
 
 
-def costliest_first(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Order modules by their processor time, so that none of the long ones begins last."""
+def longest_first(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Order modules by the time that all their tests take, so that none of the long ones begins
+    last: one that mostly waits leaves the processors to the others only as long as there are some.
+    """
+    table = seconds()
     cost: defaultdict[str, float] = defaultdict(float)
-    for test, processor_seconds in seconds().items():
-        cost[test.partition("::")[0]] += processor_seconds
     modules: dict[str, list[pytest.Item]] = {}
     for item in items:
-        modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
+        module = item.nodeid.partition("::")[0]
+        modules.setdefault(module, []).append(item)
+        if (row := table.get(function_id(item.nodeid))) is not None:
+            cost[module] += row.elapsed
     ordered = sorted(modules, key=lambda name: (-cost[name], -len(modules[name]), name))
     return [item for name in ordered for item in modules[name]]
 
@@ -80,7 +96,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark the tests, and begin with the modules that take longest."""
     config.stash[COLLECTED] = list(items)
     mark(items)
-    items[:] = costliest_first(items)
+    items[:] = longest_first(items)
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import time
 from collections.abc import Generator
 from pathlib import Path
 
@@ -27,10 +28,11 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """Processor seconds of a test and of the programs that ended with it."""
+    """Processor seconds of a test and of the programs that ended with it, and elapsed seconds."""
 
     test: str
-    seconds: float
+    processor: float
+    elapsed: float
 
 
 def append(path: Path, line: msgspec.Struct) -> None:
@@ -78,12 +80,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         if value := os.environ.pop(name, None):
             _asked_for[name] = value
     folder = _asked_for.get(SECONDS)
-    begin = _processor_seconds() if folder else 0.0
+    begin, begun = _processor_seconds() if folder else 0.0, time.monotonic()
     try:
         return (yield)
     finally:
         if folder:
-            cost = Cost(item.nodeid, _processor_seconds() - begin)
+            elapsed = time.monotonic() - begun
+            cost = Cost(item.nodeid, _processor_seconds() - begin, elapsed)
             append(Path(folder) / f"{os.getpid()}.jsonl", cost)
 
 

@@ -37,6 +37,7 @@ def suite(programs: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     (tmp_path / "pytest.ini").write_text(INI)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setattr(rings, "ROOT", tmp_path)
+    monkeypatch.setattr(rings, "REST_WORKERS", 2)
     for name in [name for name in os.environ if name.startswith("PYTEST_")]:
         monkeypatch.delenv(name)
     return tmp_path
@@ -129,7 +130,7 @@ def test_of_tests(programs):
 def test_intended_failures_of_a_test_are_not_counted(suite: Path) -> None:
     (suite / "test_nested.py").write_text(RUNS_TESTS)
     (suite / "test_defect.py").write_text(ALWAYS_FAILS)
-    status, failures = rings.run_pytest([*rings.REST])
+    status, failures = rings.run_pytest([*rings.REST, "--numprocesses=2"])
     assert status == rings.FAILED
     assert [failure.test for failure in failures] == ["test_defect.py::test_defect"]
 
