@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import IntEnum
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -213,6 +213,10 @@ class Driver(msgspec.Struct, frozen=True, kw_only=True):
     """
     options: type[msgspec.Struct]
     """The settings allowed in ``[table.device.options]``: a struct with defaults."""
+    framings: tuple[Mapping[str, Any], ...] = ({},)
+    """Options that change which bytes are frames: each is tried to identify a device. Empty: only a
+    site can say what its frames are.
+    """
     games: tuple[str, ...] = ()
     """Games that the device is built for: a boule table cannot use a roulette wheel. Empty: any
     game.

@@ -33,6 +33,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "explain": "explain an alert, a refusal or a message, and what to do about it",
     "support": "pack what support needs into a file, without secrets, cards and names",
     "devices": "list what is plugged in, and all drivers",
+    "identify": "listen to a device, and name its driver and speed; nothing is sent",
     "decode": "print the readings of a recording as JSON lines",
     "profile": "check a profile, or try it on a recording",
     "play": "play a game: readings and commands in as JSON lines, events out",

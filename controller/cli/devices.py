@@ -1,15 +1,21 @@
 """``novamas devices``: lists what is plugged in, its address, the programs that use it, and the
-drivers that fit.
+drivers that fit. It can also listen at each port that no program uses, and name the device.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 
+from controller.cli.identify import ending_by_signal, listen, summary
+from controller.cli.numbers import seconds
 from devices.codec import Driver
 from devices.drivers import DRIVERS, driver
+from devices.links import LinkFailedError
 from devices.links.ports import SerialPort, holders, ports
 from devices.links.takers import (
     KNOWN_PROGRAMS,
@@ -20,11 +26,26 @@ from devices.links.takers import (
 )
 from devices.links.usb_devices import HidDevice, hid_devices
 
+IDENTIFY_SECONDS = 10.0
+"""Default seconds at each port."""
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """--json."""
+    """--json, --identify."""
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object per line, for machines"
+    )
+
+    parser.add_argument(
+        "--identify",
+        type=seconds,
+        nargs="?",
+        const=IDENTIFY_SECONDS,
+        metavar="SECONDS",
+        help=(
+            "listen this long at each serial port that no program uses, and name the device "
+            f"(default: {IDENTIFY_SECONDS:.0f}); nothing is sent"
+        ),
     )
 
 
@@ -36,12 +57,30 @@ def run(arguments: argparse.Namespace) -> int:
         [driver(name) for name in sorted(DRIVERS)],
     )
     claimed = adapters_without_port(), running_takers()
+    sent = {} if arguments.identify is None else identify(serial_ports, arguments.identify)
     if arguments.json:
-        lines = [*_as_json(serial_ports, readers, drivers), *_claimed_as_json(*claimed)]
+        lines = [*_as_json(serial_ports, readers, drivers, sent), *_claimed_as_json(*claimed)]
     else:
-        lines = [*_as_text(serial_ports, readers, drivers), *_claimed_as_text(*claimed)]
+        lines = [*_as_text(serial_ports, readers, drivers, sent), *_claimed_as_text(*claimed)]
     print("\n".join(lines))
     return 0
+
+
+def identify(serial_ports: list[SerialPort], limit: float) -> dict[str, str]:
+    """Listen at each port that no program uses. Return what was found, by name of the port."""
+    sent: dict[str, str] = {}
+    with ending_by_signal() as signals:
+        for port in serial_ports:
+            if port.holders or port.refused or signals:
+                continue
+            print(f"listening at {port.name}; nothing is sent", file=sys.stderr)
+            try:
+                heard = listen(f"serial://{port.name}", limit, signals)
+            except LinkFailedError as error:
+                sent[port.name] = str(error)
+            else:
+                sent[port.name] = summary(heard)
+    return sent
 
 
 def link(port: SerialPort, driver: Driver) -> str:
@@ -55,7 +94,10 @@ def of_scheme(drivers: list[Driver], scheme: str) -> list[Driver]:
 
 
 def _as_json(
-    serial_ports: list[SerialPort], readers: list[HidDevice], drivers: list[Driver]
+    serial_ports: list[SerialPort],
+    readers: list[HidDevice],
+    drivers: list[Driver],
+    sent: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
     serial, usb = of_scheme(drivers, "serial"), of_scheme(drivers, "usb")
     rows: list[dict[str, object]] = [
@@ -63,6 +105,7 @@ def _as_json(
             "type": "port",
             **msgspec.to_builtins(port),
             "links": {driver.name: link(port, driver) for driver in serial},
+            **({"sends": sent[port.name]} if port.name in sent else {}),
         }
         for port in serial_ports
     ]
@@ -114,7 +157,10 @@ def _claimed_as_text(
 
 
 def _as_text(
-    serial_ports: list[SerialPort], readers: list[HidDevice], drivers: list[Driver]
+    serial_ports: list[SerialPort],
+    readers: list[HidDevice],
+    drivers: list[Driver],
+    sent: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
     lines = ["Serial ports" if serial_ports else "No serial port is plugged in."]
     for port in serial_ports:
@@ -129,6 +175,7 @@ def _as_text(
         lines += [f"    refused  it is also a network card: {port.refused}"] if port.refused else []
         holders = ", ".join(map(str, port.holders))
         lines += [f"    held by  {holders or 'nobody'}"]
+        lines += [f"    sends    {sent[port.name]}"] if port.name in sent else []
         lines += [
             f"    link     {link(port, driver)}  for {driver.name}"
             for driver in of_scheme(drivers, "serial")

@@ -5,25 +5,23 @@ fault.
 from __future__ import annotations
 
 import argparse
-import signal
 import socket
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 import msgspec
 from rich.console import Console
 
 from common import clock
-from common.command_line import has_terminal, stop_signals
+from common.command_line import has_terminal
 from common.contract.version import SOFTWARE
 from controller.cli import CommandLineError
 from controller.cli.decode import driver_named, make_codec
+from controller.cli.identify import candidates, describe, ending_by_signal
 from controller.cli.numbers import seconds
 from controller.cli.speeds import SpeedResult, at_speed, listen_at_speeds, speed_of, why_not
 from devices.codec import Codec, RequestingCodec, feed
+from devices.identification import Identification
 from devices.links import Link, LinkFailedError, check_link, open_link
 from devices.recording import ClockedWriter, RecordingWriter
 from devices.watch import UNINTELLIGIBLE_ADVICE, UNINTELLIGIBLE_BYTES
@@ -104,6 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.file.exists():
         raise CommandLineError(f"{arguments.file} already exists; not overwritten")
     codec = make_codec(arguments.driver, "device", []) if arguments.driver else None
+    identification = None if codec else Identification(candidates(arguments.url))
     tally = RecordingCounters()
     on_terminal = has_terminal()
     try:
@@ -111,8 +110,15 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             writer = RecordingWriter(arguments.file, _header(arguments, link), "raw")
             try:
-                with _stop_signals() as ended:
-                    _record(link, ClockedWriter(writer), codec, tally, ended, arguments.seconds)
+                with ending_by_signal() as ended:
+                    _record(
+                        link,
+                        ClockedWriter(writer),
+                        codec or identification,
+                        tally,
+                        ended,
+                        arguments.seconds,
+                    )
             finally:
                 writer.close()
         finally:
@@ -130,6 +136,8 @@ def run(arguments: argparse.Namespace) -> int:
     if on_terminal and not has_terminal():
         return 0
     print(f"{arguments.file}: {_counts(tally, codec)}", file=sys.stderr)
+    if identification is not None and (match := identification.match) is not None:
+        print(f"it is understood by {describe(match)}", file=sys.stderr)
     if arguments.driver and (
         reason := (described := driver_named(arguments.driver)).blind(described.options())
     ):
@@ -160,7 +168,7 @@ def _diagnose(arguments: argparse.Namespace, tally: RecordingCounters, codec: Co
     )
     driver_speed = speed_of(f"serial:///?{driver_named(arguments.driver).line}")
     results: list[SpeedResult] = []
-    with _stop_signals() as ended:
+    with ending_by_signal() as ended:
         for result in listen_at_speeds(
             arguments.url, lambda: make_codec(arguments.driver, "device", []), [driver_speed], ended
         ):
@@ -180,13 +188,14 @@ def _diagnose(arguments: argparse.Namespace, tally: RecordingCounters, codec: Co
 def _record(
     link: Link,
     writer: ClockedWriter,
-    codec: Codec | None,
+    listener: Codec | Identification | None,
     tally: RecordingCounters,
     signals: list[int],
     seconds: float | None,
 ) -> None:
     with Console(stderr=True).status("recording; stop with Ctrl-C") as status:
         begin = clock.monotonic()
+        codec = None if isinstance(listener, Identification) else listener
         polls = Polls(codec, begin)
         while not signals:
             now = clock.monotonic()
@@ -201,6 +210,8 @@ def _record(
                 tally.bytes += len(data)
                 tally.chunks += 1
             polls.feed(data, clock.monotonic())
+            if isinstance(listener, Identification):
+                listener.feed(data, clock.monotonic())
             status.update(f"recording; stop with Ctrl-C: {_counts(tally, codec)}")
 
 
@@ -228,21 +239,3 @@ def _counts(tally: RecordingCounters, codec: Codec | None) -> str:
 
 def _recorded_so_far(tally: RecordingCounters, codec: Codec | None) -> str:
     return f"; recorded until then: {_counts(tally, codec)}" if tally.bytes else ""
-
-
-@contextmanager
-def _stop_signals() -> Iterator[list[int]]:
-    """Make Ctrl-C, SIGTERM and a closed terminal end the recording between two reads, so that the
-    file is complete.
-    """
-    signals: list[int] = []
-
-    def on_signal(number: int, _frame: FrameType | None) -> None:
-        signals.append(number)
-
-    previous_handlers = {number: signal.signal(number, on_signal) for number in stop_signals()}
-    try:
-        yield signals
-    finally:
-        for number, handler in previous_handlers.items():
-            signal.signal(number, handler)

@@ -84,6 +84,7 @@ PROFILE = Driver(
     evidence="profile",
     line="",
     options=Options,
+    framings=(),
     commands=(),
     make=_make,
     described=described,

@@ -251,6 +251,7 @@ HID = Driver(
     line="",
     scheme="usb",
     options=HidOptions,
+    framings=({}, {"reports": "pos"}),
     commands=(),
     make=_make_hid,
 )

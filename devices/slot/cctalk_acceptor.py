@@ -340,6 +340,7 @@ DRIVER = Driver(
     title="ccTalk coin acceptors on one bus",
     evidence="documented",
     line="baud=9600",
+    framings=({}, {"checksum": "crc"}),
     options=Options,
     commands=(),
     make=_make,

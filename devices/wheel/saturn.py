@@ -426,6 +426,7 @@ DRIVER = Driver(
     title="TCS John Huxley Saturn",
     evidence="observed",
     line="baud=9600",
+    framings=({}, {"check": "none"}),
     options=Options,
     games=("roulette-french", "roulette-american"),
     commands=("fire",),

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli import main
+from controller.cli import devices, main
 from controller.cli.devices import _as_json, _as_text, _claimed_as_json, _claimed_as_text
 from devices.drivers import DRIVERS, driver
 from devices.links import check_link
 from devices.links.ports import Holder, SerialPort, holders, stable_names
 from devices.links.takers import KNOWN_PROGRAMS, AdapterTaker, AdapterWithoutPort
 from devices.links.usb_devices import hid_devices
+from tests.controller.cli.test_record_speeds import Device, frames_of
 
 PORT = SerialPort(
     name="/dev/serial/by-id/usb-FTDI-if00",
@@ -139,3 +140,22 @@ def test_a_holder_is_found() -> None:
     finally:
         os.close(ours)
         os.close(theirs)
+
+
+def test_a_device_at_a_free_port_is_identified(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    device = Device(9600, frames_of("cammegh-ss2"))
+    holder = Holder(pid=1, name="ModemManager")
+    here = SerialPort(name=device.path, node=device.path)
+    held = SerialPort(name="/dev/ttyUSB1", node="/dev/ttyUSB1", holders=(holder,))
+    monkeypatch.setattr(devices, "ports", lambda: [here, held])
+    try:
+        assert main(["devices", "--identify", "30", "--json"]) == 0
+        assert device.heard == b""
+    finally:
+        device.close()
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    first, second = (row for row in rows if row["type"] == "port")
+    assert first["sends"].startswith("9600 baud, cammegh-ss2, ")
+    assert "sends" not in second

@@ -179,3 +179,15 @@ def test_at_the_right_speed_nothing_is_tried(
     errors = capsys.readouterr().err
     assert "speeds are tried" not in errors
     assert " baud: " not in errors
+
+
+def test_a_recording_without_a_driver_names_the_one_that_understands_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    device = Device(9600, frames_of("cammegh-ss2"))
+    words = ["record", f"serial://{device.path}?baud=9600", str(tmp_path / "x.rec")]
+    try:
+        assert main([*words, "--seconds", "1.5"]) == 0
+    finally:
+        device.close()
+    assert "it is understood by cammegh-ss2, " in capsys.readouterr().err
