@@ -8,7 +8,7 @@ from common.chain.checkpoint import signature_problem
 from common.contract.node import Checkpoint
 from controller.journal.setup import RemovedDay
 from controller.proof.verdict import PositionRange
-from controller.proof.walk import Chain, Walk
+from controller.proof.walk import JournalChain, Walk
 
 
 class Conclusion:
@@ -130,7 +130,7 @@ class Conclusion:
 
     # Coverage
 
-    def _add_coverage(self, chain: Chain) -> None:
+    def _add_coverage(self, chain: JournalChain) -> None:
         verdict = self._verdict
         verdict.proved += chain.signed - chain.after
         if chain.head > chain.signed:
@@ -155,7 +155,7 @@ class Conclusion:
                 )
                 verdict.wrong(str(self._walk.evidence.journal), missing.first, what)
 
-    def _removals(self, chain: Chain) -> list[RemovedDay]:
+    def _removals(self, chain: JournalChain) -> list[RemovedDay]:
         """Return the recorded removals of this chain that are credible.
 
         The oldest day is removed first, and its record is removed later with the day that holds it,

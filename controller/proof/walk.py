@@ -20,7 +20,7 @@ from controller.proof.verdict import Verdict
 Progress = Callable[[int, int], None]
 
 
-class Chain(msgspec.Struct):
+class JournalChain(msgspec.Struct):
     """The chain of one file. ``after``: the position before its first stored entry; ``head``: that
     of its last one; ``sound``: that up to which all entries are present and intact; ``signed``:
     that up to which a checkpoint covers them. ``flawed``: a problem was found. ``cut_short``: there
@@ -53,7 +53,7 @@ class WalkFindings(msgspec.Struct, kw_only=True):
     """
 
     verdict: Verdict
-    chains: dict[str, Chain]
+    chains: dict[str, JournalChain]
     found: dict[tuple[str, int], str] = {}
     stated: list[tuple[str, int, RemovedDay]] = []
     sealed: list[Checkpoint] = []
@@ -87,7 +87,7 @@ class Walk:
         self._wanted |= {(source.journal, source.after) for source in evidence.sources}
         self.found: dict[tuple[str, int], str] = {}
         self._assumed_hashes: dict[tuple[str, int], str] = {}
-        self.chains: dict[str, Chain] = {}
+        self.chains: dict[str, JournalChain] = {}
         self.recorded_removals: list[tuple[str, int, RemovedDay]] = []
         self.site: tuple[str, bool] | None = None
         self._at = b"", 0
@@ -116,7 +116,7 @@ class Walk:
         ]
         head = max([*earlier, piece.after])
         self.chains = {
-            source.journal: Chain(
+            source.journal: JournalChain(
                 source.journal, source.base, source.after, head, head, head, records_removals=True
             )
         }
@@ -190,11 +190,11 @@ class Walk:
         self._abandoned_source, chain.cut_short = piece.source, True
         chain.break_at(self._at[1])
 
-    def _enter(self, source: JournalSource) -> Chain:
+    def _enter(self, source: JournalSource) -> JournalChain:
         chain = self.chains.get(source.journal)
         if chain is None:
             after = source.after
-            chain = Chain(source.journal, source.base, after, after, after, after)
+            chain = JournalChain(source.journal, source.base, after, after, after, after)
             self.chains[source.journal] = chain
             self._check_genesis(source)
         else:
@@ -203,7 +203,7 @@ class Walk:
         self.found.setdefault((source.journal, source.after), source.previous.hex())
         return chain
 
-    def _check(self, entry: Entry, source: JournalSource, chain: Chain) -> None:
+    def _check(self, entry: Entry, source: JournalSource, chain: JournalChain) -> None:
         previous, expected = self._at
         if (wrong := _entry_problem(entry, previous, expected)) is not None:
             self.verdict.wrong(str(source.path), expected, wrong)
@@ -232,7 +232,7 @@ class Walk:
                 f"entries 1 to {source.base} are in the file before this one: verify that too"
             )
 
-    def _check_beginning(self, source: JournalSource, chain: Chain) -> None:
+    def _check_beginning(self, source: JournalSource, chain: JournalChain) -> None:
         """Check that a source continues where the previous one ended."""
         verdict, known = self.verdict, chain.head
         if source.after > known:
@@ -282,7 +282,7 @@ class Walk:
         else:
             self.own.append(sealed)
 
-    def _on_entry(self, entry: Entry, chain: Chain) -> None:
+    def _on_entry(self, entry: Entry, chain: JournalChain) -> None:
         verdict = self.verdict
         verdict.entries += 1
         verdict.first = verdict.first or entry.time
@@ -292,7 +292,7 @@ class Walk:
         self.saved_states.on_entry(entry, chain.journal)
         self.listener.on_entry(entry)
 
-    def _on_boot(self, entry: Entry, chain: Chain) -> None:
+    def _on_boot(self, entry: Entry, chain: JournalChain) -> None:
         try:
             boot = msgspec.json.decode(entry.body, type=Boot)
         except DECODE_ERRORS:
