@@ -6,7 +6,8 @@ Every field of a view is always there; what does not apply is null or empty.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -85,6 +86,19 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True, tag_field="view"):
     """ISO 4217, or null."""
     settings: dict[str, Any]
     """The table's settings, all of them."""
+
+    # What a view has that declares it as its own field; in the others it is absent, and empty here.
+    if TYPE_CHECKING:
+        unresolved: tuple[Whole, ...] = ()
+        last_rounds: Whole | None = None
+        last_of_session: bool = False
+        jackpot_standing: LinkedJackpot | None = None
+        hands: Mapping[str, Any] = {}
+        rows: Mapping[str, Any] = {}
+        boards: Mapping[str, Any] = {}
+    else:
+        unresolved, last_rounds, last_of_session, jackpot_standing = (), None, False, None
+        hands, rows, boards = {}, {}, {}
 
 
 class WheelShown(Shown, frozen=True, kw_only=True):

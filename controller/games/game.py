@@ -22,7 +22,8 @@ class Game(Protocol):
 
     state_type: type[Any]
     """The frozen msgspec struct that holds everything the game remembers. ``msgspec.json`` writes
-    and reads it.
+    and reads it. The table reads ``entries``, ``current``, ``alerts`` and ``jackpot`` of it, which
+    :class:`~controller.games.rounds.GameState` declares.
     """
 
     face_down: bool

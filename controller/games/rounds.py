@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from common.contract.events import AnyOutcome
 from common.contract.history import AnyLine, ResultLine, UnresolvedLine, VoidLine
+from common.contract.shown import LinkedJackpot
 from common.readings import Number
 from controller.games.session import Decided
 from controller.rulebooks.law import Law
@@ -43,23 +44,26 @@ class GameState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     round: int = 0
     alerts: tuple[str, ...] = ()
 
+    # Each state that has them declares its own fields, so that their place in the stored state is
+    # its own. The others have none.
     if TYPE_CHECKING:
         entries: tuple[Any, ...] = ()
-        """The outcomes of its rounds; each state declares its own field."""
+        """The outcomes of its rounds."""
+        current: Any = None
+        """The round in progress."""
+        jackpot: LinkedJackpot | None = None
+        """The jackpot that the table is linked with."""
+    else:
+        entries, current, jackpot = (), None, None
 
 
 class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
-    """A table that remembers the outcomes of its rounds.
-
-    Each state declares ``current``, the round in progress, and ``entries`` itself, so that their
-    place in the stored state is its own.
-    """
+    """A table that remembers the outcomes of its rounds."""
 
     remembered_rounds: ClassVar[int] = 60
     """Maximum number of rounds whose outcome is remembered."""
 
     if TYPE_CHECKING:
-        current: Any = None
         entries: tuple[E, ...] = ()
 
     def entry(self, number: int) -> E | None:

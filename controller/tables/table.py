@@ -445,7 +445,7 @@ class Table:
     @property
     def jackpot(self) -> LinkedJackpot | None:
         """The linked jackpot, as the game knows it."""
-        found: LinkedJackpot | None = getattr(self._state, "jackpot", None)
+        found: LinkedJackpot | None = self._state.jackpot
         return found
 
     def gap(self, at: float, reason: str = RESTART_REASON) -> list[LinkLost | JackpotStanding]:
@@ -487,7 +487,7 @@ class Table:
             takes=self._accepted_commands(),
             unsigned=self._unsigned,
         )
-        entries = getattr(self._state, "entries", self._state)
+        entries = self._state.entries
         return {
             "info": self._body("info", self._about, lambda: Info(**names, about=self._about)),
             "state": encode(state),
@@ -717,8 +717,7 @@ class Table:
             self.readings = (
                 max(self.readings, restore.read) + MAX_READINGS_PER_SESSION * restore.jump
             )
-        current = getattr(self._state, "current", None)
-        raised = getattr(self._state, "alerts", ())
+        current, raised = self._state.current, self._state.alerts
         event = JournalRestored(
             journal=restore.journal,
             position=restore.position,
@@ -731,7 +730,7 @@ class Table:
             next_session=last + 1,
             was_open=shown.session if self._open else None,
             in_progress=None if current is None else shown.round,
-            unresolved=tuple(getattr(shown, "unresolved", ())),
+            unresolved=shown.unresolved,
         )
         cleared = (AlertCleared(alert=each) for each in raised if self._alerts.get(each))
         begun: GameState = self._game.begin()
@@ -750,12 +749,12 @@ class Table:
 
     def _update_unresolved_alert(self, state: Any) -> Iterable[AnyEvent]:
         """Raise or clear the alert for rounds that have no result but may still get one."""
-        entries = getattr(state, "entries", state)
+        entries = state.entries
         if entries is self._checked_entries:
             return
         self._checked_entries = entries
         shown = self._game.show(state)
-        rounds = tuple(getattr(shown, "unresolved", ()))
+        rounds = shown.unresolved
         called = self._alerts.get(UNRESOLVED_ALERT_ID)
         if rounds == (called.rounds if called else ()):
             return

@@ -224,7 +224,7 @@ def console_view(context: TableContext) -> ConsoleView:
             Word(word("role", duty, language), ", ".join(names))
             for duty, names in state.staff.items()
         ),
-        unresolved=tuple(getattr(shown, "unresolved", ())),
+        unresolved=() if shown is None else shown.unresolved,
         offers=tuple(offers(context)) if current else (),
         items=tuple(items(context)) if current else (),
         done=tuple(touch_outcome(context, touch) for touch in context.touches[:12]),
@@ -261,9 +261,11 @@ def hands_of(shown: Shown | None) -> list[str]:
     """Return the wire names of a table's hands, boxes, seats and common cards; for a circle also
     the free seats.
     """
-    names = [*getattr(shown, "hands", ()), *getattr(shown, "rows", ()), *taken_places(shown)]
+    if shown is None:
+        return []
+    names = [*shown.hands, *shown.rows, *taken_places(shown)]
     names += ["dealer"] if hasattr(shown, "dealer") else []
-    names += [*getattr(shown, "boards", ())] or EXTRA_HANDS.get(view_of(shown), ())
+    names += [*shown.boards] or EXTRA_HANDS.get(view_of(shown), ())
     if isinstance(shown, CirclePokerShown):
         names += [f"seat:{number}" for number in range(1, (shown.players[1] or DEFAULT_SEATS) + 1)]
     return list(dict.fromkeys(names))
@@ -383,7 +385,7 @@ def _has_result(context: TableContext, shown: Shown, number: int | None) -> bool
     if latest is not None and (latest.session, latest.round) == (shown.session, number):
         return True
     lines = {line.round: line for line in context.known.history}
-    if number in getattr(shown, "unresolved", ()):
+    if number in shown.unresolved:
         # a result that a second witness contradicts was published nevertheless
         event = context.evidence.find_unresolved(shown.session, number)
         return None if event is None or event.why == "witnesses_disagree" else False
@@ -586,7 +588,7 @@ def _unresolved(context: TableContext) -> Iterable[WorkItem]:
     state = context.known.state
     assert state is not None
     shown = state.shown
-    for number in getattr(shown, "unresolved", ()):
+    for number in shown.unresolved:
         event = context.evidence.find_unresolved(shown.session, number)
         answers = list(_resolutions(context, number, *_witnessed(context, shown, number)))
         yield WorkItem(

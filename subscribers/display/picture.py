@@ -24,7 +24,6 @@ from common.contract.shown import (
     CrapsShown,
     FortuneShown,
     HousePokerShown,
-    LinkedJackpot,
     PaiGowShown,
     PuntoBancaShown,
     RouletteShown,
@@ -195,8 +194,8 @@ def table_picture(
         alerts=tuple(
             Word(alert.what, _alert(alert.what, chosen)) for alert in snapshot.alerts.values()
         ),
-        rounds_left=getattr(shown, "last_rounds", None),
-        last_of_session=bool(getattr(shown, "last_of_session", False)),
+        rounds_left=None if shown is None else shown.last_rounds,
+        last_of_session=shown is not None and shown.last_of_session,
         notes=_notes(rounds, shown, chosen),
         result_round=last.round
         if last is not None and shown is not None and last.session == shown.session
@@ -232,7 +231,7 @@ def _alert(type_: str, language: str) -> str:
 
 
 def _linked(shown: Shown | None, language: str) -> PicturedJackpot | None:
-    link: LinkedJackpot | None = getattr(shown, "jackpot_standing", None)
+    link = None if shown is None else shown.jackpot_standing
     if link is None:
         return None
     return PicturedJackpot(link.jackpot, link.in_play, out_of_play_text(link.why, language) or None)
@@ -309,7 +308,7 @@ def _undecided(
     snapshot: TableSnapshot, state: State, rounds: tuple[PlayedRound, ...], language: str
 ) -> TableTrouble | None:
     shown = state.shown
-    waiting = max(getattr(shown, "unresolved", ()), default=0)
+    waiting = max(shown.unresolved, default=0)
     if waiting > _decided(snapshot, rounds, shown.session):
         round_ = next((other for other in rounds if _is(other, shown.session, waiting)), None)
         return TableTrouble(

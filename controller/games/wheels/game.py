@@ -115,6 +115,6 @@ def course(state: WheelState) -> dict[str, Any]:
         "spin": current.spin if current else state.spin,
         "relaunch": current.relaunch if current else state.relaunch,
         "last_of_session": current.last if current else False,
-        "asks": list(current.asks) if current else [],
-        "unresolved": [entry.round for entry in state.unresolved()],
+        "asks": current.asks if current else (),
+        "unresolved": tuple(entry.round for entry in state.unresolved()),
     }

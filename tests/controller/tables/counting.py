@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from common.contract.commands import (
@@ -33,15 +32,15 @@ from common.contract.history import AnyLine, ResultLine
 from common.contract.refusals import RejectedError
 from common.contract.shown import Shown
 from common.readings import AnyReading, LinkLost, WheelFault, WheelNumber
+from controller.games.rounds import GameState
 
 FAILING_NUMBER = 666
 """A number on which the game fails."""
 
 
-class Count(msgspec.Struct, frozen=True):
-    session: int = 0
-    round: int = 0
-    numbers: tuple[int, ...] = ()
+class Count(GameState, frozen=True, kw_only=True):
+    entries: tuple[int, ...] = ()
+    """The latest numbers."""
     gaps: int = 0
     waits: bool = False
 
@@ -65,7 +64,7 @@ class Counting:
         at: dict[str, Any] = {"session": state.session, "round": state.round}
         match given:
             case SessionOpen(by=by, role=role):
-                return Count(state.session + 1), (
+                return Count(session=state.session + 1), (
                     SessionOpened(by=by, role=role, session=state.session + 1),
                 )
             case SessionClose(by=by, role=role) if state.session:
@@ -75,7 +74,7 @@ class Counting:
             case WheelNumber(number=number) if isinstance(number, int):
                 if number == FAILING_NUMBER:
                     raise ZeroDivisionError("a defect")
-                after = replace(state, round=state.round + 1, numbers=(*state.numbers, number)[-3:])
+                after = replace(state, round=state.round + 1, entries=(*state.entries, number)[-3:])
                 return after, (_result(number, session=state.session, round=after.round),)
             case WheelFault(fault=fault, active=active):
                 return state, (
@@ -124,7 +123,7 @@ class Counting:
     def history(self, state: Count) -> list[AnyLine]:
         return [
             ResultLine(round=round_, outcome=_outcome(number), corrected=False)
-            for round_, number in enumerate(state.numbers, 1)
+            for round_, number in enumerate(state.entries, 1)
         ]
 
 

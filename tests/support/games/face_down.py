@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from common.contract.commands import (
@@ -30,9 +29,10 @@ from common.contract.events import (
 from common.contract.history import AnyLine, ResultLine
 from common.contract.shown import Shown
 from common.readings import AnyReading, CardDrawn, ShoeReset
+from controller.games.rounds import GameState
 
 
-class Cards(msgspec.Struct, frozen=True):
+class Cards(GameState, frozen=True, kw_only=True):
     cards: tuple[str | None, ...] = ()
     last: tuple[str | None, ...] = ()
 
