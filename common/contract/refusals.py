@@ -107,4 +107,7 @@ class RejectedError(NovamasError, ValueError):
 
     def __init__(self, key: str, *, law: str | None = None, **fields: Field) -> None:
         self.refusal = Refusal(key, fields, law)
-        super().__init__(self.refusal.error())
+        super().__init__(key)
+
+    def __str__(self) -> str:
+        return self.refusal.error()  # a guard that is only asked needs no text

@@ -7,7 +7,7 @@ refusal of a command come from the same guards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from common.contract.commands import Command, Role
@@ -83,6 +83,11 @@ class Row(NamedTuple):
 
 
 Rows = Mapping[type[Command], Row]
+
+
+def accepted(rows: Iterable[tuple[Row, str]], turn: Any) -> tuple[str, ...]:
+    """The names of the commands that no guard refuses now, whatever their fields."""
+    return tuple(name for row, name in rows if row.accepts(turn))
 
 
 def is_open(turn: Any) -> RejectedError | None:

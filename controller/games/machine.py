@@ -34,7 +34,7 @@ from common.readings import (
     ShoeFault,
     ShufflerVerdict,
 )
-from controller.games.guards import Rows
+from controller.games.guards import Rows, accepted
 from controller.games.roles import allow, allow_role
 from controller.games.rounds import GameState
 from controller.games.shoe import CARD_FAULTS
@@ -177,7 +177,8 @@ class Machine(Generic[B, S, T, M]):
         self.face_down = kind.face_down
         self._handlers = self.inputs.takes
         self.appoint({})
-        self._commands = tuple(kind for kind in COMMANDS if kind in self.roles)
+        rows = self.inputs.commands
+        self._rows = tuple((rows[kind], tag_of(kind)) for kind in COMMANDS if kind in rows)
 
     def appoint(self, deciders: Mapping[str, Decider]) -> None:
         """Set the roles of each command, or of each kind of one, to those that the decree names;
@@ -239,9 +240,7 @@ class Machine(Generic[B, S, T, M]):
         """The commands that the table accepts in its present state, regardless of their fields and
         sender.
         """
-        turn = self.turn(state)
-        rows = self.inputs.commands
-        return tuple(tag_of(kind) for kind in self._commands if rows[kind].accepts(turn))
+        return accepted(self._rows, self.turn(state))
 
     def choices(self) -> Choices:
         """By command and field, the values that the game and its decree know."""

@@ -297,6 +297,8 @@ class Table:
         }
         self._game_commands: tuple[Any, tuple[str, ...]] = (None, ())
         """Cache: a state, and the commands that the game accepts in it."""
+        self._shown: tuple[Any, AnyShown] | None = None
+        """Cache: a state, and its view."""
         self._body_cache: dict[str, tuple[Any, bytes]] = {}
         """Cache by retained topic: the object that the body derives from, and the body."""
         if saved is not None:
@@ -328,7 +330,7 @@ class Table:
         elif isinstance(item, StaffOn | StaffOff):
             stopped = self._fault or self.halted
             arrival = staff_event(item, self._staff, is_open=self._open, stopped=stopped)
-            own_events = [replace(arrival, session=self._game.show(self._state).session)]
+            own_events = [replace(arrival, session=self._show(self._state).session)]
         elif isinstance(item, DeviceService):
             own_events = self._on_service(item)
         elif isinstance(item, DeviceIdentity):
@@ -430,7 +432,7 @@ class Table:
     @property
     def session(self) -> int:
         """Number of the open session, else of the last one; 0: no session yet."""
-        return self._game.show(self._state).session
+        return self._show(self._state).session
 
     @property
     def sound(self) -> bool:
@@ -473,7 +475,7 @@ class Table:
         Call it when a record is appended, and publish the bodies once that record is committed.
         """
         names, encode = self._common_fields, msgspec.json.encode
-        shown = self._game.show(self._state)
+        shown = self._show(self._state)
         state = State(
             **names,
             status=self._status(shown),
@@ -509,6 +511,12 @@ class Table:
                 for alert, open_ in self._alerts.items()
             },
         }
+
+    def _show(self, state: Any) -> AnyShown:
+        """Return the view of a state."""
+        if self._shown is None or self._shown[0] is not state:
+            self._shown = (state, self._game.show(state))
+        return self._shown[1]
 
     def _accepted_commands(self) -> tuple[str, ...]:
         """Return the commands that the table accepts now: none while nothing can be stored, and
@@ -711,7 +719,7 @@ class Table:
         all session numbers that may have been used. Whether a session continued there, and with
         which results, is unknown.
         """
-        shown = self._game.show(self._state)
+        shown = self._show(self._state)
         last = max(shown.session, restore.session) + restore.jump
         if self._game.face_down:
             self.readings = (
@@ -741,7 +749,7 @@ class Table:
         event = service_event(command, self._about.devices, self.halted)
         alert = identity_alert(command.device)
         settled = command.work == "replaced" and self._alerts.get(alert) is not None
-        session = self._game.show(self._state).session
+        session = self._show(self._state).session
         return [
             replace(event, session=session),
             *((AlertCleared(alert=alert),) if settled else ()),
@@ -753,7 +761,7 @@ class Table:
         if entries is self._checked_entries:
             return
         self._checked_entries = entries
-        shown = self._game.show(state)
+        shown = self._show(state)
         rounds = shown.unresolved
         called = self._alerts.get(UNRESOLVED_ALERT_ID)
         if rounds == (called.rounds if called else ()):
