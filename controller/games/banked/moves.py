@@ -21,7 +21,7 @@ from controller.games.banked.state import MAX_WAITING_CARDS, BankedDeal, BankedS
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import DealtEntry, Held
-from controller.games.dealt.turn import Course, DealtTurn, stop_with
+from controller.games.dealt.turn import Course, DealtTurn, is_stopped, lose_late, stop_with
 from controller.games.decks import deck
 from controller.games.poker import moves as poker
 from controller.games.poker.correction import PokerOutcome, emit_awards
@@ -80,11 +80,6 @@ def belongs(turn: Turn) -> str | None:
     return turn.current.due[0] if turn.current.due else None
 
 
-def holds(turn: Turn) -> bool:
-    """True while the table is stopped: a card that comes waits."""
-    return turn.state.stop is not None
-
-
 def objection(turn: Turn, held: Held) -> tuple[str, str | None] | None:
     """Why this card must not go where the next one belongs. A device never turns a card."""
     drawn, stage = held.given, turn.course.stage(turn)
@@ -120,11 +115,6 @@ def place(turn: Turn, drawn: CardDrawn, to: str, *, seen: bool = False, count: i
     place_card(turn, to, drawn.card, up=seen, reading=drawn.reading, count=count)
     if turn.state.current is not None:
         turn.course.advance(turn)
-
-
-def late(turn: Turn, held: Held) -> None:  # noqa: ARG001
-    """Handle a card that came unseen: one may be missing."""
-    turn.course.lose_place(turn)
 
 
 def lose_place(turn: Turn) -> None:
@@ -344,14 +334,14 @@ def course(
         objection=objection,
         faces_up=faces_up,
         advance=advance,
-        late=late,
+        late=lose_late,
         lose_place=lose_place,
         leave=leave,
         outcome_of=poker.outcome_of,
         max_held=MAX_WAITING_CARDS,
         new_round=new_round,
         lacks=lacks,
-        holds=holds,
+        holds=is_stopped,
         hold=hold,
         place=place,
     )

@@ -39,7 +39,7 @@ from controller.games.chemin.state import (
 )
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import Held
-from controller.games.dealt.turn import Course, DealtTurn, admit
+from controller.games.dealt.turn import Course, DealtTurn, admit, is_stopped, lose_late
 
 # Phases
 
@@ -112,11 +112,6 @@ def arrived(turn: CheminTurn, drawn: CardDrawn) -> Held | None:
     return Held(given=drawn, trouble=trouble or other)
 
 
-def holds(turn: CheminTurn) -> bool:
-    """A card waits behind whatever stops the table."""
-    return turn.stop is not None
-
-
 def divert(turn: CheminTurn, held: Held) -> bool:
     """A third card that leaves the shoe face up is discarded; the next one takes its place."""
     coup = turn.state.current
@@ -167,11 +162,6 @@ def expose(turn: CheminTurn, drawn: CardDrawn) -> None:
     """Discard a card that came face up."""
     turn.irregular("card_exposed")
     moves.discard(turn, drawn, "card_exposed", up=True)
-
-
-def late(turn: CheminTurn, held: Held) -> None:  # noqa: ARG001 - its place is unknown
-    """Ask a person where a card went that is known only after a silence."""
-    lose_place(turn)
 
 
 def lose_place(turn: CheminTurn) -> None:
@@ -459,7 +449,7 @@ class CheminTurn(CheminMoves):
         objection=objection,
         faces_up=lambda turn, _: next_dealt(turn.book, turn.current) is None,
         advance=advance,
-        late=late,
+        late=lose_late,
         lose_place=lose_place,
         leave=moves.leave,
         outcome_of=moves.outcome_of,
@@ -467,7 +457,7 @@ class CheminTurn(CheminMoves):
         new_round=lambda _, number: CheminCoup(round=number),
         bets_open_call="bank",
         arrived=arrived,
-        holds=holds,
+        holds=is_stopped,
         wait=wait,
         divert=divert,
         hold=hold,

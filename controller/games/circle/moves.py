@@ -52,7 +52,7 @@ from controller.games.circle.streets import around, pack, places, streets
 from controller.games.dealt.cards import TableCard, readings
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry, Held
-from controller.games.dealt.turn import Course, DealtTurn, announced_place
+from controller.games.dealt.turn import Course, DealtTurn, announced_place, lose_late
 from controller.games.session import count_down
 from controller.rulebooks.circle import Circle
 from controller.rulebooks.law import Law
@@ -131,11 +131,6 @@ def arrived(turn: CircleTurn, reading: CardDrawn | ShufflerPacket) -> Held | Non
         late=reading.late,
     )
     return Held(given=unread, packet=reading.size)
-
-
-def late(turn: CircleTurn, held: Held) -> None:  # noqa: ARG001 - it reports only that a card came unseen
-    """Never act upon a card that came in a silence."""
-    lose_place(turn)
 
 
 def divert(turn: CircleTurn, held: Held) -> bool:
@@ -736,7 +731,7 @@ def course(advance: Callable[[Any], None]) -> Course:
         objection=objection,
         faces_up=lambda *_: False,  # each place says it
         advance=advance,
-        late=late,
+        late=lose_late,
         lose_place=lose_place,
         leave=leave,
         outcome_of=outcome_of,

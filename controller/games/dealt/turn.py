@@ -54,6 +54,16 @@ def admit(turn: Any, drawn: CardDrawn) -> Held | None:
     return None
 
 
+def lose_late(turn: Any, _held: Held) -> None:
+    """Never act upon a card that came in a silence; one may be missing."""
+    turn.course.lose_place(turn)
+
+
+def is_stopped(turn: Any) -> bool:
+    """Whether a person must decide first: a card that comes waits."""
+    return turn.stop is not None
+
+
 def wait_for_person(turn: Any, held: Held) -> None:
     """Make the card wait until a person decides; one too many may be lost."""
     if len(turn.state.held) < turn.course.max_held:

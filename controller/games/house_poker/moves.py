@@ -25,7 +25,7 @@ from common.readings import CardDrawn, ShufflerPacket
 from controller.games.dealt.cards import dealt, drop, is_up, place_card, restore, trouble, up
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import Held
-from controller.games.dealt.turn import Course, DealtTurn, stop_with
+from controller.games.dealt.turn import Course, DealtTurn, is_stopped, lose_late, stop_with
 from controller.games.house_poker import course
 from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.discards import bank_discards
@@ -106,11 +106,6 @@ def arrived(turn: HousePokerTurn, reading: CardDrawn | ShufflerPacket) -> Held |
     return Held(given=_unread(reading), packet=reading.size)
 
 
-def holds(turn: HousePokerTurn) -> bool:
-    """True while the round is stopped: a card that comes waits."""
-    return turn.state.stop is not None
-
-
 def wait(turn: HousePokerTurn, held: Held) -> None:
     """Make the card wait until a person decides, up to a whole deck."""
     first = bool(turn.state.held) and turn.state.held[0].trouble is not None
@@ -163,11 +158,6 @@ def hold(turn: HousePokerTurn, held: Held, what: str, detail: str | None = None)
         return
     turn.irregular(what, detail=detail)
     turn.void(turn.number, reason, turn.book.void[reason])
-
-
-def late(turn: HousePokerTurn, held: Held) -> None:  # noqa: ARG001 - it reports only that a card came unseen
-    """Never act upon a card that came in a silence; a card may be missing."""
-    lose_place(turn)
 
 
 def lose_place(turn: HousePokerTurn) -> None:
@@ -417,7 +407,7 @@ class HousePokerTurn(DealtTurn[HousePoker, HousePokerSettings, HousePokerState])
         objection=objection,
         faces_up=faces_up,
         advance=advance,
-        late=late,
+        late=lose_late,
         lose_place=lose_place,
         leave=leave,
         outcome_of=poker.outcome_of,
@@ -425,7 +415,7 @@ class HousePokerTurn(DealtTurn[HousePoker, HousePokerSettings, HousePokerState])
         new_round=lambda _, number: HousePokerRound(round=number),
         lacks=lacks,
         arrived=arrived,
-        holds=holds,
+        holds=is_stopped,
         wait=wait,
         divert=divert,
         hold=hold,
