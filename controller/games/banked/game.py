@@ -21,7 +21,7 @@ from controller.games.banked.state import BankedDeal
 from controller.games.dealt import cards as on_table
 from controller.games.dealt import game as dealt
 from controller.games.dealt.arrivals import on_card
-from controller.games.machine import SILENCES, AnyMachine, Inputs, Machine
+from controller.games.machine import SILENCES, AnyMachine, Inputs
 
 INPUTS = Inputs(
     readings={
@@ -61,12 +61,3 @@ def _hands(deal: BankedDeal) -> dict[str, Cards]:
         who: tuple(card.card if card.up else None for card in on_table.hand(deal.cards, who))
         for who in names
     }
-
-
-class BankedGame(Machine[Any, Any, Any, Any]):
-    """Such a game under one decree with one table's settings."""
-
-    def asks(self, state: Any) -> tuple[str, ...]:
-        """The commands one of which the table waits for."""
-        commands: tuple[str, ...] = self.turn(state).asks()
-        return commands

@@ -18,11 +18,10 @@ from controller.games import stakes
 from controller.games.boule.chances import bets, chances, faults, settled
 from controller.games.boule.settings import BREACHES, BouleSettings
 from controller.games.cells import game as cells
-from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn, cells_course
 from controller.games.guards import FieldCheck
-from controller.games.machine import Kind
+from controller.games.machine import Kind, Machine
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels import game as wheels
@@ -168,13 +167,11 @@ def limits(book: Boule) -> dict[str, stakes.Band]:
     return {name: stakes.Band(bet.limits, span=True) for name, bet in book.bets.items()}
 
 
-class BouleGame(CellsGame):
+class BouleGame(Machine[Boule, BouleSettings, BouleState, BouleTurn]):
     """Boule under one decree with one table's settings. Raises ``ValueError`` for settings that the
     decree does not allow.
     """
 
-    book: Boule
-    settings: BouleSettings
     kind = Kind(
         state_type=BouleState,
         turn_type=BouleTurn,

@@ -9,12 +9,9 @@ person in charge to decide.
 
 from __future__ import annotations
 
-from typing import Any
-
 from common.contract.commands import BetsOpen
 from common.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 from controller.games.cells import commands, readings
-from controller.games.machine import Machine
 from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels import game as wheels
 
@@ -27,7 +24,3 @@ INPUTS = wheels.INPUTS.also(
     },
     commands={BetsOpen: wheel_commands.COMMANDS[BetsOpen]._replace(apply=commands.open_bets)},
 )
-
-
-class CellsGame(Machine[Any, Any, Any, Any]):
-    """The base of both games, which adds nothing."""

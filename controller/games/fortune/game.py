@@ -15,12 +15,11 @@ from common.contract.shown import FortuneShown
 from common.readings import Number
 from controller.games import stakes
 from controller.games.cells import game as cells
-from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn, cells_course
 from controller.games.fortune.settings import BREACHES, DOUBTED_SETTINGS, FortuneSettings
 from controller.games.fortune.wheel import faults, symbol, usual
-from controller.games.machine import Kind
+from controller.games.machine import Kind, Machine
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels import game as wheels
 from controller.games.wheels.state import WheelEntry
@@ -135,13 +134,11 @@ def bands(book: FortuneWheelBook) -> dict[str, stakes.Band]:
     return dict.fromkeys(book.bets, stakes.Band(() if book.highest is None else (book.highest,)))
 
 
-class FortuneGame(CellsGame):
+class FortuneGame(Machine[FortuneWheelBook, FortuneSettings, CellsState, FortuneTurn]):
     """The wheel of fortune under one decree with one table's settings. Raises ``ValueError`` for
     settings that the decree does not allow.
     """
 
-    book: FortuneWheelBook
-    settings: FortuneSettings
     kind = Kind(
         state_type=CellsState,
         turn_type=FortuneTurn,

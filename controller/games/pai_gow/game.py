@@ -13,9 +13,8 @@ from __future__ import annotations
 from common.contract.commands import HandAct
 from common.contract.shown import PaiGowShown
 from controller.games.banked import game as banked
-from controller.games.banked.game import BankedGame
 from controller.games.dealt import game as dealt
-from controller.games.machine import Choices, Kind
+from controller.games.machine import Choices, Kind, Machine
 from controller.games.pai_gow import inputs
 from controller.games.pai_gow.settings import PaiGowSettings
 from controller.games.pai_gow.table import croupier, who_at
@@ -53,7 +52,7 @@ def show(game: PaiGowGame, state: PaiGowState) -> PaiGowShown:
     )
 
 
-class PaiGowGame(BankedGame):
+class PaiGowGame(Machine[PaiGow, PaiGowSettings, PaiGowState, PaiGowTurn]):
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
     the decree does not allow.
     """

@@ -14,18 +14,19 @@ from common.contract.commands import BetPlace, BetWithdraw, HandAct, ResultCorre
 from common.contract.refusals import RejectedError
 from common.contract.shown import TexasHouseShown
 from controller.games.banked import game as banked
-from controller.games.banked.game import BankedGame
 from controller.games.banked.readings import deal_waiting
 from controller.games.dealt import game as dealt
 from controller.games.dealt.guards import unstopped
 from controller.games.guards import DEALING, FieldCheck, Row, is_open
-from controller.games.machine import Choices, Kind
+from controller.games.machine import Choices, Kind, Machine
 from controller.games.poker.guards import one_of
 from controller.games.poker.machine import named
 from controller.games.roles import AT_THE_TABLE
 from controller.games.stakes import in_time, in_time_to_withdraw
 from controller.games.texas_house import turn as moves
+from controller.games.texas_house.settings import TexasHouseSettings
 from controller.games.texas_house.turn import TexasHouseState, TexasHouseTurn
+from controller.rulebooks.common_poker import TexasHouse
 
 
 def act(turn: TexasHouseTurn, command: HandAct) -> None:
@@ -119,7 +120,7 @@ def show(game: TexasHouseGame, state: TexasHouseState) -> TexasHouseShown:
     )
 
 
-class TexasHouseGame(BankedGame):
+class TexasHouseGame(Machine[TexasHouse, TexasHouseSettings, TexasHouseState, TexasHouseTurn]):
     """The game under one decree with one table's settings."""
 
     kind = Kind(

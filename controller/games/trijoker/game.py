@@ -15,12 +15,11 @@ from common.contract.commands import CardsTurn, HandAct
 from common.contract.shown import TrijokerShown
 from controller.games.banked import commands
 from controller.games.banked import game as banked
-from controller.games.banked.game import BankedGame
 from controller.games.dealt import cards as on_table
 from controller.games.dealt import game as dealt
 from controller.games.dealt.guards import cards_as_seen, unstopped
 from controller.games.guards import DEALING, FieldCheck, Row
-from controller.games.machine import Choices, Kind
+from controller.games.machine import Choices, Kind, Machine
 from controller.games.poker.guards import one_of
 from controller.games.poker.machine import named
 from controller.games.roles import AT_THE_TABLE
@@ -98,7 +97,7 @@ def show(game: TrijokerGame, state: TrijokerState) -> TrijokerShown:
     )
 
 
-class TrijokerGame(BankedGame):
+class TrijokerGame(Machine[Trijoker, TrijokerSettings, TrijokerState, TrijokerTurn]):
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
     the decree does not allow.
     """

@@ -115,7 +115,7 @@ class Evening:
                 break
             if self.lucky(0.06):
                 self.noise()
-            elif self.play.game.asks(self.state):
+            elif self.play.game.turn(self.state).asks():
                 self.decide()
             else:
                 self.go_on()
@@ -181,7 +181,7 @@ class Evening:
         """The person in charge makes one of the decisions that are due; now and then one that does
         not help.
         """
-        asks = self.play.game.asks(self.state)
+        asks = self.play.game.turn(self.state).asks()
         match self.chance.choice(asks) if asks else "deck.check":
             case "card.decide":
                 action = self.chance.choice(("accept", "remove", "read", "exposed"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from common.contract.events import AnyEvent, Irregularity, RoundResult, RoundVoid
 from common.readings import DiceRead
-from controller.games.banked.game import BankedGame
+from controller.games.machine import AnyMachine, Machine
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import AnyPlay, of_kind
 
@@ -21,11 +21,11 @@ PAIRS = (
 )
 
 
-class Play(AnyPlay[BankedGame, Any]):
+class Play(AnyPlay[AnyMachine, Any]):
     """A table in play."""
 
     def __init__(self, game: str, decree: str = "EUS96", **settings: Any) -> None:
-        super().__init__(BankedGame, game, decree, settings)
+        super().__init__(Machine, game, decree, settings)
 
     def dice(self, *values: int, **fields: Any) -> list[AnyEvent]:
         return self.take(DiceRead(at=self.now(), device="dice", values=values, **fields))

@@ -17,18 +17,18 @@ from common.readings import (
     WheelPhase,
 )
 from controller.games.boule.game import BouleGame
-from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
 from controller.games.fortune.game import FortuneGame
+from controller.games.machine import AnyMachine
 from tests.support.games.play import AnyPlay
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 
 
-WHEELS: dict[str, type[CellsGame]] = {"boule": BouleGame, "fortune-wheel": FortuneGame}
+WHEELS: dict[str, type[AnyMachine]] = {"boule": BouleGame, "fortune-wheel": FortuneGame}
 
 
-class Play(AnyPlay[CellsGame, CellsState]):
+class Play(AnyPlay[AnyMachine, CellsState]):
     """A table in play."""
 
     device = "wheel"
