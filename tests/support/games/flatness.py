@@ -7,18 +7,25 @@ again, methods of a class, and jumps between files.
 from __future__ import annotations
 
 import ast
+import asyncio
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any
 
 from common.contract.commands import BetsClose, BetsOpen, SessionOpen, ShoeStart
-from common.readings import CardDrawn
+from common.readings import CardDrawn, LinkUp, WheelNumber, WheelPhase
 from controller.games.games import make_game
+from controller.journal.journal import Journal
+from controller.mqtt.connection import IncomingMessage
+from tests.controller.people.test_at_a_table import make, spins
+from tests.support.people.signing import LASA, claims, token
 
 ROOT = Path(__file__).parents[3]
 GAMES = ROOT / "controller" / "games"
@@ -78,8 +85,9 @@ def methods(kind: type) -> int:
     )
 
 
-def jumps(act: Callable[[], object]) -> int:
-    """How often the next function called is in another file of ours than the one before."""
+@contextmanager
+def profiled() -> Iterator[list[str]]:
+    """The files of our functions, in the order in which they are called."""
     called: list[str] = []
 
     def profile(frame: FrameType, event: str, _arg: Any) -> None:
@@ -89,9 +97,13 @@ def jumps(act: Callable[[], object]) -> int:
 
     sys.setprofile(profile)
     try:
-        act()
+        yield called
     finally:
         sys.setprofile(None)
+
+
+def between(called: list[str]) -> int:
+    """How often the next function is in another file than the one before."""
     return sum(before != after for before, after in pairwise(called))
 
 
@@ -113,7 +125,26 @@ def fourth_card() -> int:
     state, _ = game.step(state, BetsClose(**who))
     for name in ("5h", "6h", "7h"):
         state, _ = game.step(state, card(name))
-    return jumps(lambda: game.step(state, card("8c")))
+    with profiled() as called:
+        game.step(state, card("8c"))
+    return between(called)
+
+
+async def journeys() -> dict[str, int]:
+    """The jumps of a signed command until its reply, and of the reading of a result until it is
+    queued for the journal.
+    """
+    spin = [each for each in spins(5) if isinstance(each, LinkUp | WheelPhase | WheelNumber)]
+    order = token(claims(LASA, "session.open"))
+    with TemporaryDirectory() as folder, closing(Journal(Path(folder) / "journal")) as journal:
+        api = make(journal)
+        with profiled() as command:
+            await api.answer("r1", "session-open", IncomingMessage("", order, retain=False))
+        runner = api._served["r1"].runner
+        runner.on_readings(spin[:-1])
+        with profiled() as result:
+            runner.on_readings(spin[-1:])
+    return {"a signed session.open": between(command), "a result": between(result)}
 
 
 def report() -> str:
@@ -127,7 +158,8 @@ def report() -> str:
     ]
     most = max(known, key=lambda name: methods(known[name]))
     lines.append(f"most methods: {most}, {methods(known[most])}")
-    lines.append(f"jumps between files for the fourth card of punto y banca: {fourth_card()}")
+    ways = {"the fourth card of punto y banca": fourth_card(), **asyncio.run(journeys())}
+    lines += [f"jumps between files for {what}: {count}" for what, count in ways.items()]
     return "\n".join(lines)
 
 
