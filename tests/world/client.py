@@ -87,7 +87,8 @@ class Client:
             subscriptions = tuple(
                 Subscription(topic, 1, retain_as_published=True) for topic in self._topics
             )
-            self._send(Subscribe(self._next_id(), subscriptions))
+            if subscriptions:  # without a topic it would be a protocol error
+                self._send(Subscribe(self._next_id(), subscriptions))
         elif isinstance(packet, Publish):
             if packet.qos:
                 self._send(Acknowledgement(Kind.PUBACK, packet.packet_id))

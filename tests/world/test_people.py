@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.world.people.faults import PEOPLE_FAULTS
-from tests.world.run import Plan, plan, run
+from tests.world.run import Plan, plan, plan_of, run
 
 PEOPLE = ("people",)
 
@@ -24,6 +24,12 @@ def test_what_people_are_told_is_true(seed: int, pair: bool) -> None:
     assert outcome.finding is None, "\n".join(outcome.trace[-50:])
     followed = [line for line in outcome.trace if "/reply" in line and line.endswith("followed")]
     assert len(followed) > 3, "hardly anybody was followed"
+
+
+def test_forged_commands_reach_the_daemon() -> None:
+    outcome = run(plan_of(only_people(1), ["command forged"]))
+    assert outcome.finding is None
+    assert any(" forged-" in line for line in outcome.trace)
 
 
 def test_a_seed_with_people_gives_the_same_run_again() -> None:

@@ -109,7 +109,7 @@ def join(world: World) -> None:
     for (table, top), kind in zip(tops.items(), KINDS, strict=True):
         random = Random(world.random.getrandbits(32))
         croupiers[table] = Croupier(world, client, table, top, kind.play, random)
-    hidden = Hidden(tops)
+    hidden = Hidden(tops, lambda: world.tables.keys() - world.wheels.keys() - tops.keys())
     world.stack.enter_context(_logging(hidden, world.check))
     drawn = Drawn(tops, SURVEILLANCE)
     reckoned = Reckoned(tops, {f"cards-{n}": kind.game for n, kind in enumerate(KINDS, 1)})

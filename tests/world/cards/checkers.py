@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import structlog
@@ -72,8 +73,8 @@ class Hidden(Checker):
     in a message, an entry of the journal, or a line of the log.
     """
 
-    def __init__(self, tops: Tops) -> None:
-        self._tops = tops
+    def __init__(self, tops: Tops, others: Callable[[], AbstractSet[str]]) -> None:
+        self._tops, self._others = tops, others
         self._stored_at: dict[Any, float] = {}
         """By event of a table, when it was stored."""
         self._scanners = {table: _Scanner(top) for table, top in tops.items()}
@@ -100,6 +101,8 @@ class Hidden(Checker):
     def on_published(self, message: Publish) -> None:
         """See :class:`Checker`."""
         if is_sealed(message.payload):
+            return
+        if self._others() & {*message.topic.split("/")}:
             return
         table, leaf = message.topic.split("/")[-2:]
         for name, scanner in self._scanners.items():

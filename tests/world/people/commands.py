@@ -85,6 +85,8 @@ class Commands(Checker):
         self._followed: dict[str, tuple[Place, float]] = {}
         self._refused: dict[str, str] = {}
         """By request id, the refusal after which it must not be followed."""
+        self._judged: dict[str, str] = {}
+        """By request id, the refusal that a journal has."""
         self._unsent: set[str] = set()
         self._in_force: dict[int, float] = {}
         """By number of a people file, since when a daemon says that it is in force."""
@@ -119,7 +121,9 @@ class Commands(Checker):
             body = json.loads(entry.body) if entry.kind in {"input", "event"} else {}
             if entry.kind == "input":
                 signers = [signature["id"] for signature in body.get("signed", ())]
-                if "by" in body and body["type"] != "command.refused":
+                if body["type"] == "command.refused":
+                    self._on_stored_refusal(body)
+                elif "by" in body:
                     self._on_followed(Place(owner, entry.position), entry.table, body, signers)
             elif entry.kind == "event":
                 self._on_event(entry, body, signers)
@@ -152,6 +156,20 @@ class Commands(Checker):
             require(
                 not (gone and last > since), "revoked and followed", gone, number, since, last, body
             )
+
+    def _on_stored_refusal(self, body: dict[str, Any]) -> None:
+        """A journal names only who has signed, and each command once, unless it waited for a second
+        person, or for the disk.
+        """
+        (signature,) = body["signed"]
+        token = signature["token"].encode()
+        claims = claims_of(token)
+        key = self.site.staff.key(claims.iss)
+        require(key is not None and _is_signed(token, key), "refused and forged", body)
+        waited = body["refusal"] in UNDECIDED or self._judged.get(claims.jti) == WAITS
+        known = claims.jti in self._judged or claims.jti in self._followed
+        require(waited or not known, "judged twice", body)
+        self._judged[claims.jti] = body["refusal"]
 
     def _verify(self, table: str, body: dict[str, Any], signature: dict[str, Any]) -> Claims:
         """A command has the signature of the person whom it names, who meant this table."""

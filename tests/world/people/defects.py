@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from random import Random
 
 import msgspec
@@ -10,13 +11,17 @@ import pytest
 
 from common.contract.commands import AnyCommand
 from common.contract.refusals import RejectedError
+from common.people import jws
 from common.people.register import People
+from common.people.seen import SeenCommands
 from controller.people.gate import CommandGate
 from controller.tables.runner import TableRunner
 from subscribers.console.sending import CommandSender, Touch
+from subscribers.keypad.pad import on_reply
+from subscribers.web import keypads
 from tests.world.faults import DURATIONS, Happening
 from tests.world.people.faults import PEOPLE_FAULTS
-from tests.world.run import Plan
+from tests.world.run import Plan, plan_of
 
 HOURS = 0.15
 FAULTS = 40
@@ -82,9 +87,49 @@ def sent_is_shown_as_followed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(CommandSender, "_update", believing)
 
 
-DEFECTS = (
-    a_revoked_person_still_waits_for_a_second,
-    reply_before_commit,
-    refused_after_it_was_followed,
-    sent_is_shown_as_followed,
-)
+def any_signature_will_do(patch: pytest.MonkeyPatch) -> None:
+    """A command may be signed by anyone, as long as it names a key."""
+    patch.setattr(jws, "is_signed", lambda *_: True)
+
+
+def request_ids_forgotten_at_a_restart(patch: pytest.MonkeyPatch) -> None:
+    """A daemon forgets which commands it has seen, and accepts those of before its start."""
+    begin = SeenCommands.__init__
+    patch.setattr(SeenCommands, "__init__", lambda seen, _since=0.0: begin(seen))
+    patch.setattr(SeenCommands, "restore", lambda *_: None)
+
+
+def a_keypad_hopes(patch: pytest.MonkeyPatch) -> None:
+    """A keypad shows an order without an answer as done."""
+    patch.setattr(keypads, "on_timeout", lambda pad, number: on_reply(pad, number, None))
+
+
+def sent_is_shown_as_not_sent(patch: pytest.MonkeyPatch) -> None:
+    """The console shows a command as not sent that the broker may have."""
+    update = CommandSender._update
+
+    def careless(sender: CommandSender, touch: Touch) -> None:
+        lost = touch.how == "unknown" and not touch.asked
+        update(sender, msgspec.structs.replace(touch, how="unsent") if lost else touch)
+
+    patch.setattr(CommandSender, "_update", careless)
+
+
+ANY: tuple[str, ...] = ()
+LOST = ("daemon killed", "broker half open")
+DEFECTS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]] = {
+    any_signature_will_do: ("command forged",),
+    request_ids_forgotten_at_a_restart: ("command replayed over a restart",),
+    a_keypad_hopes: LOST,
+    sent_is_shown_as_not_sent: LOST,
+    a_revoked_person_still_waits_for_a_second: ANY,
+    reply_before_commit: ANY,
+    refused_after_it_was_followed: ANY,
+    sent_is_shown_as_followed: ANY,
+}
+"""Defects with the faults that show them; all of people, if none is named."""
+
+
+def plan_for(plant: Callable[[pytest.MonkeyPatch], None], seed: int) -> Plan:
+    """Draw the faults that show a defect."""
+    return plan_of(crowded(seed), DEFECTS[plant]) if DEFECTS[plant] else crowded(seed)
