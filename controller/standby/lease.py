@@ -30,8 +30,10 @@ RENEWALS_PER_LEASE = 4
 """Renewals during a lease."""
 STAND_BACK_LEASES = 3
 """Leases for which a daemon that cannot serve, or could not, waits for another one to take over."""
-MAX_RETAKES = 2
-"""How many times in a row a daemon takes the lease from its own earlier run without waiting."""
+MAX_RETAKES = 1
+"""How many times in a row a daemon takes the lease from its own earlier run without waiting. With
+one, a daemon that dies again and again has left the tables within two leases.
+"""
 STEADY_LEASES = 3
 """Leases of uninterrupted ability to serve after which the retakes are counted from 0 again."""
 SETTLED_LEASES = 1
@@ -141,7 +143,7 @@ def free_at(
         free = waiting.first_seen + waiting.lease
         return free + STAND_BACK_LEASES * waiting.lease if troubles else free
     longer = max(waiting.lease, record.lease)
-    same = (record.journal, record.machine) == (own.journal, own.machine)
+    same = _is_own_run(own, record)
     if record.trouble and not same:  # the other one could not serve either
         troubles = [kind for kind in troubles if kind != START]
     is_newest = record.term >= waiting.highest
@@ -156,6 +158,29 @@ def free_at(
     if (rival and failed) or (troubles and (rival or not same)):
         free = max(free, waiting.first_seen + STAND_BACK_LEASES * longer)
     return free
+
+
+def _is_own_run(own: OwnIdentity, record: LeaseRecord) -> bool:
+    return (record.journal, record.machine) == (own.journal, own.machine)
+
+
+def release_of_dead_run(waiting: WaitingState) -> LeaseRecord | None:
+    """Return the record that releases the lease of this daemon's earlier run, or None.
+
+    It is released if that daemon has died too often to take it back at once: another one then need
+    not wait until it ends.
+    """
+    record = waiting.record
+    if (
+        record is None
+        or record.released
+        or record.again < MAX_RETAKES
+        or record.term < waiting.highest
+        or not _is_own_run(waiting.own, record)
+    ):
+        return None
+    deaths = f"it died {record.again + 1} times in a row"
+    return replace(record, released=True, trouble=deaths)
 
 
 def grace_seconds(record: LeaseRecord) -> float:

@@ -33,6 +33,7 @@ from controller.standby.lease import (
     held_after_renewal,
     held_after_reread,
     observe,
+    release_of_dead_run,
     renewal_record,
 )
 from controller.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord
@@ -114,6 +115,7 @@ class LeaseCandidate:
         self._own, self._lease, self._store, self._fence = own, lease, store, fence
         self._on_record, self._on_alive = on_record, on_alive
         self._conditions = conditions or ClaimConditions()
+        self._log = structlog.get_logger()
 
     async def wait(self) -> LeaseHolder:
         """Wait until this daemon has the lease."""
@@ -126,7 +128,12 @@ class LeaseCandidate:
                     trouble = ""
                     self._on_record(entry.record, None)
                 waiting = observe(waiting, entry.revision, entry.record, clock.boottime())
-                if await self._can_acquire(waiting):
+                if (released := release_of_dead_run(waiting)) is not None:
+                    await self._store.write(released, entry.revision)
+                    self._log.warning(
+                        "lease given back", term=released.term, trouble=released.trouble
+                    )
+                elif await self._can_acquire(waiting):
                     record, sent = claim_record(waiting, format_utc(clock.wall())), clock.boottime()
                     revision = await self._store.write(record, entry.revision)
                     held = held_after_claim(record, revision, sent)

@@ -36,6 +36,7 @@ from controller.standby.lease import (
     held_after_renewal,
     held_after_reread,
     observe,
+    release_of_dead_run,
     renewal_record,
 )
 from controller.standby.record import (
@@ -497,6 +498,26 @@ def test_each_retake_counts_until_the_daemon_was_steady() -> None:
         later = renewal_record(held, NOW, {}, {}, able_leases=able)
         assert (later.again, later.yields) == counts
     assert claim_record(waiting_for(held_by(again=2, yields=1)), NOW).again == 0
+
+
+def test_a_daemon_that_died_again_releases_the_lease_of_its_earlier_run() -> None:
+    """So that another one need not wait until it ends. Its own next run waits for the other one."""
+    mine = {"instance": "north", "journal": "j1", "machine": "m1", "again": MAX_RETAKES}
+    released = release_of_dead_run(waiting_for(held_by(**mine)))
+    assert released is not None
+    assert released == replace(held_by(**mine), released=True, trouble=released.trouble)
+    other = replace(OWN, instance="south", journal="j9", machine="m9")
+    assert free_at(waiting_for(released, other)) == 100.0
+    assert free_at(waiting_for(released)) == 100.0 + LEASE_SECONDS
+    for more in (
+        {"again": MAX_RETAKES - 1},
+        {"released": True},
+        {"machine": "m9"},
+        {"journal": "j9"},
+    ):
+        assert release_of_dead_run(waiting_for(held_by(**(mine | more)))) is None, more
+    assert release_of_dead_run(waiting_for(held_by(**mine), highest=6)) is None
+    assert release_of_dead_run(waiting_for(None)) is None
 
 
 def test_tables_that_change_back_and_forth_do_so_less_and_less_often() -> None:
