@@ -18,6 +18,8 @@ from paho.mqtt.enums import MQTTErrorCode
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from common import clock
+
 _Awaited = TypeVar("_Awaited")
 _PUBLISH = 0x30
 
@@ -30,6 +32,12 @@ RECEIVE_BYTES = 4096
 """Bytes received with one system call. All packets in them are handled before anything else, so the
 number is small.
 """
+
+KEEPALIVE_CHECKS = 8
+"""Checks of a connection within its keepalive: the ping is sent in time, and its missing answer
+noticed.
+"""
+MAX_CHECK_INTERVAL_SECONDS = 1.0
 
 
 class BufferedClient(paho.Client):
@@ -252,6 +260,13 @@ class LibraryClient(aiomqtt.Client):
     def _wait_to_write(self, sock: Any) -> None:
         if sock.fileno() >= 0:
             self.loop.add_writer(sock.fileno(), self.write)
+
+    async def _misc_loop(self) -> None:
+        # aiomqtt checks each second, too seldom for a keepalive of two or three: the ping comes so
+        # late that the broker has already ended the connection
+        interval = min(MAX_CHECK_INTERVAL_SECONDS, self.paho_client.keepalive / KEEPALIVE_CHECKS)
+        while self.paho_client.loop_misc() == MQTTErrorCode.MQTT_ERR_SUCCESS:
+            await clock.sleep(interval)
 
     async def _wait_for(self, fut: Awaitable[_Awaited], timeout: float | None) -> _Awaited:  # noqa: ASYNC109 - the library's own signature
         # As in aiomqtt, but without asyncio.wait_for: in Python 3.11 it loses a cancellation that

@@ -75,6 +75,7 @@ class PublisherConnection(BrokerClient):
         on_discard: Callable[[], None] = lambda: None,
         intercept: Callable[[MQTTMessage], bool] = lambda _: False,
         before_write: Callable[[], None] = lambda: None,
+        keepalive: int | None = None,
     ) -> None:
         address = urlsplit(broker.url)
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
@@ -91,7 +92,7 @@ class PublisherConnection(BrokerClient):
             clean_start=True if self.v5 else MQTT_CLEAN_START_FIRST_ONLY,
             will=aiomqtt.Will(will.topic, will.payload, qos=1, retain=will.retain),
             properties=_connect_properties() if self.v5 else None,
-            keepalive=broker.keepalive,
+            keepalive=broker.keepalive if keepalive is None else keepalive,
             timeout=float(broker.keepalive),
             max_queued_incoming_messages=MAX_QUEUED_MESSAGES,
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],

@@ -65,12 +65,14 @@ async def _confirmed() -> None:
 class Exclusive(msgspec.Struct, frozen=True):
     """Ensures that only one daemon publishes. ``check`` does not return if this daemon has lost the
     right; ``confirm`` returns once a new request has confirmed the right. ``taken_over``: another
-    daemon had the tables before.
+    daemon had the tables before. ``max_keepalive``: maximum seconds without traffic after which a
+    silent broker is noticed; the configured keepalive may be shorter.
     """
 
     check: Callable[[], None] = lambda: None
     confirm: Callable[[], Awaitable[None]] = _confirmed
     taken_over: bool = False
+    max_keepalive: int | None = None
 
 
 class Publisher:
@@ -275,6 +277,9 @@ class Publisher:
             on_discard=self._count_discarded,
             intercept=self._on_direct_message,
             before_write=self._exclusive.check,
+            keepalive=min(
+                self._broker.keepalive, self._exclusive.max_keepalive or self._broker.keepalive
+            ),
         )
         async with contextlib.AsyncExitStack() as stack:
             try:

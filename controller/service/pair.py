@@ -78,6 +78,12 @@ HUNG_LEASES = 0.5
 """Share of a lease after which a pending commit, or a missing acknowledgement of the broker, means
 that the daemon cannot serve.
 """
+KEEPALIVE_LEASES = 1 / 3
+"""Longest keepalive of the connection to the broker, as a share of the lease: a broker that falls
+silent between two events is noticed within two of them.
+"""
+MIN_KEEPALIVE_SECONDS = 2
+"""Lower bound of that time. A broker ends a connection that was silent for half as long again."""
 ALONE_LEASES = 6
 """Leases without another daemon after which an alert is raised."""
 FAILURE_REPORT_LEASES = 6
@@ -378,7 +384,12 @@ class Pair:
     def exclusive(self) -> Exclusive:
         """Return the checks of the publisher before it writes."""
         right = self._lease_right
-        return Exclusive(right.check, right.confirm, taken_over=self.journal.hand_over is not None)
+        return Exclusive(
+            right.check,
+            right.confirm,
+            taken_over=self.journal.hand_over is not None,
+            max_keepalive=max(MIN_KEEPALIVE_SECONDS, int(KEEPALIVE_LEASES * self._settings.lease)),
+        )
 
     def hold(self) -> None:
         """Return if this daemon may write now; otherwise end the process."""

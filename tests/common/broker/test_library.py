@@ -112,6 +112,13 @@ def test_aiomqtt_waits_with_the_method_that_is_overridden() -> None:
     assert list(inspect.signature(method).parameters) == ["self", "fut", "timeout"], broken
 
 
+def test_aiomqtt_checks_the_keepalive_with_the_method_that_is_overridden() -> None:
+    method = getattr(aiomqtt.Client, "_misc_loop", None)
+    broken = "aiomqtt.Client._misc_loop: a short keepalive ends the connection"
+    assert method is not None, broken
+    assert "loop_misc()" in inspect.getsource(method), broken
+
+
 async def test_aiomqtt_sets_the_callbacks_that_are_wrapped_here() -> None:
     """They are public, but they must be set when ``LibraryClient`` wraps them."""
     client = aiomqtt.Client("localhost")
