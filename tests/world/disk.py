@@ -68,6 +68,8 @@ class Disk:
         self._late_until = 0.0
         self.latency = USUAL_LATENCY_SECONDS
         self.hung_until = 0.0
+        self.is_stuck = False
+        """Whether something is to be stored and cannot be."""
         self.in_commit: Callable[[], object] | None = None
         """What happens in the midst of the next commit, once."""
         self._on_lost = on_lost
@@ -99,6 +101,7 @@ class Disk:
         process = PROCESS.get()
         assert process is not None
         self._late_until = max(self._late_until, self.loop.now)  # what is found is not of now
+        self.is_stuck = False
         opened = _OpenJournal(self, process, path)
         process.on_kill(opened.kill)
         return opened.journal
@@ -200,6 +203,7 @@ class _Steps:
 
     def _schedule(self) -> None:
         self._writer.busy_since = clock.monotonic()
+        self._disk.is_stuck = self._disk.hung_until > self._disk.loop.now
         self._timer = self._disk.loop.call_later(self._disk.delay(), self._step)
 
     def _step(self) -> None:
@@ -217,7 +221,7 @@ class _Steps:
         except BaseException as error:
             self.ended.set_exception(error)
             return
-        is_failing = self._writer.busy_since is not None
+        self._disk.is_stuck = is_failing = self._writer.busy_since is not None
         if self._writer.ended:
             return
         if not is_failing and not self._writer.queue.empty():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from controller.mqtt.publisher import REPUBLISH_INTERVAL_SECONDS
 from simulators.faults import FAULTS as SIMULATED_FAULTS
-from tests.world import floor, pair, recorder
+from tests.world import floor, recorder
 from tests.world.backup import restore_old_backup
 from tests.world.broker import faults as broker
 from tests.world.broker.packets import Reason
@@ -18,6 +18,7 @@ from tests.world.carrousel import faults as carrousel
 from tests.world.device import PORTS
 from tests.world.disk_faults import DISK_FAULTS
 from tests.world.lease_store import USUAL_STORE_SECONDS
+from tests.world.pair_faults import PAIR_FAULTS
 
 if TYPE_CHECKING:
     from tests.world.process import Machine
@@ -174,9 +175,7 @@ FAULTS: dict[str, Fault] = {
     "old backup restored": Fault(restore_old_backup, "backup"),
     "store of the lease away": Fault(_store_away, "pair"),
     "store of the lease slow": Fault(_store_slow, "pair"),
-    "serving daemon without broker": Fault(pair.no_broker, "pair"),
-    "serving daemon without device": Fault(pair.no_device, "pair"),
-    "serving daemon dies again": Fault(pair.dies_again, "pair"),
+    **{name: Fault(begin, "pair") for name, begin in PAIR_FAULTS.items()},
     "device unplugged": Fault(_unplug),
     "line silent": Fault(_device("silence", 1.0, 10.0, 60.0)),
     "line held and burst": Fault(_device("burst", 0.5, 5.0)),

@@ -29,7 +29,8 @@ class Value(msgspec.Struct, frozen=True):
 
 class Bucket:
     """The values by key. ``unheard``: the machines whose requests do not reach it; ``deaf``: those
-    which its replies do not reach; ``delay``: the seconds that each takes.
+    which its replies do not reach; ``delay``: the seconds that each takes. ``on_claim``: what
+    happens when a machine has taken the lease.
     """
 
     def __init__(self, random: Random) -> None:
@@ -37,6 +38,7 @@ class Bucket:
         self.unheard: set[Machine] = set()
         self.deaf: set[Machine] = set()
         self.delay = USUAL_STORE_SECONDS
+        self.on_claim: dict[Machine, Callable[[], object]] = {}
         self._random = random
         self._revision = 0
 
@@ -59,8 +61,20 @@ class Bucket:
         self._revision += 1
         revision = self._revision
         self.values[key] = Value(body, revision)
+        self._note_claim(before, body)
         await self._travel(self.deaf)  # the answer may be lost: then it is written all the same
         return revision
+
+    def _note_claim(self, before: Value | None, body: bytes) -> None:
+        process = PROCESS.get()
+        assert process is not None
+        if (on_claim := self.on_claim.get(process.machine)) is None:
+            return
+        term = msgspec.json.decode(body).get("term")
+        if term is not None and (
+            before is None or msgspec.json.decode(before.value)["term"] < term
+        ):
+            on_claim()
 
     async def _travel(self, cut_off: set[Machine]) -> None:
         process = PROCESS.get()

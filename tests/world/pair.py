@@ -4,10 +4,8 @@ serves wherever one could.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextvars import Context
-from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -21,18 +19,13 @@ if TYPE_CHECKING:
     from tests.world.daemon import Node
     from tests.world.world import World
 
-End = Callable[[], object]
 LEASE_SECONDS = 4.0
 KEY = "pit-1"
 """The key of the lease."""
 TAKEOVER_SECONDS = 2 * LEASE_SECONDS
-"""Within this time a machine that could serve takes the tables from one that cannot."""
-START_SECONDS = 2.0
-"""Until a daemon that has just been started waits for the lease."""
-STEADY_SECONDS = 10 * LEASE_SECONDS
-"""A machine that could serve for so long is known to do so: a daemon whose last run failed leaves
-the tables to the other one for six leases.
-"""
+"""Within this time a machine that could serve has the tables."""
+LOOK_SECONDS = 0.2
+"""How often is looked which machine serves, and which could."""
 
 
 def record(bucket: Bucket) -> LeaseRecord | None:
@@ -72,57 +65,84 @@ class Fenced(Checker):
             )
 
 
+class Takeover(NamedTuple):
+    """When no machine could serve any longer that had the tables, and after how many seconds one
+    that could had them. ``is_same``: the one that had them before.
+    """
+
+    at: float
+    seconds: float
+    is_same: bool
+
+
 class Served(Checker):
-    """Where one machine could serve for long, a machine that could has the lease within two leases
-    from when the one that has it could no longer.
+    """Where a machine could serve, one that could has the tables within two leases: counted from
+    when the one that had them no longer could, and some machine could without a break.
     """
 
     def __init__(self, world: World, nodes: list[Node]) -> None:
+        self.takeovers: list[Takeover] = []
         self._world, self._nodes = world, nodes
-        self._able: dict[str, float | None] = {}
-        """By machine, since when it could serve."""
+        self._able: dict[str, float] = {}
+        """By machine that could serve, since when."""
         self._unserved_since: float | None = None
-        self._terms: list[tuple[float, int]] = []
-        """The last terms, and when they were first seen."""
+        self._served_by = ""
+        world.loop.call_later(LOOK_SECONDS, self._look_again, context=Context())
 
-    def on_tick(self, now: float) -> None:
-        """See :class:`Checker`."""
-        for node in self._nodes:
-            name = node.machine.name
-            since = self._able.get(name)
-            able = is_able(self._world, node, now)
-            self._able[name] = None if not able else now if since is None else since
+    def _look_again(self) -> None:
+        self._world.check(self._look)
+        self._world.loop.call_later(LOOK_SECONDS, self._look_again, context=Context())
+
+    def _look(self) -> None:
+        now = self._world.loop.now
+        self._able = {
+            node.machine.name: self._able.get(node.machine.name, now)
+            for node in self._nodes
+            if is_able(self._world, node, now)
+        }
         holder = serving(self._world)
         if holder is not None and not is_unable(self._world, holder, now):
+            self._note_takeover(holder.machine.name, now)
             self._unserved_since = None
             return
         if self._unserved_since is None:
             self._unserved_since = now
-        heirs = {
-            name: since
-            for name, since in self._able.items()
-            if since is not None and now - since > STEADY_SECONDS
-        }
-        gone = now - self._unserved_since
         require(
-            not heirs or gone <= TAKEOVER_SECONDS + START_SECONDS,
+            self._waited(now) <= TAKEOVER_SECONDS,
             "a machine could serve and does not",
-            heirs,
-            round(gone, 1),
+            self._able,
+            round(now - self._unserved_since, 1),
         )
+
+    def _note_takeover(self, name: str, now: float) -> None:
+        if self._unserved_since is not None and self._served_by:
+            is_same = name == self._served_by
+            waited = self._waited(now)
+            self.takeovers.append(Takeover(self._unserved_since, waited, is_same))
+        self._served_by = name
+
+    def _waited(self, now: float) -> float:
+        """Return for how long a machine could have served, and none did."""
+        assert self._unserved_since is not None
+        if not self._able:
+            return 0.0
+        return now - max(self._unserved_since, min(self._able.values()))
 
 
 def is_unable(world: World, node: Node, now: float) -> bool:
-    """Return whether a machine certainly cannot serve: its daemon does not run, or does not
-    reach the store, the broker, or any device.
+    """Return whether a machine certainly cannot serve: its daemon does not run or will not for
+    long, something that it has to store cannot be stored, or it does not reach the store, the
+    broker, or any device.
     """
     process, machine, bucket = node.program.process, node.machine, world.bucket
     assert bucket is not None
     return (
         process is None
         or not process.alive
+        or machine.is_doomed
         or max(process.frozen_until, machine.asleep_until) > now
         or machine in bucket.unheard | bucket.deaf
+        or node.disk.is_stuck
         or world.broker.faults.cut_off({machine.name})
         or all(machine in device.cut_off for device in PORTS.values())
     )
@@ -139,59 +159,3 @@ def is_able(world: World, node: Node, now: float) -> bool:
         and all(isinstance(each, Partition) for each in world.broker.faults.active)
         and any(device.is_reachable(machine) for device in PORTS.values())
     )
-
-
-def no_broker(world: World, _random: Random) -> End:
-    """The daemon that serves reaches the store, and not the broker."""
-    node = serving(world)
-    if node is None:
-        return _nothing
-    fault = Partition(frozenset({node.machine.name}))
-    world.note(f"HITS {node.machine.name}")
-    world.sockets.begin(fault)
-    return lambda: world.sockets.end(fault)
-
-
-def no_device(world: World, _random: Random) -> End:
-    """The daemon that serves reaches store and broker, and no device."""
-    node = serving(world)
-    if node is None:
-        return _nothing
-    world.note(f"HITS {node.machine.name}")
-    for device in PORTS.values():
-        device.cut(node.machine)
-
-    def end() -> None:
-        for device in PORTS.values():
-            device.cut_off.discard(node.machine)
-
-    return end
-
-
-def dies_again(world: World, _random: Random) -> End:
-    """The daemon that serves is killed, and half a second after each time that it has the lease
-    again.
-    """
-    node = serving(world)
-    if node is None:
-        return _nothing
-    world.note(f"HITS {node.machine.name}")
-    active = [True]
-    node.program.kill(RESTART_SECONDS)
-
-    def look() -> None:
-        if active and serving(world) is node:
-            node.program.kill(RESTART_SECONDS)
-        if active:
-            world.loop.call_later(0.5, look, context=Context())
-
-    look()
-    return active.clear
-
-
-RESTART_SECONDS = 0.3
-"""Until a daemon that dies again and again is started."""
-
-
-def _nothing() -> None:
-    """Do nothing: no daemon served."""

@@ -25,6 +25,8 @@ class Machine:
         self.disk_seconds = 0.0
         """By how much work in a thread takes longer, because it waits for the disk."""
         self.rate = 1.0
+        self.is_doomed = False
+        """Whether its daemon of a pair will die or fail whenever it has the lease."""
         self._rated = 0.0, 0.0
         """When the present rate began: the time of the world, and of its own clock."""
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from tests.world.faults import FAULTS, Happening, draw
+from tests.world.pair import Takeover
 from tests.world.trace import Trace
 from tests.world.world import World, world
 
@@ -33,7 +34,8 @@ class Plan(msgspec.Struct, frozen=True):
 
 class Outcome(NamedTuple):
     """How a run ended. ``finding``: what was violated, or None; ``tables``: how many there were;
-    ``events``: how many a subscriber has received.
+    ``events``: how many a subscriber has received;
+    ``takeovers``: of a pair's tables.
     """
 
     plan: Plan
@@ -41,6 +43,7 @@ class Outcome(NamedTuple):
     tables: int
     events: int
     record: Trace
+    takeovers: list[Takeover]
 
     @property
     def trace(self) -> tuple[str, ...]:
@@ -90,6 +93,7 @@ def run(of: Plan, folder: Path | None = None) -> Outcome:
             len(made.tables),
             made.held.received,
             made.trace,
+            made.takeovers,
         )
 
 

@@ -42,7 +42,7 @@ from tests.world.lateness import Prompt
 from tests.world.lease_store import Bucket, ProcessEndedError, WorldFence
 from tests.world.liveness import Calm, PlaysAgain, Shown
 from tests.world.loop import WorldLoop
-from tests.world.pair import Fenced, Served
+from tests.world.pair import Fenced, Served, Takeover
 from tests.world.parts import PARTS
 from tests.world.process import PROCESS, Machine
 from tests.world.program import Program
@@ -115,6 +115,8 @@ class World:
         self.bucket = Bucket(self.random) if pair else None
         self.programs: list[Program] = []
         self.nodes: list[Node] = []
+        self.takeovers: list[Takeover] = []
+        """Of the tables of a pair."""
         self.sqlite = False
         """Whether journals are real files."""
         self.shared: set[str] = set()
@@ -146,7 +148,9 @@ class World:
         ]
 
         if self.bucket is not None:
-            self.checkers += [Fenced(self, names), Served(self, installed)]
+            served = Served(self, installed)
+            self.takeovers = served.takeovers
+            self.checkers += [Fenced(self, names), served]
 
     def install(self, name: str, text: str) -> Node:
         """Give a machine its disk, this configuration and a daemon."""
