@@ -21,6 +21,7 @@ from tests.world.broker.packets import Publish
 from tests.world.checkers import Checker, require
 from tests.world.daemon import Node
 from tests.world.disk_faults import End, nothing
+from tests.world.pair import serving
 from tests.world.process import Machine, Process, context_of
 
 if TYPE_CHECKING:
@@ -97,26 +98,28 @@ class Restored(Checker):
         self._world = world
         self._sessions: set[tuple[str, int]] = set()
         """Table and number of each session that was opened."""
-        self._unreported: set[str] = set()
-        """Tables that must report a restore first."""
-        self._lives: int | None = None
-        """How often the machine had started a program when an alert was last due."""
+        self._unreported: set[tuple[str, str]] = set()
+        """Daemons and their tables that must report a restore first, when they serve."""
+        self._lives: dict[str, int] = {}
+        """By daemon whose alert is due, how often it had been started when it was restored."""
 
-    def on_restored(self, kept: list[Entry], _owner: str) -> None:
+    def on_restored(self, kept: list[Entry], owner: str) -> None:
         """See :class:`Checker`."""
-        self._unreported = {entry.table for entry in kept if entry.kind == "event"}
-        self._lives = self._started()
+        self._unreported = {each for each in self._unreported if each[0] != owner}
+        self._unreported |= {(owner, entry.table) for entry in kept if entry.kind == "event"}
+        self._lives[owner] = self._started(owner)
 
-    def on_stored(self, entries: list[Entry], _owner: str) -> None:
+    def on_stored(self, entries: list[Entry], owner: str) -> None:
         """See :class:`Checker`."""
         for entry in entries:
             if entry.kind == "event":
-                self._judge(entry.table, json.loads(entry.body))
+                self._judge(owner, entry.table, json.loads(entry.body))
 
-    def _judge(self, table: str, body: dict[str, Any]) -> None:
-        if table in self._unreported:
-            require(body["type"] == "journal.restored", "the restore is not the first event", body)
-            self._unreported.remove(table)
+    def _judge(self, owner: str, table: str, body: dict[str, Any]) -> None:
+        if (owner, table) in self._unreported:
+            is_restore = body["type"] == "journal.restored" and "source" not in body
+            require(is_restore, "the restore is not the first event", body)
+            self._unreported.remove((owner, table))
         if body["type"] == "journal.restored":
             session = table, body["next_session"]
             require(session not in self._sessions, "a session will be used again", body)
@@ -128,13 +131,17 @@ class Restored(Checker):
     def on_published(self, message: Publish) -> None:
         """See :class:`Checker`."""
         if message.topic.endswith("/alert/journal-restored") and message.payload:
-            self._lives = None
+            self._lives.clear()
 
     def on_end(self) -> None:
         """See :class:`Checker`."""
-        require(not self._unreported, "a restore is not reported", sorted(self._unreported))
-        is_due = self._lives is not None and self._started() == self._lives + 1
-        require(not is_due, "no alert for a restore")
+        serve = self._world.nodes if self._world.bucket is None else [serving(self._world)]
+        for name in [node.program.name for node in serve if node is not None]:
+            unreported = sorted(table for owner, table in self._unreported if owner == name)
+            require(not unreported, "a restore is not reported", name, unreported)
+            is_due = name in self._lives and self._started(name) == self._lives[name] + 1
+            require(not is_due, "no alert for a restore", name)
 
-    def _started(self) -> int:
-        return sum(len(node.machine.processes) for node in self._world.nodes)
+    def _started(self, name: str) -> int:
+        [machine] = [node.machine for node in self._world.nodes if node.program.name == name]
+        return len(machine.processes)

@@ -117,18 +117,24 @@ class Disk:
             if lost := [entry for entry in lost if entry.is_published]:
                 self._on_lost(lost)
 
-    def show_files(self) -> None:
-        """Put the journals where programs that know nothing of the model find them."""
-        for path, file in self._files.files.items():
+    def show_files(self) -> list[Path]:
+        """Put the journals where programs that know nothing of the model find them, and return
+        their paths. A restored one is there already, until its daemon opens it.
+        """
+        files = self._files.files.items()
+        hidden = {
+            path: file for path, file in files if not path.exists() or not path.stat().st_size
+        }
+        for path, file in hidden.items():
             write_file(file, path)
+        return list(hidden)
 
     @contextmanager
     def as_files(self) -> Iterator[None]:
         """Show the files while such a program runs. One that it puts in the place of a journal is
         the journal from then on.
         """
-        self.show_files()
-        shown = {path: path.stat().st_ino for path in self._files.files}
+        shown = {path: path.stat().st_ino for path in self.show_files()}
         try:
             yield
         finally:

@@ -20,6 +20,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from common.chain.schema import Entry
+from controller.proof.checkpoint_signer import CheckpointSigner
 from subscribers.essential import STOP_TIMEOUT_SECONDS
 from subscribers.feed.tables import BrokerLogin
 from subscribers.surveillance.archive import ArchiveRecord, StoreResult
@@ -31,6 +32,7 @@ from subscribers.surveillance.upkeep import run_upkeep
 from tests.world.broker.packets import Publish
 from tests.world.broker.sessions import Message
 from tests.world.checkers import Checker, Key, key_of, require
+from tests.world.pair import KEY
 from tests.world.process import PROCESS, Machine
 from tests.world.program import Program
 
@@ -156,16 +158,28 @@ class Recorder:
         folder = world.folder / NODE
         folder.mkdir()
         self.disk = ArchiveDisk(folder)
+        self._world = world
         self.program = Program(world.loop, NODE, Machine(NODE), self._serve, world.note)
 
     async def _serve(self, stop: Event) -> None:
-        settings = SurveillanceSettings(
-            archive=str(self.disk.path),
-            node=NODE,
-            sites=(SiteSettings(id="palma", broker=BrokerLogin(url="mqtt://broker.world:1883")),),
+        site = SiteSettings(
+            id="palma",
+            broker=BrokerLogin(url="mqtt://broker.world:1883"),
+            keys={} if self._world.bucket is None else {KEY: self._keys_of_pair()},
         )
+        settings = SurveillanceSettings(archive=str(self.disk.path), node=NODE, sites=(site,))
         side_tasks: dict[str, SideTask] = {"retention": partial(run_upkeep, settings)}
         await SurveillanceRecorder(settings, side_tasks, self.disk.open).run(stop)
+
+    def _keys_of_pair(self) -> tuple[str, ...]:
+        """Return the public keys of both daemons."""
+        keys = []
+        for node in self._world.nodes:
+            journal = self._world.folder / node.program.name / "journal.sqlite3"
+            signer = CheckpointSigner(journal, "").signer
+            assert signer is not None
+            keys.append(signer.verify_key.encode().hex())
+        return tuple(keys)
 
 
 RECORDERS: dict[str, Recorder] = {}

@@ -15,8 +15,13 @@ import pytest
 from msgspec.structs import replace
 
 import controller.service.building
+import controller.service.pair
+import controller.standby.lease
+import controller.standby.right
+import devices.device
 from common import clock
 from common.chain.schema import Entry
+from controller.mqtt import table_claims
 from controller.mqtt.outbox import EventOutbox
 from controller.mqtt.outgoing import OutgoingMessage
 from controller.mqtt.posting import MessagePoster
@@ -129,7 +134,31 @@ def will_is_not_cleared(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MessagePoster, "deliver", once)
 
 
+def dead_run_keeps_its_lease(patch: pytest.MonkeyPatch) -> None:
+    """A daemon takes its tables back after each time that it dies."""
+    patch.setattr(controller.standby.right, "release_of_dead_run", lambda _: None)
+    patch.setattr(controller.standby.lease, "MAX_RETAKES", 99)
+
+
+def tables_are_never_yielded(patch: pytest.MonkeyPatch) -> None:
+    """A daemon of a pair that cannot serve keeps the tables."""
+    patch.setattr(controller.service.pair, "reason_to_yield", lambda *_: None)
+
+
+def claims_expire_too_early(patch: pytest.MonkeyPatch) -> None:
+    """A claim on a table expires before its daemon repeats it."""
+    patch.setattr(table_claims, "CLAIM_EXPIRY_SECONDS", table_claims.CLAIM_INTERVAL_SECONDS / 2)
+
+
+def lost_device_is_not_opened_again(patch: pytest.MonkeyPatch) -> None:
+    """The next attempt to open the link of a lost device comes after hours."""
+    patch.setattr(devices.device, "reconnect_pause", lambda *_: 9999.0)
+
+
 NO_STORE = ("store of the lease away",)
+DIES = ("serving daemon dies again",)
+NO_BROKER = ("serving daemon without broker",)
+UNPLUGGED = ("device unplugged",)
 DEFECTS = (
     Defect(wake_ups_are_lost, "an old state", 1),
     Defect(right_without_a_reply, "a device is read", 1, 0.05, 4, pair=True, among=NO_STORE),
@@ -139,6 +168,10 @@ DEFECTS = (
     Defect(retained_topics_are_published_once, "nothing is retained", 2),
     Defect(rounds_are_forgotten_at_a_restart, "one round, two", 1),
     Defect(will_is_not_cleared, "no daemon is online", 2),
+    Defect(dead_run_keeps_its_lease, "a machine could", 1, pair=True, among=DIES),
+    Defect(tables_are_never_yielded, "a machine could", 1, pair=True, among=NO_BROKER),
+    Defect(claims_expire_too_early, "two daemons have one table", 3, parts=("rival",)),
+    Defect(lost_device_is_not_opened_again, "no result for", 1, 0.3, 3, among=UNPLUGGED),
 )
 
 
