@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from controller.service.ending import EXIT_SOFTWARE, Deadline, TaskDiedError
     from controller.service.logs import configure, drain
     from controller.service.privacy import keep_private
-    from controller.tables.table import UnrestorableStateError
+    from controller.tables.saved_state import UnrestorableStateError
 
     gc.freeze()  # imported modules stay: exempt them from collections
     gc.set_threshold(*DEFAULT_GC_THRESHOLDS)  # so that no collection delays a device

@@ -42,12 +42,9 @@ from controller.proof.signatures import Signatures
 from controller.proof.table_replay import TableReplay, TableReplays
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
-from controller.tables.table import (
-    OUTAGE_REASON,
-    RESTART_REASON,
-    UnrestorableStateError,
-    is_counted,
-)
+from controller.tables.card_secrecy import is_counted
+from controller.tables.device_links import OUTAGE_REASON, RESTART_REASON
+from controller.tables.saved_state import UnrestorableStateError
 
 Unseal = Callable[[bytes], bytes]
 

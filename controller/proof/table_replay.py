@@ -14,7 +14,8 @@ from controller.games.games import make_game
 from controller.journal.setup import Boot, TableSetup
 from controller.proof.audit_record import AuditRecord
 from controller.proof.findings import LOST, NO_BEGINNING, NO_SETUP, AuditedRun
-from controller.tables.table import Snapshot, Table
+from controller.tables.saved_state import Snapshot
+from controller.tables.table import Table
 from devices.calls import CallsMissed, LinkOpened, apply_call, read_calls
 from devices.drivers import driver
 from devices.watch import Watch

@@ -38,7 +38,7 @@ from controller.service.ending import error_fields
 from controller.service.keys import card_cipher
 from controller.service.systemd_notify import notify
 from controller.tables.runner import TableRunner
-from controller.tables.table import UnrestorableStateError
+from controller.tables.saved_state import UnrestorableStateError
 
 SESSION_OPEN = "its session is open: close the session, then reload again"
 OTHER_TOPICS = (

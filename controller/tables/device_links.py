@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from common.contract.commands import DeviceCommand
-from common.contract.events import DeviceCommanded
+from common.contract.events import (
+    AlertCleared,
+    AlertRaised,
+    AnyEvent,
+    DataLate,
+    DeviceCommanded,
+    DeviceState,
+)
 from common.contract.refusals import RejectedError
-from common.contract.retained import LinkState
-from common.readings import LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
+from common.contract.retained import DeviceLink, LinkState
+from common.readings import (
+    LinkGarbage,
+    LinkLate,
+    LinkLost,
+    LinkOpen,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+)
 from controller.games.roles import allow_role, roles_for_device
+from controller.tables.record import TableRecord
+
+RESTART_REASON = "restart"
+"""Reason for marking every device as lost when a table is resumed; raises no separate alert."""
+
+OUTAGE_REASON = "the journal could not be written"
+"""Reason for marking every device as lost when the table missed input that could not be stored."""
 
 
 def allow(command: DeviceCommand, devices: Collection[str], halted: str | None) -> None:
@@ -62,3 +85,40 @@ def link_state(reading: object) -> tuple[LinkState, str | None] | None:
         case LinkUnintelligible(bytes=count):
             return "unintelligible", f"{count} bytes, and no frame among them"
     return None
+
+
+def link_events(
+    reading: Any, time: str, record: TableRecord, garbage: dict[str, int], *, face_down: bool
+) -> Iterable[AnyEvent]:
+    """Yield the table's own events for a reading of a link, and note the state of the link and the
+    bytes of ``garbage`` by device.
+    """
+    device = reading.device
+    if isinstance(reading, LinkGarbage):
+        garbage[device] = garbage.get(device, 0) + reading.bytes
+    elif isinstance(reading, LinkLate):
+        yield DataLate(device=device, frames=reading.frames, silence=reading.silence)
+    elif (link := link_state(reading)) is not None:
+        state, detail = link
+        if face_down and isinstance(reading, LinkUnintelligible):
+            detail = "no frame among its bytes"  # their number may depend on a card
+        was, alert = record.devices.get(device), link_alert(device)
+        if was and was.state == state and (state != "lost" or was.detail == detail):
+            return  # unchanged
+        record.devices[device] = DeviceLink(state, time, detail)
+        yield DeviceState(device=device, state=state, detail=detail)
+        if state == "open":
+            if (
+                (current_alert := record.alerts.get(alert)) and current_alert.what != "link.open"
+            ):  # not at a start, and not again after a restart
+                yield AlertRaised(
+                    alert=alert,
+                    what="link.open",
+                    severity="warning",
+                    device=device,
+                    detail=detail,
+                )
+        elif state != "up" and detail != RESTART_REASON:
+            yield AlertRaised(alert=alert, what=f"link.{state}", device=device, detail=detail)
+        elif state == "up" and record.alerts.get(alert):
+            yield AlertCleared(alert=alert)

@@ -30,8 +30,10 @@ from controller.journal.mono import age_ns, now_ns
 from controller.journal.setup import HandOver, StartReason, table_start
 from controller.tables.after_restore import restore_reading
 from controller.tables.byte_trace import ByteCounts, ByteTrace
+from controller.tables.device_links import OUTAGE_REASON, RESTART_REASON
+from controller.tables.saved_state import Snapshot
 from controller.tables.stages import Stages
-from controller.tables.table import OUTAGE_REASON, RESTART_REASON, Snapshot, Table
+from controller.tables.table import Table
 from controller.tables.tally import EventCounters
 from devices.calls import AnyCall
 

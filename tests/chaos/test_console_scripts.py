@@ -22,7 +22,7 @@ from common.contract.refusals import RejectedError
 from common.readings import LinkLost, LinkUp, Reading
 from controller.configuration.checks import CARD_DEVICES, DEVICES_BY_GAME
 from controller.games.games import make_game
-from controller.tables.table import is_counted
+from controller.tables.card_secrecy import is_counted
 from tests.chaos import device_profile, fingers
 from tests.conftest import LONG
 from tests.support.chaos.archive import events_of

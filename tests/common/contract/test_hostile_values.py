@@ -35,7 +35,8 @@ from controller.games.games import make_game
 from controller.journal.setup import Boot, TableStart
 from controller.proof.segment import FORMAT, BrokenSegmentError, Segment, SegmentHeader, SegmentLine
 from controller.proof.witness import Witness
-from controller.tables.table import Table, _SavedState
+from controller.tables.saved_state import SavedState
+from controller.tables.table import Table
 from tests.support.for_each import for_each
 from tests.support.hostile import anything, numbers, sample, spoiled
 
@@ -173,7 +174,7 @@ def test_every_field_of_a_saved_table() -> None:
         return Table("palma", "r1", "roulette-french", "ARA02", game, "b1", saved=saved)
 
     whole = msgspec.json.decode(table(None).saved())
-    for _, line in spoiled(_SavedState, **whole):
+    for _, line in spoiled(SavedState, **whole):
         assert 0 <= table(line).seq < 2**63
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from common.contract.commands import COMMANDS, Command, tag_of
 from common.contract.refusals import RejectedError
 from controller.games.games import GAMES, make_game
-from controller.tables.table import is_counted
+from controller.tables.card_secrecy import is_counted
 from tests.support.for_each import for_each
 from tests.support.games import scripts
 from tests.support.games.decrees import PAIRS

@@ -44,12 +44,9 @@ from common.readings import (
     WheelNumber,
 )
 from controller.games.games import make_game
-from controller.tables.table import (
-    FOREIGN_STATE_REASON,
-    MAX_CORRECTABLE_RESULTS,
-    Table,
-    UnrestorableStateError,
-)
+from controller.tables.record import MAX_CORRECTABLE_RESULTS
+from controller.tables.saved_state import FOREIGN_STATE_REASON, UnrestorableStateError
+from controller.tables.table import Table
 from tests.controller.tables.counting import FAILING_NUMBER, Counting
 
 HEAD: dict[str, Any] = {"at": 0.0, "by": "M. Lasa", "role": "inspector"}

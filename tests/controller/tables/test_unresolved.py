@@ -22,7 +22,8 @@ from common.contract.refusals import RejectedError
 from common.contract.times import format_utc
 from common.readings import LinkLost, LinkUp, Phase, WheelNumber, WheelPhase
 from controller.games.games import make_game
-from controller.tables.table import UNRESOLVED_ALERT_ID, Table
+from controller.tables.table import Table
+from controller.tables.topics import UNRESOLVED_ALERT_ID
 from tests.support.games import scripts
 
 LEAVING = sorted(

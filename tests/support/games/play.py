@@ -17,7 +17,7 @@ from common.contract.refusals import RejectedError
 from common.readings import CardCut, CardDrawn, LinkLost, LinkUp, Reading, ShufflerPacket
 from controller.games.game import Game
 from controller.games.games import make_game
-from controller.tables.table import is_counted
+from controller.tables.card_secrecy import is_counted
 from tests.support.games.outcomes import shown
 
 G = TypeVar("G", bound=Game)

@@ -20,7 +20,7 @@ from common.contract.notation import Input, read_input, write
 from common.contract.refusals import RejectedError
 from controller.cli.decode import parse_option
 from controller.games.games import make_game
-from controller.tables.table import is_counted
+from controller.tables.card_secrecy import is_counted
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 

@@ -1,0 +1,61 @@
+"""Alerts of a table: those that a person has seen, and the one for unresolved rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from common.contract.commands import AlertAcknowledge, DeviceService, Role
+from common.contract.events import AlertAcknowledged, AlertCleared, AlertRaised, AnyEvent
+from common.contract.refusals import RejectedError
+from common.contract.retained import Alert
+from common.contract.shown import AnyShown
+from controller.tables.identities import identity_alert
+from controller.tables.topics import UNRESOLVED_ALERT_ID
+
+
+def acknowledge(command: AlertAcknowledge, alerts: Mapping[str, Alert | None]) -> AnyEvent:
+    """Return the event of a person who has seen an alert. Raises :class:`RejectedError`."""
+    alert = alerts.get(command.alert)
+    if alert is None:
+        named = tuple(alert for alert, open_ in alerts.items() if open_)
+        if not named:
+            raise RejectedError("alerts_none", alert=command.alert)
+        raise RejectedError("alert_unknown", alert=command.alert, alerts=named)
+    if alert.acknowledged_by is not None:
+        raise RejectedError(
+            "acknowledged_already",
+            alert=command.alert,
+            by=alert.acknowledged_by,
+            at=alert.acknowledged or "",
+        )
+    return AlertAcknowledged(alert=command.alert, by=command.by, role=command.role)
+
+
+def settled_by_service(
+    command: DeviceService, alerts: Mapping[str, Alert | None]
+) -> Iterable[AnyEvent]:
+    """Clear the alert about the identity of a device that was replaced."""
+    alert = identity_alert(command.device)
+    if command.work == "replaced" and alerts.get(alert) is not None:
+        yield AlertCleared(alert=alert)
+
+
+def unresolved_alert(
+    shown: AnyShown, alerts: Mapping[str, Alert | None], settled_by: Mapping[str, tuple[Role, ...]]
+) -> Iterable[AnyEvent]:
+    """Raise or clear the alert for rounds that have no result but may still get one."""
+    rounds = shown.unresolved
+    called = alerts.get(UNRESOLVED_ALERT_ID)
+    if rounds == (called.rounds if called else ()):
+        return
+    if rounds:
+        yield AlertRaised(
+            session=shown.session,
+            alert=UNRESOLVED_ALERT_ID,
+            what="round.unresolved",
+            severity="warning",
+            rounds=rounds,
+            settled_by=settled_by,
+        )
+    else:
+        yield AlertCleared(session=shown.session, alert=UNRESOLVED_ALERT_ID)

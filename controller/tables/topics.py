@@ -1,0 +1,135 @@
+"""The retained topics of a table, as they are published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from common.contract.commands import (
+    AlertAcknowledge,
+    DeviceService,
+    StaffOff,
+    StaffOn,
+    tag_of,
+)
+from common.contract.retained import About, History, Info, ShoeTopic, State, Status
+from common.contract.shown import FROM_A_SHOE, AnyShown
+from controller.games.game import Game
+from controller.tables.record import TableRecord
+
+UNRESOLVED_ALERT_ID = "round-unresolved"
+"""Id of the alert for rounds without a result. It is raised again when the set of such rounds
+changes, and cleared with the last one.
+"""
+
+
+class TableTopics:
+    """Makes the bodies of the topics. ``names``: the fields that all of them have; ``unsigned``:
+    the site accepts unsigned commands.
+    """
+
+    def __init__(
+        self,
+        *,
+        names: dict[str, Any],
+        game: Game,
+        about: About,
+        record: TableRecord,
+        unsigned: bool,
+    ) -> None:
+        self._names = names
+        self._game = game
+        self._about = about
+        self._record = record
+        self._unsigned = unsigned
+        self._game_commands: tuple[Any, tuple[str, ...]] = (None, ())
+        """Cache: a state, and the commands that the game accepts in it."""
+        self._shown: tuple[Any, AnyShown] | None = None
+        """Cache: a state, and its view."""
+        self._cache: dict[str, tuple[Any, bytes]] = {}
+        """Cache by retained topic: the object that the body derives from, and the body."""
+
+    def show(self, game_state: Any) -> AnyShown:
+        """Return the view of a state of the game."""
+        if self._shown is None or self._shown[0] is not game_state:
+            self._shown = (game_state, self._game.show(game_state))
+        return self._shown[1]
+
+    def bodies(
+        self, game_state: Any, *, seq: int, time: str, fault: str | None, halted: str | None
+    ) -> dict[str, bytes | None]:
+        """Return the body of each retained topic; None clears the retained message. ``seq`` and
+        ``time``: those of the last event; ``fault``: why the game failed; ``halted``: why nothing
+        can be stored.
+        """
+        names, record, encode = self._names, self._record, msgspec.json.encode
+        shown = self.show(game_state)
+        stopped = fault or halted
+        state = State(
+            **names,
+            status="fault" if stopped else self._status(shown),
+            seq=seq,
+            time=time,
+            fault=stopped,
+            devices=record.devices,
+            alerts=tuple(alert for alert, open_ in record.alerts.items() if open_),
+            shown=shown,
+            staff={**record.staff},
+            takes=() if halted else self._accepted_commands(game_state, works=fault is None),
+            unsigned=self._unsigned,
+        )
+        entries = game_state.entries
+        return {
+            "info": self._body("info", self._about, lambda: Info(**names, about=self._about)),
+            "state": encode(state),
+            "result": self._body("result", record.result, lambda: record.result),
+            "history": self._body(
+                "history",
+                entries or shown.session,  # the history of a session begins without entries
+                lambda: History(
+                    **names, session=shown.session, results=self._game.history(game_state)
+                ),
+            ),
+            **(
+                {"shoe": encode(ShoeTopic(**names, shoe=shown.shoe))}
+                if isinstance(shown, FROM_A_SHOE)
+                else {}
+            ),
+            **{
+                f"alert/{alert}": encode(open_) if open_ else None
+                for alert, open_ in record.alerts.items()
+            },
+        }
+
+    def _accepted_commands(self, game_state: Any, *, works: bool) -> tuple[str, ...]:
+        """Return the commands that the table accepts now. ``works``: the game has not failed."""
+        record = self._record
+        if self._game_commands[0] is not game_state:
+            self._game_commands = (game_state, self._game.takes(game_state))
+        unseen = any(open_ and not open_.acknowledged_by for open_ in record.alerts.values())
+        is_open = record.open and works
+        return (
+            *(self._game_commands[1] if works else ()),
+            *((tag_of(AlertAcknowledge),) if unseen else ()),
+            *((tag_of(StaffOn),) if is_open else ()),
+            *((tag_of(StaffOff),) if is_open and record.staff else ()),
+            *((tag_of(DeviceService),) if self._about.devices else ()),
+        )
+
+    def _body(self, topic: str, source: Any, make: Callable[[], Any]) -> bytes:
+        """Return the body of a topic, encoded again only if ``source`` is another object."""
+        known = self._cache.get(topic)
+        if known is None or known[0] is not source:
+            known = self._cache[topic] = (source, msgspec.json.encode(make()))
+        return known[1]
+
+    def _status(self, shown: AnyShown) -> Status:
+        devices = self._record.devices
+        known = {*devices, *self._about.devices}
+        if any(device not in devices or devices[device].state != "up" for device in known):
+            return "stale"
+        if shown.asks or self._record.alerts.get(UNRESOLVED_ALERT_ID):
+            return "waiting"
+        return "open" if self._record.open else "closed"
