@@ -25,6 +25,7 @@ from common.contract.topics import Topics
 from common.log import structlog
 from controller.configuration.settings import BrokerConfig
 from controller.journal.journal import Journal
+from controller.mqtt.command_desk import queue_key
 from controller.mqtt.connection import IncomingMessage, PublisherConnection
 from controller.mqtt.delivery import ECHO_TIMEOUT_SECONDS
 from controller.mqtt.delivery_rules import DeliveryRules
@@ -37,7 +38,7 @@ from controller.mqtt.retained import RetainedTopics
 from controller.mqtt.rivals import ClientIdTwin, ForeignWriter, SecondDaemon
 from controller.mqtt.subscriptions import TopicSubscriptions
 from controller.mqtt.table_claims import CLAIM_INTERVAL_SECONDS
-from controller.mqtt.tables_api import TablesApi, queue_key
+from controller.mqtt.tables_api import TablesApi
 from controller.mqtt.timers import ConnectionTimers
 from controller.tables.stages import Stages
 
@@ -309,7 +310,7 @@ class Publisher:
             if not self._api.claims.has(order[0]):
                 return  # the daemon that has the table answers
             await self._poster.deliver(
-                connection, await self._api.answer(*order, connection.largest)
+                connection, await self._api.commands.answer(*order, connection.largest)
             )
 
         try:
@@ -340,7 +341,7 @@ class Publisher:
             if not intake.put(
                 table, queue_key(incoming.payload), (table, name, incoming), recall=name == RECALL
             ):
-                self._api.discard(table, name)
+                self._api.commands.discard(table, name)
 
     def _on_direct_message(self, message: MQTTMessage) -> bool:
         """Handle a claim of another daemon, the state of a jackpot, or a message of this daemon

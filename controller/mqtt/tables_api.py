@@ -1,111 +1,26 @@
-"""Builds the messages that the daemon publishes on each topic, and executes commands."""
+"""Builds the messages that the daemon publishes on each topic."""
 
 from __future__ import annotations
 
-import asyncio
-import traceback
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import cast
 
 import msgspec
-from msgspec.structs import replace
 
 from common import clock
-from common.chain.schema import JournalUnusableError
-from common.contract.commands import CommandRefused, Signature
-from common.contract.events import AnyEvent
 from common.contract.node import NodeStatus, PeopleHealth, ReloadHealth, StandbyHealth
-from common.contract.orders import (
-    RECALL,
-    DeviceOrder,
-    Recall,
-    Reply,
-    Sender,
-    UnreadableCommandError,
-    client_of,
-    read_order,
-)
-from common.contract.refusals import RejectedError
 from common.contract.retained import Alert
 from common.contract.times import format_utc
-from common.contract.topics import Topics, level, may_respond_to
+from common.contract.topics import Topics
 from common.log import structlog
-from common.people.signed_command import claims_of, kid_of
-from common.people.two_persons import CommandSigner
 from controller.journal.setup import HandOver
-from controller.mqtt.connection import IncomingMessage
+from controller.mqtt.command_desk import CommandDesk
 from controller.mqtt.jackpots import JackpotFeeds
 from controller.mqtt.outgoing import OutgoingMessage
+from controller.mqtt.served_table import ServedTable
 from controller.mqtt.table_claims import AssignedNumbers, TableClaims
-from controller.people.gate import CommandGate, signature_by, signature_of
-from controller.tables.device_orders import command_device
-from controller.tables.runner import NotStoredError, TableRunner
-from devices.device import DeviceSupervisor
-
-MAX_RECALL_BYTES = 262_144
-"""Maximum size of events in one reply to a recall; less if the broker accepts less."""
-RESERVED_PACKET_BYTES = 4096
-"""Bytes reserved for the rest of that packet."""
-MAX_CORRELATION_BYTES = 1024
-"""Maximum size of correlation data that is returned."""
-UNREADABLE, FAILED = "unreadable", "failed"
-"""Reasons of refusals without a text: the body is not such a command; the daemon or its journal
-failed.
-"""
-DISCARD_LOG_SECONDS = 60.0
-"""Seconds between two log lines about discarded commands."""
-MAX_CLIENTS = 1000
-"""Maximum clients whose refused recalls are remembered; with more, one may be logged again."""
-
-
-def is_token(body: bytes) -> bool:
-    """Return True if a body can be a signed command: it is not a JSON object."""
-    return not body.lstrip().startswith(b"{")
-
-
-def queue_key(body: bytes) -> str | None:
-    """Return the queue of a command: the key that it names, or its client."""
-    if not is_token(body):
-        return client_of(body)
-    try:
-        return kid_of(body)
-    except RejectedError:
-        return None
-
-
-def sender_of(name: str, body: bytes) -> Sender:
-    """Return the address of the reply, as far as the body can be read, without verifying a
-    signature.
-    """
-    try:
-        claims = claims_of(body)
-        return Sender(claims.client, claims.jti)
-    except RejectedError:
-        pass
-    try:
-        return read_order(name, body, 0.0)[0]
-    except UnreadableCommandError as error:
-        return error.sender
-
 
 RETAINED_LEAVES = ("info", "state", "result", "history", "shoe")
 """The retained topics of a table, without its alerts."""
-
-
-class ServedTable(msgspec.Struct, frozen=True):
-    """One table with its runner, topics and devices."""
-
-    runner: TableRunner
-    topics: Topics
-    devices: dict[str, DeviceSupervisor]
-    """The devices by id."""
-    silence: float
-    """Seconds on the table's clock after which a silent device counts as down."""
-    gate: CommandGate | None = None
-    """Checks signed commands; None if there are no people."""
-    required: bool = True
-    """With a gate: whether commands must be signed."""
 
 
 class TablesApi:
@@ -126,23 +41,10 @@ class TablesApi:
         """
         self.node: dict[str, bytes] = {}
         """The bodies of the node's own retained topics, ``health`` and ``checkpoint``."""
-        self.followed = 0
-        self.refused = 0
-        self._recalls: dict[tuple[str, str | None], str] = {}
-        """By table and client, why its last recall was refused."""
-        self.refusals: dict[str, int] = {}
-        """The refused commands by reason: the key of the refusal, or :data:`UNREADABLE` and
-        :data:`FAILED`.
-        """
         self.people: PeopleHealth | None = None
         """Who may act; None if no signature is required."""
         self.reload: ReloadHealth | None = None
         """The last reload of the configuration."""
-        self.discarded = 0
-        """Commands discarded unanswered because too many were waiting."""
-        self.withheld = 0
-        """Answers not sent to the response topic that their command named."""
-        self._last_discard_log = -DISCARD_LOG_SECONDS
         self.standby = standby
         """The lease under which the daemon of a pair serves the tables."""
         self.claims = TableClaims(
@@ -152,20 +54,14 @@ class TablesApi:
             leased=standby is not None,
             numbers=self._numbers,
         )
+        self.commands = CommandDesk(served=served, response_topics=response_topics)
         self.jackpots = JackpotFeeds((place.topics, place.runner) for place in served.values())
         self.boot = boot
-        self._response_topics = response_topics
         self._node = node
         self._topics = topics
         self._served = served
         self._known_alerts: dict[str, None] = {}
         """The ids of all alerts that were ever in :attr:`alerts`, so that they are cleared."""
-        self._paused: dict[str, asyncio.Event] = {}
-        """By table whose commands are paused, the event that they wait for."""
-        self._in_progress: Counter[str] = Counter()
-        """By table, the commands that are being answered."""
-        self._idle: dict[str, asyncio.Event] = {}
-        """By table, the event that is set when no command is in progress."""
         self._removed_topics: dict[str, Topics] = {}
         """The topics of removed tables, of which events may still be pending."""
         self._log = structlog.get_logger()
@@ -174,19 +70,6 @@ class TablesApi:
         """Return the node's status message; with ``online=False``, it is also the last will."""
         body = msgspec.json.encode(NodeStatus("online" if online else "offline", self.boot))
         return OutgoingMessage(self._topics.node(self._node, "status"), body, retain=True)
-
-    async def pause_commands(self, table: str) -> None:
-        """Delay new commands to a table until :meth:`resume_commands`. Returns when the earlier
-        ones are answered.
-        """
-        self._paused.setdefault(table, asyncio.Event())
-        if self._in_progress[table]:
-            await self._idle.setdefault(table, asyncio.Event()).wait()
-
-    def resume_commands(self, table: str) -> None:
-        """Execute the delayed commands to a table."""
-        if (resumed := self._paused.pop(table, None)) is not None:
-            resumed.set()
 
     def detach(self, table: str) -> None:
         """Prepare for the removal or replacement of a table."""
@@ -343,214 +226,3 @@ class TablesApi:
     def _alert(self, name: str) -> bytes | None:
         alert = self.alerts.get(name)
         return None if alert is None else msgspec.json.encode(alert)
-
-    def discard(self, table: str, name: str) -> None:
-        """Count a command discarded because too many are waiting, and log at most one per
-        :data:`DISCARD_LOG_SECONDS` seconds.
-        """
-        self.discarded += 1
-        if clock.monotonic() - self._last_discard_log >= DISCARD_LOG_SECONDS:
-            self._last_discard_log = clock.monotonic()
-            self._log.warning(
-                "commands are discarded: too many wait",
-                table=table,
-                command=name[:64],
-                discarded=self.discarded,
-            )
-
-    async def answer(
-        self, table: str, name: str, message: IncomingMessage, largest: int | None = None
-    ) -> list[OutgoingMessage]:
-        """Execute a command and return the replies, each in a packet of at most ``largest`` bytes.
-        A failure affects only this command.
-        """
-        if not message.payload:  # another client cleared a retained command
-            return []
-        while (resumed := self._paused.get(table)) is not None:
-            await resumed.wait()
-        served = self._served.get(table)
-        if served is None:
-            self._log.info("command not answered: the table was removed", table=table)
-            return []
-        self._in_progress[table] += 1
-        try:
-            return await self._answer(served, table, name, message, largest)
-        finally:
-            self._in_progress[table] -= 1
-            if not self._in_progress[table] and (done := self._idle.pop(table, None)) is not None:
-                done.set()
-
-    async def _answer(
-        self,
-        served: ServedTable,
-        table: str,
-        name: str,
-        message: IncomingMessage,
-        largest: int | None,
-    ) -> list[OutgoingMessage]:
-        log = self._log.bind(table=table, command=name[:64])
-        sender, reason = Sender(), FAILED
-        signature: Signature | None = None
-        first: CommandSigner | None = None
-        try:
-            if served.gate is None or not (served.required or is_token(message.payload)):
-                sender, command = read_order(name, message.payload, served.runner.clock())
-                if message.retain:
-                    raise RejectedError("retained_command")
-                signed: tuple[Signature, ...] = ()
-            else:
-                sender = sender_of(name, message.payload)
-                if message.retain:
-                    raise RejectedError("retained_command")
-                now, at = clock.wall(), served.runner.clock()
-                verified = served.gate.verify(message.payload, now)
-                log = log.bind(by=verified.person.name, role=verified.claims.role)
-                signature = signature_of(verified, message.payload)
-                preview = served.runner.table.preview
-                permitted = served.gate.permit(verified, message.payload, name, now, at, preview)
-                command, signed = permitted.command, permitted.signed
-                first = permitted.first if permitted.second is not None else None
-            if isinstance(command, Recall):
-                room = min(
-                    MAX_RECALL_BYTES,
-                    MAX_RECALL_BYTES if largest is None else largest - RESERVED_PACKET_BYTES,
-                )
-                stored = cast("tuple[AnyEvent, ...]", await _recall(served, command, room))
-                chain = served.runner.chain(command) if command.positions else None
-                reply = Reply(id=sender.id, ok=True, events=stored, chain=chain)  # as stored
-            else:
-                log = log.bind(by=command.by, role=command.role)
-                if isinstance(command, DeviceOrder):
-                    await command_device(served.runner, served.devices, command, signed)
-                else:
-                    await served.runner.execute(replace(command, signed=signed))
-                reply = Reply(id=sender.id, ok=True)
-        except UnreadableCommandError as error:
-            sender = sender if signature else error.sender
-            reply, reason = Reply(id=sender.id, ok=False, error=str(error)), UNREADABLE
-        except NotStoredError as error:  # it may still be executed
-            reason, signature = error.refusal.key, None
-            reply = Reply(id=sender.id, ok=False, error=str(error), refusal=error.refusal)
-        except RejectedError as error:
-            reason = error.refusal.key
-            reply = Reply(id=sender.id, ok=False, error=str(error), refusal=error.refusal)
-        except JournalUnusableError as error:
-            reply = Reply(id=sender.id, ok=False, error=str(error))
-        except Exception as error:  # a bug: only this command fails
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            hidden = served.runner.table.face_down  # the error's text may reveal a card
-            details = (
-                {"error": type(error).__name__, "where": f"{where.filename}:{where.lineno}"}
-                if hidden
-                else {"exc_info": error}
-            )
-            log.error("defect: the daemon failed on a command", **details)
-            text = (
-                "the daemon failed on this command; its log says how. See what the events say "
-                "before you send it again"
-            )
-            reply = Reply(id=sender.id, ok=False, error=text)
-        if reply.ok:
-            self.followed += 1
-        else:
-            self.refused += 1
-            self.refusals[reason] = self.refusals.get(reason, 0) + 1
-        if name != RECALL or self._is_new_outcome((table, sender.client), reply.error):
-            if reply.ok:
-                log.info("command followed")
-            else:
-                # the text of a refusal can name persons
-                detail = {"reason": reply.error} if reason == UNREADABLE else {}
-                log.info("command refused", refusal=reason, **detail)
-        if not reply.ok and signature is not None:
-            _store_refusal(served, signature, reason)
-        replies = self._replies(table, served.topics, sender, message, msgspec.json.encode(reply))
-        return replies if first is None else [*replies, *_first_reply(served, table, first, reply)]
-
-    def _is_new_outcome(self, client: tuple[str, str | None], error: str | None) -> bool:
-        """Return True if the result of a recall differs from the last one of that table and client.
-        Recorders send four recalls a minute; equal results are logged once.
-        """
-        if error == self._recalls.get(client):
-            return False
-        if len(self._recalls) >= MAX_CLIENTS:
-            self._recalls.clear()
-        if error is None:
-            self._recalls.pop(client, None)
-        else:
-            self._recalls[client] = error
-        return True
-
-    def expired_replies(
-        self, now: float, tables: Iterable[str] | None = None
-    ) -> list[OutgoingMessage]:
-        """Return the replies to the first signers of commands that no second person signed in time
-        (``now``: seconds since 1970), or whose round or session has changed since, at these tables,
-        by default at all. They are counted and stored as refused.
-        """
-        messages = []
-        for table in self._served if tables is None else tables:
-            served = self._served[table]
-            gate, preview = served.gate, served.runner.table.preview
-            for each in gate.expired(now, preview) if gate is not None else ():
-                refusal = RejectedError(each.over).refusal
-                name = level(claims_of(each.first.token.encode()).command)
-                self.refusals[refusal.key] = self.refusals.get(refusal.key, 0) + 1
-                self._log.info("no second person", table=table, command=name, by=each.first.name)
-                if (first := signature_by(each.first)) is not None:
-                    _store_refusal(served, first, refusal.key)
-                reply = Reply(id=None, ok=False, error=refusal.error(), refusal=refusal)
-                messages += _first_reply(served, table, each.first, reply)
-        return messages
-
-    def _replies(
-        self, table: str, topics: Topics, sender: Sender, message: IncomingMessage, body: bytes
-    ) -> list[OutgoingMessage]:
-        replies = []
-        if sender.client is not None:
-            replies.append(OutgoingMessage(topics.reply(table, sender.client), body))
-        wanted = message.response_topic
-        if wanted is not None:
-            allowed = may_respond_to(wanted, (topics.table(table, "reply"), *self._response_topics))
-            if allowed and len(message.correlation or b"") <= MAX_CORRELATION_BYTES:
-                replies.append(OutgoingMessage(wanted, body, answers=message.correlation))
-            else:
-                self.withheld += 1
-                self._log.info("answer withheld", table=table, response_topic=ascii(wanted[:64]))
-        return replies
-
-
-def _first_reply(
-    served: ServedTable, table: str, first: CommandSigner, reply: Reply
-) -> list[OutgoingMessage]:
-    """Return the second answer to the first signer of a command: what became of it."""
-    claims = claims_of(first.token.encode())
-    if claims.client is None:
-        return []
-    body = msgspec.json.encode(replace(reply, id=claims.jti))
-    return [OutgoingMessage(served.topics.reply(table, claims.client), body)]
-
-
-async def _recall(served: ServedTable, recall: Recall, room: int) -> tuple[msgspec.Raw, ...]:
-    """Return the stored events that the recall asks for. The result is empty only once everything
-    accepted before is stored. Raises :class:`RejectedError`.
-    """
-    events = served.runner.recall(recall, room)
-    if not events:
-        if not await served.runner.wait_stored():
-            raise RejectedError("not_stored_yet")
-        events = served.runner.recall(recall, room)
-    return events
-
-
-def _store_refusal(served: ServedTable, signature: Signature, reason: str) -> None:
-    """Store in the journal that a command of a known person was refused."""
-    refused = CommandRefused(
-        at=served.runner.clock(),
-        by=signature.name,
-        role=signature.role,
-        command=claims_of(signature.token.encode()).command,
-        refusal=reason,
-        signed=(signature,),
-    )
-    served.runner.store_refusal(refused)

@@ -31,7 +31,7 @@ from controller.configuration.settings import Configuration, DeviceConfig, Table
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.setup import HandOver, StartReason
-from controller.mqtt.tables_api import ServedTable
+from controller.mqtt.served_table import ServedTable
 from controller.people.authority import allowed_commands, command_rights, narrow_at_table
 from controller.people.gate import CommandGate
 from controller.rulebooks.chapters import chapter, head

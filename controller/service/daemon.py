@@ -27,7 +27,8 @@ from controller.journal.journal import Journal
 from controller.journal.setup import Boot
 from controller.mqtt.embedded_broker import broker_to_publish_to
 from controller.mqtt.publisher import Publisher
-from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.mqtt.served_table import ServedTable
+from controller.mqtt.tables_api import TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.service.building import TableBuilder
 from controller.service.certificates import CertificateWatch

@@ -12,7 +12,7 @@ from common.people.people_file import PeopleFile
 from controller.configuration.settings import Configuration
 from controller.mqtt.node_alert import node_alert
 from controller.mqtt.publisher import Publisher
-from controller.mqtt.tables_api import ServedTable
+from controller.mqtt.served_table import ServedTable
 
 UNREADY_ALERT_ID = "standby-unready"
 """Id of the alert that no other daemon of the pair could take over."""

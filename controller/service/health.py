@@ -27,7 +27,8 @@ from common.log import structlog
 from controller.journal.journal import Journal
 from controller.journal.mono import age_ns
 from controller.mqtt.publisher import Publisher
-from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.mqtt.served_table import ServedTable
+from controller.mqtt.tables_api import TablesApi
 from controller.service import logs
 from controller.service.systemd_notify import notify
 from controller.service.time_watch import TimeWatch
@@ -95,12 +96,12 @@ class HealthReporter:
             ),
             clock=self._time_watch.health(self._doubt()),
             log=logs.health(),
-            commands_followed=self._api.followed,
-            commands_refused=self._api.refused,
-            refusals=dict(self._api.refusals),
+            commands_followed=self._api.commands.followed,
+            commands_refused=self._api.commands.refused,
+            refusals=dict(self._api.commands.refusals),
             people=self._api.people,
-            commands_discarded=self._api.discarded,
-            answers_withheld=self._api.withheld,
+            commands_discarded=self._api.commands.discarded,
+            answers_withheld=self._api.commands.withheld,
             tables={
                 id: TableHealth(
                     elsewhere=elsewhere.get(id),

@@ -9,7 +9,7 @@ from common.log import structlog
 from controller.journal.journal import Journal
 from controller.journal.setup import HandOver, RestoredBackup
 from controller.mqtt.node_alert import node_alert
-from controller.mqtt.tables_api import ServedTable
+from controller.mqtt.served_table import ServedTable
 
 RESTORED_ALERT_ID = "journal-restored"
 """Id of the alert for a journal that continues a backup."""

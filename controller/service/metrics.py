@@ -27,7 +27,8 @@ from common.metrics.endpoint import HttpResponse
 from common.metrics.family import MetricFamily, Values
 from common.metrics.text import TEXT_CONTENT_TYPE, exposition
 from controller.journal.journal import Journal
-from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.mqtt.served_table import ServedTable
+from controller.mqtt.tables_api import TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.service.certificates import CertificateWatch
 from controller.service.health import HealthReporter

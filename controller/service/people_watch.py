@@ -16,7 +16,8 @@ from controller.configuration.settings import Configuration
 from controller.journal.setup import PeopleSetup
 from controller.mqtt.node_alert import node_alert
 from controller.mqtt.outgoing import OutgoingMessage
-from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.mqtt.served_table import ServedTable
+from controller.mqtt.tables_api import TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
 
 READ_INTERVAL_SECONDS = 1.0
@@ -66,7 +67,7 @@ class PeopleWatch:
                 if newer is not None:
                     self._apply(file, newer)
                 self.report()
-            send(self._api.expired_replies(clock.wall()))
+            send(self._api.commands.expired_replies(clock.wall()))
 
     def _apply(self, file: PeopleFile, newer: PeopleInForce) -> None:
         """Put a people file in force, after it is stored in the journal."""

@@ -32,7 +32,8 @@ from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError, TableConfig
 from controller.journal.journal import Journal
 from controller.mqtt.publisher import Publisher
-from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.mqtt.served_table import ServedTable
+from controller.mqtt.tables_api import TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.service.ending import error_fields
 from controller.service.keys import card_cipher
@@ -205,8 +206,8 @@ class ReloadTables(Reload):
             )
         async with AsyncExitStack() as held:
             for table in (*differences.changed, *differences.removed):
-                held.callback(floor.api.resume_commands, table)
-                await floor.api.pause_commands(table)
+                held.callback(floor.api.commands.resume, table)
+                await floor.api.commands.pause(table)
             self._create_key(after, differences)
             waiting = self._unchangeable(after, differences)
             applied = apply_changes(self.now, after, waiting)
@@ -268,7 +269,7 @@ class ReloadTables(Reload):
         places, api = floor.places, floor.api
         site = applied.site.id
         settings = {table.id: table for table in applied.table}
-        floor.publisher.send_now(api.expired_replies(math.inf, stopping))
+        floor.publisher.send_now(api.commands.expired_replies(math.inf, stopping))
         await floor.stop_reading(stopping)
         await floor.publisher.await_claims(
             {table: Topics(site, settings[table].simulated) for table in applied_changes.added}

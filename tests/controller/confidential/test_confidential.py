@@ -46,7 +46,8 @@ from controller.games.game import Game
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.mqtt.served_table import ServedTable
+from controller.mqtt.tables_api import TablesApi
 from controller.service.metrics import FAMILIES, by_name, table_metrics
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table

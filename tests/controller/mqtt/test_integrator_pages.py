@@ -23,7 +23,8 @@ from controller.games.games import GAMES, make_game
 from controller.games.machine import Machine
 from controller.journal.journal import Journal
 from controller.mqtt.connection import IncomingMessage
-from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.mqtt.served_table import ServedTable
+from controller.mqtt.tables_api import TablesApi
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from tests.support import contract
@@ -90,7 +91,9 @@ async def test_a_round_comes_to_its_result(played: Round, tmp_path: Path) -> Non
             sent = json.dumps(PERSON | body).encode()
             topic = f"{topics.root}/{TABLE}/{name}"
             table, command = api.command(topic) or ("", "")
-            [answer] = await api.answer(table, command, IncomingMessage(topic, sent, retain=False))
+            [answer] = await api.commands.answer(
+                table, command, IncomingMessage(topic, sent, retain=False)
+            )
             assert json.loads(answer.payload) == {"id": None, "ok": True}, name
         await runner.drain()
         result = json.loads(runner.retained["result"] or b"null")

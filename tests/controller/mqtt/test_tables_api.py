@@ -23,8 +23,10 @@ from common.contract.topics import (
     may_respond_to,
 )
 from controller.journal.journal import Journal
+from controller.mqtt.command_desk import MAX_CORRELATION_BYTES
 from controller.mqtt.connection import IncomingMessage
-from controller.mqtt.tables_api import MAX_CORRELATION_BYTES, ServedTable, TablesApi
+from controller.mqtt.served_table import ServedTable
+from controller.mqtt.tables_api import TablesApi
 from tests.controller.tables.test_runner import make_runner
 from tests.support.for_each import for_each
 
@@ -55,15 +57,17 @@ async def test_an_exception_loses_one_command_only(
 
         with monkeypatch.context() as patched, structlog.testing.capture_logs() as logs:
             patched.setattr(failing, "execute", fails)
-            [answer] = await made.answer(
+            [answer] = await made.commands.answer(
                 "r1", "session-open", IncomingMessage("", ORDER, retain=False)
             )
         told: dict[str, Any] = json.loads(answer.payload)
         assert (answer.topic, told["id"], told["ok"]) == (f"{REPLY}/t", 7, False)
         assert "the daemon failed on this command" in told["error"]
         assert [line["log_level"] for line in logs] == ["error", "info"]
-        assert made.refused == 1
-        [answer] = await made.answer("r1", "session-open", IncomingMessage("", ORDER, retain=False))
+        assert made.commands.refused == 1
+        [answer] = await made.commands.answer(
+            "r1", "session-open", IncomingMessage("", ORDER, retain=False)
+        )
         assert json.loads(answer.payload)["ok"]
 
 
@@ -80,7 +84,7 @@ async def test_an_exception_reveals_no_card(
         monkeypatch.setattr(covered, "execute", fails)
         monkeypatch.setattr(type(covered.table), "face_down", True)
         with structlog.testing.capture_logs() as logs:
-            [answer] = await made.answer(
+            [answer] = await made.commands.answer(
                 "r1", "session-open", IncomingMessage("", ORDER, retain=False)
             )
         assert "Kh" not in f"{logs}{answer}"
@@ -98,14 +102,18 @@ async def test_refused_and_discarded_commands_are_counted(
 
         monkeypatch.setattr(made._served["r1"].runner, "execute", refuses)
         with structlog.testing.capture_logs() as logs:
-            await made.answer(
+            await made.commands.answer(
                 "r1",
                 "session-open",
                 IncomingMessage("", ORDER, retain=False, response_topic="$SYS/x"),
             )
             for _ in range(1000):
-                made.discard("r1", "x" * 5000)
-        assert (made.refused, made.withheld, made.discarded) == (1, 1, 1000)
+                made.commands.discard("r1", "x" * 5000)
+        assert (made.commands.refused, made.commands.withheld, made.commands.discarded) == (
+            1,
+            1,
+            1000,
+        )
         assert sum("discarded" in line["event"] for line in logs) == 1
 
 
@@ -121,14 +129,16 @@ async def test_the_log_of_a_quiet_day_has_only_actions_of_people(tmp_path: Path)
         made = make_api(journal)
         with structlog.testing.capture_logs() as logs:
             for _ in range(100):
-                await made.answer("r1", "recall", recall)
-            await made.answer("r1", "session-open", IncomingMessage("", ORDER, retain=False))
+                await made.commands.answer("r1", "recall", recall)
+            await made.commands.answer(
+                "r1", "session-open", IncomingMessage("", ORDER, retain=False)
+            )
             for _ in range(100):
-                await made.answer("r1", "recall", broken)
-            await made.answer("r1", "recall", recall)
-            await made.answer("r1", "recall", recall)
-        assert made.followed == 103
-        assert made.refused == 100
+                await made.commands.answer("r1", "recall", broken)
+            await made.commands.answer("r1", "recall", recall)
+            await made.commands.answer("r1", "recall", recall)
+        assert made.commands.followed == 103
+        assert made.commands.refused == 100
     lines = [line for line in logs if line["event"].startswith("command ")]
     assert [(line["event"], line["command"], line.get("by")) for line in lines] == [
         ("command followed", "session-open", json.loads(ORDER)["by"]),
@@ -143,7 +153,7 @@ async def test_correlation_data_is_bounded(tmp_path: Path, size: int) -> None:
         asked = IncomingMessage(
             "", b"{}", retain=False, response_topic="consoles/7", correlation=b"x" * size
         )
-        answers = await make_api(journal).answer("r1", "session-open", asked)
+        answers = await make_api(journal).commands.answer("r1", "session-open", asked)
         assert [(answer.topic, answer.answers) for answer in answers] == (
             [("consoles/7", b"x" * size)] if size <= MAX_CORRELATION_BYTES else []
         )
@@ -197,13 +207,13 @@ async def test_commands_wait_while_their_table_is_reloaded(tmp_path: Path) -> No
         places["r1"] = ServedTable(make_runner(journal), topics, {}, 1.0)
         made = TablesApi("pit-1", "b1", topics, places)
         order = IncomingMessage("", ORDER, retain=False)
-        before = asyncio.create_task(made.answer("r1", "session-open", order))
+        before = asyncio.create_task(made.commands.answer("r1", "session-open", order))
         await asyncio.sleep(0)
-        await made.pause_commands("r1")
+        await made.commands.pause("r1")
         assert before.done(), "earlier commands are answered first"
         assert places["r1"].runner.table.is_open
-        after = asyncio.create_task(made.answer("r1", "session-close", order))
-        again = asyncio.create_task(made.answer("r1", "session-close", order))
+        after = asyncio.create_task(made.commands.answer("r1", "session-close", order))
+        again = asyncio.create_task(made.commands.answer("r1", "session-close", order))
         await asyncio.sleep(0.01)
         assert not after.done()
         made.detach("r1")
@@ -212,17 +222,17 @@ async def test_commands_wait_while_their_table_is_reloaded(tmp_path: Path) -> No
         await old.drain()
         places["r1"] = ServedTable(make_runner(journal), topics, {}, 1.0)
         made.attach("r1")
-        made.resume_commands("r1")
+        made.commands.resume("r1")
         told = [json.loads(each.payload)["ok"] for task in (after, again) for each in await task]
         assert sorted(told) == [False, True], "the new table followed the first of them"
         assert not places["r1"].runner.table.is_open
         assert old.table.is_open
         assert places["r1"].runner.table.seq > old.table.seq, "the numbers continue"
-        await made.pause_commands("r1")
-        late = asyncio.create_task(made.answer("r1", "session-open", order))
+        await made.commands.pause("r1")
+        late = asyncio.create_task(made.commands.answer("r1", "session-open", order))
         await asyncio.sleep(0.01)
         made.detach("r1")
         del places["r1"]
-        made.resume_commands("r1")
+        made.commands.resume("r1")
         assert await late == []
         assert made.topic("r1", "event") == "novamas/v1/palma/r1/event"

@@ -22,7 +22,8 @@ from common.readings import LinkUp, Phase, WheelFault, WheelNumber, WheelPhase
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.mqtt.connection import IncomingMessage
-from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.mqtt.served_table import ServedTable
+from controller.mqtt.tables_api import TablesApi
 from controller.people.authority import command_rights
 from controller.people.gate import CommandGate
 from controller.proof.evidence import Evidence
@@ -99,7 +100,7 @@ def make(journal: Journal, *, required: bool = True) -> TablesApi:
 
 
 async def give(api: TablesApi, name: str, body: bytes) -> Any:
-    [answer] = await api.answer("r1", name, IncomingMessage("", body, retain=False))
+    [answer] = await api.commands.answer("r1", name, IncomingMessage("", body, retain=False))
     return json.loads(answer.payload)
 
 
@@ -120,12 +121,12 @@ async def test_a_missing_second_person_is_reported_to_the_first(tmp_path: Path) 
         given = claims(LASA, "result.correct", round=1, number=12)
         reply = await give(api, "result-correct", token(given))
         assert reply["refusal"]["key"] == "second_person_wanted"
-        assert api.expired_replies(time.time() + SECOND_PERSON_SECONDS - 10) == []
-        [late] = api.expired_replies(time.time() + SECOND_PERSON_SECONDS + 1)
+        assert api.commands.expired_replies(time.time() + SECOND_PERSON_SECONDS - 10) == []
+        [late] = api.commands.expired_replies(time.time() + SECOND_PERSON_SECONDS + 1)
         told = json.loads(late.payload)
         assert late.topic == "novamas/v1/palma/r1/reply/m-lasa"
         assert (told["id"], told["refusal"]["key"]) == (given.jti, "second_person_late")
-        assert api.expired_replies(time.time() + SECOND_PERSON_SECONDS + 1) == []
+        assert api.commands.expired_replies(time.time() + SECOND_PERSON_SECONDS + 1) == []
         await runner.drain()
         kept = [
             json.loads(entry.body)
@@ -148,7 +149,7 @@ async def test_the_first_person_is_answered_too_when_the_second_has_signed(tmp_p
         reply = await give(api, "result-correct", token(first))
         assert reply["refusal"]["key"] == "second_person_wanted"
         message = IncomingMessage("", token(second), retain=False)
-        answers = await api.answer("r1", "result-correct", message)
+        answers = await api.commands.answer("r1", "result-correct", message)
         told = [(each.topic, json.loads(each.payload)) for each in answers]
         assert told == [
             ("novamas/v1/palma/r1/reply/t-vidal", {"id": second.jti, "ok": True}),

@@ -19,7 +19,8 @@ from common.people.seen import SeenCommands
 from common.readings import LinkLost, LinkUp, Phase, WheelFault, WheelNumber, WheelPhase
 from controller.journal.journal import Journal
 from controller.mqtt.connection import IncomingMessage
-from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.mqtt.served_table import ServedTable
+from controller.mqtt.tables_api import TablesApi
 from controller.people.authority import command_rights
 from controller.people.gate import CommandGate
 from tests.controller.people.test_at_a_table import people
@@ -71,7 +72,9 @@ class Wheel:
         """Send a signed command. Return the key of its refusal; None: it was followed."""
         given = claims(who, command, ROLES[who], **fields)
         name = level(command)
-        answers = await self.api.answer("r1", name, IncomingMessage("", token(given), retain=False))
+        answers = await self.api.commands.answer(
+            "r1", name, IncomingMessage("", token(given), retain=False)
+        )
         # the person who signed first is answered too
         [reply] = [
             reply for answer in answers if (reply := json.loads(answer.payload))["id"] == given.jti
@@ -88,7 +91,7 @@ class Wheel:
         """The notices sent so far about first signatures that no longer wait."""
         return [
             json.loads(each.payload)["refusal"]["key"]
-            for each in self.api.expired_replies(time.time())
+            for each in self.api.commands.expired_replies(time.time())
         ]
 
     def results(self) -> list[Any]:

@@ -24,7 +24,8 @@ from controller.configuration.settings import BrokerConfig, ClockConfig
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.mqtt.publisher import Publisher
-from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.mqtt.served_table import ServedTable
+from controller.mqtt.tables_api import TablesApi
 from controller.service import health
 from controller.service.health import HealthReporter
 from controller.service.time_watch import TimeWatch
