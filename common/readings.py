@@ -4,6 +4,9 @@ In JSON a reading is one object on one line, ``{"at": 12.5, "type": "wheel.phase
 "wheel", ...}``. A field that has its default value is left out.
 """
 
+# Long: a reader of the contract finds every reading in one file, and its vocabulary is written
+# from it.
+
 from __future__ import annotations
 
 import codecs

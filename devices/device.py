@@ -36,8 +36,8 @@ from devices.loop_watch import normal_delay
 from devices.port_watch import port_watch
 from devices.reader import LinkReader, OpenLink, open_to_read
 from devices.recorder import DeviceRecorder
-from devices.recording import RecordingWriter
 from devices.recording_lines import LINK_OPENED
+from devices.recording_writer import RecordingWriter
 from devices.watch import UNINTELLIGIBLE_ADVICE, CodecDefectError, Watch
 
 MIN_RECONNECT_PAUSE_SECONDS = 0.5

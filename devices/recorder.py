@@ -11,8 +11,8 @@ from contextlib import suppress
 
 import msgspec
 
-from devices.recording import MIN_CLOCK_STEP_SECONDS, ClockedWriter, RecordingWriter
 from devices.recording_lines import MAX_RUN_PAUSE_SECONDS
+from devices.recording_writer import MIN_CLOCK_STEP_SECONDS, ClockedWriter, RecordingWriter
 
 WRITE_DELAY_SECONDS = 0.5
 """Time for which chunks are gathered before they are written, so that not every line wakes the

@@ -4,6 +4,9 @@ In JSON a command is one object on one line, in the same notation as a reading: 
 "type": "round.void", "by": "M. Lasa", "role": "table_head", "reason": "ball_out"}``.
 """
 
+# Long: a reader of the contract finds every command in one file, and its vocabulary is written
+# from it.
+
 from __future__ import annotations
 
 from typing import Annotated, Literal, get_args

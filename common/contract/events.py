@@ -5,6 +5,9 @@ on). In JSON an event is one object on one line. A field that has its default va
 Fields that every event of a kind must show, even as null, have no default.
 """
 
+# Long: a reader of the contract finds every event in one file, and its vocabulary is written from
+# it.
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -4,6 +4,9 @@ shape. A face-up card has its value; a face-down card is ``null``.
 Every field of a view is always there; what does not apply is null or empty.
 """
 
+# Long: a reader of the contract finds the view of every game in one file, and its vocabulary is
+# written from it.
+
 from __future__ import annotations
 
 from collections.abc import Mapping

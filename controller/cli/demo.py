@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import errno
-import json
 import os
 import shutil
 import signal
@@ -24,13 +23,17 @@ from common import clock
 from common.contract.messages.messages import LANGUAGES
 from common.errors import NovamasError
 from common.money import EURO, format_amount
-from common.new_file import replace_file
 from controller.cli import CommandLineError, numbers
-from controller.cli.web import write_laws
 from controller.demo import history, jackpot, recorder
+from controller.demo.files import (
+    SITE,
+    enrol_people,
+    write_configuration,
+    write_web_settings,
+)
 from controller.demo.floor import DemoError, DemoFloor
 from controller.demo.places import BOXES, COIN, DemoTable, places
-from controller.demo.staff import VISITORS, Staff, enrol
+from controller.demo.staff import VISITORS
 from controller.demo.table_head import TableHead
 
 NEXT_STEPS = """\
@@ -55,54 +58,9 @@ Continue with docs/technician/connect-a-wheel.md."""
 DISK_FULL_ERRORS = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 MIN_FREE_BYTES = 1 << 20
 """Free bytes on the disk below which a failed demo is reported as a full disk."""
-SITE, PEOPLE = "demo", "people.jsonl"
+STACKED_DECK_NOTE = "(its hits are of a stacked deck, so that you see one)"
 RESULTS = f"novamas-sim/v1/{SITE}/+/result"
 """The topics of the results."""
-
-_CONFIGURATION = """\
-[site]
-id = "{site}"
-
-[journal]
-path = {journal}
-
-[recordings]
-path = {recordings}
-
-[broker]
-url = "embedded://127.0.0.1:{port}"
-
-[people]
-file = {people}
-key = "{key}"
-two_persons = []
-
-[log]
-format = "console"
-level = "warning"
-"""
-_TABLE = """
-[[table]]
-id = "{place.table}"
-game = "{place.game}"
-decree = {decree}
-simulated = true
-speed = {speed}
-{linked}
-[[table.device]]
-id = "{place.device}"
-driver = "{place.driver}"
-link = {link}
-{place.more}
-"""
-_SLOTS = """
-[[table.device]]
-id = "{place.slots}"
-driver = "slot-board"
-link = {link}
-{place.slots_more}
-"""
-STACKED_DECK_NOTE = "(its hits are of a stacked deck, so that you see one)"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -275,8 +233,8 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> in
         if place.slots is not None:
             floor.start(place.slots, "simulators", *_slots(floor.room, place, arguments))
     linked = jackpot.linked(tables)
-    staff = _enrol(floor.room, tables, linked, surveillance=arguments.surveillance)
-    configuration = _configuration(floor.room, tables, port, decree, arguments.speed, staff)
+    staff = enrol_people(floor.room, tables, linked, surveillance=arguments.surveillance)
+    configuration = write_configuration(floor.room, tables, port, decree, arguments.speed, staff)
     for place in tables:
         for device in place.devices:
             await floor.until(f"the simulated {device}", (floor.room / device).is_symlink)
@@ -302,7 +260,7 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> in
     occupied = floor.room / "console.occupied"
     for file in (web, occupied):
         file.unlink(missing_ok=True)
-    settings = _web(tables, bool(linked), port, web, occupied, staff, arguments)
+    settings = write_web_settings(tables, bool(linked), port, web, occupied, staff, arguments)
     floor.start("web", "subscribers.web", "--settings", settings)
     await floor.until("the web server", lambda: web.is_file() and web.stat().st_size > 0)
     on_terminal, rounds = os.isatty(1), _history(arguments)
@@ -399,48 +357,6 @@ def _pace_options(place: DemoTable, arguments: argparse.Namespace) -> tuple[str,
     return ("--seed", seed, "--speed", speed, "--wait", "--end-with-stdin")
 
 
-def _configuration(
-    room: Path, tables: list[DemoTable], port: int, decree: str, speed: float, staff: Staff
-) -> Path:
-    path = room / "demo.toml"
-    text = _CONFIGURATION.format(
-        site=SITE,
-        port=port,
-        journal=_quoted(str(room / "journal.sqlite3")),
-        people=_quoted(str(room / PEOPLE)),
-        key=staff.site_key,
-        recordings=_quoted(str(room / "recordings")),
-    )
-    for place in tables:
-        text += _TABLE.format(
-            place=place,
-            decree=_quoted(decree),
-            speed=speed,
-            link=_quoted(f"serial://{room / place.device}?baud={place.baud}"),
-            linked="" if place.slots is None else f'jackpot = "{jackpot.JACKPOT}"\n',
-        )
-        if place.slots is not None:
-            link = _quoted(f"serial://{room / place.slots}?baud=115200")
-            text += _SLOTS.format(place=place, link=link)
-    if jackpot.linked(tables):
-        text += jackpot.configuration(decree, tables, str(room / "carrousel.sqlite3"), staff)
-    if recorder.PROGRAM in staff.readers:
-        text += recorder.configuration(room, staff)
-    replace_file(path, text.encode())
-    return path
-
-
-def _enrol(room: Path, tables: list[DemoTable], linked: list[str], *, surveillance: bool) -> Staff:
-    """Enrol the people of this demo, including the programs that sign."""
-    roles = (*(place.role for place in tables), *(jackpot.PAYERS if linked else ()))
-    visitors = (*VISITORS, recorder.VISITOR) if surveillance else VISITORS
-    programs = [
-        *([jackpot.PROGRAM] if linked else []),
-        *([recorder.PROGRAM] if surveillance else []),
-    ]
-    return enrol(room / PEOPLE, SITE, roles, visitors, programs)
-
-
 def _invite(
     floor: DemoFloor, address: str, port: int, linked: list[str], surveillance: str | None
 ) -> None:
@@ -456,49 +372,6 @@ def _invite(
         print(surveillance)
         line += f"  surveillance: {address}/surveillance"
     floor.note.set_end(line)
-
-
-def _web(
-    tables: list[DemoTable],
-    linked: bool,
-    port: int,
-    ready: Path,
-    occupied: Path,
-    staff: Staff,
-    arguments: argparse.Namespace,
-) -> str:
-    """Return the settings of the web server."""
-    room = ready.parent
-    archive_settings = {
-        "archive": str(recorder.archive(room)),
-        "cards_key": str(recorder.cards_key(room)),
-    }
-    return json.dumps(
-        {
-            **(archive_settings if arguments.surveillance else {}),
-            "site": SITE,
-            "broker": {"url": f"mqtt://127.0.0.1:{port}"},
-            "tables": [{"id": place.table, "simulated": True} for place in tables],
-            "jackpots": [{"id": jackpot.JACKPOT, "simulated": True}] if linked else [],
-            "port": arguments.web_port,
-            "ready": str(ready),
-            "log": "console",
-            "state": str(room),
-            "pit": {
-                "people_file": str(room / PEOPLE),
-                "people_key": staff.site_key,
-                "keys": str(staff.pins),
-                "pepper": str(staff.pepper),
-                "laws": str(write_laws(room)),
-                "occupied": str(occupied),
-            },
-        }
-    )
-
-
-def _quoted(text: str) -> str:
-    """Return a TOML string; its escapes are those of JSON."""
-    return json.dumps(text)
 
 
 def _free_port() -> int:

@@ -18,8 +18,8 @@ from common.new_file import named_in_errors, new_file
 from controller.cli import CommandLineError
 from controller.cli.decode import driver_named, make_codec
 from devices.captures import Capture, CaptureError, Form, read_capture
-from devices.recording import format_recording
 from devices.recording_lines import parse_time
+from devices.recording_writer import format_recording
 
 HISTORY_FORM = "deck-mate-1"
 LINE_ENDS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "none": b""}

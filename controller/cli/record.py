@@ -23,7 +23,7 @@ from controller.cli.speeds import SpeedResult, at_speed, listen_at_speeds, speed
 from devices.codec import Codec, RequestingCodec, feed
 from devices.identification import Identification
 from devices.links import Link, LinkFailedError, check_link, open_link
-from devices.recording import ClockedWriter, RecordingWriter
+from devices.recording_writer import ClockedWriter, RecordingWriter
 from devices.watch import UNINTELLIGIBLE_ADVICE, UNINTELLIGIBLE_BYTES
 
 CHECK_INTERVAL_SECONDS = 0.25

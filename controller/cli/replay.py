@@ -26,7 +26,7 @@ from controller.cli.decode import (
 from controller.cli.numbers import seconds
 from controller.cli.play import add_rules, make_table
 from controller.cli.progress import Percent
-from controller.configuration.checks import unsuited
+from controller.configuration.table_checks import unsuited
 from controller.tables.table import Table
 from devices.recording import Chunk, RecordingError, RecordingReader
 from devices.watch import CodecDefectError, Watch

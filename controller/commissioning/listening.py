@@ -11,8 +11,8 @@ from common.readings import AnyReading, LinkLost
 from controller.commissioning.plan import result_of
 from devices.codec import Codec, RequestingCodec
 from devices.links import Link, LinkFailedError, open_link
-from devices.recording import ClockedWriter, RecordingWriter
 from devices.recording_lines import LINK_OPENED
+from devices.recording_writer import ClockedWriter, RecordingWriter
 from devices.watch import CodecDefectError, Watch
 
 READ_SECONDS = 0.05

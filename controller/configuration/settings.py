@@ -4,6 +4,9 @@ All errors are found in one pass and reported with their place (line and key). U
 errors.
 """
 
+# Long: it explains every key of the configuration file, section by section, in the order of the
+# file.
+
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args

@@ -31,11 +31,11 @@ from common.contract.topics import Topics
 from common.contract.version import VERSION
 from common.new_file import named_in_errors
 from controller.configuration.amounts import as_float
-from controller.configuration.checks import deals_face_down
 from controller.configuration.file import Inspection, inspect_configuration
 from controller.configuration.secrets import secret_files
 from controller.configuration.settings import Configuration
 from controller.configuration.sources import UnreadableError, read_sources
+from controller.configuration.table_checks import deals_face_down
 from controller.doctor.finding import Finding
 from controller.doctor.redaction import (
     MIN_SECRET_CHARACTERS,

@@ -26,8 +26,8 @@ from common.readings import (
     LinkUnintelligible,
     LinkUp,
 )
-from controller.configuration.checks import deals_face_down
 from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
+from controller.configuration.table_checks import deals_face_down
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.setup import HandOver, StartReason
@@ -45,7 +45,7 @@ from devices.calls import AnyCall, BytesReceived, clock_time
 from devices.codec import Codec
 from devices.device import DeviceSupervisor
 from devices.drivers import driver
-from devices.recording import RecordingWriter
+from devices.recording_writer import RecordingWriter
 
 LINK_READINGS = (LinkOpen, LinkUp, LinkLost, LinkStale, LinkUnintelligible)
 """Readings that change the health of a device."""

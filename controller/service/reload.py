@@ -27,9 +27,10 @@ from common.errors import NovamasError
 from common.log import structlog
 from common.places import format_path
 from controller.configuration.changes import Changes, apply_changes, changes
-from controller.configuration.checks import deals_face_down, flaws
+from controller.configuration.checks import flaws
 from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError, TableConfig
+from controller.configuration.table_checks import deals_face_down
 from controller.journal.journal import Journal
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.served_table import ServedTable

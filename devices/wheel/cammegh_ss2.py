@@ -6,6 +6,8 @@ is the second witness. Two lines must agree on the number. Lines that arrive in 
 silence are late and never give a live result.
 """
 
+# Long: one state machine; its phases, spins and faults are decided from the same status line.
+
 from __future__ import annotations
 
 from typing import Annotated, Literal

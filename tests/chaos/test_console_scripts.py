@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, expect
 from common.contract.commands import Command, tag_of
 from common.contract.refusals import RejectedError
 from common.readings import LinkLost, LinkUp, Reading
-from controller.configuration.checks import CARD_DEVICES, DEVICES_BY_GAME
+from controller.configuration.table_checks import CARD_DEVICES, DEVICES_BY_GAME
 from controller.games.games import make_game
 from controller.tables.card_secrecy import is_counted
 from tests.chaos import device_profile, fingers

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from controller.service.metrics import FAMILIES
+from controller.service.metric_families import FAMILIES
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
 from tests.support.daemon.play import command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table

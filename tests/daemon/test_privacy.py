@@ -28,7 +28,7 @@ from common.confidential.key_file import KeyFileError, write_key_file
 from controller.journal.file import lock
 from controller.proof.segment import FORMAT, SegmentHeader, write_segment
 from controller.service.privacy import exposed
-from devices.recording import RecordingWriter, _compress
+from devices.recording_writer import RecordingWriter, _compress
 from tests.support.brokers.mosquitto import free_port
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.waiting import until

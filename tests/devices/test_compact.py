@@ -31,14 +31,9 @@ from devices.calls import (
 )
 from devices.drivers import DRIVERS
 from devices.recorder import DeviceRecorder
-from devices.recording import (
-    ClockedWriter,
-    Recording,
-    RecordingError,
-    RecordingWriter,
-    read_recording,
-)
+from devices.recording import Recording, RecordingError, read_recording
 from devices.recording_lines import MAX_RUN_PAUSE_SECONDS
+from devices.recording_writer import ClockedWriter, RecordingWriter
 from simulators.line import SimulatedLine
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
 from tests.conftest import cases

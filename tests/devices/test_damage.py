@@ -44,7 +44,8 @@ from devices.drivers import DRIVERS, driver
 from devices.links.marks import ParityMarkDecoder
 from devices.profiles.drivers import driver_of
 from devices.profiles.profile import parse_profile
-from devices.recording import RecordingWriter, read_recording
+from devices.recording import read_recording
+from devices.recording_writer import RecordingWriter
 from devices.watch import Watch
 from tests.devices.test_proof import CODECS, RECORDINGS
 

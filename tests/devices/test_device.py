@@ -36,8 +36,9 @@ from devices.device import (
 )
 from devices.links import LinkFailedError, open_link
 from devices.links.threaded import MAX_QUEUED_CHUNKS, ThreadedLink
-from devices.recording import RecordingReader, RecordingWriter, read_recording
+from devices.recording import RecordingReader, read_recording
 from devices.recording_lines import LINK_OPENED
+from devices.recording_writer import RecordingWriter
 from tests.support.devices.parts import Lines, Pty, TcpPeer
 from tests.support.waiting import TIMEOUT_SECONDS, until_async
 

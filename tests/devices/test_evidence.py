@@ -20,7 +20,8 @@ from msgspec.structs import replace
 
 from controller.cli import main
 from controller.cli.decode import decode, make_codec
-from devices.recording import Chunk, ClockedWriter, RecordingWriter, read_recording
+from devices.recording import Chunk, read_recording
+from devices.recording_writer import ClockedWriter, RecordingWriter
 from devices.watch import Watch
 from tests.conftest import cases
 from tests.devices.test_recordings import RECORDINGS

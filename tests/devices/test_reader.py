@@ -27,7 +27,7 @@ from devices.links import LinkFailedError, open_link
 from devices.links.descriptor import MAX_READ_BYTES
 from devices.loop_watch import loop_watch
 from devices.reader import LinkReader, OpenLink, open_to_read
-from devices.recording import RecordingWriter
+from devices.recording_writer import RecordingWriter
 from tests.devices.test_device import running
 from tests.support.devices.parts import Lines, Pty, TcpPeer
 from tests.support.waiting import TIMEOUT_SECONDS, until_async

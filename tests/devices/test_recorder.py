@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from devices.recorder import MAX_QUEUED_CHUNKS, WRITE_DELAY_SECONDS, DeviceRecorder
-from devices.recording import RecordingWriter, read_recording
+from devices.recording import read_recording
+from devices.recording_writer import RecordingWriter
 from tests.support.waiting import TIMEOUT_SECONDS
 
 

@@ -17,15 +17,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from common.readings import escape, unescape
-from devices.recording import (
-    Chunk,
-    ClockedWriter,
-    RecordingError,
-    RecordingReader,
-    RecordingWriter,
-    read_recording,
-)
+from devices.recording import Chunk, RecordingError, RecordingReader, read_recording
 from devices.recording_lines import LINK_OPENED, Framing
+from devices.recording_writer import ClockedWriter, RecordingWriter
 from tests.support.for_each import for_each
 
 START = 1_758_612_328.384

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import main
-from devices.recording import RecordingWriter
+from devices.recording_writer import RecordingWriter
 from devices.shoe.barcode_cards import PACK
 from tests.support.programs import running
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from controller.cli import main
-from devices.recording import ClockedWriter, RecordingWriter
+from devices.recording_writer import ClockedWriter, RecordingWriter
 
 ROULETTE = ("--driver", "cammegh-ss2", "--game", "roulette-french", "--decree", "ARA02")
 DAY = "cammegh-ss2-2025-09-23.txt"

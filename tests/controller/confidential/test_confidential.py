@@ -48,7 +48,8 @@ from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.mqtt.served_table import ServedTable
 from controller.mqtt.tables_api import TablesApi
-from controller.service.metrics import FAMILIES, by_name, table_metrics
+from controller.service.metric_families import FAMILIES
+from controller.service.metrics import by_name, table_metrics
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.calls import BytesReceived

@@ -28,9 +28,9 @@ from common.readings import (
     WheelFault,
     WheelPhase,
 )
-from controller.cli import demo
 from controller.cli.carrousel import settings_of
 from controller.configuration.file import load
+from controller.demo import files
 from controller.demo.jackpot import PROGRAM, linked
 from controller.demo.people import CommandFields, Player, Stacked, TableSeen, dice, shoe, wheel
 from controller.demo.places import FLOOR_TABLES, TWO_TABLES, DemoTable, places
@@ -171,8 +171,8 @@ def test_the_poker_tables_of_a_decree_with_a_jackpot_are_linked() -> None:
 @pytest.mark.parametrize("decree", ["EUS96", "ARA02", "BAL05"])
 def test_the_jackpot_is_configured_as_its_decree_wants_it(decree: str, tmp_path: Path) -> None:
     tables = places(decree, floor=True)
-    staff = enrol(tmp_path / demo.PEOPLE, demo.SITE, (), programs=[PROGRAM])
-    path = demo._configuration(tmp_path, tables, 1883, decree, 1.0, staff)
+    staff = enrol(tmp_path / files.PEOPLE, files.SITE, (), programs=[PROGRAM])
+    path = files.write_configuration(tmp_path, tables, 1883, decree, 1.0, staff)
     settings = settings_of(load(path))
     [jackpot] = msgspec.convert(settings, CarrouselSettings).jackpots
     assert find_flaws(jackpot.terms) == []
