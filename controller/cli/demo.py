@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import errno
+import json
 import os
 import shutil
 import signal
@@ -24,16 +25,17 @@ from common.contract.messages.messages import LANGUAGES
 from common.errors import NovamasError
 from common.money import EURO, format_amount
 from controller.cli import CommandLineError, numbers
+from controller.cli.web import write_laws
 from controller.demo import history, jackpot, recorder
 from controller.demo.files import (
+    PEOPLE,
     SITE,
     enrol_people,
     write_configuration,
-    write_web_settings,
 )
 from controller.demo.floor import DemoError, DemoFloor
 from controller.demo.places import BOXES, COIN, DemoTable, places
-from controller.demo.staff import VISITORS
+from controller.demo.staff import VISITORS, Staff
 from controller.demo.table_head import TableHead
 
 NEXT_STEPS = """\
@@ -260,7 +262,7 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> in
     occupied = floor.room / "console.occupied"
     for file in (web, occupied):
         file.unlink(missing_ok=True)
-    settings = write_web_settings(tables, bool(linked), port, web, occupied, staff, arguments)
+    settings = _write_web_settings(tables, bool(linked), port, web, occupied, staff, arguments)
     floor.start("web", "subscribers.web", "--settings", settings)
     await floor.until("the web server", lambda: web.is_file() and web.stat().st_size > 0)
     on_terminal, rounds = os.isatty(1), _history(arguments)
@@ -372,6 +374,44 @@ def _invite(
         print(surveillance)
         line += f"  surveillance: {address}/surveillance"
     floor.note.set_end(line)
+
+
+def _write_web_settings(
+    tables: list[DemoTable],
+    linked: bool,
+    port: int,
+    ready: Path,
+    occupied: Path,
+    staff: Staff,
+    arguments: argparse.Namespace,
+) -> str:
+    """Return the settings of the web server."""
+    room = ready.parent
+    archive_settings = {
+        "archive": str(recorder.archive(room)),
+        "cards_key": str(recorder.cards_key(room)),
+    }
+    return json.dumps(
+        {
+            **(archive_settings if arguments.surveillance else {}),
+            "site": SITE,
+            "broker": {"url": f"mqtt://127.0.0.1:{port}"},
+            "tables": [{"id": place.table, "simulated": True} for place in tables],
+            "jackpots": [{"id": jackpot.JACKPOT, "simulated": True}] if linked else [],
+            "port": arguments.web_port,
+            "ready": str(ready),
+            "log": "console",
+            "state": str(room),
+            "pit": {
+                "people_file": str(room / PEOPLE),
+                "people_key": staff.site_key,
+                "keys": str(staff.pins),
+                "pepper": str(staff.pepper),
+                "laws": str(write_laws(room)),
+                "occupied": str(occupied),
+            },
+        }
+    )
 
 
 def _free_port() -> int:

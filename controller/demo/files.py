@@ -1,13 +1,11 @@
-"""The files of a demo: its configuration, its people, and the settings of its web server."""
+"""The files of a demo: its configuration and its people."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
 from common.new_file import replace_file
-from controller.cli.web import write_laws
 from controller.demo import jackpot, recorder
 from controller.demo.places import DemoTable
 from controller.demo.staff import VISITORS, Staff, enrol
@@ -100,44 +98,6 @@ def enrol_people(
         *([recorder.PROGRAM] if surveillance else []),
     ]
     return enrol(room / PEOPLE, SITE, roles, visitors, programs)
-
-
-def write_web_settings(
-    tables: list[DemoTable],
-    linked: bool,
-    port: int,
-    ready: Path,
-    occupied: Path,
-    staff: Staff,
-    arguments: argparse.Namespace,
-) -> str:
-    """Return the settings of the web server."""
-    room = ready.parent
-    archive_settings = {
-        "archive": str(recorder.archive(room)),
-        "cards_key": str(recorder.cards_key(room)),
-    }
-    return json.dumps(
-        {
-            **(archive_settings if arguments.surveillance else {}),
-            "site": SITE,
-            "broker": {"url": f"mqtt://127.0.0.1:{port}"},
-            "tables": [{"id": place.table, "simulated": True} for place in tables],
-            "jackpots": [{"id": jackpot.JACKPOT, "simulated": True}] if linked else [],
-            "port": arguments.web_port,
-            "ready": str(ready),
-            "log": "console",
-            "state": str(room),
-            "pit": {
-                "people_file": str(room / PEOPLE),
-                "people_key": staff.site_key,
-                "keys": str(staff.pins),
-                "pepper": str(staff.pepper),
-                "laws": str(write_laws(room)),
-                "occupied": str(occupied),
-            },
-        }
-    )
 
 
 def _quoted(text: str) -> str:
