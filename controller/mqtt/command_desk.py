@@ -199,7 +199,7 @@ class CommandDesk:
                     MAX_RECALL_BYTES if largest is None else largest - RESERVED_PACKET_BYTES,
                 )
                 stored = cast("tuple[AnyEvent, ...]", await _recall(served, command, room))
-                chain = served.runner.chain(command) if command.positions else None
+                chain = served.runner.stored.chain(command) if command.positions else None
                 reply = Reply(id=sender.id, ok=True, events=stored, chain=chain)  # as stored
             else:
                 log = log.bind(by=command.by, role=command.role)
@@ -318,11 +318,11 @@ async def _recall(served: ServedTable, recall: Recall, room: int) -> tuple[msgsp
     """Return the stored events that the recall asks for. The result is empty only once everything
     accepted before is stored. Raises :class:`RejectedError`.
     """
-    events = served.runner.recall(recall, room)
+    events = served.runner.stored.recall(recall, room)
     if not events:
         if not await served.runner.wait_stored():
             raise RejectedError("not_stored_yet")
-        events = served.runner.recall(recall, room)
+        events = served.runner.stored.recall(recall, room)
     return events
 
 

@@ -8,7 +8,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,10 +17,8 @@ from common.chain.schema import JournalFullError, JournalUnusableError, Kind, Re
 from common.confidential.boxes import CardCipher, UnopenedBoxError
 from common.contract.commands import AnyCommand, CommandRefused, DeviceCommand
 from common.contract.events import AnyEvent
-from common.contract.notation import Input, mark_historical, write
-from common.contract.orders import ChainLink, Recall
+from common.contract.notation import Input, write
 from common.contract.refusals import RejectedError
-from common.contract.sealed import Opened
 from common.contract.times import format_utc
 from common.log import structlog
 from common.readings import AnyReading, Reading
@@ -32,15 +29,15 @@ from controller.tables.after_restore import restore_reading
 from controller.tables.byte_trace import ByteCounts, ByteTrace
 from controller.tables.device_links import OUTAGE_REASON, RESTART_REASON
 from controller.tables.saved_state import Snapshot
+from controller.tables.sealing import TableSealer
 from controller.tables.stages import Stages
+from controller.tables.stored_events import StoredEvents
 from controller.tables.table import Table
 from controller.tables.tally import EventCounters
 from devices.calls import AnyCall
 
 STORE_TIMEOUT_SECONDS = 5.0
 """Maximum seconds that a person waits for a command to be stored."""
-HISTORICAL_MARK_BYTES = 20
-"""Bytes that the historical mark and its comma add to an event."""
 MAX_REASON_CHARACTERS = 1024
 """Maximum characters of a stored reason; texts in commands are shorter."""
 COARSE_COUNT_BYTES = 4096
@@ -132,6 +129,8 @@ class TableRunner:
                 "them; configure one"
             )
         self._cipher = cipher if self.table.face_down else None
+        self._sealer = TableSealer(self._cipher)
+        self.stored = StoredEvents(journal, self.table.id)
         self.retained = self.table.retained()
         """Bodies of the retained topics, from stored state only."""
         self._log = structlog.get_logger().bind(table=self.table.id)
@@ -267,32 +266,6 @@ class TableRunner:
                 )
             )
 
-    def recall(self, wanted: Recall, room: int) -> tuple[msgspec.Raw, ...]:
-        """Return stored events, marked historical, oldest first: as many as fit into ``room``
-        bytes, but at least one.
-        """
-        find = self._journal.events_since if wanted.onward else self._journal.events_of_boot
-        entries = find(self.table.id, wanted.boot, wanted.first - 1, wanted.limit)
-        if wanted.to is not None and not wanted.onward:
-            entries = [entry for entry in entries if entry.seq <= wanted.to]
-        fitting = [
-            entry
-            for entry, size in zip(
-                entries,
-                accumulate(len(entry.body) + HISTORICAL_MARK_BYTES for entry in entries),
-                strict=True,
-            )
-            if size <= room
-        ]
-        return tuple(msgspec.Raw(mark_historical(entry.body)) for entry in fitting or entries[:1])
-
-    def chain(self, wanted: Recall) -> tuple[ChainLink, ...]:
-        """Return the chain of the journal entries that a recall asks for."""
-        return tuple(
-            ChainLink(head.position, head.hash.hex())
-            for head in self._journal.recomputed_hashes(wanted.positions)
-        )
-
     def _command(self, command: AnyCommand) -> asyncio.Future[int] | None:
         self.before_input()
         batch = _InputBatch()
@@ -315,10 +288,12 @@ class TableRunner:
                 seq=table.seq,
                 time=now,
                 mono_ns=mono_ns,
-                input=self._seal("input", before, now, body, reading) if confidential else body,
+                input=self._sealer.seal(table, "input", before, now, body, reading)
+                if confidential
+                else body,
                 events=tuple(write(event) for event in events),
                 before=(
-                    (("bytes", self._seal("bytes", before, now, sent)),)
+                    (("bytes", self._sealer.seal(table, "bytes", before, now, sent)),)
                     if trace is not None and (sent := trace.pop_entry()) is not None
                     else ()
                 ),
@@ -346,7 +321,7 @@ class TableRunner:
         if not records or self._stopped:
             return None
         try:
-            saved = self._lock(msgspec.json.encode(batch.snapshot))
+            saved = self._sealer.lock(msgspec.json.encode(batch.snapshot))
             records[-1] = msgspec.structs.replace(records[-1], saved=saved)
             stored = self._journal.append(*records)
         except (JournalFullError, JournalUnusableError) as error:
@@ -447,7 +422,7 @@ class TableRunner:
             seq=table.seq,
             time=now,
             mono_ns=now_ns(),
-            before=((kind, self._seal(kind, table.seq, now, body)),),
+            before=((kind, self._sealer.seal(table, kind, table.seq, now, body)),),
         )
         try:
             stored = self._journal.append(record)
@@ -456,17 +431,3 @@ class TableRunner:
         stored.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._last_append = stored
         return stored
-
-    def _seal(
-        self, kind: Kind, seq: int, now: str, body: bytes, reading: int | None = None
-    ) -> bytes:
-        """Return the body of an entry, sealed for surveillance where cards are face down."""
-        if self._cipher is None:
-            return body
-        return self._cipher.seal(
-            Opened(self.table.id, self.table.boot, seq, now, kind, msgspec.Raw(body)), reading
-        )
-
-    def _lock(self, saved: bytes) -> bytes:
-        """Return a saved state, locked with this daemon's key where cards are face down."""
-        return saved if self._cipher is None else self._cipher.lock(saved)

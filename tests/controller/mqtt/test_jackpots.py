@@ -175,7 +175,7 @@ async def opened(runner: TableRunner) -> None:
 
 async def received(runner: TableRunner) -> list[tuple[bool | None, str | None]]:
     await runner.drain()
-    events = runner.recall(Recall(boot="b1", first=1, limit=500), 1 << 20)
+    events = runner.stored.recall(Recall(boot="b1", first=1, limit=500), 1 << 20)
     return [
         (event.in_play, event.why)
         for event in map(read_event, events)
@@ -287,7 +287,7 @@ async def test_bets_follow_the_statement(journal: Journal) -> None:
     heard.on_message(TOPIC, statement(time.time(), 60.0), held=False)
     await runner.execute(BET)
     await runner.drain()
-    stored = runner.recall(Recall(boot="b1", first=1, limit=500), 1 << 20)
+    stored = runner.stored.recall(Recall(boot="b1", first=1, limit=500), 1 << 20)
     placed = [event for event in map(read_event, stored) if isinstance(event, BetPlaced)]
     assert [event.amount for event in placed] == [100]
 

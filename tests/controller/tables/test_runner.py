@@ -248,13 +248,13 @@ async def test_a_gap_is_recalled_page_by_page(tmp_path: Path) -> None:
         made.on_readings([LinkUp(at=1.0, device=f"wheel-{number}") for number in range(10)])
         await made.drain()
         pages, first = [], 3
-        while page := made.recall(Recall(boot="b1", first=first, to=9, limit=3), 1 << 20):
+        while page := made.stored.recall(Recall(boot="b1", first=first, to=9, limit=3), 1 << 20):
             events = [read_event(event) for event in page]
             pages.append([event.seq for event in events])
             first = events[-1].seq + 1
             assert all(event.historical for event in events)
         assert pages == [[3, 4, 5], [6, 7, 8], [9]]
-        assert made.recall(Recall(boot="another", first=1), 1 << 20) == ()
+        assert made.stored.recall(Recall(boot="another", first=1), 1 << 20) == ()
 
 
 async def test_an_input_is_settled_when_it_is_stored(tmp_path: Path) -> None:
@@ -268,9 +268,9 @@ async def test_an_input_is_settled_when_it_is_stored(tmp_path: Path) -> None:
             made.on_readings([LinkUp(at=1.0, device="wheel")])
             settled = asyncio.create_task(made.wait_stored())
             await asyncio.sleep(0.05)
-            assert (settled.done(), made.recall(nothing, 1 << 20)) == (False, ())
+            assert (settled.done(), made.stored.recall(nothing, 1 << 20)) == (False, ())
         assert await settled
-        assert [read_event(event).seq for event in made.recall(nothing, 1 << 20)] == [1]
+        assert [read_event(event).seq for event in made.stored.recall(nothing, 1 << 20)] == [1]
 
 
 async def test_the_time_of_a_table_does_not_go_back_to_what_was_noted_before(
@@ -288,7 +288,7 @@ async def test_the_time_of_a_table_does_not_go_back_to_what_was_noted_before(
         now += 1.0
         made.on_readings([LinkUp(at=4.0, device="wheel")], noted=True)
         await made.drain()
-        events = made.recall(Recall(boot="b1", first=1), 1 << 20)
+        events = made.stored.recall(Recall(boot="b1", first=1), 1 << 20)
         assert [read_event(event).time[17:19] for event in events] == ["01", "02"]
 
 
