@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ from common.chain.schema import Entry, new_boot
 from common.contract.node import ReloadHealth, StandbyHealth
 from common.contract.times import format_utc
 from common.contract.version import VERSION
-from common.device_health import State
 from common.errors import NovamasError
 from common.log import structlog
 from common.people.people_file import PeopleFile, PeopleInForce
@@ -32,8 +31,10 @@ from controller.journal.setup import Boot, Tenure
 from controller.mqtt.publisher import Exclusive
 from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.service import logs
-from controller.service.alike import facts
+from controller.service.ability import Ability, peer_trouble
+from controller.service.differences import Differences, log_differences
 from controller.service.duty import Duty
+from controller.service.in_force import InForce
 from controller.service.people_in_force import people_file
 from controller.service.readiness import Readiness
 from controller.service.reload import Reload
@@ -41,10 +42,11 @@ from controller.service.reload_answer import ReloadReply, write_reply
 from controller.service.scraping import serve_metrics
 from controller.service.shared_people import SharedPeople
 from controller.service.systemd_notify import notify
+from controller.service.waiting_report import WaitingReport
 from controller.standby.exchange import StatementExchange
 from controller.standby.fence import Fence
 from controller.standby.lease import RENEWALS_PER_LEASE, OwnIdentity, grace_seconds
-from controller.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord, merge_highest, read_record
+from controller.standby.record import MAX_TEXT_CHARACTERS, merge_highest, read_record
 from controller.standby.right import (
     CHECKS_PER_LEASE,
     MAX_CHECK_INTERVAL_SECONDS,
@@ -65,7 +67,6 @@ from controller.standby.statements import (
     Board,
     DaemonStatement,
     Missing,
-    differences,
     read_board,
     reason_to_yield,
 )
@@ -74,10 +75,6 @@ from controller.standby.store import RecordStore
 if TYPE_CHECKING:
     from common.metrics.endpoint import HttpResponse
 
-HUNG_LEASES = 0.5
-"""Share of a lease after which a pending commit, or a missing acknowledgement of the broker, means
-that the daemon cannot serve.
-"""
 KEEPALIVE_LEASES = 1 / 3
 """Longest keepalive of the connection to the broker, as a share of the lease: a broker that falls
 silent between two events is noticed within two of them.
@@ -88,8 +85,6 @@ ALONE_LEASES = 6
 """Leases without another daemon after which an alert is raised."""
 FAILURE_REPORT_LEASES = 6
 """Leases for which a daemon reports the failure of its previous run."""
-SENDING_STATES: tuple[State, ...] = ("up", "unintelligible")
-MISSING_STATES: Mapping[State, Missing] = {"lost": "lost", "stale": "stale"}
 STATEMENTS_SUFFIX, PEOPLE_SUFFIX = ".daemons", ".people"
 """Suffixes of the lease's key: the keys of the statements and of the people file."""
 
@@ -144,22 +139,19 @@ class Pair:
         self._exchange = StatementExchange(
             statements, self.journal.id, settings.lease, self._state, board
         )
-        self._duty: Duty | None = None
-        """Set while serving."""
         last_boot = self.journal.latest("boot")
         self._people = _usable_people_file(configuration, last_boot)
+        self._in_force = InForce(waiting=lambda: self.configuration, people=self._people)
         self._shared = SharedPeople(
             RecordStore(settings, f"{node}{PEOPLE_SUFFIX}", timeout, _decode, str.encode),
-            lambda: self._people if self._duty is None else self._duty.people,
+            self._in_force.people_file,
         )
         self._exchanging: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._readiness: Readiness | None = None
         """Set while waiting."""
-        self._troubles: dict[str, str] = {}
-        self._missing: dict[str, Missing] = {}
-        self._logged_troubles: Collection[str] | None = None
-        """Kinds of trouble last logged while waiting; None: not checked yet."""
+        self._ability = Ability(journal=self.journal, lease=settings.lease)
+        self._differences = Differences()
         self._failure: str | None = None
         """Reason of the failure of this run."""
         self._previous_failure: tuple[str, float] | None = None
@@ -169,7 +161,7 @@ class Pair:
         self._cause = ""
         self._right: LeaseHolder | None = None
         self._final_progress: TableProgress | None = None
-        self._status = ""
+        self._report = WaitingReport(lambda: self.reloaded)
         self._log = structlog.get_logger()
 
     @property
@@ -183,13 +175,13 @@ class Pair:
         """
         self.journal.announce()
         self._log.info("daemon waits for the lease of its tables", instance=self._own.instance)
-        self._set_status("waits for the lease of its tables", "READY=1")
+        self._report.set_status("waits for the lease of its tables", "READY=1")
         self._readiness = readiness = Readiness(
             lambda: self.configuration, self.journal, self._settings.lease
         )
         candidate = LeaseCandidate(
             *(self._own, self._settings.lease, self._store, self._fence),
-            on_record=self._report_lease,
+            on_record=self._report.on_lease,
             on_alive=lambda: notify("WATCHDOG=1"),
             conditions=ClaimConditions(
                 troubles=lambda: self._waiting_troubles(readiness),
@@ -223,8 +215,9 @@ class Pair:
         finally:
             await end_tasks(*tasks)
             self._readiness = None
+            self._report.waits = False
         record = self._lease_right.record
-        self._troubles = {}
+        self._ability.troubles = {}
         self._log.info(
             "lease taken", instance=record.instance, term=record.term, first=record.first
         )
@@ -248,7 +241,7 @@ class Pair:
     async def _exchange_statements(self) -> None:
         """Exchange statements and the people file with the other daemon, until cancelled."""
         while True:
-            if self._duty is None and (file := self._people) is not None:
+            if self._in_force.duty is None and (file := self._people) is not None:
                 if (newer := await asyncio.to_thread(file.read_newer)) is not None:
                     file.put_in_force(newer)
                 if (later := self._shared.offered(file)) is not None:
@@ -257,8 +250,8 @@ class Pair:
                     self._log.info("people file of the other daemon", number=number)
             await self._shared.exchange()
             await self._exchange.publish()
-            if self._duty is None:
-                self._compare(self._log_differences)
+            if self._in_force.duty is None:
+                self._compare(log_differences)
             await clock.sleep(self._settings.lease / RENEWALS_PER_LEASE)
 
     def offered(self, file: PeopleFile) -> PeopleInForce | None:
@@ -266,33 +259,15 @@ class Pair:
         return self._shared.offered(file)
 
     def _compare(self, report: Callable[[str | None], None], *more: str) -> None:
-        """Report what differs between the machines, with ``more``, whenever that changes."""
-        own_statement = self._state(0)
-        found_differences = {
-            difference
-            for other in self._exchange.running_peers()
-            for difference in differences(own_statement, other)
-        }
-        found_differences.update(more)
-        text = "; ".join(sorted(found_differences)) or None
-        if text != self._reported_differences:
-            self._reported_differences = text
-            report(text)
-
-    _reported_differences: str | None = None
-
-    def _log_differences(self, text: str | None) -> None:
-        if text is None:
-            self._log.info("the two machines are alike")
-        else:
-            self._log.warning("the two machines differ", what=text)
+        peers = self._exchange.running_peers()
+        self._differences.compare(self._state(0), peers, report, *more)
 
     async def watch(self, duty: Duty) -> None:
         """Check whether this daemon and the other one can serve, until the tables are to pass to
         the other daemon.
         """
-        seconds = self._settings.lease
-        self._duty, self._reported_differences = duty, None
+        seconds, ability = self._settings.lease, self._ability
+        self._in_force.duty, self._differences.reported = duty, None
         abandoned: set[str] = set()
         start = able_since = peer_seen = clock.boottime()
         better_since: float | None = None
@@ -302,11 +277,11 @@ class Pair:
             now = clock.boottime()
             if self._exchanging is not None and self._exchanging.done():
                 self._exchanging.result()  # raises the exception of a bug
-            self._check_ability(duty)
-            if self._troubles:
+            ability.check(duty)
+            if ability.troubles:
                 able_since = now
             self._lease_right.able_leases = (now - able_since) / seconds
-            reason = reason_to_yield(self._troubles, self._missing, self._exchange.rival())
+            reason = reason_to_yield(ability.troubles, ability.missing, self._exchange.rival())
             if reason is None or now - start < seconds:
                 better_since = None
             elif better_since is None:
@@ -314,45 +289,24 @@ class Pair:
             elif now - better_since >= grace_seconds(self._lease_right.record):
                 self._cause = reason
                 self.yields.set()
-            if better_since is not None and BROKER in self._troubles:
+            if better_since is not None and BROKER in ability.troubles:
                 duty.hasten()
             for peer in self._exchange.peers.values():
                 served = peer.statement.tables if peer.statement.serves else {}
-                if abandoned_now := served.keys() - self._tables() - abandoned:
+                if abandoned_now := served.keys() - self._in_force.tables() - abandoned:
                     abandoned |= abandoned_now
                     duty.abandon({name: served[name] for name in abandoned_now})
-            lost = ", ".join(sorted(abandoned - self._tables()))
+            lost = ", ".join(sorted(abandoned - self._in_force.tables()))
             self._compare(duty.differ, *([f"nobody serves {lost}"] if lost else []))
             others = [each for each in self._exchange.running_peers() if not each.serves]
             if others:
                 peer_seen = now
             if (
-                other := _peer_trouble(others, now - peer_seen > ALONE_LEASES * seconds)
+                other := peer_trouble(others, now - peer_seen > ALONE_LEASES * seconds)
             ) != reported:
                 reported = other
                 duty.alert(reported)
         await asyncio.Event().wait()
-
-    def _check_ability(self, duty: Duty) -> None:
-        """Check what prevents this daemon from serving, while it serves."""
-        limit, troubles = HUNG_LEASES * self._settings.lease, {}
-        if self.journal.failed is not None:
-            troubles[JOURNAL] = f"the journal cannot be written: {self.journal.failed}"
-        elif (pending := self.journal.busy_seconds) > limit:
-            troubles[JOURNAL] = f"the journal's disk has not stored anything for {pending:.0f} s"
-        if not duty.connected():
-            troubles[BROKER] = "the broker cannot be reached"
-        elif (unanswered := duty.unanswered()) > limit:
-            troubles[BROKER] = f"the broker has acknowledged nothing for {unanswered:.0f} s"
-        states = duty.devices()
-        self._missing = {
-            name: MISSING_STATES[state] for name, state in states.items() if state in MISSING_STATES
-        }
-        if self._missing and not any(state in SENDING_STATES for state in states.values()):
-            troubles[DEVICES] = f"no device can be reached: {', '.join(self._missing)}"
-        if troubles.keys() != self._troubles.keys() and troubles:
-            self._log.warning("this daemon cannot serve", reason="; ".join(troubles.values()))
-        self._troubles = troubles
 
     def begin(self) -> Tenure:
         """Return the tenure as stored in the journal. Every table whose state is older publishes
@@ -443,7 +397,9 @@ class Pair:
     def _state(self, beat: int) -> DaemonStatement:
         """Return this daemon's statement about itself."""
         own, readiness = self._own, self._readiness
-        troubles = self._troubles if readiness is None else self._waiting_troubles(readiness)
+        troubles = (
+            self._ability.troubles if readiness is None else self._waiting_troubles(readiness)
+        )
         if self._failure is not None:
             troubles = {START: self._failure}
         return DaemonStatement(
@@ -455,30 +411,11 @@ class Pair:
             lease=self._settings.lease,
             serves=readiness is None,
             troubles={kind: what[:MAX_TEXT_CHARACTERS] for kind, what in troubles.items()},
-            missing={} if readiness is not None else self._missing,
+            missing={} if readiness is not None else self._ability.missing,
             reached=() if readiness is None else readiness.reached,
-            facts=self._facts(),
-            tables={table.id: table.simulated for table in self._configured().table},
+            facts=self._in_force.facts(),
+            tables={table.id: table.simulated for table in self._in_force.configuration().table},
         )
-
-    def _facts(self) -> dict[str, str]:
-        """Return what must be equal on both machines, computed again if it may have changed."""
-        key = self._configured(), self._in_force()
-        if self._known_facts is None or self._known_facts[0] != key:
-            self._known_facts = key, facts(*key)
-        return self._known_facts[1]
-
-    _known_facts: tuple[tuple[Configuration, PeopleInForce | None], dict[str, str]] | None = None
-
-    def _configured(self) -> Configuration:
-        return self.configuration if self._duty is None else self._duty.configuration()
-
-    def _in_force(self) -> PeopleInForce | None:
-        file = self._people if self._duty is None else self._duty.people
-        return None if file is None else file.in_force
-
-    def _tables(self) -> set[str]:
-        return {table.id for table in self._configured().table}
 
     def _waiting_troubles(self, readiness: Readiness) -> dict[str, str]:
         """Return what would prevent this daemon from serving, while it waits."""
@@ -493,16 +430,8 @@ class Pair:
             self._previous_failure = previous.troubles[START], until
         if self._previous_failure is not None and clock.boottime() < self._previous_failure[1]:
             troubles[START] = f"its last run failed: {self._previous_failure[0]}"
-        self._troubles = troubles
-        if readiness.is_known and troubles.keys() != self._logged_troubles:
-            self._logged_troubles = troubles.keys()
-            if troubles:
-                self._log.warning(
-                    "this daemon could not serve", reason="; ".join(troubles.values())
-                )
-            else:
-                self._log.info("this daemon could serve")
-            self._set_status(self._status)
+        self._ability.troubles = troubles
+        self._report.on_troubles(troubles, is_known=readiness.is_known)
         return troubles
 
     async def _try_devices(self, readiness: Readiness) -> None:
@@ -520,41 +449,11 @@ class Pair:
         assert self._right is not None
         return self._right
 
-    def _report_lease(self, record: LeaseRecord | None, trouble: str | None) -> None:
-        if trouble is not None:
-            self._log.warning("the store of the lease does not answer", reason=trouble)
-            self._set_status(f"waits; the store of the lease does not answer: {trouble[:200]}")
-        elif record is None:
-            self._set_status("waits; nobody has had the lease yet")
-        else:
-            holder = f"{record.instance} {'gave back' if record.released else 'has'} the tables"
-            if self._logged_holder != (holder, record.term):
-                self._logged_holder = holder, record.term
-                self._log.info(
-                    "another daemon has the lease",
-                    instance=record.instance,
-                    term=record.term,
-                    released=record.released,
-                )
-            self._set_status(f"waits: {holder}, term {record.term}")
-
-    _logged_holder: tuple[str, int] = "", 0
-
-    def _set_status(self, status: str, *lines: str) -> None:
-        """Set the status shown by the service manager, with the reason of a refused reload."""
-        self._status = status
-        if self._logged_troubles and self._readiness is not None:
-            status += f"; could not serve: {'; '.join(self._troubles.values())[:200]}"
-        trouble = None if self.reloaded is None else self.reloaded.trouble
-        if trouble is not None:
-            status += f"; configuration not taken over: {' '.join(trouble.split())[:200]}"
-        notify(*lines, f"STATUS={status}")
-
     def _report_reload(self, outcome: ReloadHealth, started_at: int) -> None:
         """Report a reload that began at ``started_at`` (monotonic clock, nanoseconds)."""
         self.reloaded = outcome
         write_reply(self.journal.path, ReloadReply(self.boot, started_at, outcome, waits=True))
-        self._set_status(self._status, "READY=1")
+        self._report.repeat_status("READY=1")
 
     def _metrics_page(self) -> Callable[[], Awaitable[HttpResponse]]:
         """Return the page for Prometheus while waiting."""
@@ -562,22 +461,8 @@ class Pair:
 
         site = self.configuration.site
         return waiting_page(
-            site.id, site.node, VERSION, lambda: self.reloaded, lambda: bool(self._logged_troubles)
+            site.id, site.node, VERSION, lambda: self.reloaded, lambda: bool(self._report.logged)
         )
-
-
-def _peer_trouble(statements: list[DaemonStatement], is_alone: bool) -> str | None:
-    """Return why no other daemon could take over; None if one could, or if it is too early to
-    decide.
-    """
-    if not statements:
-        return "no other daemon waits" if is_alone else None
-    if any(statement.is_able for statement in statements):
-        return None
-    return "; ".join(
-        f"{statement.instance}: {'; '.join(statement.troubles.values())}"
-        for statement in statements
-    )
 
 
 def _usable_people_file(configuration: Configuration, last: Entry | None) -> PeopleFile | None:
