@@ -12,17 +12,12 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from bisect import bisect_right
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future as ThreadFuture
 from contextlib import ExitStack, suppress
-from itertools import islice
-from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
-from common import clock
 from common.chain.schema import (
     READ_ERRORS,
     ChainHead,
@@ -37,8 +32,9 @@ from common.metrics.family import Histogram
 from controller.journal.file import lock, mark_serving
 from controller.journal.reader import JournalReader
 from controller.journal.restored import read_restored
-from controller.journal.setup import HandOver, RestoredBackup
+from controller.journal.setup import HandOver
 from controller.journal.store import JournalStore, Replacement
+from controller.journal.to_publish import EntriesToPublish
 from controller.journal.writer import (
     IDLE_SECONDS,
     Batch,
@@ -55,17 +51,10 @@ from controller.journal.writer import (
 MAX_WAITING_RECORDS = 20_000
 """Maximum records in memory while commits fail: hours of one table."""
 
-RECENT_ENTRIES = 1024
-"""Committed entries in memory for the publisher, which reads older ones from the file."""
-
 PROBE_CURSOR = "probe"
 """The cursor that :meth:`Journal.probe` writes."""
 
-PUBLISH_READ_TIMEOUT_SECONDS = 10.0
-"""How long reading the entries to publish may fail before the file is abandoned."""
-
 _Result = TypeVar("_Result")
-_position = attrgetter("position")
 
 
 class Journal:
@@ -124,16 +113,14 @@ class Journal:
         self.set_aside = store.set_aside
         self.lost = store.unpublished.lost
         self._head = store.head
-        self._recent: deque[Entry] = deque()
-        self._recent_after = self._head.position
-        """All entries to publish after this position are in ``_recent``."""
-        self._unpublished = store.unpublished.entries
-        self._unread_since: float | None = None
+        self._to_publish = EntriesToPublish(self._head.position, store.unpublished.entries)
         self._writer = JournalWriter(
             store,
             WriterCallbacks(self._complete, self._on_failure, self._switch_file),
             self._call_in_loop,
         )
+        self.commits: Histogram = self._writer.commits
+        """Durations of commits."""
         self._ended = run(self._writer)
 
     def announce(self) -> None:
@@ -200,14 +187,9 @@ class Journal:
         """
         return self._writer.busy_seconds
 
-    @property
-    def commits(self) -> Histogram:
-        """Durations of commits."""
-        return self._writer.commits
-
     def cursor(self, name: str = "mqtt") -> int:
         """Return the stored position of the reader ``name``; 0 without one."""
-        return self._ask(lambda reader: reader.cursor(name))
+        return self.ask(lambda reader: reader.cursor(name))
 
     def remove_through(self, through: int) -> None:
         """Remove the entries up to that position, in small steps. They must be in sealed segments.
@@ -223,59 +205,21 @@ class Journal:
 
     def events_after(self, position: int, limit: int) -> list[Entry]:
         """Return the next committed entries to publish, of all tables, in order."""
-        if self._unpublished:  # from a file that was set aside
-            self._unpublished = [entry for entry in self._unpublished if entry.position > position]
-        if self._unpublished:
-            return self._unpublished[:limit]
-        if position >= self._recent_after:
-            recent = self._recent
-            first = bisect_right(recent, position, key=_position)
-            return list(islice(recent, first, first + limit))
+        recent = self._to_publish.after(position, limit)
+        if recent is not None:
+            return recent
         try:
-            events = self._ask(lambda reader: reader.events_after(position, limit))
+            events = self.ask(lambda reader: reader.events_after(position, limit))
         except JournalUnusableError as error:
-            self._note_unread(str(error))
+            if (damage := self._to_publish.note_unread(str(error))) is not None:
+                self.report_damage(self.id, damage)
             raise
-        self._unread_since = None
+        self._to_publish.note_read()
         return events
-
-    def _note_unread(self, error: str) -> None:
-        """Replace the file if the entries to publish cannot be read for too long."""
-        now = clock.monotonic()
-        self._unread_since = self._unread_since or now
-        if now - self._unread_since > PUBLISH_READ_TIMEOUT_SECONDS:
-            self._unread_since = None
-            self.report_damage(
-                self.id,
-                f"the entries to publish could not be read for {PUBLISH_READ_TIMEOUT_SECONDS:.0f} "
-                f"s: {error}",
-            )
-
-    def events_of_boot(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
-        """Return the committed events of one table and boot after the number ``after_seq``."""
-        return self._ask(lambda reader: reader.events_of_boot(table, boot, after_seq, limit))
-
-    def events_since(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
-        """Return the committed events of one table after one of them, also those of later boots."""
-        return self._ask(lambda reader: reader.events_since(table, boot, after_seq, limit))
 
     def saved_state(self, table: str) -> bytes | None:
         """Return the latest state of a table, or None."""
-        return self._ask(lambda reader: reader.saved_state(table))
-
-    def unreported(self, table: str) -> RestoredBackup | HandOver | None:
-        """Return the first of :meth:`all_unreported`, or None."""
-        return next(iter(self.all_unreported(table)), None)
-
-    def all_unreported(self, table: str) -> tuple[RestoredBackup | HandOver, ...]:
-        """Return what the table has not reported yet: the restore of a backup, then the hand-over
-        from another daemon.
-        """
-        points = [point for point in (self.restored, self.hand_over) if point is not None]
-        if not points:
-            return ()
-        saved = self._ask(lambda reader: reader.saved_position(table))
-        return tuple(point for point in points if saved <= point.through)
+        return self.ask(lambda reader: reader.saved_state(table))
 
     def head(self) -> int:
         """Return the position of the last committed entry; 0 without one."""
@@ -289,19 +233,7 @@ class Journal:
 
     def latest(self, kind: Kind | None = None) -> Entry | None:
         """Return the last committed entry, or the last one of a kind."""
-        return self._ask(lambda reader: reader.latest(kind))
-
-    def recent_inputs(self, text: bytes, among: int) -> list[bytes]:
-        """Return the inputs that contain ``text``, among the last ``among`` entries."""
-        return self._ask(lambda reader: reader.recent_inputs(text, among))
-
-    def hash_at(self, position: int) -> bytes | None:
-        """Return the hash of the entry at that position, if it is in the file."""
-        return self._ask(lambda reader: reader.hash_at(position))
-
-    def recomputed_hashes(self, positions: Sequence[int]) -> list[ChainHead]:
-        """Return the recomputed hashes of those of these entries that are in the file."""
-        return self._ask(lambda reader: reader.recomputed_hashes(positions))
+        return self.ask(lambda reader: reader.latest(kind))
 
     def check_foreign_writes(self, on_foreign: Callable[[], None]) -> None:
         """Check by the writer whether another program has written to the file since the last
@@ -309,7 +241,7 @@ class Journal:
         """
         self._writer.put(ForeignWriteCheck(on_foreign))
 
-    def _ask(self, question: Callable[[JournalReader], _Result]) -> _Result:
+    def ask(self, question: Callable[[JournalReader], _Result]) -> _Result:
         """Read from the file. After an error the writer checks it for damage, unless the disk only
         failed to return it. Raises :class:`JournalUnusableError`.
         """
@@ -352,10 +284,8 @@ class Journal:
         """Continue with another file. Runs in the event loop, so the change is atomic for it."""
         old, self._reader = self._reader, new.reader
         self.id, self._head, self.set_aside = new.id, new.head, new.aside
-        self._unpublished, self.lost = new.unpublished.entries, new.unpublished.lost
-        self._recent.clear()
-        self._recent_after = new.head.position
-        self._unread_since = None
+        self._to_publish = EntriesToPublish(new.head.position, new.unpublished.entries)
+        self.lost = new.unpublished.lost
         with suppress(sqlite3.Error):
             old.close()
         if self.on_aside is not None:
@@ -372,9 +302,7 @@ class Journal:
         if head is not None:
             self._head = head
         if published:
-            self._recent.extend(published)
-            while len(self._recent) > RECENT_ENTRIES:
-                self._recent_after = self._recent.popleft().position
+            self._to_publish.add(published)
             self.on_commit()
         for future, outcome in outcomes:
             if future is None or future.done():  # cancelled: no one waits for it

@@ -100,7 +100,11 @@ class JournalUpkeep:
         self.sealed = clock.wall()
         """When all days that are over were last sealed; initially the start."""
         self._log = structlog.get_logger()
-        self._checkpoint_signer.detect_cut(journal.id, journal.checkpoint(), journal.hash_at)
+        self._checkpoint_signer.detect_cut(
+            journal.id,
+            journal.checkpoint(),
+            lambda position: journal.ask(lambda reader: reader.hash_at(position)),
+        )
         self._configuration = configuration
         self._check_clock()
         self._append_boot(continues=False)

@@ -38,6 +38,7 @@ from controller.rulebooks.chapters import chapter, head
 from controller.service.health import STUCK_SECONDS
 from controller.service.identities import configured_identity, plate, usb_identity
 from controller.service.keys import card_cipher
+from controller.tables.after_restore import unreported
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.stages import Stages
 from controller.tables.table import Table
@@ -140,8 +141,7 @@ class TableBuilder:
             about=about,
             unsigned=people is not None and people.required == "accept-the-risk",
             over=any(
-                isinstance(identity, HandOver)
-                for identity in self._journal.all_unreported(table.id)
+                isinstance(identity, HandOver) for identity in unreported(self._journal, table.id)
             ),
         )
 

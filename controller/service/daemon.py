@@ -52,6 +52,7 @@ from controller.service.signals import handled_signals
 from controller.service.signed_before import tokens
 from controller.service.systemd_notify import notify, watchdog_interval
 from controller.service.time_watch import TimeWatch
+from controller.tables.after_restore import unreported
 from controller.tables.runner import TableRunner
 from controller.tables.stages import Stages
 
@@ -209,7 +210,7 @@ class Daemon:
             standby=tenure,
         )
         unpublished = {
-            table.id: self._journal.all_unreported(table.id) for table in configuration.table
+            table.id: unreported(self._journal, table.id) for table in configuration.table
         }
         for table in configuration.table:
             self._places[table.id] = self._builder.build_place(table)

@@ -26,7 +26,9 @@ def tokens(journal: Journal) -> Iterator[str]:
     """Yield the tokens of signed commands, executed or refused. Those of tables with face-down
     cards are sealed, and not included. Raises ``JournalUnusableError``.
     """
-    for body in journal.recent_inputs(b'"token":"', MAX_SEARCHED_ENTRIES):
+    for body in journal.ask(
+        lambda reader: reader.recent_inputs(b'"token":"', MAX_SEARCHED_ENTRIES)
+    ):
         try:
             item = _decoder.decode(body)
         except (ValueError, RecursionError):

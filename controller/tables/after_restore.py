@@ -6,6 +6,7 @@ import math
 
 from common.contract.times import parse_utc
 from common.readings import JournalRestore
+from controller.journal.journal import Journal
 from controller.journal.setup import HandOver, RestoredBackup
 
 MIN_SESSION_JUMP = 1000
@@ -57,3 +58,14 @@ def restore_reading(
         read=point.readings.get(table, 0),
         jump=UNRECORDED_SESSION_JUMP + jump if point.forgotten else jump,
     )
+
+
+def unreported(journal: Journal, table: str) -> tuple[RestoredBackup | HandOver, ...]:
+    """Return what a table has not reported yet: the restore of a backup, then the hand-over from
+    another daemon.
+    """
+    points = [point for point in (journal.restored, journal.hand_over) if point is not None]
+    if not points:
+        return ()
+    saved = journal.ask(lambda reader: reader.saved_position(table))
+    return tuple(point for point in points if saved <= point.through)

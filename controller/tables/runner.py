@@ -25,7 +25,7 @@ from common.readings import AnyReading, Reading
 from controller.journal.journal import Journal
 from controller.journal.mono import age_ns, now_ns
 from controller.journal.setup import HandOver, StartReason, table_start
-from controller.tables.after_restore import restore_reading
+from controller.tables.after_restore import restore_reading, unreported
 from controller.tables.byte_trace import ByteCounts, ByteTrace
 from controller.tables.device_links import OUTAGE_REASON, RESTART_REASON
 from controller.tables.saved_state import Snapshot
@@ -399,8 +399,7 @@ class TableRunner:
         """Return the readings for the time that the table missed: first restores and hand-overs."""
         at, id = self.clock(), self.table.id  # noqa: A001
         first = [
-            restore_reading(point, id, at, clock.wall())
-            for point in self._journal.all_unreported(id)
+            restore_reading(point, id, at, clock.wall()) for point in unreported(self._journal, id)
         ]
         return [*first, *self.table.gap(at, reason)]
 

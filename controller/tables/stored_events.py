@@ -25,8 +25,12 @@ class StoredEvents:
         """Return stored events, marked historical, oldest first: as many as fit into ``room``
         bytes, but at least one.
         """
-        find = self._journal.events_since if wanted.onward else self._journal.events_of_boot
-        entries = find(self._table, wanted.boot, wanted.first - 1, wanted.limit)
+        start = self._table, wanted.boot, wanted.first - 1, wanted.limit
+        entries = self._journal.ask(
+            lambda reader: (
+                reader.events_since(*start) if wanted.onward else reader.events_of_boot(*start)
+            )
+        )
         if wanted.to is not None and not wanted.onward:
             entries = [entry for entry in entries if entry.seq <= wanted.to]
         fitting = [
@@ -44,5 +48,5 @@ class StoredEvents:
         """Return the chain of the journal entries that a recall asks for."""
         return tuple(
             ChainLink(head.position, head.hash.hex())
-            for head in self._journal.recomputed_hashes(wanted.positions)
+            for head in self._journal.ask(lambda reader: reader.recomputed_hashes(wanted.positions))
         )

@@ -42,7 +42,7 @@ from controller.proof.outcome import ProofOutcome
 from controller.proof.sealing import seal
 from controller.proof.segment import folder as days_of
 from controller.proof.verify import verify
-from controller.tables.after_restore import MIN_SESSION_JUMP
+from controller.tables.after_restore import MIN_SESSION_JUMP, unreported
 from controller.tables.table import MAX_READINGS_PER_SESSION
 from tests.controller.proof.test_references import PUNTO_BANCA, SURVEILLANCE, draw, start, unseal
 from tests.support.journal.premises import Premises, entries, evening
@@ -239,12 +239,12 @@ async def test_every_table_reports_the_restore_once_also_a_table_added_later(hou
     house.restore(house.back_up(), set_aside=True)
     with closing(Journal(house.journal)) as journal:
         assert journal.restored is not None
-        assert journal.unreported("r1") == journal.unreported("r9") == journal.restored
+        assert unreported(journal, "r1") == unreported(journal, "r9") == (journal.restored,)
     running = Premises(house.journal, at=2000.0)
     await running.end()
     with closing(Journal(house.journal)) as journal:
-        assert journal.unreported("r1") is None
-        assert journal.unreported("r9") is not None
+        assert unreported(journal, "r1") == ()
+        assert unreported(journal, "r9") == (journal.restored,)
 
 
 async def test_a_table_with_hidden_cards_continues_without_complaint(

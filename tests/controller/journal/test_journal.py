@@ -66,7 +66,7 @@ async def test_resolved_records_are_stored(path: Path) -> None:
 
 
 async def test_records_of_several_tables_keep_their_order(path: Path) -> None:
-    with closing(Journal(path)) as journal:
+    with closing(Journal(path)) as journal, closing(journal.open_reader()) as reader:
         waiting = [
             journal.append(record(n, table=table))
             for n in range(1, 400)
@@ -78,7 +78,7 @@ async def test_records_of_several_tables_keep_their_order(path: Path) -> None:
         for table in ("t1", "t2", "t3"):
             assert [e.seq for e in events if e.table == table] == list(range(1, 799))
             assert journal.saved_state(table) == b"state 399"
-        assert [e.seq for e in journal.events_of_boot("t2", "b1", 790, 5)] == [
+        assert [e.seq for e in reader.events_of_boot("t2", "b1", 790, 5)] == [
             791,
             792,
             793,
@@ -86,19 +86,19 @@ async def test_records_of_several_tables_keep_their_order(path: Path) -> None:
             795,
         ]
         assert [e.position for e in journal.events_after(3, 3)] == [5, 6, 8]
-        assert journal.events_of_boot("t2", "other boot", 0, 5) == []
+        assert reader.events_of_boot("t2", "other boot", 0, 5) == []
 
 
 async def test_events_onward_are_those_of_later_boots_too(path: Path) -> None:
-    with closing(Journal(path)) as journal:
+    with closing(Journal(path)) as journal, closing(journal.open_reader()) as reader:
         for boot in ("b1", "b2", "b3"):
             for table in ("t1", "t2"):
                 await journal.append(record(1, table=table, boot=boot))
-        onward = [(e.boot, e.seq) for e in journal.events_since("t2", "b1", 1, 100)]
+        onward = [(e.boot, e.seq) for e in reader.events_since("t2", "b1", 1, 100)]
         assert onward == [("b1", 2), ("b2", 1), ("b2", 2), ("b3", 1), ("b3", 2)]
-        assert [(e.boot, e.seq) for e in journal.events_since("t2", "b2", 0, 3)] == onward[1:4]
-        assert journal.events_since("t2", "b3", 2, 100) == []
-        assert len(journal.events_since("t2", "other boot", 7, 100)) == 6
+        assert [(e.boot, e.seq) for e in reader.events_since("t2", "b2", 0, 3)] == onward[1:4]
+        assert reader.events_since("t2", "b3", 2, 100) == []
+        assert len(reader.events_since("t2", "other boot", 7, 100)) == 6
 
 
 async def test_the_chain_continues_after_a_restart(path: Path) -> None:

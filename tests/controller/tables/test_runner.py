@@ -310,5 +310,8 @@ async def test_a_runner_that_was_ended_stores_nothing_and_the_next_continues(
         new = make_runner(journal)
         await new.drain()
         await new.execute(session())
-        numbers = [event.seq for event in journal.events_of_boot("r1", "b1", 0, 100)]
+        numbers = [
+            event.seq
+            for event in journal.ask(lambda reader: reader.events_of_boot("r1", "b1", 0, 100))
+        ]
         assert numbers == [*range(1, new.table.seq + 1)]
