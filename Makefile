@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-all test-rest steady world test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs deb deb-test vm format pins clean
+.PHONY: help demo check test test-all test-rest steady world counts test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs deb deb-test vm format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
@@ -26,6 +26,7 @@ help:
 	@echo "make bench    decoding speed and latency beside other programs (ARGS=scale and others: docs/engineer/performance.md)"
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
 	@echo "make ledgers  what the jackpot controller stores and publishes in worlds, at the commit BASE=... and in this checkout"
+	@echo "make counts   the classes with most methods, the longest files, and files that import each other: a test holds their bounds"
 	@echo "make pictures the pictures of the documents anew"
 	@echo "make docs     the site of the pages in docs/, to be read and searched without a network: build/site/index.html"
 	@echo "make deb      the Debian package of this commit, in build/, for this Debian or RELEASE=12 or 13 (docs/technician/install.md)"
@@ -65,6 +66,9 @@ steady: .venv/installed-dev
 # The daemon in a simulated world: SEED=7 replays one; HOURS=5000 (of tables) or ARGS="--seeds 1000" looks for more.
 world: .venv/installed-dev
 	@$(BIN)/python -m tests.world $(if $(SEED),--seed $(SEED)) $(if $(HOURS),--total $(HOURS)) $(ARGS)
+
+counts: .venv/installed-dev
+	@$(BIN)/python -m tests.project.counts
 
 test-seconds: .venv/installed-dev
 	@tests/debian-packages

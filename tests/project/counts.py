@@ -1,0 +1,122 @@
+"""Counts what may not grow without end: ``make counts`` prints it, and a test holds the bounds.
+
+A class has at most 25 methods of its own. A file has at most 500 lines, unless a comment above its
+imports states why it is longer: ``# Long: ...``. No file imports itself through others, not even
+for types alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("common", "devices", "controller", "simulators", "subscribers", "benchmarks")
+MAX_METHODS, MAX_LINES = 25, 500
+REASON = "# Long: "
+
+
+class Source(NamedTuple):
+    """One file. ``module``: its dotted name; ``path``: from the root of the project."""
+
+    module: str
+    path: str
+    lines: int
+    tree: ast.Module
+    explained: bool
+    """True if the file states why it is long."""
+
+    def classes(self) -> Iterator[tuple[str, int]]:
+        """Yield the name of each class, and the number of its own methods."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ClassDef):
+                yield node.name, sum(map(_is_function, node.body))
+
+
+def _is_function(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+def sources(root: Path = ROOT) -> dict[str, Source]:
+    """Return every file of the program by its dotted name."""
+    found = {}
+    for path in sorted(each for package in PACKAGES for each in (root / package).rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        text = path.read_text()
+        found[module] = Source(
+            module,
+            str(path.relative_to(root)),
+            text.count("\n"),
+            ast.parse(text),
+            explained=f"\n{REASON}" in text.partition("\nfrom __future__")[0],
+        )
+    return found
+
+
+def imports(files: Mapping[str, Source]) -> dict[str, set[str]]:
+    """Return the files that each file imports, anywhere in it."""
+    graph: dict[str, set[str]] = {}
+    for name, source in files.items():
+        modules: set[str] = set()
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Import):
+                modules |= {each.name for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module is not None:
+                inner = {f"{node.module}.{each.name}" for each in node.names}
+                modules |= inner & files.keys() or {node.module}
+        graph[name] = modules & files.keys() - {name}
+    return graph
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """Return the sets of files that import each other, found by Tarjan's algorithm."""
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(file: str) -> None:
+        order[file] = lowest[file] = len(order)
+        stack.append(file)
+        for other in sorted(graph[file]):
+            if other not in order:
+                visit(other)
+            if other in stack:
+                lowest[file] = min(lowest[file], lowest[other])
+        if lowest[file] == order[file]:
+            at = stack.index(file)
+            circle = sorted(stack[at:])
+            del stack[at:]
+            if len(circle) > 1:
+                found.append(circle)
+
+    for file in graph:
+        if file not in order:
+            visit(file)
+    return found
+
+
+def main() -> None:
+    """Print the longest files, the classes with most methods, and the circles."""
+    files = sources()
+    say = sys.stdout.write
+    say(f"{len(files)} files; longer than {MAX_LINES} lines:\n")
+    for source in sorted(files.values(), key=lambda each: -each.lines):
+        if source.lines > MAX_LINES:
+            say(f"  {source.lines:5} {source.path}{' (states why)' if source.explained else ''}\n")
+    classes = [(n, s.path, name) for s in files.values() for name, n in s.classes()]
+    say(f"{len(classes)} classes; more than {MAX_METHODS - 5} methods:\n")
+    for count, path, name in sorted(classes, reverse=True):
+        if count > MAX_METHODS - 5:
+            say(f"  {count:5} {name} ({path})\n")
+    say("files that import each other:\n")
+    for circle in circles(imports(files)) or [["none"]]:
+        say(f"  {' '.join(circle)}\n")
+
+
+if __name__ == "__main__":
+    main()
