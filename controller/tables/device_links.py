@@ -26,7 +26,7 @@ from common.readings import (
     LinkUp,
 )
 from controller.games.roles import allow_role, roles_for_device
-from controller.tables.record import TableRecord
+from controller.tables.facts import TableFacts
 
 RESTART_REASON = "restart"
 """Reason for marking every device as lost when a table is resumed; raises no separate alert."""
@@ -88,7 +88,7 @@ def link_state(reading: object) -> tuple[LinkState, str | None] | None:
 
 
 def link_events(
-    reading: Any, time: str, record: TableRecord, garbage: dict[str, int], *, face_down: bool
+    reading: Any, time: str, facts: TableFacts, garbage: dict[str, int], *, face_down: bool
 ) -> Iterable[AnyEvent]:
     """Yield the table's own events for a reading of a link, and note the state of the link and the
     bytes of ``garbage`` by device.
@@ -102,14 +102,14 @@ def link_events(
         state, detail = link
         if face_down and isinstance(reading, LinkUnintelligible):
             detail = "no frame among its bytes"  # their number may depend on a card
-        was, alert = record.devices.get(device), link_alert(device)
+        was, alert = facts.devices.get(device), link_alert(device)
         if was and was.state == state and (state != "lost" or was.detail == detail):
             return  # unchanged
-        record.devices[device] = DeviceLink(state, time, detail)
+        facts.devices[device] = DeviceLink(state, time, detail)
         yield DeviceState(device=device, state=state, detail=detail)
         if state == "open":
             if (
-                (current_alert := record.alerts.get(alert)) and current_alert.what != "link.open"
+                (current_alert := facts.alerts.get(alert)) and current_alert.what != "link.open"
             ):  # not at a start, and not again after a restart
                 yield AlertRaised(
                     alert=alert,
@@ -120,5 +120,5 @@ def link_events(
                 )
         elif state != "up" and detail != RESTART_REASON:
             yield AlertRaised(alert=alert, what=f"link.{state}", device=device, detail=detail)
-        elif state == "up" and record.alerts.get(alert):
+        elif state == "up" and facts.alerts.get(alert):
             yield AlertCleared(alert=alert)

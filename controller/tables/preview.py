@@ -12,7 +12,7 @@ from common.contract.commands import RoundVoid as VoidOrder
 from common.contract.events import AnyEvent, RoundResult, RoundVoid
 from common.contract.refusals import RejectedError
 from common.people.two_persons import CommandSubject
-from controller.tables.record import TableRecord
+from controller.tables.facts import TableFacts
 
 RESULT_FIELDS = ("number", "winner", "dice")
 """Command fields in which a person enters a result."""
@@ -23,13 +23,13 @@ Step = Callable[[Any], tuple[Any, tuple[AnyEvent, ...]]]
 def affected_rounds(
     command: ResultCorrect | RoundConfirm | VoidOrder,
     step: Step,
-    record: TableRecord,
+    facts: TableFacts,
     *,
     session: int,
     seq_at_start: int,
 ) -> CommandSubject:
     """Return the rounds of a command. ``session``: the open one, or 0; ``seq_at_start``: number of
-    the last event before the record began. Raises :class:`RejectedError` if the command would be
+    the last event before those facts began. Raises :class:`RejectedError` if the command would be
     refused.
 
     A device counts as having seen a result if the round could be confirmed without entering it.
@@ -38,13 +38,13 @@ def affected_rounds(
     about = CommandSubject(
         session=session,
         rounds=tuple(
-            (number, record.last_events.get(number, seq_at_start))
+            (number, facts.last_events.get(number, seq_at_start))
             for number in sorted({event.round for event in events if event.round})
         ),
     )
     if isinstance(command, VoidOrder):
         voided = {event.round for event in events if isinstance(event, RoundVoid)}
-        return replace(about, has_result=not voided.isdisjoint(record.result_events))
+        return replace(about, has_result=not voided.isdisjoint(facts.result_events))
     if isinstance(command, ResultCorrect):
         return about
     entered = next(

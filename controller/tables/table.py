@@ -54,6 +54,7 @@ from controller.tables.device_links import (
     link_alert,
     link_events,
 )
+from controller.tables.facts import TableFacts
 from controller.tables.identities import (
     KnownDevice,
     identity_alert,
@@ -61,7 +62,6 @@ from controller.tables.identities import (
     service_event,
 )
 from controller.tables.preview import affected_rounds
-from controller.tables.record import TableRecord
 from controller.tables.restored import restored_event
 from controller.tables.saved_state import (
     FOREIGN_STATE_REASON,
@@ -141,7 +141,7 @@ class Table:
         self._about = about
         self._state = game.begin()
         self._time = ""
-        self._record = TableRecord()
+        self._facts = TableFacts()
         self._fault: str | None = None
         self._pending_events: list[AnyEvent] = []
         self._checked_entries: Any = None
@@ -151,7 +151,7 @@ class Table:
             names={**names, "simulated": simulated},
             game=game,
             about=about,
-            record=self._record,
+            facts=self._facts,
             unsigned=unsigned,
         )
         if saved is not None:
@@ -175,22 +175,22 @@ class Table:
         """
         own_events: list[AnyEvent] = []
         game_events: tuple[AnyEvent, ...] = ()
-        state, record = self._state, self._record
+        state, facts = self._state, self._facts
         before = state
         if dealt := self._game.face_down:
             item = self.numbered(item)
         if isinstance(item, AlertAcknowledge):
-            own_events = [acknowledge(item, record.alerts)]
+            own_events = [acknowledge(item, facts.alerts)]
         elif isinstance(item, StaffOn | StaffOff):
             stopped = self._fault or self.halted
             arrival = staff_event(
-                item, self._record.staff, is_open=self._record.open, stopped=stopped
+                item, self._facts.staff, is_open=self._facts.open, stopped=stopped
             )
             own_events = [replace(arrival, session=self._topics.show(self._state).session)]
         elif isinstance(item, DeviceService):
             event = service_event(item, self._about.devices, self.halted)
             event = replace(event, session=self._topics.show(self._state).session)
-            own_events = [event, *settled_by_service(item, record.alerts)]
+            own_events = [event, *settled_by_service(item, facts.alerts)]
         elif isinstance(item, DeviceIdentity):
             own_events = self._on_identity(item)
         elif isinstance(item, CommandRefused):
@@ -206,7 +206,7 @@ class Table:
         elif isinstance(item, Command):
             state, game_events = self._on_command(item)
         else:
-            own_events = [*link_events(item, time, record, self.garbage, face_down=dealt)]
+            own_events = [*link_events(item, time, facts, self.garbage, face_down=dealt)]
             if isinstance(item, DeviceReport) and not dealt:
                 own_events += self._on_identity(item)
             state, game_events = self._on_reading(item)
@@ -257,7 +257,7 @@ class Table:
         return affected_rounds(
             command,
             self._on_command,
-            self._record,
+            self._facts,
             session=self.session if self.is_open else 0,
             seq_at_start=self._seq_at_start,
         )
@@ -265,7 +265,7 @@ class Table:
     @property
     def is_open(self) -> bool:
         """True if a session is open."""
-        return self._record.open
+        return self._facts.open
 
     @property
     def session(self) -> int:
@@ -296,7 +296,7 @@ class Table:
         """
         lost = [
             LinkLost(at=at, device=device, reason=reason)
-            for device in sorted({*self._record.devices, *self._about.devices})
+            for device in sorted({*self._facts.devices, *self._about.devices})
         ]
         if self.linked is not None:
             unknown = JackpotStanding(at=at, jackpot=self.linked, in_play=False, why="unheard")
@@ -329,13 +329,13 @@ class Table:
             seq=self.seq,
             readings=self.readings,
             time=self._time,
-            open=self._record.open,
-            devices=self._record.devices.copy(),
-            alerts=self._record.alerts.copy(),
-            result=self._record.result,
-            holds=self._record.result_events.copy(),
-            staff=self._record.staff,
-            identities=self._record.identities,
+            open=self._facts.open,
+            devices=self._facts.devices.copy(),
+            alerts=self._facts.alerts.copy(),
+            result=self._facts.result,
+            holds=self._facts.result_events.copy(),
+            staff=self._facts.staff,
+            identities=self._facts.identities,
             time_bound=msgspec.UNSET if self.time_bound == NO_TIME_BOUND else self.time_bound,
         )
 
@@ -362,15 +362,15 @@ class Table:
             face_down=self.face_down,
             over=over,
         )
-        record = self._record
+        facts = self._facts
         self._time, self.time_bound = saved.time, saved.time_bound
-        record.restore(saved, self._about.devices, face_down=self.face_down)
+        facts.restore(saved, self._about.devices, face_down=self.face_down)
         # A restart ends a fault; a device that is no longer configured cannot be missing.
         obsolete = {
             FAULT_ALERT_ID,
             ANEW_ALERT_ID,
-            *(link_alert(device) for device in saved.devices.keys() - record.devices.keys()),
-            *(identity_alert(each) for each in saved.identities.keys() - record.identities.keys()),
+            *(link_alert(device) for device in saved.devices.keys() - facts.devices.keys()),
+            *(identity_alert(each) for each in saved.identities.keys() - facts.identities.keys()),
         }
         self._pending_events = [
             AlertCleared(alert=alert)
@@ -416,8 +416,8 @@ class Table:
     ) -> tuple[KnownDevice | None, list[AnyEvent]]:
         if reading.device not in self._about.devices:
             return None, []
-        alerted = self._record.alerts.get(identity_alert(reading.device)) is not None
-        return on_identity(reading, self._record.identities, alerted=alerted)
+        alerted = self._facts.alerts.get(identity_alert(reading.device)) is not None
+        return on_identity(reading, self._facts.identities, alerted=alerted)
 
     def _on_identity(self, reading: DeviceIdentity | DeviceReport) -> list[AnyEvent]:
         """Process an identity that a device reports. At a table with face-down cards only the
@@ -425,7 +425,7 @@ class Table:
         """
         known, events = self._check_identity(reading)
         if known is not None:
-            self._record.identities = {**self._record.identities, reading.device: known}
+            self._facts.identities = {**self._facts.identities, reading.device: known}
         return events
 
     def _on_restore(self, restore: JournalRestore) -> tuple[Any, list[AnyEvent]]:
@@ -441,7 +441,7 @@ class Table:
             )
         raised = self._state.alerts
         event = restored_event(restore, self._state, shown, is_open=self.is_open, last=last)
-        cleared = (AlertCleared(alert=each) for each in raised if self._record.alerts.get(each))
+        cleared = (AlertCleared(alert=each) for each in raised if self._facts.alerts.get(each))
         begun: GameState = self._game.begin()
         return replace(begun, session=last), [event, *cleared]
 
@@ -452,7 +452,7 @@ class Table:
             return ()
         self._checked_entries = entries
         shown = self._topics.show(state)
-        return unresolved_alert(shown, self._record.alerts, self._game.settled_by)
+        return unresolved_alert(shown, self._facts.alerts, self._game.settled_by)
 
     def _is_confidential(self, before: Any, item: Input, events: tuple[AnyEvent, ...]) -> bool:
         """True if an input is for surveillance only. ``before``: the state before it; ``events``:
@@ -484,8 +484,8 @@ class Table:
         )
         if self.time_bound != NO_TIME_BOUND:
             event = replace(event, time_bound=self.time_bound)
-        event = self._record.prepare(event)
-        self._record.apply(event)
+        event = self._facts.prepare(event)
+        self._facts.apply(event)
         return event
 
 

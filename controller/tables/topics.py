@@ -17,7 +17,7 @@ from common.contract.commands import (
 from common.contract.retained import About, History, Info, ShoeTopic, State, Status
 from common.contract.shown import FROM_A_SHOE, AnyShown
 from controller.games.game import Game
-from controller.tables.record import TableRecord
+from controller.tables.facts import TableFacts
 
 UNRESOLVED_ALERT_ID = "round-unresolved"
 """Id of the alert for rounds without a result. It is raised again when the set of such rounds
@@ -36,13 +36,13 @@ class TableTopics:
         names: dict[str, Any],
         game: Game,
         about: About,
-        record: TableRecord,
+        facts: TableFacts,
         unsigned: bool,
     ) -> None:
         self._names = names
         self._game = game
         self._about = about
-        self._record = record
+        self._facts = facts
         self._unsigned = unsigned
         self._game_commands: tuple[Any, tuple[str, ...]] = (None, ())
         """Cache: a state, and the commands that the game accepts in it."""
@@ -64,7 +64,7 @@ class TableTopics:
         ``time``: those of the last event; ``fault``: why the game failed; ``halted``: why nothing
         can be stored.
         """
-        names, record, encode = self._names, self._record, msgspec.json.encode
+        names, facts, encode = self._names, self._facts, msgspec.json.encode
         shown = self.show(game_state)
         stopped = fault or halted
         state = State(
@@ -73,10 +73,10 @@ class TableTopics:
             seq=seq,
             time=time,
             fault=stopped,
-            devices=record.devices,
-            alerts=tuple(alert for alert, open_ in record.alerts.items() if open_),
+            devices=facts.devices,
+            alerts=tuple(alert for alert, open_ in facts.alerts.items() if open_),
             shown=shown,
-            staff={**record.staff},
+            staff={**facts.staff},
             takes=() if halted else self._accepted_commands(game_state, works=fault is None),
             unsigned=self._unsigned,
         )
@@ -84,7 +84,7 @@ class TableTopics:
         return {
             "info": self._body("info", self._about, lambda: Info(**names, about=self._about)),
             "state": encode(state),
-            "result": self._body("result", record.result, lambda: record.result),
+            "result": self._body("result", facts.result, lambda: facts.result),
             "history": self._body(
                 "history",
                 entries or shown.session,  # the history of a session begins without entries
@@ -99,22 +99,22 @@ class TableTopics:
             ),
             **{
                 f"alert/{alert}": encode(open_) if open_ else None
-                for alert, open_ in record.alerts.items()
+                for alert, open_ in facts.alerts.items()
             },
         }
 
     def _accepted_commands(self, game_state: Any, *, works: bool) -> tuple[str, ...]:
         """Return the commands that the table accepts now. ``works``: the game has not failed."""
-        record = self._record
+        facts = self._facts
         if self._game_commands[0] is not game_state:
             self._game_commands = (game_state, self._game.takes(game_state))
-        unseen = any(open_ and not open_.acknowledged_by for open_ in record.alerts.values())
-        is_open = record.open and works
+        unseen = any(open_ and not open_.acknowledged_by for open_ in facts.alerts.values())
+        is_open = facts.open and works
         return (
             *(self._game_commands[1] if works else ()),
             *((tag_of(AlertAcknowledge),) if unseen else ()),
             *((tag_of(StaffOn),) if is_open else ()),
-            *((tag_of(StaffOff),) if is_open and record.staff else ()),
+            *((tag_of(StaffOff),) if is_open and facts.staff else ()),
             *((tag_of(DeviceService),) if self._about.devices else ()),
         )
 
@@ -126,10 +126,10 @@ class TableTopics:
         return known[1]
 
     def _status(self, shown: AnyShown) -> Status:
-        devices = self._record.devices
+        devices = self._facts.devices
         known = {*devices, *self._about.devices}
         if any(device not in devices or devices[device].state != "up" for device in known):
             return "stale"
-        if shown.asks or self._record.alerts.get(UNRESOLVED_ALERT_ID):
+        if shown.asks or self._facts.alerts.get(UNRESOLVED_ALERT_ID):
             return "waiting"
-        return "open" if self._record.open else "closed"
+        return "open" if self._facts.open else "closed"

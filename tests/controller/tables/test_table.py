@@ -44,7 +44,7 @@ from common.readings import (
     WheelNumber,
 )
 from controller.games.games import make_game
-from controller.tables.record import MAX_CORRECTABLE_RESULTS
+from controller.tables.facts import MAX_CORRECTABLE_RESULTS
 from controller.tables.saved_state import FOREIGN_STATE_REASON, UnrestorableStateError
 from controller.tables.table import Table
 from tests.controller.tables.counting import FAILING_NUMBER, Counting

@@ -35,7 +35,7 @@ about an older round expires.
 """
 
 
-class TableRecord:
+class TableFacts:
     """Session, devices, staff, alerts and results of a table."""
 
     def __init__(self) -> None:
