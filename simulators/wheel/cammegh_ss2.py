@@ -100,17 +100,15 @@ class SlingshotSS2:
         self._sent: list[Timed] = []
         self._replies: list[tuple[float, int, str]] = []
         self._answered = 0
-        self._rounds = 0
+        self.rounds = 0
+        """Number of games whose state 5 has ended."""
+        self.awaits_start = False
+        """True if the wheel is in state 2 and waits for the host or the croupier's key."""
         self._received = bytearray()
         self.asked_at = -inf
         self._power_on(0.0, 0.0)
 
     # the device contract
-
-    @property
-    def rounds(self) -> int:
-        """Number of games whose state 5 has ended."""
-        return self._rounds
 
     @property
     def deadline(self) -> float:
@@ -195,11 +193,6 @@ class SlingshotSS2:
         self._scene = scene()
         self._wake = self.time
 
-    @property
-    def awaits_start(self) -> bool:
-        """Whether the wheel is in state 2 and waits for the host or the croupier's key."""
-        return self._awaits_start
-
     # the scenes
 
     def _next_scene(self) -> None:
@@ -219,7 +212,7 @@ class SlingshotSS2:
         self._push = self._mute_until
         self._replies.clear()
         self._received.clear()
-        self._awaits_start = False
+        self.awaits_start = False
         self._began = now
         self.play(lambda: self._idle(off + MUTE_SECONDS + 2.0))
 
@@ -229,7 +222,7 @@ class SlingshotSS2:
         """
         self.state = 6
         self.warnings &= SENSOR
-        self._awaits_start = False
+        self.awaits_start = False
         yield attended_after if self.attended and not self.mode & USER_START else inf
         return self.starting
 
@@ -237,7 +230,7 @@ class SlingshotSS2:
         """State 1 after a start: the rotor speeds up and makes its turns."""
         self.state = 1
         self.warnings = 0
-        self._awaits_start = False
+        self.awaits_start = False
         self.rotor.drive(self._speed(), self.time)
         yield self.random.uniform(8.0, 10.5)
         return self._place_bets
@@ -250,7 +243,7 @@ class SlingshotSS2:
     def _place_bets(self) -> Scene:
         self.state = 2
         if self.mode & USER_START:
-            self._awaits_start = True
+            self.awaits_start = True
             yield inf
         if self.mode & DELAY_IN_2:
             yield self._delay()
@@ -261,11 +254,11 @@ class SlingshotSS2:
         """Still state 2: the rotor reverses and the ball is blown into the rim; repeated if that
         fails.
         """
-        self._awaits_start = False
+        self.awaits_start = False
         yield self.random.uniform(1.0, 2.0)
-        if self.mode & REVERSE and self._take_fault("rotor_not_reversed") is None:
+        if self.mode & REVERSE and _take(self._armed["rotor_not_reversed"]) is None:
             yield from self._reverse_rotor()
-        while self._take_fault("failed_launch") is not None:
+        while _take(self._armed["failed_launch"]) is not None:
             yield 4.0
             self.warnings |= FAILED_LAUNCH
             self.misfires += 1
@@ -284,7 +277,7 @@ class SlingshotSS2:
 
     def _ball_in_rim(self) -> Scene:
         self.state = 3
-        if self._take_fault("ball_with_rotor") is not None:
+        if _take(self._armed["ball_with_rotor"]) is not None:
             self.warnings |= WITH_ROTOR
         yield self.random.uniform(2.5, 4.5)
         # without a restart command the wheel plays on, and the table must void the spin
@@ -300,7 +293,7 @@ class SlingshotSS2:
             )
         turning = self.random.uniform(25.0, 28.0)
         yield turning * 0.4
-        removed = self._take_fault("ball_removed")
+        removed = _take(self._armed["ball_removed"])
         if removed is not None:
             self.warnings |= NOT_DETECTED
             yield min(removed, NO_BALL_STOP_SECONDS)
@@ -319,7 +312,7 @@ class SlingshotSS2:
         self.state, self.number = 5, pocket_text(pocket)
         self.wins.append(pocket)
         if not self.mode & NO_BARE_NUMBER:
-            wrong = self._take_fault("wrong_number") is not None
+            wrong = _take(self._armed["wrong_number"]) is not None
             self.send(pocket_text((pocket + 1) % pockets) if wrong else self.number)
         if self.mode & USER_START:
             yield self.random.uniform(4.0, 7.0)
@@ -328,7 +321,7 @@ class SlingshotSS2:
         else:
             yield self._delay()
         self.spin = self.spin % 256 + 1
-        self._rounds += 1
+        self.rounds += 1
         # Recorded wheels with bit 1024 and user start go from 5 to 2; according to the guide, bit
         # 1024 goes through 1. Both are supported.
         return (
@@ -349,14 +342,10 @@ class SlingshotSS2:
         yield self.rotor.drive(0.0, self.time)
         self.state = 6
         self.warnings = SENSOR
-        self._awaits_start = False
+        self.awaits_start = False
         yield seconds
         self.warnings = 0
         return lambda: self._idle(ATTENDED_AFTER_SECONDS)
-
-    def _take_fault(self, fault: str) -> float | None:
-        armed = self._armed[fault]
-        return armed.popleft() if armed else None
 
     def _speed(self) -> float:
         low, high = (float(bound) for bound in self.parameters["s"].split())
@@ -365,3 +354,8 @@ class SlingshotSS2:
     def _delay(self) -> float:
         """Rest of a game's share of the hour, in seconds."""
         return max(0.5, 3600 / int(self.parameters["h"]) - (self.time - self._began))
+
+
+def _take(armed: deque[float]) -> float | None:
+    """Return the next fault of a kind, if one is armed."""
+    return armed.popleft() if armed else None
