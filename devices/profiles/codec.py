@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from math import inf
 from typing import Any
 
@@ -24,13 +24,13 @@ from common.readings import (
 )
 from devices.codec import GREETING_SECONDS, OPENING_SECONDS, FrameProof
 from devices.pace import HandPace, SteadyPace
-from devices.profiles.checksums import ChecksumVerifier
 from devices.profiles.commands import command_bytes
-from devices.profiles.fields import LATE, UnfitFieldError, Values, decode_fields
-from devices.profiles.framing import BlockFraming, DroppedBytes, FrameCandidate, LineFraming
+from devices.profiles.fields import LATE, Values
+from devices.profiles.framing import DroppedBytes, FrameCandidate
 from devices.profiles.language import MessageSpec, Profile, ReadingSpec
+from devices.profiles.messages import FittingMessage, MessageFinder, named_groups
 from devices.profiles.patterns import compiled
-from devices.profiles.templates import conditions_hold, fill_template, make_reading, may_hide_cards
+from devices.profiles.templates import fill_template, may_hide_cards
 
 GAP = "link.gap"
 SERVER_TEXTS = (b"The line is in use, please try again later.", b"Welcome")
@@ -39,14 +39,6 @@ SERVER_TEXTS = (b"The line is in use, please try again later.", b"Welcome")
 
 FaultReading = WheelFault | ShoeFault | DiceFault
 """Readings with a beginning and an end, which ``stands`` may name."""
-
-
-class FittingMessage(msgspec.Struct, frozen=True):
-    """A message that fits a frame, with the values of all fields and the readings it produces."""
-
-    message: MessageSpec
-    values: Values
-    readings: list[tuple[ReadingSpec, AnyReading | None]]
 
 
 class ProfileCodec:
@@ -58,10 +50,8 @@ class ProfileCodec:
         self.steady = profile.steady
         self._device = device
         self._profile = profile
-        self._check = ChecksumVerifier(profile.checksum) if profile.checksum else None
-        self._find = (
-            compiled(framing.find, framing.longest, searched=True) if framing.find else None
-        )
+        self._messages = MessageFinder(profile)
+        self._check = self._messages.check
         self._harmless = [
             compiled(pattern, framing.longest) if pattern else None
             for pattern in (framing.before, framing.behind)
@@ -69,12 +59,7 @@ class ProfileCodec:
         self._resync = framing.resync.encode("latin-1")
         self._hides_cards = may_hide_cards(profile)
         self._shown = not self._hides_cards if framing.shown is None else framing.shown
-        self._expressions = {
-            message.name: compiled(message.match, framing.longest)
-            for message in profile.message
-            if message.match
-        }
-        self._stream = self._new_framing()
+        self._stream = self._messages.new_framing()
         self._pace = HandPace(device, profile.pace.draw)
         self._beat = SteadyPace(device, profile.pace.period)
         self._kept_at: float | None = None  # when bytes last arrived that may have been kept
@@ -83,7 +68,6 @@ class ProfileCodec:
         self._reported: dict[tuple[str, ...], tuple[Any, ...]] = {}
         # by message: its last readings, if they must be received twice
         self._previous: dict[str, list[AnyReading]] = {}
-        self._kept_values: Values = {}
         self._active: dict[str, dict[tuple[str, Any], FaultReading]] = {}
         self._number: int | None = None
         self._recent: deque[bytes] = deque(
@@ -91,7 +75,7 @@ class ProfileCodec:
         )
         # messages that accept any text as a frame
         self._any_text = (
-            frozenset[str]() if self._check else frozenset(self._messages_accepting(SERVER_TEXTS))
+            frozenset[str]() if self._check else frozenset(self._messages.accepting(SERVER_TEXTS))
         )
         self._greeting_until = -inf  # until then, such text may come from a device server
 
@@ -169,12 +153,13 @@ class ProfileCodec:
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
+        find = self._messages.searched
         out: list[AnyReading] = [*self._pace.burst(now)]
         for piece in self._stream.feed(data, now):
             if isinstance(piece, DroppedBytes):
                 self._drop(piece.data, now, out)
-            elif self._find is not None:
-                self._search_line(piece, self._find, now, out)
+            elif find is not None:
+                self._search_line(piece, find, now, out)
             else:
                 self._on_line(piece, now, out)
         return out
@@ -215,7 +200,7 @@ class ProfileCodec:
         out: list[AnyReading],
         harmless: re.Pattern[bytes] | None = None,
     ) -> None:
-        if self._find is not None and not data.strip():
+        if self._messages.searched is not None and not data.strip():
             return
         self.counters.damaged += 1
         shown = escape(data[:64]) if self._shown else None
@@ -228,43 +213,6 @@ class ProfileCodec:
         if not self._missed:
             self._missed = True
             out.append(LinkGap(at=now, device=self._device, lost=1))
-
-    def _new_framing(self) -> LineFraming | BlockFraming:
-        framing = self._profile.framing
-        return (
-            LineFraming(framing)
-            if framing.form == "line"
-            else BlockFraming(framing, self._is_frame)
-        )
-
-    def _messages_accepting(self, texts: Iterable[bytes]) -> Iterator[str]:
-        """Names of the messages that accept these lines of text."""
-        end = self._profile.framing.ends[:1].encode("latin-1")
-        for text in texts:
-            for piece in self._new_framing().feed(text + end, 0.0):
-                if isinstance(piece, FrameCandidate):
-                    for frame, groups in self._candidates(piece.data):
-                        fitting = self._find_message(frame, groups, cut=False, unknown=True)
-                        if fitting is not None:
-                            yield fitting.message.name
-
-    def _candidates(self, data: bytes) -> Iterator[tuple[bytes, Values]]:
-        """Possible frames in a line: the whole line, or the matches of ``find``."""
-        if self._find is None:
-            yield data, {}
-            return
-        for match in self._find.finditer(data):
-            yield match[0], named_groups(match)
-
-    def _is_frame(self, frame: bytes) -> bool:
-        """Whether a block is a frame: its checksum is correct or, without checksums, a message
-        fits.
-        """
-        return (
-            self._check.holds(frame)
-            if self._check
-            else self._find_message(frame, {}, cut=False, unknown=True) is not None
-        )
 
     def _on_frame(
         self,
@@ -279,13 +227,13 @@ class ProfileCodec:
         """Report the readings of a frame. False: it is not a frame."""
         if self._check is not None and not self._check.holds(frame):
             return False
-        fitting = self._find_message(frame, groups, cut, unknown)
+        fitting = self._messages.find(frame, groups, cut, unknown)
         if fitting is None and (self._check is None or not unknown):
             return False
         free = fitting is not None and fitting.message.name in self._any_text
         if free and now < self._greeting_until:
             return False  # text of a device server
-        proven = self._check is not None or self._find is not None
+        proven = self._check is not None or self._messages.searched is not None
         if fitting is None or fitting.message.unknown:
             self.counters.unknown += 1
         if proven or not (fitting is None or fitting.message.unknown):
@@ -295,66 +243,6 @@ class ProfileCodec:
         if fitting is not None and not self._is_copy(fitting, frame, now, out):
             self._report(fitting, frame, now, out)
         return True
-
-    def _find_message(
-        self, frame: bytes, groups: Values, cut: bool, unknown: bool
-    ) -> FittingMessage | None:
-        """Find the first message that fits. One marked unknown is tried only if no other fits."""
-        profile = self._profile
-        body = frame[profile.framing.body[0] : len(frame) + profile.framing.body[1]]
-        try:
-            common = decode_fields(
-                profile.fields,
-                body,
-                profile.separator.encode("latin-1"),
-                groups,
-                self._kept_values,
-                profile.maps,
-            )
-        except UnfitFieldError:
-            return None
-        for last in (False, True) if unknown else (False,):
-            for message in profile.message:
-                if message.unknown == last and not (message.whole and cut):
-                    try:
-                        return self._decode_message(message, body, common)
-                    except UnfitFieldError:
-                        continue
-        return None
-
-    def _decode_message(self, message: MessageSpec, body: bytes, common: Values) -> FittingMessage:
-        """Decode a frame as this message. Raises :class:`UnfitFieldError`."""
-        part = body
-        if message.part:
-            if not isinstance(common[message.part], str):
-                raise UnfitFieldError
-            part = common[message.part].encode("latin-1", "replace")
-        separator = (
-            self._profile.separator if message.separator is None else message.separator
-        ).encode("latin-1")
-        if message.length not in (None, len(part)) or not part.startswith(
-            message.starts.encode("latin-1")
-        ):
-            raise UnfitFieldError
-        if message.pieces is not None and part.count(separator) + 1 != message.pieces:
-            raise UnfitFieldError
-        values = dict(common)
-        if message.match:
-            match = self._expressions[message.name].fullmatch(part)
-            if match is None:
-                raise UnfitFieldError
-            values |= named_groups(match)
-        values = decode_fields(
-            message.fields, part, separator, values, self._kept_values, self._profile.maps
-        )
-        if not conditions_hold(message.when, message.unless, values):
-            raise UnfitFieldError
-        readings = [
-            (spec, make_reading(spec, values) if spec.reading else None)
-            for spec in (*self._profile.say, *message.say)
-            if conditions_hold(spec.when, spec.unless, values)
-        ]
-        return FittingMessage(message, values, readings)
 
     def _is_copy(
         self, fitting: FittingMessage, frame: bytes, now: float, out: list[AnyReading]
@@ -396,7 +284,7 @@ class ProfileCodec:
         elif self._kept_at == now:
             values[LATE] = True
         self.counters.late += values[LATE]
-        self._kept_values |= {
+        self._messages.kept_values |= {
             name: values[name]
             for name in self._kept_fields(fitting.message)
             if values[name] is not None
@@ -488,11 +376,3 @@ class ProfileCodec:
         late = self._pace.is_late(now, card=spec.reading in self._profile.pace.draws)
         self.counters.late += late
         return late
-
-
-def named_groups(match: re.Match[bytes]) -> Values:
-    """Return the named groups of a match as text; None for a group that did not take part."""
-    return {
-        name: None if part is None else part.decode("latin-1")
-        for name, part in match.groupdict().items()
-    }

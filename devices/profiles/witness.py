@@ -14,8 +14,9 @@ from common.places import KeyPath
 from common.readings import AnyReading
 from common.sections import Notes
 from devices.profiles.building import FrameBuilder
-from devices.profiles.codec import FittingMessage, ProfileCodec
+from devices.profiles.codec import ProfileCodec
 from devices.profiles.language import Profile, ReadingSpec
+from devices.profiles.messages import FittingMessage
 from devices.profiles.pseudo_random import PseudoRandom
 
 MAX_TRIES = 200
