@@ -25,7 +25,7 @@ from common.chain.schema import (
 )
 from common.chain.wal_index import check_space
 from common.errors import NovamasError
-from controller.journal.reader import JournalReader
+from controller.journal.reader import JournalReader, first_broken
 
 FULL_CHECK_MAX_BYTES = 1 << 26
 """Up to this size, all pages of the file are checked when it is opened. Of a larger file only the
@@ -255,8 +255,8 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
     with suppress(sqlite3.OperationalError):  # disk full: starts are only slower without the index
         connection.execute(BOOT_INDEX)
     with closing(JournalReader(path)) as reader:
-        first_broken = reader.first_broken(
-            after=max(reader.beginning().position, reader.head().position - TAIL_ENTRIES)
+        first_broken = first_broken(
+            reader, after=max(reader.beginning().position, reader.head().position - TAIL_ENTRIES)
         )
     if first_broken is not None:
         raise DamagedFileError(f"the chain does not hold at position {first_broken}")

@@ -189,7 +189,7 @@ class Journal:
 
     def cursor(self, name: str = "mqtt") -> int:
         """Return the stored position of the reader ``name``; 0 without one."""
-        return self.ask(lambda reader: reader.cursor(name))
+        return self.ask(lambda reader: reader.cursors().get(name, 0))
 
     def remove_through(self, through: int) -> None:
         """Remove the entries up to that position, in small steps. They must be in sealed segments.

@@ -60,18 +60,10 @@ class JournalReader:
         """
         return int(self.meta("base") or 0)
 
-    def aside_name(self) -> str | None:
-        """Return the name of the file that was set aside for this one, or None."""
-        return self.meta("aside")
-
     def meta(self, key: str) -> str | None:
         """Return a value of the table ``meta``, or None."""
         row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return str(row[0]) if row else None
-
-    def genesis(self) -> ChainHead:
-        """Return the start of the chain."""
-        return ChainHead(self.base(), genesis(self.id()))
 
     def head(self) -> ChainHead:
         """Return the end of the chain."""
@@ -92,7 +84,7 @@ class JournalReader:
         return (
             ChainHead(int(cut["cut"]), bytes.fromhex(cut["cut_hash"]))
             if len(cut) == 2
-            else self.genesis()
+            else genesis_of(self)
         )
 
     def hash_at(self, position: int) -> bytes | None:
@@ -133,27 +125,14 @@ class JournalReader:
         ).fetchone()
         return str(row[0])[:10] if row else None
 
-    def end_of_day(
-        self, position: int, day: str, pause: Callable[[], None] = lambda: None
-    ) -> int | None:
-        """Return the position of the last entry, after ``position``, before the first entry of a
-        day later than ``day``. None if there is no such entry yet.
-        """
-        return self._end_before("time >= ?", position, day, pause)
-
-    def end_of_future(
-        self, position: int, day: str, pause: Callable[[], None] = lambda: None
-    ) -> int | None:
-        """Return the position of the last entry, after ``position``, before the first entry of
-        ``day`` or an earlier day. None if there is no such entry yet.
-        """
-        return self._end_before("time < ?", position, day, pause)
-
-    def _end_before(
+    def end_before(
         self, condition: str, position: int, day: str, pause: Callable[[], None]
     ) -> int | None:
-        """Search in short queries with a ``pause`` after each: a long read would keep the log from
-        being truncated.
+        """Return the position of the last entry, after ``position``, before the first entry whose
+        time has this ``condition`` to the end of ``day``. None if there is no such entry yet.
+
+        The search is done in short queries with a ``pause`` after each: a long read would keep the
+        log from being truncated.
         """
         head = self.head().position
         for after in range(position, head, SEARCH_ENTRIES):
@@ -244,15 +223,8 @@ class JournalReader:
             )
         ]
 
-    def cursor(self, name: str) -> int:
-        """Return the stored position of the reader ``name``; 0 without one."""
-        row = self._connection.execute(
-            "SELECT position FROM cursor WHERE name = ?", (name,)
-        ).fetchone()
-        return int(row[0]) if row else 0
-
     def cursors(self) -> dict[str, int]:
-        """Return the stored position of each reader."""
+        """Return the stored position of each reader that has one."""
         return dict(self._connection.execute("SELECT name, position FROM cursor").fetchall())
 
     def damage(self, stop: Callable[[], bool] | None = None, steps: int = 1000) -> str | None:
@@ -299,16 +271,22 @@ class JournalReader:
         ).fetchone()
         return int(row[0]) if row else 0
 
-    def first_broken(self, after: int = 0) -> int | None:
-        """Return the first position after ``after`` at which the chain is broken, or None."""
-        expected = self.beginning()
-        if after > expected.position:
-            known_hash = self.hash_at(after)
-            if known_hash is None:
-                return after
-            expected = ChainHead(after, known_hash)
-        for entry in self.entries(expected.position):
-            if not follows(entry, expected):
-                return expected.position + 1
-            expected = ChainHead(entry.position, entry.hash)
-        return None
+
+def genesis_of(reader: JournalReader) -> ChainHead:
+    """Return the start of the chain."""
+    return ChainHead(reader.base(), genesis(reader.id()))
+
+
+def first_broken(reader: JournalReader, after: int = 0) -> int | None:
+    """Return the first position after ``after`` at which the chain is broken, or None."""
+    expected = reader.beginning()
+    if after > expected.position:
+        known_hash = reader.hash_at(after)
+        if known_hash is None:
+            return after
+        expected = ChainHead(after, known_hash)
+    for entry in reader.entries(expected.position):
+        if not follows(entry, expected):
+            return expected.position + 1
+        expected = ChainHead(entry.position, entry.hash)
+    return None

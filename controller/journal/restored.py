@@ -19,7 +19,7 @@ from common.chain.schema import JournalUnusableError, Record, rows
 from common.contract.times import format_utc
 from controller.journal.file import open_checked
 from controller.journal.mono import now_ns
-from controller.journal.reader import JournalReader
+from controller.journal.reader import JournalReader, genesis_of
 from controller.journal.setup import RestoredBackup, restored_boot, table_start
 
 
@@ -59,7 +59,7 @@ def create_restored(path: Path, copy: Path, restored: RestoredBackup) -> None:
     connection = open_checked(path, head.position, path.with_name(restored.file), cursors)
     try:
         with closing(JournalReader(path)) as reader:
-            inserted, ends, last = rows(records, reader.genesis())
+            inserted, ends, last = rows(records, genesis_of(reader))
         stored = msgspec.structs.replace(restored, through=last.position)
         execute, many = connection.execute, connection.executemany
         execute("BEGIN IMMEDIATE")

@@ -140,7 +140,7 @@ def _before(path: Path, missing: list[int]) -> Path | None:
     """Return the file before this one if it can hold a missing entry."""
     try:
         with closing(JournalReader(path)) as reader:
-            name, base = reader.aside_name(), reader.base()
+            name, base = reader.meta("aside"), reader.base()
     except READ_ERRORS:
         return None
     return path.with_name(name) if name is not None and missing and missing[0] <= base else None

@@ -42,7 +42,7 @@ from controller.journal.file import (
     open_or_replace,
 )
 from controller.journal.mono import now_ns
-from controller.journal.reader import JournalReader
+from controller.journal.reader import JournalReader, genesis_of
 from controller.journal.salvage import Salvaged, all_lost, salvage
 from controller.journal.setup import continued, table_start
 
@@ -95,11 +95,11 @@ class JournalStore:
         self._inode = _inode(path)
         with closing(JournalReader(path)) as reader:
             self._genesis, self.head, self._cursors = (
-                reader.genesis(),
+                genesis_of(reader),
                 reader.head(),
                 reader.cursors(),
             )
-            before = reader.aside_name()
+            before = reader.meta("aside")
         self.unpublished = (
             Salvaged()
             if before is None
@@ -349,7 +349,7 @@ class JournalStore:
         self._index.reserve(self.path)
         self._inode = _inode(self.path)
         reader = JournalReader(self.path)
-        begins, found = reader.genesis(), reader.head()
+        begins, found = genesis_of(reader), reader.head()
         opening = _opening(self._boot, self._states)
         new_rows, ends, head = rows(opening, begins)
         if found == begins:
@@ -400,7 +400,7 @@ def _is_of(path: Path, chain: ChainHead) -> bool:
     """Return True if a file has this genesis, or cannot be read."""
     try:
         with closing(JournalReader(path)) as reader:
-            return reader.genesis().hash == chain.hash
+            return genesis_of(reader).hash == chain.hash
     except READ_ERRORS:
         return True
 

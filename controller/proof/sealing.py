@@ -131,9 +131,9 @@ def _seal_days(
         through < head.position and (day := reader.day_after(through)) is not None and day != today
     ):
         if day < today:
-            end = reader.end_of_day(through, day, pace.pause)
+            end = end_of_day(reader, through, day, pace.pause)
             end = head.position if end is None else max(min(end, head.position), through + 1)
-        elif (end := reader.end_of_future(through, today, pace.pause)) is None:
+        elif (end := end_of_future(reader, through, today, pace.pause)) is None:
             break  # written while the clock was ahead, and no later entry yet
         previous = begins.hash if through == begins.position else reader.hash_at(through)
         last = reader.hash_at(end)
@@ -201,3 +201,21 @@ def _removed_day(path: Path, pace: Throttle) -> RemovedDay:
         segment=path.name,
         sha256=digest,
     )
+
+
+def end_of_day(
+    reader: JournalReader, position: int, day: str, pause: Callable[[], None] = lambda: None
+) -> int | None:
+    """Return the position of the last entry, after ``position``, before the first entry of a
+    day later than ``day``. None if there is no such entry yet.
+    """
+    return reader.end_before("time >= ?", position, day, pause)
+
+
+def end_of_future(
+    reader: JournalReader, position: int, day: str, pause: Callable[[], None] = lambda: None
+) -> int | None:
+    """Return the position of the last entry, after ``position``, before the first entry of
+    ``day`` or an earlier day. None if there is no such entry yet.
+    """
+    return reader.end_before("time < ?", position, day, pause)

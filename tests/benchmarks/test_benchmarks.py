@@ -16,7 +16,7 @@ from benchmarks.stages import missing, shares
 from benchmarks.wheel_lines import PERIOD, spin, uneventful, whole_round
 from benchmarks.wheels import Wheel
 from common.readings import WheelNumber
-from controller.journal.reader import JournalReader
+from controller.journal.reader import JournalReader, first_broken
 from devices.drivers import driver
 
 
@@ -99,9 +99,9 @@ def test_a_filled_journal_is_a_chain(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     filled = fill(path, tables=2, entries=2000, published=True)
     with closing(JournalReader(path)) as reader:
-        assert reader.first_broken() is None
+        assert first_broken(reader) is None
         kinds = [entry.kind for entry in reader.entries()]
-        assert reader.cursor("mqtt") == len(kinds) == filled.entries >= 2000
+        assert reader.cursors()["mqtt"] == len(kinds) == filled.entries >= 2000
     assert kinds.count("event") == filled.events
 
 

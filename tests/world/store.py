@@ -561,7 +561,7 @@ class ModelReader(JournalReader):
         """See :class:`JournalReader`."""
         return next((entry.time[:10] for entry in self._after(position)[:1]), None)
 
-    def _end_before(
+    def end_before(
         self, condition: str, position: int, day: str, pause: Callable[[], None]
     ) -> int | None:
         """See :class:`JournalReader`."""
@@ -605,10 +605,6 @@ class ModelReader(JournalReader):
         after = passed[-1] if passed else events[0].position - 1 if events else 0
         later = (e for e in self._after(after) if (e.kind, e.table) == ("event", table))
         return list(islice(later, limit))
-
-    def cursor(self, name: str) -> int:
-        """See :class:`JournalReader`."""
-        return self._read.cursors.get(name, 0)
 
     def cursors(self) -> dict[str, int]:
         """See :class:`JournalReader`."""

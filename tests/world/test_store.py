@@ -25,8 +25,9 @@ from hypothesis.stateful import (
 
 from common import clock, randomness
 from common.chain.schema import JournalLostError, Record, Row
-from controller.journal.reader import JournalReader
+from controller.journal.reader import JournalReader, first_broken, genesis_of
 from controller.journal.store import JournalStore, Replacement
+from controller.proof.sealing import end_of_day, end_of_future
 from tests.conftest import cases
 from tests.world.store import (
     Fate,
@@ -97,8 +98,8 @@ def content(reader: JournalReader) -> dict[str, Any]:
     return {
         "id": reader.id(),
         "base": reader.base(),
-        "aside": reader.aside_name(),
-        "genesis": reader.genesis(),
+        "aside": reader.meta("aside"),
+        "genesis": genesis_of(reader),
         "head": head,
         "beginning": beginning,
         "entries": list(reader.entries()),
@@ -107,18 +108,18 @@ def content(reader: JournalReader) -> dict[str, Any]:
         "recomputed": reader.recomputed_hashes(around),
         "latest": [reader.latest(), reader.latest("boot"), reader.latest("event")],
         "days": [reader.day_after(at) for at in around],
-        "ends": [reader.end_of_day(at, TIMES[2][:10]) for at in around],
-        "future": [reader.end_of_future(at, TIMES[2][:10]) for at in around],
+        "ends": [end_of_day(reader, at, TIMES[2][:10]) for at in around],
+        "future": [end_of_future(reader, at, TIMES[2][:10]) for at in around],
         "publishable": [reader.last_publishable(at) for at in around],
         "inputs": reader.recent_inputs(b"sealed", 9),
         "events": [reader.events_after(at, 5) for at in around],
         "of boot": [reader.events_of_boot(t, b, 7, 4) for t in TABLES for b in BOOTS],
         "since": [reader.events_since(t, b, 7, 4) for t in TABLES for b in (*BOOTS, "none")],
-        "cursors": (reader.cursors(), reader.cursor("mqtt"), reader.cursor("none")),
+        "cursors": reader.cursors(),
         "saved": (reader.saved_states(), [reader.saved_state(t) for t in TABLES]),
         "saved at": [reader.saved_position(t) for t in (*TABLES, "none")],
         "intact": reader.last_intact(5),
-        "broken": (reader.first_broken(), reader.damage()),
+        "broken": (first_broken(reader), reader.damage()),
     }
 
 

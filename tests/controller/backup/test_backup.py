@@ -211,7 +211,7 @@ async def test_the_journal_continues_under_another_id_at_the_next_position(house
     last = await running.end()
     with closing(JournalReader(done.copy)) as old, closing(JournalReader(house.journal)) as new:
         assert (new.base(), new.id() != old.id()) == (old.head().position, True)
-        assert new.aside_name() == done.copy.name
+        assert new.meta("aside") == done.copy.name
     first, *_ = entries(house.journal)
     boot = msgspec.json.decode(first.body, type=Boot)
     assert boot.restored is not None

@@ -18,7 +18,7 @@ import pytest
 from common.chain.schema import JournalFullError, JournalUnusableError, Row
 from controller.journal import file, writer
 from controller.journal.journal import Journal
-from controller.journal.reader import JournalReader
+from controller.journal.reader import JournalReader, first_broken
 from controller.journal.store import JournalStore
 from tests.support.journal.records import record
 from tests.support.programs import running
@@ -109,8 +109,8 @@ async def test_the_chain_continues_after_a_restart(path: Path) -> None:
             assert journal.set_aside is None
     with closing(JournalReader(path)) as reader:
         assert reader.head().position == 18
-        assert reader.first_broken() is None
-        assert reader.first_broken(after=7) is None
+        assert first_broken(reader) is None
+        assert first_broken(reader, after=7) is None
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ async def test_a_changed_entry_is_found(path: Path, statement: str, position: in
     with closing(Journal(path)) as journal:
         await asyncio.gather(*(journal.append(record(n)) for n in range(1, 4)))
     with broken_by(path, statement), closing(JournalReader(path)) as reader:
-        assert reader.first_broken() == position
+        assert first_broken(reader) == position
 
 
 async def test_cursors_are_stored(path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_journal_killed_at_any_time_has_all_acknowledged_records(path: Path) -
             said += process.stdout.readlines()
         acknowledged = int([line for line in said if line.endswith(b"\n")][-1])
         with closing(JournalReader(path)) as reader:
-            assert reader.first_broken() is None
+            assert first_broken(reader) is None
             stored = [e.mono_ns for e in reader.entries() if e.kind == "input"]
             assert stored == list(range(1, len(stored) + 1))
             assert len(stored) >= acknowledged
@@ -165,7 +165,7 @@ def test_a_full_disk_loses_nothing_and_acknowledges_nothing(path: Path) -> None:
     with program("on_a_full_disk", path) as process:
         assert process.wait() == 0
     with closing(JournalReader(path)) as reader:
-        assert reader.first_broken() is None
+        assert first_broken(reader) is None
         assert [e.mono_ns for e in reader.entries() if e.kind == "input"] == list(range(1, 12))
 
 
@@ -345,7 +345,7 @@ def test_an_empty_file_becomes_a_journal(path: Path) -> None:
         assert journal.set_aside is None
     with closing(JournalReader(path)) as reader:
         assert reader.head().position == 0
-        assert reader.first_broken() is None
+        assert first_broken(reader) is None
 
 
 async def test_a_file_is_truncated_without_any_pause(path: Path) -> None:
@@ -358,7 +358,7 @@ async def test_a_file_is_truncated_without_any_pause(path: Path) -> None:
             while reader.beginning().position < end - 3:
                 number += 1
                 await journal.append(record(number))
-        assert reader.first_broken() is None
+        assert first_broken(reader) is None
 
 
 @pytest.mark.parametrize("work", ["write", "move_log", "remove"])

@@ -17,7 +17,7 @@ import pytest
 from controller.journal import file
 from controller.journal.file import open_or_replace
 from controller.journal.journal import Journal
-from controller.journal.reader import JournalReader
+from controller.journal.reader import JournalReader, first_broken
 from tests.support.journal.premises import Premises
 from tests.support.journal.records import record
 
@@ -61,7 +61,7 @@ def opened(path: Path) -> tuple[int, bool]:
     connection, aside = open_or_replace(path)
     connection.close()
     with closing(JournalReader(path)) as reader:
-        assert reader.first_broken() is None
+        assert first_broken(reader) is None
         return reader.head().position, aside is not None
 
 
@@ -133,7 +133,7 @@ async def test_a_file_damaged_in_use_is_set_aside_and_continued(tmp_path: Path, 
         assert journal.set_aside is None
         assert journal.cursor() >= 141
         with closing(JournalReader(path)) as reader:
-            assert reader.first_broken() is None
+            assert first_broken(reader) is None
             assert reader.base() == head
 
 

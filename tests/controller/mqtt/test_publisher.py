@@ -150,7 +150,7 @@ async def test_committed_events_are_sent_before_any_other_subscriber_is_notified
         publisher.end()
         await publishing
     with closing(JournalReader(tmp_path / "journal.sqlite3")) as reader:
-        assert reader.cursor("mqtt") == publisher.position
+        assert reader.cursors()["mqtt"] == publisher.position
 
 
 async def test_the_cursor_waits_for_the_oldest_event_without_acknowledgement(
