@@ -255,11 +255,11 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
     with suppress(sqlite3.OperationalError):  # disk full: starts are only slower without the index
         connection.execute(BOOT_INDEX)
     with closing(JournalReader(path)) as reader:
-        first_broken = first_broken(
+        broken_at = first_broken(
             reader, after=max(reader.beginning().position, reader.head().position - TAIL_ENTRIES)
         )
-    if first_broken is not None:
-        raise DamagedFileError(f"the chain does not hold at position {first_broken}")
+    if broken_at is not None:
+        raise DamagedFileError(f"the chain does not hold at position {broken_at}")
 
 
 def is_fully_checked(path: Path) -> bool:

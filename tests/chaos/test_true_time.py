@@ -21,7 +21,7 @@ from tests.support.waiting import until
 HURRIED = f"""
 import sys
 from controller.cli import main
-{with_constants("controller.service.daemon", REPORT_INTERVAL_SECONDS=0.5)}
+{with_constants("controller.service.health", REPORT_INTERVAL_SECONDS=0.5)}
 sys.exit(main())
 """
 """The daemon, with a health report twice a second."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from common.metrics.family import MetricFamily
-from controller.service import metrics as daemon
+from controller.service import metric_families as daemon
 from subscribers.carrousel import metrics as carrousel
 from subscribers.surveillance import health as surveillance
 from subscribers.web import metrics as web

@@ -14,7 +14,7 @@ import pytest
 
 from common.chain import schema
 from common.chain.schema import Entry, JournalReadError, JournalUnusableError
-from controller.journal import file, journal, salvage, store
+from controller.journal import file, salvage, store, to_publish
 from controller.journal.file import open_checked
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "OPEN_TIMEOUT_SECONDS", 2.0)
-    monkeypatch.setattr(journal, "PUBLISH_READ_TIMEOUT_SECONDS", 2.0)
+    monkeypatch.setattr(to_publish, "PUBLISH_READ_TIMEOUT_SECONDS", 2.0)
     monkeypatch.setattr(store, "COMMIT_READ_TIMEOUT_SECONDS", 2.0)
     monkeypatch.setattr(file, "OPEN_RETRY_SECONDS", 0.02)
     monkeypatch.setattr(salvage, "READ_TIMEOUT_SECONDS", 0.5)
@@ -244,7 +244,7 @@ async def test_data_to_continue_with_is_read_before_the_event_loop_is_notified(
 
             return ask
 
-        for name in ("id", "head", "genesis"):
+        for name in ("id", "head", "base"):
             monkeypatch.setattr(JournalReader, name, refuse(getattr(JournalReader, name)))
         made.report_damage(made.id, "a test")
         assert await made.append(record(RECORD_COUNT + 1)) > 3 * RECORD_COUNT

@@ -405,7 +405,7 @@ stale_after = {self.stale_after}
             (position, body) for position, body in events if key_of(body) not in self.archive.held
         ]
         with closing(JournalReader(self.journal)) as journal:
-            cursor = journal.cursor("mqtt")
+            cursor = journal.cursors().get("mqtt", 0)
         head = f"the archive lacks {len(lacking)} events; the broker has acknowledged all up to "
         head += f"position {cursor}; the first are"
         first = [
