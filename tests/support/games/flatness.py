@@ -139,7 +139,9 @@ async def journeys() -> dict[str, int]:
     with TemporaryDirectory() as folder, closing(Journal(Path(folder) / "journal")) as journal:
         api = make(journal)
         with profiled() as command:
-            await api.commands.answer("r1", "session-open", IncomingMessage("", order, retain=False))
+            await api.commands.answer(
+                "r1", "session-open", IncomingMessage("", order, retain=False)
+            )
         runner = api._served["r1"].runner
         runner.on_readings(spin[:-1])
         with profiled() as result:
