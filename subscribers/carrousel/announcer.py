@@ -16,7 +16,7 @@ MIN_STATEMENT_INTERVAL_SECONDS = 0.02
 MAX_IDLE_SECONDS = 1.0
 """Maximum time until the writer checks again whether something is due."""
 CORRECTION_INTERVAL_SECONDS = 1.0
-"""Minimum interval between two replacements of another client's statement."""
+"""Minimum interval between two replacements of another client's statement or alerts."""
 FOREIGN_STATE_CLEAR_SECONDS = 60.0
 """Time without another client's statement after which its alert is cleared."""
 FOREIGN_STATE_ALERT_ID = "state-foreign"
@@ -91,13 +91,34 @@ class Announcer:
         if now - jackpot.corrected_at >= CORRECTION_INTERVAL_SECONDS:
             self._replace(jackpot)
 
+    def on_alert(self, jackpot: JackpotRuntime, name: str, body: bytes, *, retained: bool) -> None:
+        """Handle a jackpot's alert delivered by the broker. One of a previous run or of another
+        client is replaced, but not faster than at intervals: a second controller of the same
+        ledger replaces it in turn.
+        """
+        if retained and self._status.books is None:
+            jackpot.former_alerts.add(name)
+        elif body == jackpot.alerts.body(name):
+            jackpot.foreign_alerts.discard(name)
+        else:
+            jackpot.foreign_alerts.add(name)
+            self._replace_alerts(jackpot, clock.monotonic())
+
     def correct(self, now: float) -> None:
-        """Replace foreign statements that were not replaced yet. ``now``: monotonic."""
+        """Replace foreign statements and alerts that were not replaced yet. ``now``: monotonic."""
         for jackpot in self._jackpots.values():
+            self._replace_alerts(jackpot, now)
             if jackpot.foreign_seen_at > jackpot.corrected_at:
                 self._replace(jackpot)
             if now - jackpot.foreign_seen_at > FOREIGN_STATE_CLEAR_SECONDS:
                 jackpot.alerts.clear(FOREIGN_STATE_ALERT_ID)
+
+    def _replace_alerts(self, jackpot: JackpotRuntime, now: float) -> None:
+        if now - jackpot.alerts_corrected_at >= CORRECTION_INTERVAL_SECONDS:
+            for name in sorted(jackpot.foreign_alerts):
+                jackpot.alerts_corrected_at = now
+                self._connection.retain(jackpot.topic(f"alert/{name}"), jackpot.alerts.body(name))
+            jackpot.foreign_alerts.clear()
 
     def _replace(self, jackpot: JackpotRuntime) -> None:
         jackpot.corrected_at = clock.monotonic()

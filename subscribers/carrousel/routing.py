@@ -12,7 +12,6 @@ from subscribers.carrousel.runtime import JackpotRuntime
 from subscribers.carrousel.status import ControllerStatus
 from subscribers.carrousel.table_feed import Routes
 from subscribers.carrousel.unlinked_tables import UnlinkedTables
-from subscribers.feed.connection import ServiceConnection
 
 
 class MessageRouter:
@@ -31,12 +30,11 @@ class MessageRouter:
         tables: LinkedTables,
         unlinked: UnlinkedTables,
         announcer: Announcer,
-        connection: ServiceConnection,
     ) -> None:
         self._routes, self._roots, self._status = routes, roots, status
         self._jackpots, self._desks = jackpots, desks
         self._tables, self._unlinked = tables, unlinked
-        self._announcer, self._connection = announcer, connection
+        self._announcer = announcer
 
     def on_message(self, topic: str, body: bytes, retained: bool) -> None:
         """Handle a message."""
@@ -55,7 +53,7 @@ class MessageRouter:
                 name, _, leaf = topic.removeprefix(f"{root}/jackpot/").partition("/")
                 jackpot = self._jackpots.get(name)
                 if jackpot is not None and jackpot.settings.simulated == simulated:
-                    self._on_jackpot_message(jackpot, topic, leaf, body, retained=retained)
+                    self._on_jackpot_message(jackpot, leaf, body, retained=retained)
                 return
             if topic.startswith(f"{root}/") and topic.endswith("/info"):
                 table = topic.removeprefix(f"{root}/").removesuffix("/info")
@@ -63,15 +61,12 @@ class MessageRouter:
                 return
 
     def _on_jackpot_message(
-        self, jackpot: JackpotRuntime, topic: str, leaf: str, body: bytes, *, retained: bool
+        self, jackpot: JackpotRuntime, leaf: str, body: bytes, *, retained: bool
     ) -> None:
         kind, _, name = leaf.partition("/")
         if leaf == "state":
             self._announcer.on_statement(jackpot, body, retained=retained)
         elif kind == "command" and body:
             self._desks[jackpot.id].on_order(name, body, retained=retained)
-        elif kind == "alert" and retained and self._status.books is None:
-            jackpot.former_alerts.add(name)
-        elif kind == "alert" and body != jackpot.alerts.body(name):
-            # from a previous run, or from another client
-            self._connection.retain(topic, jackpot.alerts.body(name))
+        elif kind == "alert":
+            self._announcer.on_alert(jackpot, name, body, retained=retained)

@@ -28,6 +28,10 @@ class JackpotRuntime:
         """The last published statement."""
         self.foreign_seen_at = self.corrected_at = 0.0
         """When another client's statement was last received, and when one was last replaced."""
+        self.foreign_alerts: set[str] = set()
+        """Alerts whose retained body is another client's."""
+        self.alerts_corrected_at = 0.0
+        """Monotonic time of the last replacement of such alerts."""
 
     def topic(self, leaf: str) -> str:
         """Return one of its topics."""

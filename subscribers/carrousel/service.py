@@ -204,7 +204,6 @@ class JackpotController:
                 routes=routes,
             ),
             announcer=announcer,
-            connection=connection,
         )
         self._periodic = PeriodicWork(
             status=status,

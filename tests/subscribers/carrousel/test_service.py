@@ -9,12 +9,16 @@ from functools import partial
 from operator import ne
 from pathlib import Path
 
+import pytest
+
+from common import clock
 from common.people.private_key import make_private_key
 from common.people.register import to_base64url
 from subscribers.carrousel.announcer import MAX_IDLE_SECONDS
 from subscribers.carrousel.service import JackpotController
 from subscribers.carrousel.settings import CarrouselSettings, JackpotSettings
 from subscribers.carrousel.terms import Terms
+from subscribers.feed.connection import ServiceConnection
 from subscribers.feed.tables import BrokerLogin
 from tests.common.people.test_private_key import LEAST, PASSPHRASE
 from tests.subscribers.carrousel.conftest import Make
@@ -34,19 +38,42 @@ from tests.support.waiting import TIMEOUT_SECONDS, until
 RISE = STAKE * 9 // 10
 
 
-def test_without_a_broker_nothing_is_due() -> None:
-    """A long backlog of unpublished states does not keep the processor busy."""
+@pytest.fixture
+def idle() -> JackpotController:
+    """A controller that does not run."""
     terms = Terms(jackpot="a", decree="ARA02", games=(), currency="EUR")
-    settings = CarrouselSettings(
-        site="palma",
-        broker=BrokerLogin(url="mqtt://127.0.0.1:1"),
-        node="carrousel",
-        ledger="none",
-        jackpots=(JackpotSettings(terms=terms),),
+    return JackpotController(
+        CarrouselSettings(
+            site="palma",
+            broker=BrokerLogin(url="mqtt://127.0.0.1:1"),
+            node="carrousel",
+            ledger="none",
+            jackpots=(JackpotSettings(terms=terms),),
+        )
     )
-    carrousel = JackpotController(settings)
-    assert [jackpot.published_at for jackpot in carrousel.jackpots.values()] == [0.0]
-    assert carrousel.announcer.until_due() == MAX_IDLE_SECONDS
+
+
+def test_without_a_broker_nothing_is_due(idle: JackpotController) -> None:
+    """A long backlog of unpublished states does not keep the processor busy."""
+    assert [jackpot.published_at for jackpot in idle.jackpots.values()] == [0.0]
+    assert idle.announcer.until_due() == MAX_IDLE_SECONDS
+
+
+def test_an_alert_that_two_controllers_replace_floods_no_broker(
+    idle: JackpotController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published: list[str] = []
+    monkeypatch.setattr(
+        ServiceConnection, "retain", lambda _, topic, *__, **___: published.append(topic)
+    )
+    with clock.use(clock.Source(monotonic=lambda: 100.0)):
+        for _ in range(1000):
+            idle.announcer.on_alert(idle.jackpots["a"], "not-verified", b"{}", retained=False)
+    assert published == ["novamas/v1/palma/jackpot/a/alert/not-verified"]
+    idle.announcer.correct(101.0)
+    assert len(published) == 2, "the last one is replaced too"
+    idle.announcer.correct(102.0)
+    assert len(published) == 2
 
 
 def test_a_coin_raises_the_meter(floor: Floor) -> None:

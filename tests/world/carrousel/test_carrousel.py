@@ -48,3 +48,10 @@ def test_a_ledger_that_could_not_be_written_is_current_and_in_play_again(
 ) -> None:
     outcome = run(Plan(1, hours=0.02, tables=1, parts=PARTS, faults=faults))
     assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+
+
+def test_a_second_controller_of_a_ledger_floods_no_broker() -> None:
+    """Each replaces the alerts of the other; as fast as they arrive, this world would not end."""
+    fault = Happening(40.0, 43.0, "second controller", 1)
+    outcome = run(Plan(1, hours=0.02, tables=1, parts=PARTS, faults=(fault,)))
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
