@@ -324,14 +324,15 @@ class JournalStore:
                 "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1"
             ).fetchone()
             found = ChainHead(*row) if row else self._genesis
-            if is_stored := found == expected != self.head:
-                # It is stored, but perhaps only in the page cache: move it into the database, which
-                # is then synced.
-                busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-                if busy:
-                    raise JournalUnusableError("the log cannot be moved into the database")
-            elif found != self.head:
+            is_stored = found == expected != self.head
+            if not is_stored and found != self.head:
                 raise JournalLostError("the file no longer holds what was stored")
+            # A flush that failed may have left part of the log in the page cache only, and later
+            # ones need not write it: move it into the database, which is then synced. A commit that
+            # is repeated need not wait for readers of the log.
+            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            if busy and is_stored:
+                raise JournalUnusableError("the log cannot be moved into the database")
         except BaseException:
             connection.close()
             raise

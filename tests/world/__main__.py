@@ -15,7 +15,7 @@ from tests.world.run import Plan, plan, run
 from tests.world.shrink import shrink
 
 BATCH_SEEDS = 64
-"""Worlds that are handed to the processes at a time."""
+"""Worlds after which the processes are replaced."""
 FINDING_CHARACTERS = 300
 """So much of a finding is printed."""
 
@@ -81,8 +81,10 @@ def _soak(chosen: argparse.Namespace) -> int:
     began = time.monotonic()
     results: list[Result] = []
     plans = (_plan(chosen, seed) for seed in count(chosen.first))
-    with ProcessPoolExecutor(chosen.jobs, initializer=be_quiet) as pool:
-        while (size := _next_batch(chosen, results)) > 0:
+    while (size := _next_batch(chosen, results)) > 0:
+        # new processes for each batch: no world is freed, since that would run the ends of killed
+        # programs in the midst of another one
+        with ProcessPoolExecutor(chosen.jobs, initializer=be_quiet) as pool:
             for result in pool.map(_result, islice(plans, size)):
                 results.append(result)
                 if result.finding is not None:

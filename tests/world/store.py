@@ -347,8 +347,7 @@ class ModelStore(JournalStore):
                 is_stored = self._file.head() == head != self.head
                 if not is_stored and self._file.head() != self.head:
                     raise JournalLostError("the file no longer holds what was stored")
-                if is_stored:
-                    self._file.move_log()
+                self._file.move_log()
             self._is_open, self._seen_foreign = True, None
         if not is_stored:
             self._commit(Commit(new_rows, _saved(records, ends), dict(moves)))
