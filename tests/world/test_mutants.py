@@ -10,7 +10,7 @@ import pytest
 
 from common.chain.schema import Record
 from controller.journal.journal import Journal
-from controller.service.daemon import Daemon
+from controller.service.journal_alerts import JournalAlerts
 from controller.tables import after_restore
 from devices.pace import SteadyPace
 from devices.reader import LinkReader
@@ -107,7 +107,7 @@ def restore_not_reported(patch: pytest.MonkeyPatch) -> None:
 
 def restore_without_alert(patch: pytest.MonkeyPatch) -> None:
     """Only the events name the restore."""
-    patch.setattr(Daemon, "_alert_restored", lambda *_: None)
+    patch.setattr(JournalAlerts, "_alert_restored", lambda *_: None)
 
 
 def sessions_numbered_again(patch: pytest.MonkeyPatch) -> None:
