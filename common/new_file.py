@@ -41,6 +41,31 @@ def named_in_errors(path: Path, part: bool = False) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def replacing(path: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
+    """Context in which a new version of a private file is written, as ``<path>.part``: afterwards
+    it takes the name ``path``, so that a reader finds the old file or the whole new one. ``sync``:
+    only once it is on the disk; its name is there after :func:`sync_folder`. Raises ``OSError``.
+    """
+    part = path.with_name(f"{path.name}.part")
+    with named_in_errors(part, part=True):
+        with new_file(part) as file:
+            yield file
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        part.replace(path)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush the names in a folder to the disk. Raises ``OSError``."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def create_private(path: Path, data: bytes) -> None:
     """Create a file that only its owner may read, and sync it to the disk. Raises ``OSError``, also
     if it exists already.

@@ -18,7 +18,7 @@ from common import randomness
 from common.chain.schema import ChainHead
 from common.contract.node import Checkpoint
 from common.errors import NovamasError
-from common.new_file import create_private, named_in_errors, new_file
+from common.new_file import create_private, replacing
 
 
 class SigningKeyError(NovamasError):
@@ -95,11 +95,8 @@ def signature_problem(checkpoint: Checkpoint, keys: frozenset[str]) -> str | Non
 
 def write_checkpoint(checkpoint: Checkpoint, journal: Path) -> None:
     """Write the file ``<journal>.checkpoint``. Raises ``OSError``."""
-    path = checkpoint_path(journal)
-    part = path.with_name(f"{path.name}.part")
-    with named_in_errors(part, part=True), new_file(part) as file:
+    with replacing(checkpoint_path(journal), sync=False) as file:
         file.write(msgspec.json.encode(checkpoint) + b"\n")
-    part.replace(path)
 
 
 def last_checkpoint(journal: Path) -> Checkpoint | None:

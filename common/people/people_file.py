@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from common.new_file import named_in_errors
+from common.new_file import replacing, sync_folder
 from common.people.register import (
     MAX_FILE_BYTES,
     People,
@@ -30,8 +30,6 @@ from common.people.register import (
 )
 
 _FileStatus = tuple[int, int, int, int]
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-_PRIVATE_MODE = 0o600
 """Permissions: readable and writable by the owner only."""
 
 
@@ -230,20 +228,9 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _write(path: Path, data: bytes) -> None:
-    part = path.with_name(f"{path.name}.part")
-    with (
-        named_in_errors(part, part=True),
-        open(os.open(part, _FLAGS, _PRIVATE_MODE), "wb") as file,  # noqa: PTH123 - pathlib has no flags
-    ):
+    with replacing(path) as file:
         file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(path.parent)
 
 
 def _file_status(descriptor: int) -> _FileStatus:

@@ -23,7 +23,7 @@ from nacl.signing import SigningKey
 
 from common import randomness
 from common.errors import NovamasError
-from common.new_file import create_private
+from common.new_file import create_private, replacing
 from common.people.register import Id, from_base64url, to_base64url
 
 MAX_FILE_BYTES = 4096
@@ -142,12 +142,10 @@ def unopenable_key() -> PinKey:
 def write_pin_key(folder: Path, sealed: PinKey) -> Path:
     """Write a sealed key in place of an earlier one of that person. Raises :class:`PinKeyError`."""
     path = folder / f"{sealed.person}{SUFFIX}"
-    new = path.with_suffix(".new")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        new.unlink(missing_ok=True)
-        create_private(new, msgspec.json.encode(sealed) + b"\n")
-        new.replace(path)
+        with replacing(path) as file:
+            file.write(msgspec.json.encode(sealed) + b"\n")
     except OSError as error:
         raise PinKeyError(f"{path}: the key could not be written: {error.strerror}") from None
     return path

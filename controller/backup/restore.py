@@ -19,7 +19,7 @@ from common.chain.checkpoint import checkpoint_path
 from common.chain.schema import Entry, JournalUnusableError
 from common.contract.times import format_utc, parse_utc
 from common.contract.version import SOFTWARE
-from common.new_file import named_in_errors, new_file
+from common.new_file import new_file, replacing, sync_folder
 from controller.backup.errors import BackupError
 from controller.backup.manifest import JOURNAL_NAME, KEYS_NAME, Manifest, read_manifest
 from controller.backup.named_files import KEY_SUFFIXES
@@ -27,7 +27,7 @@ from controller.backup.sealed_keys import unseal
 from controller.backup.take import ProgressReport, copy_file
 from controller.configuration.file import inspect_configuration
 from controller.configuration.settings import ConfigurationError
-from controller.journal.file import lock, restoring_path, sync_directory
+from controller.journal.file import lock, restoring_path
 from controller.journal.restored import create_restored
 from controller.journal.setup import RestoredBackup
 from controller.proof.outcome import ProofOutcome
@@ -179,7 +179,7 @@ class _Restore:
             with suppress(FileNotFoundError):
                 copy_file(checkpoint_path(copy), checkpoint_path(journal))
             new.rename(journal)
-            sync_directory(journal.parent)
+            sync_folder(journal.parent)
         finally:
             self._own(journal)
             os.close(held)
@@ -270,11 +270,11 @@ class _Restore:
                 days.mkdir(mode=0o700, exist_ok=True)
                 copy_file(self._backup / item.name, days / item.name.removeprefix(inside))
         if days.exists():
-            sync_directory(days)
+            sync_folder(days)
         with suppress(FileNotFoundError):
             copy_file(checkpoint_path(self._backup / JOURNAL_NAME), checkpoint_path(copy))
         copy_file(self._backup / JOURNAL_NAME, copy)
-        sync_directory(copy.parent)
+        sync_folder(copy.parent)
 
     def _rename(self, path: Path, journal: Path, end: str) -> None:
         """Rename a file that is in the way: ``journal.sqlite3-wal`` to
@@ -315,12 +315,7 @@ def _read(path: Path) -> bytes | None:
 
 def _write(path: Path, body: bytes, mode: int = 0o600) -> None:
     """Write a whole file, or none. Raises ``OSError``."""
-    part = path.with_name(f"{path.name}.part")
-    with named_in_errors(part, part=True):
-        with new_file(part) as file:
-            file.write(body)
-            os.fchmod(file.fileno(), mode & ALLOWED_PERMISSIONS)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    sync_directory(path.parent)
+    with replacing(path) as file:
+        file.write(body)
+        os.fchmod(file.fileno(), mode & ALLOWED_PERMISSIONS)
+    sync_folder(path.parent)

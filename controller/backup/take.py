@@ -30,7 +30,7 @@ from common.chain.checkpoint import (
 from common.chain.schema import READ_ERRORS, Entry, connect_reading
 from common.contract.times import format_utc
 from common.contract.version import SOFTWARE
-from common.new_file import named_in_errors, new_file
+from common.new_file import named_in_errors, new_file, replacing, sync_folder
 from controller.backup.errors import BackupError
 from controller.backup.manifest import (
     JOURNAL_NAME,
@@ -45,7 +45,6 @@ from controller.backup.named_files import credentials, keys_beside, named_files
 from controller.backup.sealed_keys import seal
 from controller.configuration.settings import Configuration
 from controller.configuration.sources import files_of
-from controller.journal.file import sync_directory
 from controller.journal.reader import JournalReader
 from controller.proof.outcome import ProofOutcome
 from controller.proof.segment import folder as folder_of
@@ -87,7 +86,7 @@ def back_up(
         created = True
         manifest, verdict = _Backup(config, configuration, part, passphrase, progress).make(start)
         part.rename(folder)
-        sync_directory(into)
+        sync_folder(into)
     except BaseException as error:
         if created:
             with suppress(OSError):
@@ -179,7 +178,7 @@ class _Backup:
         )
         self._write(MANIFEST_NAME, _pretty(manifest))
         for folder in {self._part, *(file.parent for file in self._part.rglob("*"))}:
-            sync_directory(folder)
+            sync_folder(folder)
         return manifest, verdict
 
     def _key(self) -> SigningKey | None:
@@ -298,12 +297,8 @@ class _Backup:
 
 def copy_file(source: Path, target: Path) -> None:
     """Copy one file: completely, privately and durably, or not at all. Raises ``OSError``."""
-    part = target.with_name(f"{target.name}.part")
-    with source.open("rb") as original, named_in_errors(part, part=True), new_file(part) as file:
+    with source.open("rb") as original, replacing(target) as file:
         shutil.copyfileobj(original, file, 1 << 20)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(target)
 
 
 def _flush(path: Path) -> None:

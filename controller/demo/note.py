@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from common.new_file import named_in_errors
+from common.new_file import replacing
 
 
 class NoteLine:
@@ -27,7 +27,5 @@ class NoteLine:
 
     def _write(self) -> None:
         parts = (*self.events[-1:], self.always)
-        whole = self.path.with_suffix(".new")
-        with named_in_errors(whole):
-            whole.write_text("  ·  ".join(filter(None, parts)), encoding="utf-8")
-        whole.replace(self.path)  # atomic, so that a reader sees the whole line
+        with replacing(self.path, sync=False) as file:  # a reader sees the whole line
+            file.write("  ·  ".join(filter(None, parts)).encode())

@@ -23,8 +23,10 @@ from common.chain.schema import (
     may_be_intact,
     quick_check,
 )
+from common.chain.sqlite_file import connect_durably, lock_file
 from common.chain.wal_index import check_space
 from common.errors import NovamasError
+from common.new_file import sync_folder
 from controller.journal.reader import JournalReader, first_broken
 
 FULL_CHECK_MAX_BYTES = 1 << 26
@@ -70,23 +72,16 @@ def lock(path: Path) -> int:
     Raises :class:`JournalUnusableError`.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(
-            f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-        )
-    except OSError as error:
-        raise JournalUnusableError(
-            f"{path}: {error.strerror} ({error.filename}); the daemon must be able to write there"
-        ) from None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
+        return lock_file(path)
+    except BlockingIOError:
         raise JournalUnusableError(
             f"{path}: another daemon uses this journal; stop it, or give this one a journal of its "
             "own"
         ) from None
-    return descriptor
+    except OSError as error:
+        raise JournalUnusableError(
+            f"{path}: {error.strerror} ({error.filename}); the daemon must be able to write there"
+        ) from None
 
 
 def mark_serving(lock_descriptor: int) -> None:
@@ -158,7 +153,7 @@ def open_checked(
         try:
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 _create(connection, base, aside, cursors or {})
-                sync_directory(path.parent)
+                sync_folder(path.parent)
             _check(path, connection)
         except BaseException:
             connection.close()
@@ -183,14 +178,8 @@ def connect_writing(path: Path) -> sqlite3.Connection:
     Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError`.
     """
     check_space(path)
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection = connect_durably(path, JournalUnusableError)
     try:
-        mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-        if mode != "wal":
-            raise JournalUnusableError(
-                f"{path}: the file system cannot hold a write-ahead log; use a local disk"
-            )
-        connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
     except BaseException:
         connection.close()
@@ -286,13 +275,4 @@ def move_aside(path: Path, aside: Path) -> None:
     except OSError as error:
         raise JournalUnusableError(f"{path}: damaged, and cannot be set aside: {error}") from None
     with suppress(OSError):  # if the rename is lost, the damaged file is found again
-        sync_directory(path.parent)
-
-
-def sync_directory(folder: Path) -> None:
-    """Flush the names in a directory to the disk. Raises ``OSError``."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        sync_folder(path.parent)

@@ -32,6 +32,7 @@ from common.chain.schema import (
     quick_check,
     rows,
 )
+from common.chain.sqlite_file import inode
 from common.chain.wal_index import WalIndex
 from common.contract.times import format_utc
 from controller.journal.file import (
@@ -92,7 +93,7 @@ class JournalStore:
         self._connection, self.set_aside = open_or_replace(path)
         self._reserve_index()
         self._flush_found_log()
-        self._inode = _inode(path)
+        self._inode = inode(path)
         with closing(JournalReader(path)) as reader:
             self._genesis, self.head, self._cursors = (
                 genesis_of(reader),
@@ -149,7 +150,7 @@ class JournalStore:
     ) -> None:
         """Insert the rows, saved states and cursors in one transaction."""
         assert self._connection is not None
-        if self._inode != _inode(self.path):
+        if self._inode != inode(self.path):
             raise JournalLostError("the file was removed or replaced")
         if self._version is None or self._version[0] is not self._connection:
             self._read_version()
@@ -315,7 +316,7 @@ class JournalStore:
         if self._leaving is not None:
             self._begin(self._leaving)
             return False
-        if self._inode != _inode(self.path):
+        if self._inode != inode(self.path):
             raise JournalLostError("the file was removed or replaced")
         connection = connect_writing(self.path)
         try:
@@ -348,7 +349,7 @@ class JournalStore:
             self.path, self.head.position, aside if belongs else None, self._cursors
         )
         self._index.reserve(self.path)
-        self._inode = _inode(self.path)
+        self._inode = inode(self.path)
         reader = JournalReader(self.path)
         begins, found = genesis_of(reader), reader.head()
         opening = _opening(self._boot, self._states)
@@ -404,13 +405,6 @@ def _is_of(path: Path, chain: ChainHead) -> bool:
             return genesis_of(reader).hash == chain.hash
     except READ_ERRORS:
         return True
-
-
-def _inode(path: Path) -> int | None:
-    try:
-        return os.stat(path).st_ino  # noqa: PTH116 - no path is made for each commit
-    except FileNotFoundError:
-        return None
 
 
 def _file_size(path: str) -> int:

@@ -22,7 +22,7 @@ from common.chain.checkpoint import read_checkpoint
 from common.chain.schema import Entry, Kind, has_valid_hash
 from common.contract.node import Checkpoint
 from common.errors import NovamasError
-from common.new_file import new_file
+from common.new_file import new_file, sync_folder
 from controller.proof.pace import Throttle
 
 FORMAT = "novamas segment 1"
@@ -136,11 +136,7 @@ def write_segment(
             os.fsync(raw.fileno())
         _check(part, checkpoint, pace)
         part.replace(path)
-        descriptor = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_folder(path.parent)
     except BaseException:
         with suppress(OSError):
             part.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ import msgspec
 
 from common.contract.node import ReloadHealth
 from common.log import structlog
+from common.new_file import replacing
 
 
 class ReloadReply(msgspec.Struct, frozen=True):
@@ -32,13 +33,9 @@ def reply_file(journal: Path) -> Path:
 
 def write_reply(journal: Path, reply: ReloadReply) -> None:
     """Replace the last reply. If that fails, only the log and health have the outcome."""
-    file = reply_file(journal)
-    new = file.with_name(f"{file.name}.new")
     try:
-        new.unlink(missing_ok=True)
-        with new.open("xb") as opened:
-            opened.write(msgspec.json.encode(reply))
-        new.replace(file)
+        with replacing(reply_file(journal), sync=False) as file:
+            file.write(msgspec.json.encode(reply))
     except OSError as error:
         structlog.get_logger().error("answer to the reload not written", reason=str(error))
 

@@ -4,8 +4,6 @@ is done at every start.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +11,9 @@ from pathlib import Path
 from common import randomness
 from common.chain.checkpoint import checkpoint_path, last_checkpoint
 from common.chain.schema import ChainHead
+from common.chain.sqlite_file import connect_durably, lock_file
 from common.chain.wal_index import check_space
+from common.new_file import sync_folder
 from subscribers.carrousel import reading
 from subscribers.carrousel.schema import LEDGER_FORMAT, SCHEMA, LedgerError, find_schema_flaw
 
@@ -23,8 +23,6 @@ checks all.
 """
 PRIVATE_FILE_MODE = 0o600
 """Readable and writable only by the owner."""
-BUSY_TIMEOUT_MS = 5000
-"""Time that a commit waits for another writer; there should be none."""
 
 DISK_ADVICE = "free some disk space, or check the disk"
 REPAIR_ADVICE = "run `novamas carrousel verify` for details, and restore the last good file"
@@ -35,24 +33,17 @@ def lock_ledger(path: Path) -> int:
     :class:`LedgerError`.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(
-            f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE_MODE
-        )
+        return lock_file(path)
+    except BlockingIOError:
+        raise LedgerError(
+            f"{path}: another controller uses this ledger; stop it, or configure another ledger "
+            "here"
+        ) from None
     except OSError as error:
         raise LedgerError(
             f"{path}: {error.strerror} ({error.filename}); the controller must be able to write "
             "there"
         ) from None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise LedgerError(
-            f"{path}: another controller uses this ledger; stop it, or configure another ledger "
-            "here"
-        ) from None
-    return descriptor
 
 
 def connect(
@@ -62,23 +53,13 @@ def connect(
     ``OSError`` and :class:`LedgerError`.
     """
     check_space(path)
-    with suppress(FileExistsError):  # not opened if it exists: closing would drop SQLite's locks
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        os.close(os.open(path, flags, PRIVATE_FILE_MODE))
-    path.chmod(PRIVATE_FILE_MODE)
-    connection = sqlite3.connect(
-        path, isolation_level=None, check_same_thread=False, factory=factory
-    )
+    with suppress(FileNotFoundError):
+        path.chmod(PRIVATE_FILE_MODE)
+    connection = connect_durably(path, LedgerError, file_mode=PRIVATE_FILE_MODE, factory=factory)
     try:
-        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            raise LedgerError(
-                f"{path}: the file system cannot hold a write-ahead log; use a local disk"
-            )
-        connection.execute("PRAGMA synchronous = FULL")
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             create_tables(connection)
-            _sync(path.parent)
+            sync_folder(path.parent)
     except BaseException:
         connection.close()
         raise
@@ -132,19 +113,3 @@ def _hash_at(connection: sqlite3.Connection, path: Path, position: int) -> bytes
     if digest is None:
         raise LedgerError(f"{path}: entry {position} is missing; {REPAIR_ADVICE}")
     return digest
-
-
-def inode(path: Path) -> int | None:
-    """Return the inode of a file, which shows whether it was replaced; None if it is gone."""
-    try:
-        return os.stat(path).st_ino  # noqa: PTH116 - avoids a new Path for each commit
-    except FileNotFoundError:
-        return None
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

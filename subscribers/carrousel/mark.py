@@ -9,7 +9,6 @@ signature is made with the key that signs checkpoints, over the line ``novamas c
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,12 +16,10 @@ import msgspec
 from nacl.exceptions import CryptoError
 from nacl.signing import SigningKey
 
-from common.new_file import named_in_errors
+from common.new_file import replacing
 from subscribers.carrousel.ledger_state import JackpotLedgerState
 
 _SIGNATURE_DOMAIN = b"novamas carrousel verified 1\n"
-_OPEN_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-_PRIVATE_FILE_MODE = 0o600
 """Readable and writable only by the owner."""
 
 
@@ -70,16 +67,8 @@ def write_mark(mark: VerificationMark, key: SigningKey, ledger: Path) -> None:
     """Sign a mark and write its file. Raises ``OSError``."""
     body = msgspec.json.encode(mark) + b"\n"
     signature = key.sign(_SIGNATURE_DOMAIN + body).signature.hex().encode()
-    path = mark_path(ledger)
-    part = path.with_name(f"{path.name}.part")
-    with (
-        named_in_errors(part, part=True),
-        open(os.open(part, _OPEN_FLAGS, _PRIVATE_FILE_MODE), "wb") as file,  # noqa: PTH123 - pathlib has no flags
-    ):
+    with replacing(mark_path(ledger)) as file:
         file.write(body + signature + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def read_mark(key: SigningKey, ledger: Path) -> VerificationMark:

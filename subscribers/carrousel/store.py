@@ -21,6 +21,7 @@ from typing import Literal
 import msgspec
 
 from common.chain.schema import READ_ERRORS, ChainHead
+from common.chain.sqlite_file import inode
 from common.chain.wal_index import WalIndex
 from subscribers.carrousel import reading
 from subscribers.carrousel.accounts import Cause, Transaction
@@ -31,7 +32,6 @@ from subscribers.carrousel.ledger_file import (
     REPAIR_ADVICE,
     check_opened,
     connect,
-    inode,
     lock_ledger,
 )
 from subscribers.carrousel.schema import (

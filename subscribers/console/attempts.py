@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
+
+from common.new_file import replacing
 
 MAX_WRONG_PINS = 5
 """Wrong PINs that lock a counter."""
@@ -106,13 +107,10 @@ class Attempts:
             self._save()
 
     def _save(self) -> None:
-        new, ahead = self._path.with_suffix(".new"), self._ahead()
+        ahead = self._ahead()
         stored = {
             name: msgspec.structs.replace(pins, until=pins.until + ahead if pins.until else 0.0)
             for name, pins in self._wrong.items()
         }
-        with new.open("wb") as file:
+        with replacing(self._path) as file:
             file.write(msgspec.json.encode(stored))
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(self._path)

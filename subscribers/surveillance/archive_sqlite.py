@@ -6,7 +6,6 @@ and its removal except by ``remove``; another program would first have to remove
 
 from __future__ import annotations
 
-import fcntl
 import heapq
 import os
 import sqlite3
@@ -19,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from common import clock
+from common.chain.sqlite_file import connect_durably, lock_file
 from subscribers.surveillance.archive import (
     ArchiveRecord,
     ArchiveRow,
@@ -33,7 +32,7 @@ from subscribers.surveillance.archive import (
 from subscribers.surveillance.errors import ArchiveError, ArchiveInUseError
 
 SCHEMA_VERSION = 1
-BUSY_TIMEOUT_MILLISECONDS = 30_000
+BUSY_TIMEOUT_SECONDS = 30.0
 """Maximum time that one writer waits for another."""
 PAGE_ROWS = 500
 """Rows read at once. Between pages no lock and no snapshot is held."""
@@ -385,17 +384,12 @@ def _lock_for_recorder(path: Path) -> int:
     """Lock the archive for this recorder until the returned file descriptor is closed. Raise
     ``OSError`` or :class:`ArchiveInUseError`.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(f"{path}.lock", flags, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
+        return lock_file(path)
+    except BlockingIOError:
         raise ArchiveInUseError(
             f"{path}: another recorder uses this archive; stop it, or give this one another archive"
         ) from None
-    return descriptor
 
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
@@ -404,42 +398,26 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
         os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC))  # gives a clearer error than SQLite
         address = f"{path.absolute().as_uri()}?mode=ro"
         connection = sqlite3.connect(
-            address, uri=True, isolation_level=None, check_same_thread=False
+            address,
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=BUSY_TIMEOUT_SECONDS,
         )
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):  # closing an existing file would drop SQLite's locks
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection = connect_durably(
+            path, ArchiveError, file_mode=FILE_MODE, busy_timeout_seconds=BUSY_TIMEOUT_SECONDS
+        )
     try:
         connection.create_function("begins_with", 3, _begins_with, deterministic=True)
-        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MILLISECONDS}")
         if not read_only:
-            if _write_ahead(connection) != "wal":
-                raise ArchiveError(
-                    f"{path}: the file system cannot hold a write-ahead log; use a local disk"
-                )
-            connection.execute("PRAGMA synchronous = FULL")
             _begin(connection)
         _check(connection, path)
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-def _write_ahead(connection: sqlite3.Connection) -> str:
-    """Turn on the write-ahead log and return the resulting journal mode. SQLite's busy timeout does
-    not apply here, and several processes may create an archive at once.
-    """
-    end = clock.monotonic() + BUSY_TIMEOUT_MILLISECONDS / 1000
-    while True:
-        try:
-            return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or clock.monotonic() > end:
-                raise
-        clock.block(0.01)
 
 
 def _begin(connection: sqlite3.Connection) -> None:

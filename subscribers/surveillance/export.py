@@ -18,6 +18,7 @@ import msgspec
 
 from common import clock
 from common.command_line import CommandLine, end_process
+from common.new_file import sync_folder
 from subscribers.surveillance import export_forms
 from subscribers.surveillance.archive import ArchiveRow, Gap, Kind, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
@@ -190,11 +191,7 @@ def _move_into_place(part: Path, path: Path, *, replace: bool) -> None:
     else:
         part.replace(path)
     with suppress(OSError):  # some file systems cannot sync a folder
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(path.parent)
 
 
 def _exists_message(path: Path) -> str:
