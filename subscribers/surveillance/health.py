@@ -79,12 +79,12 @@ class RecorderHealth(msgspec.Struct):
             site.id: {
                 "connected": site.connection.up,
                 "waiting": len(site.pending),
-                "wanted": sum(len(table.wants) for table in list(site.tables.values())),
-                "first_sight": site.unvouched,
+                "wanted": sum(len(table.wants) for table in list(site.recalls.tables.values())),
+                "first_sight": site.proofs.unvouched,
                 "bad": site.bad_count,
-                "findings": site.finding_count,
-                "open": site.shown_alerts,
-                "trouble": site.trouble,
+                "findings": site.alerts.finding_count,
+                "open": site.alerts.shown,
+                "trouble": site.recalls.trouble,
             }
             for site in sites
         }

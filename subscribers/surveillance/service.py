@@ -27,12 +27,8 @@ from subscribers.surveillance.findings import STALLED_ALERT_ID, open_findings
 from subscribers.surveillance.health import RecorderHealth, pages
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.settings import SurveillanceSettings
-from subscribers.surveillance.site import (
-    MAX_BATCH_RECORDS,
-    MAX_RESTORED_ALERTS,
-    PendingMessage,
-    RecordedSite,
-)
+from subscribers.surveillance.site import MAX_BATCH_RECORDS, PendingMessage, RecordedSite
+from subscribers.surveillance.site_alerts import MAX_RESTORED_ALERTS
 
 TICK_SECONDS = 0.1
 """Interval at which due work is checked."""
@@ -193,7 +189,7 @@ class SurveillanceRecorder:
                 by_id[stored.site].on_conflict(stored, received)
             for row in result.new:
                 if row.record.kind == "finding":
-                    by_id[row.record.site].report_finding(row.record)
+                    by_id[row.record.site].alerts.report_finding(row.record)
             if result.new:
                 self.health.kept += len(result.new)
                 self.new_records.publish(result.new[-1].number)
@@ -284,7 +280,7 @@ class SurveillanceRecorder:
         if self.health.trouble != reason:
             self._log.error("the archive takes nothing", reason=reason, alert=STALLED_ALERT_ID)
             for site in self.sites:
-                site.set_stalled(reason)
+                site.alerts.set_stalled(reason)
         self.health.trouble = reason
 
     async def _recover(self, archive: RecordArchive) -> None:
@@ -298,13 +294,13 @@ class SurveillanceRecorder:
             own_findings = [
                 record for _, record in findings[-MAX_RESTORED_ALERTS:] if record.site == site.id
             ]
-            site.restore_alerts(own_findings, newest_before)
+            site.alerts.restore_findings(own_findings, newest_before)
         self.new_records.publish(newest)
         self._log.info("the archive takes records again")
         self.health.trouble, self._unresponsive = None, False
         for site in self.sites:
-            site.set_stalled(None)
-            site.schedule_gap_checks()
+            site.alerts.set_stalled(None)
+            site.recalls.schedule_gap_checks()
 
     async def _run_clock(self) -> None:
         logged = checked = clock.monotonic()
@@ -316,14 +312,14 @@ class SurveillanceRecorder:
                 if archive is None or self.health.trouble is not None:
                     continue
                 try:
-                    if site.has_due_gap_check(now):
-                        await self._call(site.query_missing, archive, now)
+                    if site.recalls.has_due_gap_check(now):
+                        await self._call(site.recalls.query_missing, archive, now)
                     if now - checked >= SETTLED_CHECK_INTERVAL_SECONDS:
-                        await self._call(site.check_settled, archive)
+                        await self._call(site.alerts.check_settled, archive)
                 except ArchiveError as error:
                     if archive is self._archive and self.health.trouble is None:
                         self._mark_unresponsive(error)
-                    site.schedule_gap_checks()
+                    site.recalls.schedule_gap_checks()
                     continue
                 site.send_due(now)
             if now - checked >= SETTLED_CHECK_INTERVAL_SECONDS:

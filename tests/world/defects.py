@@ -11,6 +11,7 @@ from devices.calls import AnyCall
 from subscribers.feed import floor
 from subscribers.feed.table_snapshot import TableSnapshot
 from subscribers.surveillance.site import RecordedSite
+from subscribers.surveillance.site_recalls import SiteRecalls
 
 CALLS_KEPT = 50
 """Of so many calls, the last is not kept."""
@@ -29,7 +30,7 @@ def acknowledged_before_its_commit(patch: pytest.MonkeyPatch) -> None:
 
 def gap_is_not_asked_for(patch: pytest.MonkeyPatch) -> None:
     """The recorder does not look for what it has missed."""
-    patch.setattr(RecordedSite, "query_missing", lambda *_: None)
+    patch.setattr(SiteRecalls, "query_missing", lambda *_: None)
 
 
 def bytes_are_not_kept(patch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,8 @@ from subscribers.surveillance.archive import Query
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.service import TICK_SECONDS
 from subscribers.surveillance.settings import SiteSettings
-from subscribers.surveillance.site import SWEEP_TABLES, RecordedSite
+from subscribers.surveillance.site import RecordedSite
+from subscribers.surveillance.site_recalls import SWEEP_TABLES
 
 BOOT = "boot-1"
 ROOT = "novamas/v1/palma"
@@ -115,7 +116,7 @@ class Floor:
                 if self.queue:
                     self._answer()
             self._keep()
-            self.site.query_missing(self.archive, self.now)
+            self.site.recalls.query_missing(self.archive, self.now)
             self.site.send_due(self.now)
             yield self.now
 
@@ -181,7 +182,7 @@ def test_a_page_of_some_tables_is_compared_after_each_checkpoint(
     compared: Counter[str] = Counter()
     for _ in range(2 * len(TABLES)):
         floor.asked.clear()
-        floor.site._sweep(BOOT)
+        floor.site.recalls.sweep(BOOT)
         list(floor.go_on(2.0))
         assert len(floor.asked) == SWEEP_TABLES
         compared.update(table for table, _ in floor.asked)
@@ -200,9 +201,9 @@ def test_a_run_of_another_daemon_is_not_compared_with_it(
         floor.say_event("r0", seq)
     list(floor.go_on(5.0))
     floor.queue.clear()
-    floor.site.tables["r0"].wants.clear()
-    floor.site.tables["r0"].question = None
-    floor.site._sweep(BOOT)
+    floor.site.recalls.tables["r0"].wants.clear()
+    floor.site.recalls.tables["r0"].question = None
+    floor.site.recalls.sweep(BOOT)
     list(floor.go_on(1.0))
     [(_, asked)] = floor.queue
     assert (asked["from"], asked["to"]) == (1, EVENTS)

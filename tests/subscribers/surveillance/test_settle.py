@@ -165,12 +165,12 @@ async def test_what_is_settled_while_the_archive_recovers_is_shown_no_more(tmp_p
     with closing(SQLiteArchive(tmp_path / "archive.sqlite3")) as archive:
         number = changed_key(archive)
         site.restore(archive)
-        assert site.shown_alerts == 1
+        assert site.alerts.shown == 1
         before = archive.newest_number()
         opened = [record for _, record in open_findings(archive)]
         settle(archive, number, VIDAL.name, "", VIDAL)
-        site.check_settled(archive)
-        assert site.shown_alerts == 0
-        site.restore_alerts(opened, before)
-        site.check_settled(archive)
-        assert site.shown_alerts == 0
+        site.alerts.check_settled(archive)
+        assert site.alerts.shown == 0
+        site.alerts.restore_findings(opened, before)
+        site.alerts.check_settled(archive)
+        assert site.alerts.shown == 0
