@@ -10,6 +10,7 @@ import msgspec
 
 from common.contract.jackpot import JackpotAward, JackpotState
 from common.contract.messages.messages import text, word
+from subscribers.console.field_texts import card_text
 from subscribers.console.forms import forms
 from subscribers.console.jackpot_context import (
     JackpotContext,
@@ -18,8 +19,8 @@ from subscribers.console.jackpot_context import (
     other_roles,
     role_for,
 )
+from subscribers.console.view import AnswerButton, WorkItem
 from subscribers.console.words import console_text
-from subscribers.console.work import AnswerButton, WorkItem, card_text
 from subscribers.display.picture import Word
 from subscribers.money import money
 from subscribers.words import who

@@ -13,11 +13,9 @@ from common.contract.jackpot_authority import ORDERS, OrderRight
 from common.people.register import Person
 from subscribers.console.forms import JACKPOT_ORDER_TYPES as KINDS
 from subscribers.console.forms import PIN_COMMANDS
+from subscribers.console.rights import role_names
 from subscribers.console.sending import SecondPersonWait, Touch
-from subscribers.console.work import (
-    AnswerButton,
-    role_names,
-)
+from subscribers.console.view import AnswerButton
 from subscribers.feed.meter import Meter, MeterSilence
 
 

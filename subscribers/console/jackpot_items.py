@@ -22,12 +22,9 @@ from subscribers.console.jackpot_context import (
     other_roles,
     role_for,
 )
+from subscribers.console.view import WorkItem
 from subscribers.console.words import console_text
-from subscribers.console.work import (
-    ITEM_ORDER,
-    WorkItem,
-    second_person_items,
-)
+from subscribers.console.work import ITEM_ORDER, second_person_items
 from subscribers.display.picture import Word
 
 SLOW_HIT_SECONDS = 30.0

@@ -14,14 +14,10 @@ from subscribers.console.forms import FormChoice
 from subscribers.console.jackpot_awards import award_item
 from subscribers.console.jackpot_context import JackpotContext, authority_of, role_for
 from subscribers.console.jackpot_items import items
+from subscribers.console.outcomes import outcome_of
 from subscribers.console.sending import Touch
+from subscribers.console.view import CommandOffer, ConsoleView, TouchOutcome
 from subscribers.console.words import console_text
-from subscribers.console.work import (
-    CommandOffer,
-    ConsoleView,
-    TouchOutcome,
-    outcome_of,
-)
 from subscribers.display.picture import TableTrouble, Word
 from subscribers.feed.meter import out_of_play_text, silence_text, title
 from subscribers.money import money

@@ -19,8 +19,9 @@ from starlette.routing import Mount, Route
 from common import clock
 from common.contract.messages.messages import text
 from subscribers.console.forms import PIN_COMMANDS
+from subscribers.console.outcomes import refusal_text
+from subscribers.console.rights import role_for
 from subscribers.console.sessions import Session
-from subscribers.console.work import refusal_text, role_for
 from subscribers.essential import essential
 from subscribers.feed.floor import Floor
 from subscribers.keypad.keys import Meaning, Slot, current_meanings, duty_key

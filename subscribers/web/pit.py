@@ -24,18 +24,14 @@ from subscribers.console.evidence import TableEvidence, add_evidence
 from subscribers.console.forms import PIN_COMMANDS, is_readable
 from subscribers.console.jackpot_context import JackpotContext
 from subscribers.console.jackpot_context import role_for as jackpot_role_for
+from subscribers.console.outcomes import touch_outcome
+from subscribers.console.rights import role_for
 from subscribers.console.sending import TOUCH_NUMBER, CommandSender, Touch
 from subscribers.console.sessions import Session
 from subscribers.console.settings import PitSettings
+from subscribers.console.view import ConsoleView, TableContext, TouchOutcome
 from subscribers.console.words import console_text
-from subscribers.console.work import (
-    ConsoleView,
-    TableContext,
-    TouchOutcome,
-    console_view,
-    role_for,
-    touch_outcome,
-)
+from subscribers.console.work import console_view
 from subscribers.feed.floor import JACKPOT_PREFIX, Floor, change_of
 from subscribers.feed.meter import silence
 from subscribers.web.files import Files

@@ -8,7 +8,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page
 from playwright.sync_api import TimeoutError as NotThereError
 
-from subscribers.console.work import hand_text
+from subscribers.console.hands import hand_text
 from tests.support.waiting import until
 from tests.support.web.pit import confirm
 

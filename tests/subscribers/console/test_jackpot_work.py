@@ -16,7 +16,7 @@ from subscribers.console.forms import PIN_COMMANDS, STOPPING_ORDERS, is_readable
 from subscribers.console.jackpot_context import JackpotContext, role_for
 from subscribers.console.jackpot_work import jackpot_outcome, jackpot_view
 from subscribers.console.sending import SecondPersonWait, Touch
-from subscribers.console.work import ConsoleView, WorkItem
+from subscribers.console.view import ConsoleView, WorkItem
 from subscribers.feed.meter import Meter, MeterSilence
 from tests.support.jackpot import award, statement, table
 from tests.support.people.staff import LASA, RIERA, VIDAL

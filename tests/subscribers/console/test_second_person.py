@@ -15,7 +15,8 @@ from common.contract.refusals import RejectedError
 from common.people.two_persons import MARKED_BY_DEFAULT, needs_two
 from controller.people.authority import allowed_commands, command_rights
 from subscribers.console.evidence import TableEvidence, add_evidence
-from subscribers.console.work import AnswerButton, TableContext, console_view
+from subscribers.console.view import AnswerButton, TableContext
+from subscribers.console.work import console_view
 from tests.conftest import cases
 from tests.support.games.scripts import read, scripts
 from tests.support.people.staff import LASA

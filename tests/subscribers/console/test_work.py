@@ -20,17 +20,13 @@ from subscribers.console.forms import (
     forms,
     is_readable,
 )
+from subscribers.console.hands import hand_text
+from subscribers.console.outcomes import touch_outcome
+from subscribers.console.rights import role_for
 from subscribers.console.sending import SecondPersonWait, Touch
+from subscribers.console.view import TableContext
 from subscribers.console.words import words
-from subscribers.console.work import (
-    SUGGESTED_REASONS,
-    VOID_REASONS,
-    TableContext,
-    console_view,
-    hand_text,
-    role_for,
-    touch_outcome,
-)
+from subscribers.console.work import SUGGESTED_REASONS, VOID_REASONS, console_view
 from subscribers.feed.table_snapshot import Outdated, TableSnapshot, fold
 from tests.support.for_each import for_each
 from tests.support.people.staff import LASA, RIERA, VIDAL

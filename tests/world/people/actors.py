@@ -14,8 +14,10 @@ from common.contract.topics import level
 from common.people.signed_command import Claims, sign
 from subscribers.console.admission import Denied
 from subscribers.console.forms import PIN_COMMANDS, is_readable
+from subscribers.console.rights import role_for
 from subscribers.console.sessions import Session
-from subscribers.console.work import ConsoleView, console_view, role_for
+from subscribers.console.view import ConsoleView
+from subscribers.console.work import console_view
 from subscribers.keypad.pad import Press
 from tests.world.broker.packets import Publish
 from tests.world.client import Client

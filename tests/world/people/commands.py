@@ -14,10 +14,10 @@ from common.contract.refusals import RejectedError
 from common.contract.topics import level
 from common.people.register import from_base64url
 from common.people.signed_command import Claims, claims_of
+from subscribers.console.outcomes import touch_outcome
 from subscribers.console.sending import Touch
 from subscribers.console.sessions import Session
 from subscribers.console.words import console_text
-from subscribers.console.work import touch_outcome
 from tests.world.broker.packets import Publish
 from tests.world.checkers import Checker, require
 from tests.world.people.console import Desk
