@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import cycle
-
 import aiomqtt
 import msgspec
 
-from common import clock
-from common.broker.address import addresses
 from common.broker.client import BrokerClient
-from common.broker.failures import Disconnected, describe_error
-from common.broker.login import BrokerUnusableError
+from common.broker.reconnecting import keep_connected
 from controller.configuration.settings import BrokerConfig
 
 RETRY_SECONDS = 1.0
@@ -27,31 +22,29 @@ class BrokerProbe:
     def __init__(self, broker: BrokerConfig, client_id: str, patience: float) -> None:
         self._broker, self._client_id = broker, client_id
         self._patience = patience
-        self._addresses = cycle(addresses(broker.url))
         self.trouble: str | None = NOT_TRIED_YET
 
     async def run(self) -> None:
         """Keep the connection until cancelled."""
-        while True:
-            try:
-                await self._connected()
-            except (Disconnected, BrokerUnusableError) as error:
-                self.trouble = describe_error(error, self._broker)
-            else:
-                self.trouble = "the broker ended the connection"
-            await clock.sleep(RETRY_SECONDS)
+        await keep_connected(
+            self._broker, self._make_client, self._serve, self._on_loss, delay_seconds=RETRY_SECONDS
+        )
 
-    async def _connected(self) -> None:
-        broker = msgspec.structs.replace(self._broker, url=next(self._addresses))
-        five = broker.protocol == "5"
-        client = BrokerClient(
-            broker,
+    def _make_client(self, url: str) -> BrokerClient:
+        node = msgspec.structs.replace(self._broker, url=url)
+        five = node.protocol == "5"
+        return BrokerClient(
+            node,
             identifier=self._client_id,
             protocol=aiomqtt.ProtocolVersion.V5 if five else aiomqtt.ProtocolVersion.V311,
-            keepalive=max(1, min(broker.keepalive, int(self._patience))),
+            keepalive=max(1, min(node.keepalive, int(self._patience))),
             timeout=self._patience,
         )
-        async with client:
-            self.trouble = None
-            async for _ in client.messages:
-                pass
+
+    async def _serve(self, client: BrokerClient) -> None:
+        self.trouble = None
+        async for _ in client.messages:
+            pass
+
+    def _on_loss(self, reason: str) -> None:
+        self.trouble = reason

@@ -12,7 +12,6 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import cycle
 from typing import Any, Literal
 
 import aiomqtt
@@ -20,10 +19,8 @@ import msgspec
 from msgspec.structs import replace
 
 from common import clock, randomness
-from common.broker.address import addresses
 from common.broker.client import BrokerClient
-from common.broker.failures import describe_error
-from common.broker.login import BrokerUnusableError
+from common.broker.reconnecting import keep_connected
 from common.contract.orders import RECALL
 from common.contract.refusals import Refusal
 from common.contract.topics import Topics
@@ -31,12 +28,14 @@ from common.log import structlog
 from common.people.register import Person
 from common.people.signed_command import Claims, prepare, sign
 from subscribers.console.sessions import Session
-from subscribers.feed.tables import RECONNECT_DELAY_SECONDS, BrokerLogin
+from subscribers.feed.tables import BrokerLogin
 
 COMMAND_LIFETIME_SECONDS = 30
 """Validity of a signed command."""
 REPLY_TIMEOUT_SECONDS = 6.0
 """Time within which a reply is expected; a later one still counts."""
+CONFIRMATION_TIMEOUT_SECONDS = 5.0
+"""Time within which the broker confirms a connection, subscription or command."""
 MAX_TOUCHES = 2000
 """Touches that are remembered, of all sessions together."""
 TOUCH_NUMBER = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -142,6 +141,7 @@ class CommandSender:
         self._broker: BrokerClient | None = None
         self._answers: dict[str, asyncio.Future[_CommandReply]] = {}
         self._queries: set[asyncio.Task[None]] = set()
+        self._logged_reason = ""
         self._log = structlog.get_logger()
         self.touches: OrderedDict[str, Touch] = OrderedDict()
         self.waits: dict[str, SecondPersonWait] = {}
@@ -150,33 +150,36 @@ class CommandSender:
 
     async def run(self) -> None:
         """Connect, and reconnect until cancelled."""
-        logged_reason = ""
-        for url in cycle(addresses(self._login.url)):
-            try:
-                node = replace(self._login, url=url)
-                client = BrokerClient(
-                    node, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10, timeout=5.0
-                )
-                async with client:
-                    subscriptions = [
-                        (topics.reply(table, self._client), 0)  # as in subscribers/feed/tables.py
-                        for table, topics in self._tables.items()
-                    ]
-                    await client.subscribe(subscriptions)
-                    self._broker, logged_reason = client, ""
-                    self._changed_all()
-                    async for message in client.messages:
-                        body = message.payload if isinstance(message.payload, bytes) else b""
-                        self._on_reply(str(message.topic), body)
-            except (aiomqtt.MqttError, BrokerUnusableError) as error:
-                reason = describe_error(error, self._login)
-                if reason != logged_reason:
-                    logged_reason = reason
-                    self._log.warning("no connection for commands", reason=reason)
-            finally:
-                self._broker = None
+        await keep_connected(self._login, self._make_client, self._serve, self._on_loss)
+
+    def _make_client(self, url: str) -> BrokerClient:
+        return BrokerClient(
+            replace(self._login, url=url),
+            protocol=aiomqtt.ProtocolVersion.V311,
+            keepalive=10,
+            timeout=CONFIRMATION_TIMEOUT_SECONDS,
+        )
+
+    async def _serve(self, client: BrokerClient) -> None:
+        try:
+            subscriptions = [
+                (topics.reply(table, self._client), 0)  # as in subscribers/feed/tables.py
+                for table, topics in self._tables.items()
+            ]
+            await client.subscribe(subscriptions)
+            self._broker, self._logged_reason = client, ""
             self._changed_all()
-            await clock.sleep(RECONNECT_DELAY_SECONDS)
+            async for message in client.messages:
+                body = message.payload if isinstance(message.payload, bytes) else b""
+                self._on_reply(str(message.topic), body)
+        finally:
+            self._broker = None
+
+    def _on_loss(self, reason: str) -> None:
+        if reason != self._logged_reason:
+            self._logged_reason = reason
+            self._log.warning("no connection for commands", reason=reason)
+        self._changed_all()
 
     @property
     def up(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from itertools import cycle
 from typing import Any
 
 import aiomqtt
@@ -14,14 +13,12 @@ from paho.mqtt.client import MQTTMessage
 from paho.mqtt.reasoncodes import ReasonCode
 
 from common import clock
-from common.broker.address import addresses
 from common.broker.certificates import file_expiry_warning
 from common.broker.client import BrokerClient
-from common.broker.failures import describe_error
-from common.broker.login import BrokerUnusableError
+from common.broker.reconnecting import keep_connected
 from common.log import structlog
 from subscribers.feed.overtaken import Overtaken
-from subscribers.feed.tables import RECONNECT_DELAY_SECONDS, BrokerLogin
+from subscribers.feed.tables import BrokerLogin
 
 CONNECT_TIMEOUT_SECONDS = 30.0
 """Maximum time for CONNACK."""
@@ -132,6 +129,7 @@ class ServiceConnection:
         self._has_work = asyncio.Event()
         self._client: _ServiceClient | None = None
         self._ended = False
+        self._logged_reason = ""
         self._log = structlog.get_logger()
 
     @property
@@ -186,45 +184,45 @@ class ServiceConnection:
 
     async def run(self) -> None:
         """Connect, serve and reconnect until :meth:`end`."""
-        logged_reason = ""
-        for url in cycle(addresses(self._login.url)):
-            if self._ended:
-                return
-            try:
-                topic, body = self._will
-                client = _ServiceClient(
-                    msgspec.structs.replace(self._login, url=url),
-                    self._handle,
-                    manual_ack=self._session is not None,
-                    identifier=self._session,
-                    clean_session=self._session is None,
-                    protocol=aiomqtt.ProtocolVersion.V311,
-                    keepalive=10,
-                    timeout=CONNECT_TIMEOUT_SECONDS,
-                    will=aiomqtt.Will(topic, body, qos=1, retain=True),
-                    max_queued_outgoing_messages=0,
-                )
-                async with client:
-                    self._outgoing = []
-                    self._client, logged_reason = client, ""
-                    self._on_link(True)  # before the first message
-                    client.start()
-                    async with asyncio.TaskGroup() as group:
-                        group.create_task(self._subscribe(client))
-                        group.create_task(self._publish(client))
-                        group.create_task(self._wait(client))
-                        group.create_task(self._republish())
-                        group.create_task(self._raise_failure(client))
-                        group.create_task(self._check_certificate())
-            except* (aiomqtt.MqttError, BrokerUnusableError) as errors:
-                reason = describe_error(errors.exceptions[0], self._login)
-                if reason != logged_reason:
-                    logged_reason = reason
-                    self._log.warning("no connection to the broker", reason=reason)
-            if self._client is not None:
-                self._client = None
-                self._on_link(False)
-            await clock.sleep(RECONNECT_DELAY_SECONDS)
+        await keep_connected(
+            self._login, self._make_client, self._serve, self._on_loss, is_ended=lambda: self._ended
+        )
+
+    def _make_client(self, url: str) -> _ServiceClient:
+        topic, body = self._will
+        return _ServiceClient(
+            msgspec.structs.replace(self._login, url=url),
+            self._handle,
+            manual_ack=self._session is not None,
+            identifier=self._session,
+            clean_session=self._session is None,
+            protocol=aiomqtt.ProtocolVersion.V311,
+            keepalive=10,
+            timeout=CONNECT_TIMEOUT_SECONDS,
+            will=aiomqtt.Will(topic, body, qos=1, retain=True),
+            max_queued_outgoing_messages=0,
+        )
+
+    async def _serve(self, client: _ServiceClient) -> None:
+        self._outgoing = []
+        self._client, self._logged_reason = client, ""
+        self._on_link(True)  # before the first message
+        client.start()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._subscribe(client))
+            group.create_task(self._publish(client))
+            group.create_task(self._wait(client))
+            group.create_task(self._republish())
+            group.create_task(self._raise_failure(client))
+            group.create_task(self._check_certificate())
+
+    def _on_loss(self, reason: str) -> None:
+        if reason != self._logged_reason:
+            self._logged_reason = reason
+            self._log.warning("no connection to the broker", reason=reason)
+        if self._client is not None:
+            self._client = None
+            self._on_link(False)
 
     async def _check_certificate(self) -> None:
         file = self._login.cert_file

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from itertools import cycle
 from urllib.parse import urlsplit
 
 import aiomqtt
 import msgspec
 
-from common import clock
 from common.broker.address import addresses
 from common.broker.client import BrokerClient
-from common.broker.failures import describe_error
-from common.broker.login import BrokerUnusableError
+from common.broker.reconnecting import keep_connected
 from common.contract.topics import Topics
 from subscribers.feed.overtaken import Overtaken
 
-RECONNECT_DELAY_SECONDS = 0.5
-"""Delay between two attempts to connect."""
 MAX_TOPICS_PER_SUBSCRIBE = 100
 """Maximum number of topics in one SUBSCRIBE. Mosquitto queues the retained messages of all of them
 before its reply; with a thousand tables they exceed its queue per client, and it drops the rest.
@@ -100,29 +96,38 @@ async def table_feed(
         (topics.jackpot(jackpot, leaf), 0) for jackpot in jackpots for leaf in ("state", "alert/+")
     ]
     root, known_tables = topics.root + "/", frozenset(tables)
-    for url in cycle(addresses(login.url)):
-        try:
-            node = msgspec.structs.replace(login, url=url)
-            client = BrokerClient(node, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10)
-            async with client:
-                for first in range(0, len(subscriptions), MAX_TOPICS_PER_SUBSCRIBE):
-                    for _ in SUBSCRIBE_PASSES:
-                        await client.subscribe(
-                            subscriptions[first : first + MAX_TOPICS_PER_SUBSCRIBE]
-                        )
-                yield ConnectionChange(up=True)
-                overtaken = Overtaken()
-                async for message in client.messages:
-                    if overtaken(str(message.topic), message.retain):
-                        continue
-                    body = message.payload if isinstance(message.payload, bytes) else b""
-                    path = str(message.topic).removeprefix(root)
-                    table, _, leaf = path.partition("/")
-                    yield (
-                        FeedMessage(leaf, body, table)
-                        if table in known_tables
-                        else FeedMessage(path, body)
-                    )
-        except (aiomqtt.MqttError, BrokerUnusableError) as error:
-            yield ConnectionChange(up=False, reason=f"{login.url}: {describe_error(error, login)}")
-        await clock.sleep(RECONNECT_DELAY_SECONDS)
+    messages: asyncio.Queue[FeedMessage | ConnectionChange | None] = asyncio.Queue()
+
+    def make_client(url: str) -> BrokerClient:
+        node = msgspec.structs.replace(login, url=url)
+        return BrokerClient(node, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10)
+
+    async def serve(client: BrokerClient) -> None:
+        for first in range(0, len(subscriptions), MAX_TOPICS_PER_SUBSCRIBE):
+            for _ in SUBSCRIBE_PASSES:
+                await client.subscribe(subscriptions[first : first + MAX_TOPICS_PER_SUBSCRIBE])
+        messages.put_nowait(ConnectionChange(up=True))
+        overtaken = Overtaken()
+        async for message in client.messages:
+            if overtaken(str(message.topic), message.retain):
+                continue
+            body = message.payload if isinstance(message.payload, bytes) else b""
+            path = str(message.topic).removeprefix(root)
+            table, _, leaf = path.partition("/")
+            is_of_table = table in known_tables
+            messages.put_nowait(
+                FeedMessage(leaf, body, table) if is_of_table else FeedMessage(path, body)
+            )
+
+    def on_loss(reason: str) -> None:
+        messages.put_nowait(ConnectionChange(up=False, reason=f"{login.url}: {reason}"))
+
+    connection = asyncio.create_task(keep_connected(login, make_client, serve, on_loss))
+    connection.add_done_callback(lambda _: messages.put_nowait(None))
+    try:
+        while (message := await messages.get()) is not None:
+            yield message
+        await connection  # it ended by a bug, and raises it
+    finally:
+        connection.cancel()
+        await asyncio.wait([connection])
