@@ -4,9 +4,9 @@ and reported.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 
+from common.broker.echoes import Echoes
 from controller.mqtt.connection import IncomingMessage
 from controller.mqtt.outgoing import OutgoingMessage
 
@@ -28,29 +28,24 @@ class OwnTopics:
         """Number of messages that other clients published on these topics."""
         self._again: set[str] = set()
         self._next = 0.0
-        self._echoes: dict[str, deque[bytes]] = {}
+        self._echoes = Echoes(MAX_ECHOES)
 
     def reset(self) -> None:
         """Forget everything: all topics are published again on a new connection."""
         self._again = set()
-        self._echoes = {}
+        self._echoes.clear()
 
     def remember(self, messages: Iterable[OutgoingMessage]) -> None:
-        """Remember sent messages. Before MQTT 5 the broker always sends them back."""
+        """Remember sent messages."""
         for message in messages:
             if message.retain:
-                self._echoes.setdefault(message.topic, deque(maxlen=MAX_ECHOES)).append(
-                    message.payload
-                )
+                self._echoes.add(message.topic, message.payload)
 
     def is_foreign(self, message: IncomingMessage, truth: Mapping[str, bytes | None]) -> bool:
         """Return True if another client published this message; the topic is then marked.
         ``truth`` has the right body of the topic, if it is one of this daemon's.
         """
-        echoes = self._echoes.get(message.topic, ())
-        if message.payload in echoes and isinstance(echoes, deque):
-            while echoes.popleft() != message.payload:
-                pass
+        if self._echoes.remove(message.topic, message.payload):
             return False
         if message.payload == (truth.get(message.topic) or b""):
             return False

@@ -54,7 +54,7 @@ class Announcer:
             if now >= self._due(jackpot):
                 jackpot.changed, jackpot.published_at = False, now
                 statement = self._encode(jackpot)
-                jackpot.echoes.add(statement)
+                jackpot.echoes.add(jackpot.topic("state"), statement)
                 jackpot.last_statement = statement
                 # the keepalive republishes it; each statement is expected back once
                 connection.retain(jackpot.topic("state"), statement, republished=False)
@@ -68,7 +68,8 @@ class Announcer:
             jackpot.topic("state"): self._encode(jackpot) for jackpot in self._jackpots.values()
         }
         for jackpot in self._jackpots.values():
-            jackpot.echoes.add(statements[jackpot.topic("state")])
+            topic = jackpot.topic("state")
+            jackpot.echoes.add(topic, statements[topic])
         return statements
 
     def on_statement(self, jackpot: JackpotRuntime, body: bytes, *, retained: bool) -> None:
@@ -76,7 +77,7 @@ class Announcer:
         foreign one, which is replaced. A retained one of a previous run is replaced by the next
         statement.
         """
-        if retained or jackpot.echoes.remove(body):
+        if retained or jackpot.echoes.remove(jackpot.topic("state"), body):
             return
         now = clock.monotonic()
         if FOREIGN_STATE_ALERT_ID not in jackpot.alerts.open:

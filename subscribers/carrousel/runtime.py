@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from common.broker.echoes import Echoes
 from common.contract.topics import Topics
 from subscribers.carrousel.ledger_state import JackpotLedgerState
 from subscribers.carrousel.orders import Orders
 from subscribers.carrousel.settings import JackpotSettings
-from subscribers.carrousel.statement_of_state import JackpotAlerts, PendingEchoes
+from subscribers.carrousel.statement_of_state import MAX_PENDING_ECHOES, JackpotAlerts
 
 
 class JackpotRuntime:
@@ -23,7 +24,7 @@ class JackpotRuntime:
         self.last_hit = 0.0
         """Monotonic time of the last hit."""
         self.last_recall = 0.0
-        self.echoes = PendingEchoes()
+        self.echoes = Echoes(MAX_PENDING_ECHOES)
         self.last_statement = b""
         """The last published statement."""
         self.foreign_seen_at = self.corrected_at = 0.0

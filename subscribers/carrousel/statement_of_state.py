@@ -83,31 +83,6 @@ def _shown_award(jackpot: JackpotView, seconds: int, now: float) -> JackpotAward
     return None if last is None or now >= parse_utc(last.time) + seconds else last
 
 
-class PendingEchoes:
-    """Statements of a jackpot that were published and not yet delivered back by the broker."""
-
-    def __init__(self) -> None:
-        self._pending: dict[bytes, None] = {}
-
-    def add(self, body: bytes) -> None:
-        """Add a statement that is being published."""
-        self._pending[body] = None
-        while len(self._pending) > MAX_PENDING_ECHOES:
-            del self._pending[next(iter(self._pending))]
-
-    def remove(self, body: bytes) -> bool:
-        """Remove a statement and all earlier ones, whose echoes are no longer expected. Return
-        False if it is not a statement of this controller.
-        """
-        if body not in self._pending:
-            return False
-        for statement in tuple(self._pending):
-            del self._pending[statement]
-            if statement == body:
-                break
-        return True
-
-
 class JackpotAlerts:
     """The open alerts of one jackpot, published on ``alert/<id>``; one for each table and kind.
 

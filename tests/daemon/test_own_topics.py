@@ -135,4 +135,4 @@ def test_a_flood_does_not_fill_the_memory() -> None:
         heard_on(topics, f"alert/{number}", b"x")
         topics.remember([OutgoingMessage("state", b"%d" % number, retain=True)])
     assert len(topics.due_topics(1.0)) == MAX_CORRECTED_TOPICS
-    assert len(topics._echoes["state"]) == MAX_ECHOES
+    assert len(topics._echoes._pending["state"]) == MAX_ECHOES
