@@ -13,10 +13,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, LiteralString
+from typing import Any
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
 
 from subscribers.surveillance.archive import (
     ArchiveRecord,
@@ -33,6 +32,26 @@ from subscribers.surveillance.bounded_connection import (
     BoundedConnection,
 )
 from subscribers.surveillance.errors import ArchiveError, ArchiveInUseError
+from subscribers.surveillance.postgres_address import address_parts, display_name, error_text
+from subscribers.surveillance.postgres_statements import (
+    BY_INDEX,
+    BY_SCAN,
+    BY_SESSION,
+    COLUMNS,
+    COPY,
+    COUNT_WORD,
+    REMOVABLE,
+    SCHEMA,
+    SELECT_EXISTING,
+    SELECT_GAPS,
+    SELECT_LAST,
+    SELECT_SPELLINGS,
+    TYPES,
+    UPDATE_DROPPED,
+    UPDATE_RUN,
+    decode,
+    encode,
+)
 
 SCHEMA_VERSION = "1"
 PAGE_ROWS = 500
@@ -57,113 +76,6 @@ CONNECTION_DEFAULTS: dict[str, Any] = {
 }
 """libpq parameters unless the address sets them; they make a dead server noticed."""
 
-_SCHEMA = """
-CREATE TABLE meta (name text PRIMARY KEY, value text NOT NULL);
-CREATE TABLE remembered (name text PRIMARY KEY, value bytea NOT NULL);
-CREATE TABLE counter (last bigint NOT NULL);
-INSERT INTO counter VALUES (0);
-CREATE TABLE record (
-  number bigint PRIMARY KEY,
-  site text COLLATE "C" NOT NULL, kind text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL,
-  time text COLLATE "C" NOT NULL, heard text COLLATE "C" NOT NULL, body bytea NOT NULL,
-  place text COLLATE "C" NOT NULL, node text COLLATE "C" NOT NULL, boot text COLLATE "C" NOT NULL,
-  seq bigint NOT NULL, type text COLLATE "C" NOT NULL, session bigint NOT NULL,
-  round bigint NOT NULL, words text[] COLLATE "C" NOT NULL
-);
-CREATE UNIQUE INDEX record_key ON record (site, kind, key);
-CREATE INDEX record_time ON record (time, number);
-CREATE INDEX record_place ON record (place, time, number);
-CREATE INDEX record_type ON record (type, time, number);
-CREATE INDEX record_rare ON record (kind, time, number) WHERE kind <> 'event' AND kind <> 'sealed';
-CREATE INDEX record_kind ON record (kind, number);
-CREATE INDEX record_seq ON record (site, place, boot, seq) WHERE kind = 'event';
-CREATE INDEX record_round ON record (session, round, time) WHERE session > 0;
--- what a record is found by, in lower case
-CREATE TABLE word (
-  word text COLLATE "C" NOT NULL, number bigint NOT NULL, PRIMARY KEY (word, number)
-);
--- the boots of a table: how many of the events after `dropped` are here, and which is the last
-CREATE TABLE run (
-  site text COLLATE "C" NOT NULL, place text COLLATE "C" NOT NULL, boot text COLLATE "C" NOT NULL,
-  last bigint NOT NULL, here bigint NOT NULL, dropped bigint NOT NULL,
-  time text COLLATE "C" NOT NULL, PRIMARY KEY (site, place, boot)
-);
-CREATE FUNCTION stays() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  RAISE EXCEPTION 'a record is never changed';
-END $$;
-CREATE FUNCTION dropped() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  IF OLD.number <= coalesce(nullif(current_setting('novamas.dropping', true), '')::bigint, 0) THEN
-    RETURN OLD;
-  END IF;
-  RAISE EXCEPTION 'a record is removed by the retention alone';
-END $$;
-CREATE TRIGGER record_stays BEFORE UPDATE OR TRUNCATE ON record
-  FOR EACH STATEMENT EXECUTE FUNCTION stays();
-CREATE TRIGGER record_dropped BEFORE DELETE ON record FOR EACH ROW EXECUTE FUNCTION dropped();
-CREATE TRIGGER word_stays BEFORE UPDATE OR TRUNCATE ON word
-  FOR EACH STATEMENT EXECUTE FUNCTION stays();
-CREATE TRIGGER word_dropped BEFORE DELETE ON word FOR EACH ROW EXECUTE FUNCTION dropped();
-"""
-_COLUMNS: LiteralString = (
-    "number, site, kind, key, time, heard, body, place, node, boot, seq, type, session, round, "
-    "words"
-)
-_COPY = f"COPY record ({_COLUMNS}) FROM STDIN (FORMAT BINARY)"
-_TYPES = (
-    *("int8", "text", "text", "text", "text", "text", "bytea", "text", "text", "text"),
-    *("int8", "text", "int8", "int8", "text[]"),
-)
-_SELECT_EXISTING = (
-    f"SELECT {_COLUMNS} FROM record JOIN unnest(%s::text[], %s::text[], %s::text[]) "  # noqa: S608
-    "AS asked (site, kind, key) USING (site, kind, key)"
-)
-_UPDATE_RUN = (
-    "INSERT INTO run VALUES (%s, %s, %s, %s, 1, 0, %s) ON CONFLICT (site, place, boot) "
-    "DO UPDATE SET here = run.here + CASE WHEN excluded.last > run.dropped THEN 1 ELSE 0 END, "
-    "last = greatest(run.last, excluded.last), time = greatest(run.time, excluded.time)"
-)
-_SELECT_GAPS = (
-    "SELECT site, place, boot, before + 1, seq - 1 FROM ("
-    "SELECT record.site, record.place, record.boot, run.time, seq, "
-    "lag(seq, 1, run.dropped) OVER (PARTITION BY record.place, record.boot ORDER BY seq) AS before "
-    "FROM record JOIN run USING (site, place, boot) WHERE kind = 'event' AND site = %s "
-    "AND run.here < run.last - run.dropped AND seq > run.dropped"
-    ") AS events WHERE seq > before + 1 ORDER BY time, place, boot, seq"
-)
-_SELECT_LAST = (
-    f"SELECT event.* FROM run, LATERAL (SELECT {_COLUMNS} FROM record "  # noqa: S608
-    "WHERE kind = 'event' "
-    "AND record.site = run.site AND record.place = run.place AND record.boot = run.boot "
-    "ORDER BY seq DESC LIMIT 1) AS event WHERE run.site = %s AND run.place = %s "
-    "ORDER BY run.time DESC, run.boot LIMIT 1"
-)
-_COUNT_WORD = (
-    "SELECT count(*) FROM (SELECT FROM word WHERE word >= %s AND word < %s LIMIT %s) AS few"
-)
-_SELECT_SPELLINGS = (
-    "WITH RECURSIVE said AS ((SELECT word FROM word WHERE word >= %s AND word < %s ORDER BY word "
-    "LIMIT 1) UNION ALL SELECT (SELECT next.word FROM word AS next WHERE next.word > said.word "
-    "AND next.word < %s ORDER BY next.word LIMIT 1) FROM said WHERE said.word IS NOT NULL) "
-    "SELECT word FROM said WHERE word IS NOT NULL LIMIT %s"
-)
-_BY_INDEX = "number IN (SELECT word.number FROM word WHERE word >= %s AND word < %s)"
-# without OFFSET, PostgreSQL would look the words up first
-_BY_SCAN = "EXISTS (SELECT FROM word WHERE word = ANY(%s) AND word.number = record.number OFFSET 0)"
-_BY_SESSION = "session > 0 AND session = %s"
-"""For sessions other than 0: the partial index covers only these."""
-_REMOVABLE = (
-    "FROM record WHERE kind = %s AND number <= %s AND NOT EXISTS ("
-    "SELECT 1 FROM unnest(%s::text[], %s::text[], %s::bigint[], %s::bigint[]) "
-    "AS spared (site, place, first, last) WHERE spared.site = record.site "
-    "AND spared.place = record.place AND record.number BETWEEN first AND last)"
-)
-_UPDATE_DROPPED = (
-    "UPDATE run SET dropped = greatest(dropped, %(seq)s), here = (SELECT count(*) FROM record "
-    "WHERE kind = 'event' AND site = %(site)s AND place = %(place)s AND boot = %(boot)s "
-    "AND seq > greatest(dropped, %(seq)s)) "
-    "WHERE site = %(site)s AND place = %(place)s AND boot = %(boot)s"
-)
-
 
 class PostgresArchive:
     """The archive in the database at ``where``: ``postgresql://user@host/database``. If a password
@@ -179,7 +91,7 @@ class PostgresArchive:
 
     def __init__(self, where: str, *, read_only: bool = False, recorder: bool = False) -> None:
         self._where, self._read_only, self._recorder = where, read_only, recorder
-        self.name = _display_name(where)
+        self.name = display_name(where)
         self._lock = threading.RLock()
         self._connection: BoundedConnection | None = None
         self._closed = False
@@ -196,8 +108,8 @@ class PostgresArchive:
             names = [(record.site, record.kind, record.key) for record in records]
             # locks the row until the commit: the next writer gets larger numbers
             counter = connection.execute("SELECT last FROM counter FOR UPDATE").fetchone()
-            keys = [[_encode(part) for part in parts] for parts in zip(*names, strict=True)]
-            rows = map(_row, connection.execute(_SELECT_EXISTING, keys))
+            keys = [[encode(part) for part in parts] for parts in zip(*names, strict=True)]
+            rows = map(_row, connection.execute(SELECT_EXISTING, keys))
             known = {(row.record.site, row.record.kind, row.record.key): row.record for row in rows}
             assert counter is not None
             number = counter[0]
@@ -217,7 +129,7 @@ class PostgresArchive:
         """Yield the matching records, page by page."""
         condition, values = _condition(query)
         for word in query.words:
-            clause, word_values = self._word_condition(_encode(word.casefold()))
+            clause, word_values = self._word_condition(encode(word.casefold()))
             condition, values = f"{condition} AND {clause}", [*values, *word_values]
         position: list[Any]
         if query.order == "number":
@@ -234,7 +146,7 @@ class PostgresArchive:
         while remaining is None or remaining > 0:
             page_size = PAGE_ROWS if remaining is None else min(PAGE_ROWS, remaining)
             statement = (
-                f"SELECT {_COLUMNS} FROM record WHERE {condition} AND {following} "  # noqa: S608
+                f"SELECT {COLUMNS} FROM record WHERE {condition} AND {following} "  # noqa: S608
                 f"ORDER BY {order} LIMIT %s"
             )
             with self._reading() as connection:
@@ -248,7 +160,7 @@ class PostgresArchive:
             last = page[-1]
             position = [last.number]
             if query.order != "number":
-                position = [_encode(last.record.time), last.number]
+                position = [encode(last.record.time), last.number]
             remaining = None if remaining is None else remaining - len(page)
 
     def _word_condition(self, prefix: str) -> tuple[str, list[Any]]:
@@ -257,16 +169,16 @@ class PostgresArchive:
         """
         bounds = [prefix, prefix + _MAX_TEXT]
         with self._reading() as connection:
-            counter = connection.execute(_COUNT_WORD, (*bounds, FREQUENT_WORD_ROWS + 1)).fetchone()
+            counter = connection.execute(COUNT_WORD, (*bounds, FREQUENT_WORD_ROWS + 1)).fetchone()
             assert counter is not None
             if counter[0] <= FREQUENT_WORD_ROWS:
-                return _BY_INDEX, bounds
+                return BY_INDEX, bounds
             spellings = connection.execute(
-                _SELECT_SPELLINGS, (*bounds, bounds[1], MAX_SPELLINGS + 1)
+                SELECT_SPELLINGS, (*bounds, bounds[1], MAX_SPELLINGS + 1)
             ).fetchall()
         if len(spellings) > MAX_SPELLINGS:
-            return _BY_INDEX, bounds
-        return _BY_SCAN, [[word for (word,) in spellings]]
+            return BY_INDEX, bounds
+        return BY_SCAN, [[word for (word,) in spellings]]
 
     def newest_number(self) -> int:
         """Return the number of the last stored record, or 0."""
@@ -278,12 +190,12 @@ class PostgresArchive:
     def gaps(self, site: str) -> list[Gap]:
         """Return the missing events of each boot of each table. Removed records are not missing."""
         with self._reading() as connection, connection.with_timeout(SCAN_TIMEOUT_SECONDS):
-            rows = connection.execute(_SELECT_GAPS, (_encode(site),)).fetchall()
+            rows = connection.execute(SELECT_GAPS, (encode(site),)).fetchall()
         return [
             Gap(
-                _decode(site_text),
-                _decode(table_text),
-                _decode(boot_text),
+                decode(site_text),
+                decode(table_text),
+                decode(boot_text),
                 first,
                 last,
             )
@@ -293,7 +205,7 @@ class PostgresArchive:
     def last_event(self, site: str, table: str) -> ArchiveRecord | None:
         """Return the latest event of a table."""
         with self._reading() as connection:
-            found = connection.execute(_SELECT_LAST, (_encode(site), _encode(table))).fetchone()
+            found = connection.execute(SELECT_LAST, (encode(site), encode(table))).fetchone()
         return None if found is None else _row(found).record
 
     def save_value(self, name: str, value: bytes) -> None:
@@ -302,14 +214,14 @@ class PostgresArchive:
             connection.execute(
                 "INSERT INTO remembered VALUES (%s, %s) "
                 "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                (_encode(name), value),
+                (encode(name), value),
             )
 
     def load_value(self, name: str) -> bytes | None:
         """Return the value stored under a name."""
         with self._reading() as connection:
             found = connection.execute(
-                "SELECT value FROM remembered WHERE name = %s", (_encode(name),)
+                "SELECT value FROM remembered WHERE name = %s", (encode(name),)
             ).fetchone()
         return None if found is None else bytes(found[0])
 
@@ -317,7 +229,7 @@ class PostgresArchive:
         """Return how many records :meth:`remove` would remove."""
         with self._reading() as connection, connection.with_timeout(SCAN_TIMEOUT_SECONDS):
             found = connection.execute(
-                f"SELECT count(*) {_REMOVABLE}", _removal_values(removal)
+                f"SELECT count(*) {REMOVABLE}", _removal_values(removal)
             ).fetchone()
         assert found is not None
         return int(found[0])
@@ -328,8 +240,7 @@ class PostgresArchive:
         while batch == REMOVAL_BATCH_RECORDS:
             with self._writing() as connection, connection.with_timeout(SCAN_TIMEOUT_SECONDS):
                 rows = connection.execute(
-                    f"SELECT {_COLUMNS} {_REMOVABLE} "
-                    f"ORDER BY number LIMIT {REMOVAL_BATCH_RECORDS:d}",
+                    f"SELECT {COLUMNS} {REMOVABLE} ORDER BY number LIMIT {REMOVAL_BATCH_RECORDS:d}",
                     _removal_values(removal),
                 ).fetchall()
                 _remove(connection, removal, [_row(row) for row in rows])
@@ -355,7 +266,7 @@ class PostgresArchive:
             except (psycopg.Error, UnicodeError) as error:
                 if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
                     self._disconnect()
-                raise ArchiveError(f"{self.name}: {_error_text(error)}") from None
+                raise ArchiveError(f"{self.name}: {error_text(error)}") from None
 
     @contextmanager
     def _writing(self) -> Iterator[BoundedConnection]:
@@ -373,7 +284,7 @@ class PostgresArchive:
 
     def _connect(self) -> BoundedConnection:
         """Raise ``psycopg.Error`` or :class:`ArchiveError`."""
-        parts = {**CONNECTION_DEFAULTS, **_parts(self._where)}
+        parts = {**CONNECTION_DEFAULTS, **address_parts(self._where)}
         connection = BoundedConnection.connect("", autocommit=True, **parts)
         try:
             connection.reply_timeout = (
@@ -410,7 +321,7 @@ class PostgresArchive:
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
             if not _tables(connection):
-                connection.execute(_SCHEMA)
+                connection.execute(SCHEMA)
                 connection.execute("INSERT INTO meta VALUES ('archive', %s)", (SCHEMA_VERSION,))
 
     def _check(self, connection: BoundedConnection) -> None:
@@ -453,8 +364,8 @@ def _tables(connection: BoundedConnection) -> set[str]:
 
 def _insert(connection: BoundedConnection, rows: Sequence[ArchiveRow]) -> None:
     cursor = connection.cursor()
-    with cursor.copy(_COPY) as copy:
-        copy.set_types(_TYPES)
+    with cursor.copy(COPY) as copy:
+        copy.set_types(TYPES)
         for row in rows:
             copy.write_row(_values(row))
     words = ((word, row.number) for row in rows for word in _search_words(row.record))
@@ -464,14 +375,14 @@ def _insert(connection: BoundedConnection, rows: Sequence[ArchiveRow]) -> None:
             copy.write_row(word_row)
     events = [row.record for row in rows if row.record.kind == "event"]
     cursor.executemany(
-        _UPDATE_RUN,
+        UPDATE_RUN,
         [
             (
-                _encode(event.site),
-                _encode(event.table),
-                _encode(event.boot),
+                encode(event.site),
+                encode(event.table),
+                encode(event.boot),
                 event.seq,
-                _encode(event.time),
+                encode(event.time),
             )
             for event in events
         ],
@@ -496,22 +407,22 @@ def _remove(connection: BoundedConnection, removal: Removal, rows: list[ArchiveR
         last_seqs[boot_key] = max(last_seqs.get(boot_key, 0), row.record.seq)
     for (site, table, boot), seq in last_seqs.items():
         run = {
-            "site": _encode(site),
-            "place": _encode(table),
-            "boot": _encode(boot),
+            "site": encode(site),
+            "place": encode(table),
+            "boot": encode(boot),
             "seq": seq,
         }
-        connection.execute(_UPDATE_DROPPED, run)
+        connection.execute(UPDATE_DROPPED, run)
 
 
 def _removal_values(removal: Removal) -> tuple[Any, ...]:
-    """Return the parameters of ``_REMOVABLE``."""
+    """Return the parameters of ``REMOVABLE``."""
     ranges = removal.retained
     return (
         removal.kind,
         removal.through,
-        [_encode(range_.site) for range_ in ranges],
-        [_encode(range_.table) for range_ in ranges],
+        [encode(range_.site) for range_ in ranges],
+        [encode(range_.table) for range_ in ranges],
         [range_.first for range_ in ranges],
         [range_.last for range_ in ranges],
     )
@@ -530,9 +441,9 @@ def _condition(query: Query) -> tuple[str, list[Any]]:
     for name, allowed in columns:
         if allowed:
             clauses.append(f"{name} = ANY(%s)")
-            values.append([_encode(value) for value in allowed])
+            values.append([encode(value) for value in allowed])
     comparisons: tuple[tuple[str, str | int | None], ...] = (
-        (_BY_SESSION if query.session else "session = %s", query.session),
+        (BY_SESSION if query.session else "session = %s", query.session),
         ("round = %s", query.round),
         ("time >= %s", query.since),
         ("time < %s", query.until),
@@ -540,17 +451,17 @@ def _condition(query: Query) -> tuple[str, list[Any]]:
     for clause, value in comparisons:
         if value is not None:
             clauses.append(clause)
-            values.append(_encode(value) if isinstance(value, str) else value)
+            values.append(encode(value) if isinstance(value, str) else value)
     return " AND ".join(clauses), values
 
 
 def _values(row: ArchiveRow) -> tuple[Any, ...]:
     record = row.record
     return (
-        row.number, _encode(record.site), record.kind, _encode(record.key), _encode(record.time),
-        _encode(record.heard), record.body, _encode(record.table), _encode(record.node),
-        _encode(record.boot), record.seq, _encode(record.type), record.session, record.round,
-        [_encode(word) for word in record.words],
+        row.number, encode(record.site), record.kind, encode(record.key), encode(record.time),
+        encode(record.heard), record.body, encode(record.table), encode(record.node),
+        encode(record.boot), record.seq, encode(record.type), record.session, record.round,
+        [encode(word) for word in record.words],
     )  # fmt: skip
 
 
@@ -558,77 +469,24 @@ def _row(row: tuple[Any, ...]) -> ArchiveRow:
     number, site, kind, key, time, heard, body, table, node, boot, seq, type_, *rest = row
     session, round_, words = rest
     record = ArchiveRecord(
-        site=_decode(site),
+        site=decode(site),
         kind=kind,
-        key=_decode(key),
-        time=_decode(time),
-        heard=_decode(heard),
+        key=decode(key),
+        time=decode(time),
+        heard=decode(heard),
         body=bytes(body),
-        table=_decode(table),
-        node=_decode(node),
-        boot=_decode(boot),
+        table=decode(table),
+        node=decode(node),
+        boot=decode(boot),
         seq=seq,
-        type=_decode(type_),
+        type=decode(type_),
         session=session,
         round=round_,
-        words=tuple(_decode(word) for word in words),
+        words=tuple(decode(word) for word in words),
     )
     return ArchiveRow(number, record)
 
 
 def _search_words(record: ArchiveRecord) -> set[str]:
     """Return the words that a record is found by, in lower case."""
-    return {_encode(word.casefold()) for word in (record.type, *record.words) if word}
-
-
-def _encode(value: str) -> str:
-    if "\0" not in value and "\x1b" not in value:
-        return value
-    return value.replace("\x1b", "\x1b1").replace("\0", "\x1b0")
-
-
-def _decode(value: str) -> str:
-    if "\x1b" not in value:
-        return value
-    return value.replace("\x1b0", "\0").replace("\x1b1", "\x1b")
-
-
-def _parts(where: str) -> dict[str, Any]:
-    """Parse the address. Raise :class:`ArchiveError`; the message does not quote the address, which
-    may contain a password.
-    """
-    try:
-        return conninfo_to_dict(where)
-    except psycopg.Error:
-        raise ArchiveError(
-            "the archive's address is not a PostgreSQL address; write it as "
-            "postgresql://user@host:5432/database"
-        ) from None
-
-
-def _display_name(where: str) -> str:
-    """Return the address for messages, without the password."""
-    parts = _parts(where)
-    name = parts.get("dbname") or parts.get("user") or ""
-    place = f"{parts.get('host') or 'localhost'}:{parts.get('port') or 5432}"
-    return f"PostgreSQL at {place}, database {name}"
-
-
-def _error_text(error: Exception) -> str:
-    """Return the error on one line, with advice."""
-    message = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    for kinds, advice in _ADVICE:
-        if isinstance(error, kinds):
-            return f"{message}; {advice}"
-    return f"{message}; check the database and its log"
-
-
-_ADVICE: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
-    (psycopg.errors.DiskFull, "make room on the disk of the server"),
-    (psycopg.errors.LockNotAvailable, "another program holds the lock; stop that program"),
-    (
-        (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction),
-        "grant it to the user of this program: see docs/inspector/surveillance-archive.md",
-    ),
-    (psycopg.OperationalError, "check the server and the network; it is tried again"),
-)
+    return {encode(word.casefold()) for word in (record.type, *record.words) if word}

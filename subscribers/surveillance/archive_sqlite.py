@@ -30,6 +30,17 @@ from subscribers.surveillance.archive import (
     same_content,
 )
 from subscribers.surveillance.errors import ArchiveError, ArchiveInUseError
+from subscribers.surveillance.sqlite_statements import (
+    COLUMNS,
+    INSERT_RECORD,
+    PARTIAL_INDEX_CONDITIONS,
+    REMOVABLE,
+    SCHEMA,
+    SELECT_EXISTING,
+    SELECT_GAPS,
+    SELECT_LAST,
+    UPDATE_RUN,
+)
 
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_SECONDS = 30.0
@@ -47,91 +58,6 @@ RARE_KINDS: frozenset[Kind] = frozenset({"alert", "checkpoint", "finding", "acce
 MAX_TEXT = "\U0010ffff"
 """Appended to a prefix, sorts after every word with that prefix."""
 
-_SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE remembered (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE record (
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  site TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, time TEXT NOT NULL,
-  heard TEXT NOT NULL, body BLOB NOT NULL, place TEXT NOT NULL, node TEXT NOT NULL,
-  boot TEXT NOT NULL, seq INTEGER NOT NULL, type TEXT NOT NULL, session INTEGER NOT NULL,
-  round INTEGER NOT NULL, words TEXT NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX record_key ON record (site, kind, key);
-CREATE INDEX record_time ON record (time);
-CREATE INDEX record_place ON record (place, time);
-CREATE INDEX record_type ON record (type, time);
-CREATE INDEX record_rare ON record (kind, time)
-  WHERE kind IN ('alert', 'checkpoint', 'finding', 'access');
-CREATE INDEX record_seq ON record (site, place, boot, seq) WHERE kind = 'event';
-CREATE INDEX record_round ON record (session, round, time) WHERE session > 0;
-CREATE INDEX record_kind ON record (kind, number);
--- what a record is found by, in lower case
-CREATE TABLE word (
-  word TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (word, number)
-) STRICT, WITHOUT ROWID;
--- the boots of a table: how many of the events after `dropped` are here, and which is the last
-CREATE TABLE run (
-  site TEXT NOT NULL, place TEXT NOT NULL, boot TEXT NOT NULL, last INTEGER NOT NULL,
-  here INTEGER NOT NULL, dropped INTEGER NOT NULL, time TEXT NOT NULL,
-  PRIMARY KEY (site, place, boot)
-) STRICT, WITHOUT ROWID;
--- what `drop` may remove, while it does
-CREATE TABLE dropping (kind TEXT PRIMARY KEY, through INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TRIGGER record_stays BEFORE UPDATE ON record BEGIN
-  SELECT raise(ABORT, 'a record is never changed');
-END;
-CREATE TRIGGER record_not_replaced BEFORE INSERT ON record
-WHEN EXISTS (SELECT 1 FROM record
-  WHERE number = NEW.number OR (site = NEW.site AND kind = NEW.kind AND key = NEW.key)) BEGIN
-  SELECT raise(ABORT, 'a record is never changed');
-END;
-CREATE TRIGGER record_dropped BEFORE DELETE ON record
-WHEN NOT EXISTS (SELECT 1 FROM dropping WHERE kind = OLD.kind AND through >= OLD.number) BEGIN
-  SELECT raise(ABORT, 'a record is removed by the retention alone');
-END;
-CREATE TRIGGER word_stays BEFORE UPDATE ON word BEGIN
-  SELECT raise(ABORT, 'a record is never changed');
-END;
-CREATE TRIGGER word_dropped BEFORE DELETE ON word
-WHEN EXISTS (SELECT 1 FROM record WHERE number = OLD.number) BEGIN
-  SELECT raise(ABORT, 'a record is never changed');
-END;
-"""
-_COLUMNS = (
-    "number, site, kind, key, time, heard, body, place, node, boot, seq, type, session, round, "
-    "words"
-)
-_SELECT_EXISTING = f"SELECT {_COLUMNS} FROM record WHERE site = ? AND kind = ? AND key = ?"  # noqa: S608
-_INSERT_RECORD = (
-    "INSERT INTO record (site, kind, key, time, heard, body, place, node, boot, seq, type, "
-    "session, round, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-_UPDATE_RUN = (
-    "INSERT INTO run VALUES (?, ?, ?, ?, 1, 0, ?) ON CONFLICT DO UPDATE SET "
-    "here = here + (excluded.last > dropped), last = max(last, excluded.last), "
-    "time = max(time, excluded.time)"
-)
-_SELECT_GAPS = (
-    "SELECT before, seq FROM (SELECT seq, lag(seq, 1, :dropped) OVER (ORDER BY seq) AS before "
-    "FROM record WHERE kind = 'event' AND site = :site AND place = :place AND boot = :boot "
-    "AND seq > :dropped) WHERE seq > before + 1"
-)
-_SELECT_LAST = (
-    f"SELECT {_COLUMNS} FROM record WHERE kind = 'event' AND site = ? AND place = ? "  # noqa: S608
-    "AND boot = ? ORDER BY seq DESC LIMIT 1"
-)
-_PARTIAL_INDEX_CONDITIONS = {
-    "session": "session > 0",
-    "kind": "kind IN ('alert', 'checkpoint', 'finding', 'access')",
-}
-"""The conditions of partial indexes, spelled as in the schema, by their first column."""
-_REMOVABLE = (
-    "FROM record INDEXED BY record_kind WHERE kind = ? AND number <= ? AND NOT EXISTS ("
-    "SELECT 1 FROM json_each(?) AS spared WHERE spared.value ->> 0 = record.site "
-    "AND spared.value ->> 1 = record.place "
-    "AND record.number BETWEEN spared.value ->> 2 AND spared.value ->> 3)"
-)
 _words = msgspec.json.Decoder(tuple[str, ...])
 
 
@@ -161,20 +87,20 @@ class SQLiteArchive:
         with self._writing() as connection:
             for record in records:
                 existing = connection.execute(
-                    _SELECT_EXISTING, (record.site, record.kind, record.key)
+                    SELECT_EXISTING, (record.site, record.kind, record.key)
                 ).fetchone()
                 if existing is not None:
                     stored = _row(existing).record
                     if not same_content(stored, record):
                         differ.append((stored, record))
                     continue
-                number = connection.execute(_INSERT_RECORD, _values(record)).lastrowid
+                number = connection.execute(INSERT_RECORD, _values(record)).lastrowid
                 assert number is not None
                 words = {(word, number) for word in _search_words(record)}
                 connection.executemany("INSERT INTO word VALUES (?, ?)", words)
                 if record.kind == "event":
                     run = (record.site, record.table, record.boot, record.seq, record.time)
-                    connection.execute(_UPDATE_RUN, run)
+                    connection.execute(UPDATE_RUN, run)
                 new.append(ArchiveRow(number, record))
         return StoreResult(tuple(new), tuple(differ))
 
@@ -209,7 +135,7 @@ class SQLiteArchive:
             ).fetchall()
             for place, boot, dropped in runs:
                 run = {"site": site, "place": place, "boot": boot, "dropped": dropped}
-                for before, seq in connection.execute(_SELECT_GAPS, run):
+                for before, seq in connection.execute(SELECT_GAPS, run):
                     gaps.append(Gap(site, place, boot, before + 1, seq - 1))
         return gaps
 
@@ -221,7 +147,7 @@ class SQLiteArchive:
                 (site, table),
             )
             for (boot,) in runs.fetchall():
-                found = connection.execute(_SELECT_LAST, (site, table, boot)).fetchone()
+                found = connection.execute(SELECT_LAST, (site, table, boot)).fetchone()
                 if found is not None:
                     return _row(found).record
         return None
@@ -241,7 +167,7 @@ class SQLiteArchive:
     def count_removable(self, removal: Removal) -> int:
         """Return how many records :meth:`remove` would remove."""
         with self._reading() as connection:
-            found = connection.execute(f"SELECT count(*) {_REMOVABLE}", _removal_values(removal))
+            found = connection.execute(f"SELECT count(*) {REMOVABLE}", _removal_values(removal))
             return int(found.fetchone()[0])
 
     def remove(self, removal: Removal) -> int:
@@ -250,7 +176,7 @@ class SQLiteArchive:
         while batch == REMOVAL_BATCH_RECORDS:
             with self._writing() as connection:
                 rows = connection.execute(
-                    f"SELECT {_COLUMNS} {_REMOVABLE} ORDER BY number LIMIT ?",
+                    f"SELECT {COLUMNS} {REMOVABLE} ORDER BY number LIMIT ?",
                     (*_removal_values(removal), REMOVAL_BATCH_RECORDS),
                 ).fetchall()
                 _remove(connection, removal, [_row(row) for row in rows])
@@ -287,7 +213,7 @@ class SQLiteArchive:
         if query.order == "number":
             index = "NOT INDEXED"
         clauses = [*(f"{name} = ?" for name in first),
-                   *(_PARTIAL_INDEX_CONDITIONS.get(name, "") for name in first),
+                   *(PARTIAL_INDEX_CONDITIONS.get(name, "") for name in first),
                    *clauses]  # fmt: skip
         where = " AND ".join(filter(None, clauses)) or "1"
         return [
@@ -323,7 +249,7 @@ class SQLiteArchive:
             parameters = position if query.order == "number" else [query.after, *position]
             with self._reading() as connection:
                 rows = connection.execute(
-                    f"SELECT {_COLUMNS} FROM record {condition} AND {following} "  # noqa: S608
+                    f"SELECT {COLUMNS} FROM record {condition} AND {following} "  # noqa: S608
                     f"ORDER BY {order} LIMIT ?",
                     (*values, *parameters, page_size),
                 ).fetchall()
@@ -427,7 +353,7 @@ def _begin(connection: sqlite3.Connection) -> None:
     connection.execute("ROLLBACK")
     if empty:
         connection.executescript(
-            f"BEGIN IMMEDIATE; {_SCHEMA} "  # noqa: S608
+            f"BEGIN IMMEDIATE; {SCHEMA} "  # noqa: S608
             f"INSERT INTO meta VALUES ('archive', '{SCHEMA_VERSION}'); COMMIT;"
         )
 
@@ -447,7 +373,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _removal_values(removal: Removal) -> tuple[Any, ...]:
-    """Return the parameters of ``_REMOVABLE``."""
+    """Return the parameters of ``REMOVABLE``."""
     ranges = [msgspec.structs.astuple(range_) for range_ in removal.retained]
     return removal.kind, removal.through, msgspec.json.encode(ranges).decode()
 

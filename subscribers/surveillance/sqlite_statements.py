@@ -1,0 +1,89 @@
+"""The tables of an archive in SQLite, and the statements on them."""
+
+from __future__ import annotations
+
+SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE remembered (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE record (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  site TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, time TEXT NOT NULL,
+  heard TEXT NOT NULL, body BLOB NOT NULL, place TEXT NOT NULL, node TEXT NOT NULL,
+  boot TEXT NOT NULL, seq INTEGER NOT NULL, type TEXT NOT NULL, session INTEGER NOT NULL,
+  round INTEGER NOT NULL, words TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX record_key ON record (site, kind, key);
+CREATE INDEX record_time ON record (time);
+CREATE INDEX record_place ON record (place, time);
+CREATE INDEX record_type ON record (type, time);
+CREATE INDEX record_rare ON record (kind, time)
+  WHERE kind IN ('alert', 'checkpoint', 'finding', 'access');
+CREATE INDEX record_seq ON record (site, place, boot, seq) WHERE kind = 'event';
+CREATE INDEX record_round ON record (session, round, time) WHERE session > 0;
+CREATE INDEX record_kind ON record (kind, number);
+-- what a record is found by, in lower case
+CREATE TABLE word (
+  word TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (word, number)
+) STRICT, WITHOUT ROWID;
+-- the boots of a table: how many of the events after `dropped` are here, and which is the last
+CREATE TABLE run (
+  site TEXT NOT NULL, place TEXT NOT NULL, boot TEXT NOT NULL, last INTEGER NOT NULL,
+  here INTEGER NOT NULL, dropped INTEGER NOT NULL, time TEXT NOT NULL,
+  PRIMARY KEY (site, place, boot)
+) STRICT, WITHOUT ROWID;
+-- what `drop` may remove, while it does
+CREATE TABLE dropping (kind TEXT PRIMARY KEY, through INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TRIGGER record_stays BEFORE UPDATE ON record BEGIN
+  SELECT raise(ABORT, 'a record is never changed');
+END;
+CREATE TRIGGER record_not_replaced BEFORE INSERT ON record
+WHEN EXISTS (SELECT 1 FROM record
+  WHERE number = NEW.number OR (site = NEW.site AND kind = NEW.kind AND key = NEW.key)) BEGIN
+  SELECT raise(ABORT, 'a record is never changed');
+END;
+CREATE TRIGGER record_dropped BEFORE DELETE ON record
+WHEN NOT EXISTS (SELECT 1 FROM dropping WHERE kind = OLD.kind AND through >= OLD.number) BEGIN
+  SELECT raise(ABORT, 'a record is removed by the retention alone');
+END;
+CREATE TRIGGER word_stays BEFORE UPDATE ON word BEGIN
+  SELECT raise(ABORT, 'a record is never changed');
+END;
+CREATE TRIGGER word_dropped BEFORE DELETE ON word
+WHEN EXISTS (SELECT 1 FROM record WHERE number = OLD.number) BEGIN
+  SELECT raise(ABORT, 'a record is never changed');
+END;
+"""
+COLUMNS = (
+    "number, site, kind, key, time, heard, body, place, node, boot, seq, type, session, round, "
+    "words"
+)
+SELECT_EXISTING = f"SELECT {COLUMNS} FROM record WHERE site = ? AND kind = ? AND key = ?"  # noqa: S608
+INSERT_RECORD = (
+    "INSERT INTO record (site, kind, key, time, heard, body, place, node, boot, seq, type, "
+    "session, round, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+UPDATE_RUN = (
+    "INSERT INTO run VALUES (?, ?, ?, ?, 1, 0, ?) ON CONFLICT DO UPDATE SET "
+    "here = here + (excluded.last > dropped), last = max(last, excluded.last), "
+    "time = max(time, excluded.time)"
+)
+SELECT_GAPS = (
+    "SELECT before, seq FROM (SELECT seq, lag(seq, 1, :dropped) OVER (ORDER BY seq) AS before "
+    "FROM record WHERE kind = 'event' AND site = :site AND place = :place AND boot = :boot "
+    "AND seq > :dropped) WHERE seq > before + 1"
+)
+SELECT_LAST = (
+    f"SELECT {COLUMNS} FROM record WHERE kind = 'event' AND site = ? AND place = ? "  # noqa: S608
+    "AND boot = ? ORDER BY seq DESC LIMIT 1"
+)
+PARTIAL_INDEX_CONDITIONS = {
+    "session": "session > 0",
+    "kind": "kind IN ('alert', 'checkpoint', 'finding', 'access')",
+}
+"""The conditions of partial indexes, spelled as in the schema, by their first column."""
+REMOVABLE = (
+    "FROM record INDEXED BY record_kind WHERE kind = ? AND number <= ? AND NOT EXISTS ("
+    "SELECT 1 FROM json_each(?) AS spared WHERE spared.value ->> 0 = record.site "
+    "AND spared.value ->> 1 = record.place "
+    "AND record.number BETWEEN spared.value ->> 2 AND spared.value ->> 3)"
+)
