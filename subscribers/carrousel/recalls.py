@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from common import clock
-from common.contract.orders import RECALL
 from common.contract.times import format_utc
 from subscribers.carrousel.ledger_state import JackpotLedgerState
 from subscribers.carrousel.linked_tables import LinkedTables
@@ -11,7 +10,7 @@ from subscribers.carrousel.orders import OrderPeople
 from subscribers.carrousel.runtime import JackpotRuntime, has_open_hit
 from subscribers.carrousel.tables import TrackedTable
 from subscribers.feed.connection import ServiceConnection
-from subscribers.feed.recall_key import RecallKey, unsigned_recall
+from subscribers.feed.recall_key import RecallKey, send_recall
 
 EAGER_RECALL_SECONDS, RECALL_INTERVAL_SECONDS = 10.0, 2.0
 """For the first of these times after a hit, all tables are recalled at every tick; after that, at
@@ -36,21 +35,22 @@ class TableRecalls:
 
     def send(self, table: TrackedTable) -> None:
         """Ask a table for everything after the last accepted event."""
-        now = clock.wall()
-        next_recall = table.next_recall(clock.monotonic(), format_utc(now))
+        next_recall = table.next_recall(clock.monotonic(), format_utc(clock.wall()))
         if next_recall is None:
             return
         number, request = next_recall
         body = {"boot": request.at.boot, "from": request.first, "onward": True}
-        message = unsigned_recall(body, self._client, number)
+        signer: tuple[RecallKey, str] | None = None
         if self._key is not None:
             people = self._people.people
             owner = None if people is None else people.owners.get(self._key.kid)
             if owner is None:
                 table.recall_error = "the people file does not name the owner of `recall_key`"
                 return
-            message = self._key.sign(owner[0].id, table.topic, body, self._client, number, int(now))
-        self._connection.send(f"{table.topic}/command/{RECALL}", message)
+            signer = self._key, owner[0].id
+        send_recall(
+            self._connection, table.topic, body, client=self._client, number=number, signer=signer
+        )
 
     def send_all(self) -> None:
         """Ask every table."""

@@ -7,10 +7,12 @@ from typing import Any
 
 import msgspec
 
+from common import clock
 from common.contract.orders import RECALL
 from common.people.private_key import open_private_key
 from common.people.register import thumbprint, to_base64url
 from common.people.signed_command import Claims, prepare, sign
+from subscribers.feed.connection import ServiceConnection
 
 RECALL_LIFETIME_SECONDS = 60
 """Lifetime of a signed recall."""
@@ -44,6 +46,22 @@ class RecallKey:
         return sign(self._key.encode(), claims).encode()
 
 
-def unsigned_recall(fields: dict[str, Any], client: str, number: str) -> bytes:
-    """Return a recall for tables that do not require signatures."""
-    return msgspec.json.encode({**fields, "client": client, "id": number})
+def send_recall(
+    connection: ServiceConnection,
+    topic: str,
+    fields: dict[str, Any],
+    *,
+    client: str,
+    number: str,
+    signer: tuple[RecallKey, str] | None,
+) -> None:
+    """Send a recall to the table with this root of its topics. ``client``: under whose name the
+    reply comes; ``number``: its ``id``; ``signer``: a key and whose it is; None where tables
+    require no signature.
+    """
+    if signer is None:
+        body = msgspec.json.encode({**fields, "client": client, "id": number})
+    else:
+        key, person = signer
+        body = key.sign(person, topic, fields, client, number, int(clock.wall()))
+    connection.send(f"{topic}/command/{RECALL}", body)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import msgspec
 
 from common import clock, randomness
-from common.contract.orders import RECALL
 from common.contract.times import parse_utc
 from common.log import structlog
 from subscribers.feed.connection import ServiceConnection
 from subscribers.feed.pending_recall import RECALL_TIMEOUT_SECONDS, PendingRecall, record_attempt
-from subscribers.feed.recall_key import RecallKey, unsigned_recall
+from subscribers.feed.recall_key import RecallKey, send_recall
 from subscribers.surveillance import proofs, recalls
 from subscribers.surveillance.archive import ArchiveRecord, Query, RecordArchive
 from subscribers.surveillance.findings import RecorderFinding
@@ -91,7 +91,8 @@ class SiteRecalls:
     ) -> None:
         self._site, self._connection, self._proofs = site, connection, site_proofs
         self._record_findings = record
-        self._client, self._key, self._person = client, key, person
+        self._client = client
+        self._signer = None if key is None or person is None else (key, person)
         self.tables: dict[str, RecordedTable] = {}
         self.trouble: str | None = None
         """Why the last recall was refused."""
@@ -247,7 +248,7 @@ class SiteRecalls:
     def _send_recall(
         self,
         table: RecordedTable,
-        fields: dict[str, object],
+        fields: dict[str, Any],
         now: float,
         question: recalls.RecallQuestion,
         repeated: PendingRecall[recalls.RecallQuestion] | None = None,
@@ -255,14 +256,14 @@ class SiteRecalls:
         """Send a recall to a table. ``repeated``: the recall that this one repeats."""
         request_id = randomness.token_hex(12)
         table.question = record_attempt(repeated, request_id, question, now)
-        if self._key is None or self._person is None:
-            body = unsigned_recall(fields, self._client, request_id)
-        else:
-            timestamp = int(clock.wall())
-            body = self._key.sign(
-                self._person, table.topic, fields, self._client, request_id, timestamp
-            )
-        self._connection.send(f"{table.topic}/command/{RECALL}", body)
+        send_recall(
+            self._connection,
+            table.topic,
+            fields,
+            client=self._client,
+            number=request_id,
+            signer=self._signer,
+        )
 
     def has_due_gap_check(self, now: float) -> bool:
         """Return whether :meth:`query_missing` has something to query. ``now``: monotonic time."""
