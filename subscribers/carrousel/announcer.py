@@ -58,8 +58,7 @@ class Announcer:
                 jackpot.last_statement = statement
                 # the keepalive republishes it; each statement is expected back once
                 connection.retain(jackpot.topic("state"), statement, republished=False)
-            changed, jackpot.alerts.changed = jackpot.alerts.changed, set()
-            for name in changed:
+            for name in jackpot.alerts.take_changed():
                 connection.retain(jackpot.topic(f"alert/{name}"), jackpot.alerts.body(name))
 
     def last_statements(self) -> dict[str, bytes]:

@@ -19,6 +19,7 @@ from common.contract.times import format_utc, parse_utc
 from subscribers.carrousel.jackpot import JackpotView, view
 from subscribers.carrousel.ledger_state import JackpotLedgerState
 from subscribers.carrousel.settings import JackpotSettings
+from subscribers.feed.alerts import OpenAlerts
 
 STATEMENT_LIFETIME_KEEPALIVES = 3.0
 """Number of keepalive intervals for which a statement is valid."""
@@ -83,16 +84,15 @@ def _shown_award(jackpot: JackpotView, seconds: int, now: float) -> JackpotAward
     return None if last is None or now >= parse_utc(last.time) + seconds else last
 
 
-class JackpotAlerts:
+class JackpotAlerts(OpenAlerts):
     """The open alerts of one jackpot, published on ``alert/<id>``; one for each table and kind.
 
     ``unstored``: alerts that the ledger must store and does not have yet.
     """
 
     def __init__(self) -> None:
-        self.open: dict[str, Alert] = {}
+        super().__init__()
         self._counts: dict[str, int] = {}
-        self.changed: set[str] = set()
         self.unstored: dict[str, JackpotAlert] = {}
         self.stored: Mapping[str, Alert] = {}
         """Alerts in the committed ledger."""
@@ -105,19 +105,16 @@ class JackpotAlerts:
         open_alert = self.open.get(name)
         if kind in KEPT_ALERTS and (open_alert is None or open_alert.acknowledged_by is not None):
             self.unstored[name] = kind
-        self.open[name] = Alert(
-            alert=name,
-            what=f"jackpot.{kind}",
-            severity="fault" if fault else "warning",
-            raised=time if open_alert is None else open_alert.raised,
-            detail=detail if count == 1 else f"{count} times since the start; the last: {detail}",
+        again = f"{count} times since the start; the last: {detail}"
+        self.put(
+            Alert(
+                alert=name,
+                what=f"jackpot.{kind}",
+                severity="fault" if fault else "warning",
+                raised=time if open_alert is None else open_alert.raised,
+                detail=detail if count == 1 else again,
+            )
         )
-        self.changed.add(name)
-
-    def clear(self, name: str) -> None:
-        """Close an alert."""
-        if self.open.pop(name, None) is not None:
-            self.changed.add(name)
 
     def sync(self, stored: Mapping[str, Alert]) -> None:
         """Take over the ledger's version of its alerts: after a start, an order, or a failed
@@ -136,13 +133,7 @@ class JackpotAlerts:
                 acknowledged=alert.acknowledged,
             )
             if name not in self.unstored and open_alert != updated:
-                self.open[name] = updated
-                self.changed.add(name)
-
-    def body(self, name: str) -> bytes:
-        """Return the retained body of an alert's topic; empty if it is not open."""
-        alert = self.open.get(name)
-        return b"" if alert is None else msgspec.json.encode(alert)
+                self.put(updated)
 
 
 def _is_stored(alert: Alert) -> bool:

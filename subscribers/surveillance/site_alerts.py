@@ -9,9 +9,9 @@ from collections.abc import Iterable
 import msgspec
 
 from common import clock
-from common.contract.retained import Alert
 from common.contract.times import format_utc
 from common.log import structlog
+from subscribers.feed.alerts import OpenAlerts
 from subscribers.feed.connection import ServiceConnection
 from subscribers.surveillance.archive import ArchiveRecord, Query, RecordArchive
 from subscribers.surveillance.findings import (
@@ -28,7 +28,6 @@ from subscribers.surveillance.findings import (
 
 MAX_RESTORED_ALERTS = 100
 """Maximum number of earlier findings that are shown again after a start."""
-_raised = msgspec.json.Decoder(Alert)
 
 
 class SiteAlerts:
@@ -45,40 +44,38 @@ class SiteAlerts:
         """Findings since the start."""
         self.vouched: list[tuple[str, str]] = []
         """Nodes and keys that a person has vouched for."""
-        self._alerts: dict[str, bytes] = {}
-        """Retained alerts, by topic."""
-        self._open_alerts: set[str] = set()
+        self._alerts = OpenAlerts()
+        """Those that are shown."""
+        self._open_findings: set[str] = set()
         """Alert ids of all unsettled findings, including those that are not shown again."""
-        self._cleared_topics: list[str] = []
-        """Topics of alerts to clear."""
+        self._to_clear: list[str] = []
+        """Ids whose topic must be cleared."""
         self._settled_number = 0
         """The archive number up to which settlements were read."""
         self._start_number = 0
         """The last archive number at the start; findings up to it are already shown."""
         self._new_statistics: list[ArchiveRecord] = []
         """Findings of the statistics that are not shown yet."""
-        self._stalled_topic = self._topic(STALLED_ALERT_ID)
         self._log = structlog.get_logger().bind(site=site)
 
     def publish_all(self) -> None:
         """Publish all alerts again, on a new connection."""
-        for topic, body in self._alerts.items():
-            self._connection.retain(topic, body)
+        for name in self._alerts.open:
+            self._publish(name)
 
     def send_due(self) -> None:
         """Publish new findings of the statistics, and clear settled alerts."""
         while self._new_statistics:
             self.report_finding(self._new_statistics.pop(0))
-        while self._cleared_topics:
-            topic = self._cleared_topics.pop()
-            if topic not in self._alerts:
-                self._connection.retain(topic, b"")
+        while self._to_clear:
+            name = self._to_clear.pop()
+            if name not in self._alerts.open:
+                self._publish(name)
 
     def on_retained(self, name: str, body: bytes) -> None:
         """Clear an alert left over from a previous run. ``name``: its id."""
-        topic = self._topic(name)
-        if body and topic not in self._alerts and name not in self._open_alerts:
-            self._cleared_topics.append(topic)
+        if body and name not in self._alerts.open and name not in self._open_findings:
+            self._to_clear.append(name)
 
     def check_settled(self, archive: RecordArchive) -> None:
         """Clear the alerts of findings that a person has settled, and queue new findings of the
@@ -103,28 +100,27 @@ class SiteAlerts:
             if settlement["what"] == KEY_CHANGED and settlement.get("person"):
                 self.vouched.append(changed_key(settlement["finding"]))
             name = alert_id(settlement["what"], settlement["finding"])
-            self._open_alerts.discard(name)
+            self._open_findings.discard(name)
             self._new_statistics = [
                 record
                 for record in self._new_statistics
                 if alert_id(record.type, record.key) != name
             ]
-            topic = self._topic(name)
-            if self._alerts.pop(topic, None) is not None:
-                self._cleared_topics.append(topic)
+            if self._alerts.clear(name):
+                self._to_clear.append(name)
 
     def restore(self, archive: RecordArchive) -> None:
         """Show the open findings of previous runs."""
         self._start_number = archive.newest_number()
         findings = open_findings(archive, (self._site,))
-        self._open_alerts = {alert_id(record.type, record.key) for _, record in findings}
+        self._open_findings = {alert_id(record.type, record.key) for _, record in findings}
         for _, record in findings[-MAX_RESTORED_ALERTS:]:
             self.raise_alert(record)
 
     @property
     def shown(self) -> int:
         """Return the number of findings shown as alerts."""
-        return len(self._alerts.keys() - {self._stalled_topic})
+        return len(self._alerts.open.keys() - {STALLED_ALERT_ID})
 
     def report_finding(self, record: ArchiveRecord) -> None:
         """Log and show a finding that was stored for the first time."""
@@ -146,29 +142,31 @@ class SiteAlerts:
         self._settled_number = min(self._settled_number, number)
 
     def _is_shown(self, record: ArchiveRecord) -> bool:
-        return self._topic(alert_id(record.type, record.key)) in self._alerts
+        return alert_id(record.type, record.key) in self._alerts.open
 
     def raise_alert(self, record: ArchiveRecord) -> str | None:
         """Publish the alert of a finding. Return its detail."""
         alert = finding_alert(record)
-        topic = self._topic(alert.alert)
-        self._alerts[topic] = msgspec.json.encode(alert)
-        self._connection.retain(topic, self._alerts[topic])
-        self._open_alerts.add(alert.alert)
+        self._alerts.put(alert)
+        self._publish(alert.alert)
+        self._open_findings.add(alert.alert)
         return alert.detail
 
     def set_stalled(self, reason: str | None) -> None:
         """Raise the alert that the archive cannot store records; clear it if ``reason`` is None."""
-        topic = self._stalled_topic
         if reason is None:
-            if self._alerts.pop(topic, None) is not None:
-                self._connection.retain(topic, b"")
+            if self._alerts.clear(STALLED_ALERT_ID):
+                self._publish(STALLED_ALERT_ID)
             return
-        current = self._alerts.get(topic)
-        raised = format_utc(clock.wall()) if current is None else _raised.decode(current).raised
-        self._alerts[topic] = msgspec.json.encode(stalled_alert(reason, raised))
-        self._connection.retain(topic, self._alerts[topic])
-        self._alert_connection.retain(topic, self._alerts[topic])
+        current = self._alerts.open.get(STALLED_ALERT_ID)
+        raised = format_utc(clock.wall()) if current is None else current.raised
+        self._alerts.put(stalled_alert(reason, raised))
+        for connection in (self._connection, self._alert_connection):
+            connection.retain(self._topic(STALLED_ALERT_ID), self._alerts.body(STALLED_ALERT_ID))
+
+    def _publish(self, name: str) -> None:
+        self._alerts.changed.discard(name)
+        self._connection.retain(self._topic(name), self._alerts.body(name))
 
     def _topic(self, name: str) -> str:
         return f"{self._node_topic}alert/{name}"
