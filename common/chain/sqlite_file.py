@@ -79,7 +79,8 @@ def _write_ahead(connection: sqlite3.Connection, timeout_seconds: float) -> str:
         try:
             return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or clock.monotonic() > end:
+            code = getattr(error, "sqlite_errorcode", None)  # only SQLite's own errors have one
+            if code != sqlite3.SQLITE_BUSY or clock.monotonic() > end:
                 raise
         clock.block(BUSY_RETRY_SECONDS)
 
