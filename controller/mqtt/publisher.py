@@ -431,10 +431,8 @@ class Publisher:
 
     def _republish_all(self) -> None:
         self._retained.publish_all_again()
-        if (connection := self._poster.connection) is not None and (
-            not self._broker.wildcards_retained
-        ):
-            # for clients that have subscribed with a wildcard since
+        if (connection := self._poster.connection) is not None:
+            # for clients to which the broker could not deliver it
             self._retained.post(connection, self._api.status(online=True))
         self.wake()
 

@@ -156,13 +156,26 @@ def _client(make: Callable[[Random, str], broker.Fault]) -> Callable[[World, Ran
 def _forget(world: World, random: Random) -> End:
     """The broker acknowledges a message to its daemon, and loses it."""
     topics = random.choice(("novamas/v1/palma/+/event", "novamas/v1/palma/+/state"))
-    end = _broker(lambda _: broker.Forget(topics))(world, random)
+    return _until_published_again(world, _broker(lambda _: broker.Forget(topics))(world, random))
 
-    def until_published_again() -> None:
+
+def _lose_qos0(world: World, random: Random) -> End:
+    """The broker drops what it delivers with QoS 0: a web server has no other subscriptions."""
+    end = _broker(lambda _: broker.LoseQos0())(world, random)
+    shown = any(program.name == floor.MACHINE for program in world.programs)
+    return _until_published_again(world, end) if shown else end
+
+
+def _until_published_again(world: World, end: End) -> End:
+    """End a fault that lost a retained message: the daemon publishes all of them again in a while,
+    and only then must everything be right.
+    """
+
+    def ended() -> None:
         end()
         world.lasts(REPUBLISH_INTERVAL_SECONDS)
 
-    return until_published_again
+    return ended
 
 
 FAULTS: dict[str, Fault] = {
@@ -218,7 +231,7 @@ FAULTS: dict[str, Fault] = {
         )
     ),
     "broker forgets": Fault(_forget),
-    "broker loses QoS 0": Fault(_broker(lambda _: broker.LoseQos0())),
+    "broker loses QoS 0": Fault(_lose_qos0),
     "screen cut off": Fault(floor.cut_screen, "floor"),
     "archive full": Fault(recorder.fill_disk, "recorder"),
     "archive slow": Fault(recorder.slow_down, "recorder"),

@@ -7,9 +7,11 @@ from random import Random
 import pytest
 
 from tests.world.faults import Happening
-from tests.world.run import Plan, plan, run
+from tests.world.run import Plan, plan, plan_of, run
 
 PARTS = ("floor",)
+QOS0_SEED = 6
+"""In its world the broker loses that a daemon is online again."""
 
 
 @pytest.mark.parametrize("seed", range(10, 14))
@@ -32,6 +34,12 @@ def test_a_daemon_that_is_lost_together_with_its_broker_is_not_shown_for_long() 
         Happening(201.0, 204.0, "broker down, keeps retained", 1),
     )
     outcome = run(Plan(1, 0.1, 1, parts=PARTS, faults=faults))
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+
+
+def test_a_lost_status_leaves_a_picture_grey_only_until_it_is_published_again() -> None:
+    faults = ["broker loses QoS 0", "broker loses QoS 0", "daemon killed"]
+    outcome = run(plan_of(plan(QOS0_SEED, 0.15, 1, 16, 4.0, parts=PARTS), faults))
     assert outcome.finding is None, "\n".join(outcome.trace[-50:])
 
 
