@@ -10,8 +10,9 @@ import pytest
 
 from common.chain.schema import Record
 from controller.journal.journal import Journal
+from controller.service import building, daemon
 from controller.service.journal_alerts import JournalAlerts
-from controller.tables import after_restore
+from controller.tables import after_restore, runner
 from devices.pace import SteadyPace
 from devices.reader import LinkReader
 from tests.world import defects
@@ -102,7 +103,8 @@ def start_trusts_the_log(patch: pytest.MonkeyPatch) -> None:
 
 def restore_not_reported(patch: pytest.MonkeyPatch) -> None:
     """The tables continue as if their journal had never been replaced."""
-    patch.setattr(Journal, "all_unreported", lambda *_: ())
+    for module in (building, daemon, runner):
+        patch.setattr(module, "unreported", lambda *_: ())
 
 
 def restore_without_alert(patch: pytest.MonkeyPatch) -> None:
@@ -167,3 +169,22 @@ def test_a_planted_defect_in_the_commands_of_people_is_found(
 ) -> None:
     plant(monkeypatch)
     assert found(plant, partial(people.plan_for, plant))
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        *DEFECTS,
+        *DISK_DEFECTS,
+        *cards.DEFECTS,
+        *carrousel.DEFECTS,
+        *defects.DEFECTS,
+        *people.DEFECTS,
+    ],
+    ids=lambda plant: plant.__name__,
+)
+def test_what_a_defect_replaces_is_there(
+    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change of the program shows it at once; the tests above are slow."""
+    plant(monkeypatch)
