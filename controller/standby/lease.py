@@ -70,7 +70,8 @@ class OwnIdentity(msgspec.Struct, frozen=True, kw_only=True):
 class WaitingState(msgspec.Struct, frozen=True, kw_only=True):
     """The observations of a candidate. ``revision``: of the store; 0 if it has no record, None if
     not read yet; ``first_seen``: when that revision was first seen; ``highest``: the highest term
-    ever seen; ``before``: the last record written by another run.
+    ever seen; ``before``: the last record written by another run. ``store_was_away``: the store did
+    not answer the first read, so the earlier run may have ended for that alone.
     """
 
     own: OwnIdentity
@@ -80,6 +81,20 @@ class WaitingState(msgspec.Struct, frozen=True, kw_only=True):
     first_seen: float = 0.0
     highest: int = 0
     before: LeaseRecord | None = None
+    store_was_away: bool = False
+
+    @property
+    def died_again(self) -> bool:
+        """Return True if this daemon's earlier runs have died too often in a row to take the lease
+        back at once.
+        """
+        record = self.record
+        return (
+            record is not None
+            and record.again >= MAX_RETAKES
+            and not self.store_was_away
+            and _is_own_run(self.own, record)
+        )
 
 
 class HeldLease(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,7 +167,7 @@ def free_at(
         if is_newest and (record.released or same)
         else waiting.first_seen + longer
     )
-    failed = same and (bool(record.trouble) or record.again >= MAX_RETAKES)
+    failed = waiting.died_again or (same and bool(record.trouble))
     if failed:  # one lease is enough to see whether another daemon runs
         free = max(free, waiting.first_seen + longer)
     if (rival and failed) or (troubles and (rival or not same)):
@@ -171,13 +186,7 @@ def release_of_dead_run(waiting: WaitingState) -> LeaseRecord | None:
     not wait until it ends.
     """
     record = waiting.record
-    if (
-        record is None
-        or record.released
-        or record.again < MAX_RETAKES
-        or record.term < waiting.highest
-        or not _is_own_run(waiting.own, record)
-    ):
+    if record is None or record.released or record.term < waiting.highest or not waiting.died_again:
         return None
     deaths = f"it died {record.again + 1} times in a row"
     return replace(record, released=True, trouble=deaths)

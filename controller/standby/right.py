@@ -142,6 +142,8 @@ class LeaseCandidate:
             except OvertakenError:
                 pass  # the next read shows the new record
             except (StoreUnreachableError, StoreUnusableError) as error:
+                if waiting.revision is None:
+                    waiting = replace(waiting, store_was_away=True)
                 if not trouble or trouble == NOT_ASKED_YET:  # report once, not for each server
                     trouble = str(error)
                     self._on_record(None, trouble)

@@ -517,6 +517,10 @@ def test_a_daemon_that_died_again_releases_the_lease_of_its_earlier_run() -> Non
     ):
         assert release_of_dead_run(waiting_for(held_by(**(mine | more)))) is None, more
     assert release_of_dead_run(waiting_for(held_by(**mine), highest=6)) is None
+    # it may have ended because neither daemon reached the store
+    without_store = waiting_for(held_by(**mine), store_was_away=True)
+    assert release_of_dead_run(without_store) is None
+    assert free_at(without_store, rival=True) == 100.0
     assert release_of_dead_run(waiting_for(None)) is None
 
 
