@@ -16,19 +16,12 @@ UNRECORDED_SESSION_JUMP = 1_000_000
 """Session numbers to skip in addition if the other daemon's records are lost."""
 
 
-RESTORE_SECONDS_PER_SESSION = 1
-"""No person opens two sessions in a second. So a backup may be restored several times: what was
-opened after one restore is below the jump of the next.
-"""
-HANDOVER_SECONDS_PER_SESSION = 60
-"""A hand-over is never repeated from the same point: the minimum covers what is opened faster."""
-
-
-def session_jump(since: float, now: float, seconds: int = RESTORE_SECONDS_PER_SESSION) -> int:
+def session_jump(since: float, now: float) -> int:
     """Return how many session numbers to skip for a gap from ``since`` to ``now`` (both in seconds
-    since 1970), in which a table opens at most one session in so many ``seconds``.
+    since 1970): one for each second, in which no person opens two sessions. So a backup may be
+    restored several times: what was opened after one restore is below the jump of the next.
     """
-    return MIN_SESSION_JUMP + math.ceil(max(0.0, now - since) / seconds)
+    return MIN_SESSION_JUMP + math.ceil(max(0.0, now - since))
 
 
 def restore_reading(
@@ -38,9 +31,8 @@ def restore_reading(
     clock; ``now``: seconds since 1970; a time before the restore is corrected.
     """
     session = point.sessions.get(table, 0)
-    since, until = parse_utc(point.since), max(now, parse_utc(point.at))
+    jump = session_jump(parse_utc(point.since), max(now, parse_utc(point.at)))
     if isinstance(point, RestoredBackup):
-        jump = session_jump(since, until)
         return JournalRestore(
             at=at,
             journal=point.journal,
@@ -51,7 +43,6 @@ def restore_reading(
             session=session,
             jump=jump,
         )
-    jump = session_jump(since, until, HANDOVER_SECONDS_PER_SESSION)
     end = point.checkpoint
     return JournalRestore(
         at=at,
