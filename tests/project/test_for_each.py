@@ -74,7 +74,7 @@ def test_only_a_slow_row_makes_a_test_slow(monkeypatch: pytest.MonkeyPatch) -> N
     def test(number: int) -> None:
         assert number
 
-    monkeypatch.setattr(marks, "seconds", lambda: {"a.py::test": 1.0})
+    monkeypatch.setattr(marks, "seconds", lambda: {"a.py::test": marks.Seconds(1.0, 1.0)})
     assert marks.is_slow("a.py::test[x]", test)
     assert marks.is_slow("a.py::test[x]", for_each("number", range(4))(test))
     assert not marks.is_slow("a.py::test[x]", for_each("number", range(5))(test))
