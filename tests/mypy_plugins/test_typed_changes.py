@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from controller.games.banked.moves import Turn
 from controller.games.blackjack.moves import BlackjackTurn
 from controller.games.chemin.course import CheminTurn
-from controller.games.circle.moves import CircleTurn
+from controller.games.circle.turn import CircleTurn
 from controller.games.roulette.turn import RouletteTurn
 from controller.games.stakes import StakedTable
 from controller.games.talla import AtTheShoe

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from common.contract.commands import BettingClose, HandAct
 from common.contract.events import HandDecided
 from common.contract.refusals import RejectedError
-from controller.games.circle import moves
-from controller.games.circle.moves import CircleTurn
+from controller.games.circle import doubts, moves
 from controller.games.circle.state import CirclePlace, CircleSeat, SeatStatus
+from controller.games.circle.turn import CircleTurn
 
 
 def act(turn: CircleTurn, command: HandAct) -> None:
@@ -99,9 +99,9 @@ def leave_round(turn: CircleTurn, who: str, status: SeatStatus) -> None:
     """Take a player out of the round: no card is due to him, and no decision of his is pending."""
     turn.change_seat(who, status=status)
     if any(place.to == who for place in turn.current.due):
-        moves.mistrust(turn)
+        doubts.mistrust(turn)
     moves.none_due(turn, who)
-    moves.resolve(
+    doubts.resolve(
         turn,
         *(doubt for doubt in turn.state.doubts if doubt.who == who and "hand.act" in doubt.asks),
     )

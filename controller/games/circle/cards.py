@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from common.contract.commands import CardsBurn, CardsDeal, CardsShow, CardsTurn
 from common.contract.refusals import RejectedError
 from controller.games.cards import is_card
-from controller.games.circle import moves
-from controller.games.circle.moves import CircleDealError, CircleTurn
+from controller.games.circle import doubts, moves
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import streets
+from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.cards import TableCard
 from controller.games.guards import require
 
@@ -126,7 +126,7 @@ def _correct(turn: CircleTurn, command: CardsShow) -> None:
     if card.card == command.cards[0]:
         raise RejectedError("card_unchanged", who=command.who, index=index, card=card.card)
     if card.card is not None:
-        moves.doubt(turn, "shown_differs", who=command.who)
+        doubts.doubt(turn, "shown_differs", who=command.who)
     reveal(turn, command.who, {index: card}, command.cards)
 
 
@@ -141,7 +141,7 @@ def _uncover(turn: CircleTurn, command: CardsShow) -> None:
     indexes = covered[: len(command.cards)]
     own = [lying[index] for index in indexes]
     if any(card.card not in (None, value) for card, value in zip(own, command.cards, strict=True)):
-        moves.doubt(turn, "shown_differs", who=command.who)
+        doubts.doubt(turn, "shown_differs", who=command.who)
     if contradicted(turn, command.who, command.cards, own):
         return
     turn.change_current(due=turn.current.due[1:])
@@ -185,7 +185,7 @@ def _show_seat(turn: CircleTurn, command: CardsShow) -> None:
             "cards_counted", who=command.who, cards=len(own), count=len(command.cards)
         )
     if {card.card for card in own} - {None, *command.cards}:
-        moves.doubt(turn, "shown_differs", who=command.who)
+        doubts.doubt(turn, "shown_differs", who=command.who)
     before = turn.current
     if reveal(turn, command.who, lying, command.cards):
         opened(turn, command.who)
@@ -236,14 +236,14 @@ def contradicted(
     person must decide then.
     """
     if any(card not in turn.pack for card in cards):
-        moves.doubt(turn, "card_foreign", who=who)
+        doubts.doubt(turn, "card_foreign", who=who)
         return True
     elsewhere = list(turn.current.known)
     for card in own:
         if card.card is not None:
             elsewhere.remove(card.card)
     if len({*cards}) < len(cards) or {*cards} & {*elsewhere}:
-        moves.doubt(turn, "card_duplicate", who=who)
+        doubts.doubt(turn, "card_duplicate", who=who)
         return True
     return False
 
@@ -285,7 +285,7 @@ def _put(turn: CircleTurn, count: int, cards: tuple[str, ...]) -> None:
     up = sum(place.up for place in turn.current.due[:count])
     if len(cards) not in (0, up):
         raise RejectedError("cards_faced_up", up=up, count=len(cards))
-    moves.mistrust(turn)
+    doubts.mistrust(turn)
     moves.deal_several(turn, turn.current.due[:count], cards)
 
 

@@ -26,11 +26,11 @@ from common.contract.events import (
 )
 from common.contract.refusals import RejectedError
 from controller.games.circle import moves
-from controller.games.circle.moves import CircleTurn
 from controller.games.circle.readings import record_deck_check
 from controller.games.circle.showdown import TIE, CircleShown, compare, open_boards, open_hands
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import needed, pack
+from controller.games.circle.turn import CircleTurn
 from controller.games.dealt.state import DealtEntry
 from controller.games.poker.readings import counted
 from controller.games.session import confirmer, round_to_void, undecided, void_law

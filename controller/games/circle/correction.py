@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from common.contract.commands import ResultCorrect
 from common.contract.refusals import RejectedError
 from controller.games.circle.commands import against_cards
-from controller.games.circle.moves import CircleTurn
 from controller.games.circle.showdown import TIE, compare, laid_open
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import pack
+from controller.games.circle.turn import CircleTurn
 from controller.games.dealt.state import DealtEntry
 from controller.games.poker.correction import (
     PokerOutcome,

@@ -12,9 +12,9 @@ from common.contract.commands import CardDecide
 from common.contract.refusals import RejectedError
 from common.readings import CardDrawn
 from controller.games.cards import is_card
-from controller.games.circle import moves
-from controller.games.circle.moves import CircleDealError, CircleTurn
+from controller.games.circle import arrivals, doubts, moves
 from controller.games.circle.state import EARLY_PLACE
+from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.arrivals import follow_all
 from controller.games.session import confirmer, sent
 
@@ -58,7 +58,7 @@ def _about_card(turn: CircleTurn, command: CardDecide) -> None:
         case "exposed":
             _is_face_up(turn, card, command, to)
         case "remove":
-            moves.leave_out(turn, held)
+            arrivals.leave_out(turn, held)
             moves.emit_removed(turn, "exposed", turn.book.laws["deal_exposed"], to)
         case _:
             _refuse(command, "accept", "exposed", "remove")
@@ -90,11 +90,11 @@ def _about_doubt(turn: CircleTurn, command: CardDecide) -> None:
         if hand is None or not hand.early:
             raise RejectedError("no_card_waiting")
         moves.remove_hand(turn, EARLY_PLACE)
-    moves.resolve(turn, doubt)
+    doubts.resolve(turn, doubt)
     if hand is not None:
         turn.change_current(confirmed_by=confirmer(command))
         if doubt.what in DISBELIEVED_TROUBLES:
-            moves.disbelieve(turn)
+            doubts.disbelieve(turn)
 
 
 def _refuse(command: CardDecide, *actions: str) -> None:

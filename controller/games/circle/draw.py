@@ -15,13 +15,14 @@ from common.contract.commands import BoxesSet, CardsShow, CardsTurn, HandAct
 from common.contract.events import BettingClosed, HandDecided
 from common.contract.refusals import RejectedError
 from common.contract.shown import CircleDrawShown
-from controller.games.circle import acts, commands, drawn, moves
+from controller.games.circle import acts, commands, doubts, drawn, moves
+from controller.games.circle.course import circle_course, circle_variant
 from controller.games.circle.errors import REMEDIES, in_round
-from controller.games.circle.moves import CircleDealError, CircleTurn, CircleVariant
 from controller.games.circle.opening import FIRST_DEAL_CARDS, lowest, proved
 from controller.games.circle.showdown import CircleShown, compare
 from controller.games.circle.state import CirclePlace, CircleSeat
 from controller.games.circle.streets import pack, streets
+from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.guards import decided_first
 from controller.games.dealt.state import DealtEntry
 from controller.games.guards import require
@@ -139,7 +140,7 @@ def _restart_if_first(turn: DrawTurn, error: CircleDealError) -> None:
         turn.irregular(error.what, detail=error.who)
         moves.void(turn, hand.round, "card_exposed", turn.book.laws[error.what], error.by)
     else:
-        moves.doubt(turn, error.what, who=error.who)
+        doubts.doubt(turn, error.what, who=error.who)
 
 
 def _top(turn: DrawTurn, error: CircleDealError) -> None:
@@ -155,13 +156,13 @@ def _top(turn: DrawTurn, error: CircleDealError) -> None:
         moves.void(turn, hand.round, "wrong_count", law, error.by)
         return
     if error.seen:
-        moves.doubt(turn, error.what, who=error.who)
+        doubts.doubt(turn, error.what, who=error.who)
         return
     turn.irregular(error.what, detail=error.who)
     if error.name == "too_many":
         _back(turn, error.count)
-    moves.disbelieve(turn)
-    moves.resolve(turn, *(doubt for doubt in turn.state.doubts if doubt.what == "deal_premature"))
+    doubts.disbelieve(turn)
+    doubts.resolve(turn, *(doubt for doubt in turn.state.doubts if doubt.what == "deal_premature"))
     moves.expect(turn)
 
 
@@ -287,7 +288,7 @@ def _check_discards(turn: DrawTurn) -> None:
     lacking = needed > len(turn.pack) - used
     turn.change_current(used=None if lacking else used)
     if lacking:
-        moves.doubt(turn, "cards_lacking", detail=detail)
+        doubts.doubt(turn, "cards_lacking", detail=detail)
 
 
 def _stays_out(turn: DrawTurn, seat: CircleSeat, following: str, alone: bool) -> bool:
@@ -306,7 +307,7 @@ def _before(turn: DrawTurn, who: str) -> str:
 def believed(turn: DrawTurn, card: str | None, times: int = 1) -> str | None:
     """As in the base game; a card that went back into the pack may come again."""
     drawn.forget(turn, (card,))
-    return moves.believed(turn, card, times)
+    return doubts.believed(turn, card, times)
 
 
 # The opening
@@ -393,8 +394,8 @@ def false_opening(turn: DrawTurn, seat: CircleSeat) -> None:
 class DrawTurn(CircleTurn):
     """One step of a table of covered poker with discards."""
 
-    course = moves.course(advance)
-    variant = CircleVariant(
+    course = circle_course(advance)
+    variant = circle_variant(
         remedies={
             **REMEDIES,
             "restart_if_first": _restart_if_first,

@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from common.contract.commands import CardsShow, CardsTurn
 from common.contract.refusals import RejectedError
-from controller.games.circle import cards, moves
-from controller.games.circle.moves import CircleTurn
+from controller.games.circle import cards, doubts, moves
 from controller.games.circle.opening import DISCARD_PILE, FIRST_DEAL_CARDS
 from controller.games.circle.state import CircleSeat
+from controller.games.circle.turn import CircleTurn
 from controller.games.dealt.cards import TableCard
 
 
@@ -76,7 +76,7 @@ def _show_hand(turn: CircleTurn, command: CardsShow, seat: CircleSeat) -> None:
         return
     laid = _laid(own, command.cards)
     if laid is None:
-        moves.doubt(turn, "shown_differs", who=seat.who)
+        doubts.doubt(turn, "shown_differs", who=seat.who)
         return
     unread = any(card.card is None for card in own.values())
     _discard(turn, seat, {index: card for index, card in own.items() if index not in laid})
@@ -140,7 +140,7 @@ def _show_pile(turn: CircleTurn, command: CardsShow) -> None:
             "cards_counted", who=DISCARD_PILE, cards=len(pile), count=len(command.cards)
         )
     if {card.card for card in pile.values()} - {None, *command.cards}:
-        moves.doubt(turn, "shown_differs", who=DISCARD_PILE)
+        doubts.doubt(turn, "shown_differs", who=DISCARD_PILE)
     else:
         cards.reveal(turn, DISCARD_PILE, pile, command.cards)
 

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from common.contract.commands import DealError, VoidReason
 from common.contract.events import CardDealt
 from common.contract.refusals import RejectedError
-from controller.games.circle import moves
+from controller.games.circle import doubts, moves
 from controller.games.circle.acts import leave_round, settle
-from controller.games.circle.moves import CircleDealError, CircleTurn
 from controller.games.circle.state import EARLY_PLACE, CircleRound, CircleSeat
 from controller.games.circle.streets import around, places, streets
+from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.roles import IN_CHARGE, allow_role
 from controller.games.session import confirmer
 
@@ -91,7 +91,7 @@ def _withdraw(turn: CircleTurn, command: DealError, what: str) -> None:
     doubt = next((doubt for doubt in about if doubt.what == what), None)
     if doubt is None:
         raise RejectedError("no_such_deal_error", error=command.error)
-    moves.resolve(turn, doubt)
+    doubts.resolve(turn, doubt)
     if turn.state.current is not None:
         turn.change_current(confirmed_by=confirmer(command))
     turn.settle()
@@ -125,7 +125,7 @@ def _collect(turn: CircleTurn, error: CircleDealError) -> None:
 def _ask_whether_corrected(turn: CircleTurn, error: CircleDealError) -> None:
     """Ask a person whether the error was corrected."""
     in_round(turn)
-    moves.doubt(turn, error.what, who=error.who)
+    doubts.doubt(turn, error.what, who=error.who)
 
 
 def _corrected(turn: CircleTurn, error: CircleDealError) -> None:
@@ -133,7 +133,7 @@ def _corrected(turn: CircleTurn, error: CircleDealError) -> None:
     the round, unless the error is withdrawn.
     """
     if in_round(turn).bets_begun:
-        moves.doubt(turn, error.what, who=error.who, asks=("round.void", "deal.error"))
+        doubts.doubt(turn, error.what, who=error.who, asks=("round.void", "deal.error"))
     else:
         _ask_whether_corrected(turn, error)
 
@@ -179,9 +179,9 @@ def _annul(turn: CircleTurn, error: CircleDealError) -> None:
     leave_round(turn, seat.who, "annulled")
     moves.collect(turn, seat.who, error.name, law)
     if first is None:
-        moves.doubt(turn, error.what, who=seat.who, asks=("deal.error", "round.void"))
+        doubts.doubt(turn, error.what, who=seat.who, asks=("deal.error", "round.void"))
         return
-    moves.resolve(turn, first)
+    doubts.resolve(turn, first)
     turn.irregular(error.what, detail=seat.who)
     if turn.current.live:
         settle(turn)
@@ -194,7 +194,7 @@ def _reshuffle(turn: CircleTurn, error: CircleDealError) -> None:
     hand = turn.state.current
     if hand is not None and hand.closed:
         raise RejectedError("cut_over")
-    moves.doubt(turn, error.what, asks=("card.decide",))
+    doubts.doubt(turn, error.what, asks=("card.decide",))
 
 
 def _seat(turn: CircleTurn, error: CircleDealError) -> None:

@@ -35,11 +35,11 @@ from controller.games.circle import acts, cards, commands, correction, decisions
 from controller.games.circle.common import CommonTurn
 from controller.games.circle.draw import DrawTurn
 from controller.games.circle.first_to_act import showers
-from controller.games.circle.moves import CircleTurn
 from controller.games.circle.settings import CircleSettings
 from controller.games.circle.showdown import TIE, open_boards, open_hands
 from controller.games.circle.state import CircleState
 from controller.games.circle.stud import StudTurn
+from controller.games.circle.turn import CircleTurn
 from controller.games.dealt import game as dealt
 from controller.games.dealt.arrivals import on_card
 from controller.games.dealt.guards import (

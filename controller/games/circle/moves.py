@@ -1,5 +1,4 @@
-"""One step of a table of circle poker: its phase, the fate of a card that comes, and the moves that
-readings and commands are made of.
+"""The phase of a table of circle poker, and the moves that readings and commands are made of.
 
 A round goes ``open_bets``, ``close_bets``, then for each street ``next_street``, ``deal`` card by
 card, ``open_betting``, ``close_betting``; at last ``show_down`` and the result.
@@ -7,16 +6,10 @@ card, ``open_betting``, ``close_betting``; at last ``show_down`` and the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
-
-import msgspec
 from msgspec.structs import replace
 
 from common.contract.commands import (
     Command,
-    DealError,
     VoidReason,
 )
 from common.contract.events import (
@@ -32,47 +25,24 @@ from common.contract.events import (
     RoundResult,
 )
 from common.contract.refusals import RejectedError
-from common.contract.shown import CirclePokerShown
-from common.readings import CardDrawn, ShufflerPacket
+from controller.games.circle.doubts import doubt
 from controller.games.circle.first_to_act import FIRST_TO_ACT
-from controller.games.circle.settings import CircleSettings
 from controller.games.circle.showdown import CircleShown, compare, open_boards, remembered
 from controller.games.circle.state import (
-    DECISIONS,
     EARLY_PLACE,
-    MAX_WAITING_CARDS,
     OUT_PLACE,
-    CircleDoubt,
     CirclePlace,
     CircleRound,
     CircleSeat,
-    CircleState,
 )
-from controller.games.circle.streets import around, pack, places, streets
+from controller.games.circle.streets import around, places, streets
+from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.cards import TableCard, readings
 from controller.games.dealt.phases import Phase
-from controller.games.dealt.state import DealtEntry, Held
-from controller.games.dealt.turn import Course, DealtTurn, announced_place, lose_late
+from controller.games.dealt.state import DealtEntry
+from controller.games.dealt.turn import announced_place
 from controller.games.session import count_down
-from controller.rulebooks.circle import Circle
 from controller.rulebooks.law import Law
-
-
-class CircleDealError(msgspec.Struct, frozen=True, kw_only=True):
-    """An error of the deal. ``by``: the command that reported it, None if a device saw it."""
-
-    name: str
-    who: str | None = None
-    index: int | None = None
-    count: int = 1
-    seen: bool = False
-    by: DealError | None = None
-
-    @property
-    def what(self) -> str:
-        """The irregularity."""
-        return f"deal_{self.name}"
-
 
 # Phases
 
@@ -111,51 +81,7 @@ def player(turn: CircleTurn, who: str | None) -> CircleSeat:
     return seat
 
 
-# A card comes
-
-
-def arrived(turn: CircleTurn, reading: CardDrawn | ShufflerPacket) -> Held | None:
-    """The card or packet as a held one; None if no card may come."""
-    shut = any(doubt.what == "deal_exposed_in_cut" for doubt in turn.state.doubts)
-    none = turn.state.current is None or shut
-    if not turn.state.open or (none and not reading.late):
-        turn.refuse(reading)
-        return None
-    if isinstance(reading, CardDrawn):
-        return Held(given=reading)
-    unread = CardDrawn(
-        at=reading.at,
-        device=reading.device,
-        reading=reading.reading,
-        card=None,
-        late=reading.late,
-    )
-    return Held(given=unread, packet=reading.size)
-
-
-def divert(turn: CircleTurn, held: Held) -> bool:
-    """Whether it is more or less than the card that is due: betting is open, none is due, a
-    packet came, or it may not be the next one. The first card closes the antes.
-    """
-    if turn.state.current is None:
-        return True
-    if turn.current.open:
-        _premature(turn, held)
-        return True
-    if not turn.current.closed:
-        unseen = turn.current.used is None
-        close_bets(turn, unobserved=True)
-        if unseen:
-            lose_place(turn)  # it need not be the first
-    if belongs(turn) is None:
-        leave_out(turn, held)
-        turn.irregular("card_out_of_round")
-        return True
-    if held.packet is not None:
-        _packet(turn, turn.current.due[0].to, held.packet)
-    elif held.given.unsure:
-        lose_place(turn, "a reading that is not sure")
-    return held.packet is not None or held.given.unsure
+# Which card is due
 
 
 def belongs(turn: CircleTurn) -> str | None:
@@ -163,37 +89,6 @@ def belongs(turn: CircleTurn) -> str | None:
     hand = turn.state.current
     place = hand.due[0] if hand is not None and hand.due and not hand.open else None
     return place.to if place is not None and not place.turn else None
-
-
-def objection(turn: CircleTurn, held: Held) -> tuple[str, str | None] | None:
-    """A device's word turns no card."""
-    place = turn.current.due[0]
-    wrong = held.given.exposed and not place.up and place.to != "burn"
-    return ("deal_exposed", place.to) if wrong else None
-
-
-def hold(turn: CircleTurn, held: Held, what: str, detail: str | None = None) -> None:
-    """The card stops the table: until a person has looked, its reading is no evidence."""
-    turn.change(held=(held, *turn.state.held))
-    turn.irregular(what, asks=turn.state.asks, detail=detail)
-    expect(turn)
-
-
-def place(
-    turn: CircleTurn, drawn: CardDrawn, to: str, *, seen: bool = False, **_packet: int
-) -> None:
-    """Deal a card."""
-    burned = drawn.exposed and not turn.current.due[0].up
-    turn.variant.deal(turn, drawn.card, drawn.reading, exposed=seen, unread=drawn.card is None)
-    if burned and turn.state.current is not None:
-        apply(turn, CircleDealError(name="exposed", who=to))
-
-
-def _packet(turn: CircleTurn, to: str, size: int) -> None:
-    own = sum(place.to == to for place in turn.current.due)
-    deal_several(turn, due_first(turn, to, min(size, own)))
-    if size > own and turn.state.current is not None:
-        apply(turn, CircleDealError(name="too_many", who=to))
 
 
 def due_first(turn: CircleTurn, who: str, count: int) -> tuple[CirclePlace, ...]:
@@ -222,45 +117,6 @@ def deal_several(
         if turn.state.current is None or turn.current.due[:1] != (place,):
             return
         turn.variant.deal(turn, next(named, None) if place.up else None)
-
-
-def _premature(turn: CircleTurn, held: Held) -> None:
-    """A card came while betting was open. A common card is replaced if the decree requires it;
-    otherwise a person decides.
-    """
-    hand, remedy = turn.current, turn.book.errors["premature"]
-    following = _following(turn)
-    if remedy == "replace" and following is not None and following.up and not following.turn:
-        why = "premature" if hand.spoken else "extra_common"
-        law = turn.book.laws[f"deal_{why}"]
-        turn.irregular(f"deal_{why}")
-        early_card = turn.variant.believed(turn, held.given.card)
-        leave_out(turn, held)
-        emit_removed(turn, why, law, following.to, early_card)
-        return
-    believed, count = turn.variant.believed(turn, held.given.card), held.packet or 1
-    count_used(turn, count)
-    add(turn, TableCard(to=EARLY_PLACE, card=believed, reading=held.given.reading))
-    add(turn, *[TableCard(to=EARLY_PLACE)] * (count - 1))
-    if remedy == "burn":
-        turn.irregular("deal_premature")
-    else:
-        doubt(turn, "deal_premature")
-
-
-def _following(turn: CircleTurn) -> CirclePlace | None:
-    """Where the first card of the next street goes."""
-    every, number = streets(turn.book, turn.settings), turn.current.street + 1
-    if number == len(every):
-        return None
-    return next(iter(places(every[number], turn.current.live, turn.current)), None)
-
-
-def leave_out(turn: CircleTurn, held: Held) -> None:
-    """Record cards that left the pack and belong nowhere."""
-    count_used(turn, held.packet or 1)
-    card = held.given.card if held.given.card in turn.pack else None
-    add(turn, TableCard(to=OUT_PLACE, card=card, gone=True))
 
 
 def count_used(turn: CircleTurn, count: int) -> None:
@@ -468,62 +324,6 @@ def emit_removed(
     turn.emit(CardRemoved(round=number, why=why, card=card, to=to, law=law.rule, article=article))
 
 
-# Readers
-
-
-def believed(turn: CircleTurn, card: str | None, times: int = 1) -> str | None:
-    """The card as read; None if it is impossible: not in the pack, or already in the round.
-
-    ``times`` is 0 for a card that is counted among those known already.
-    """
-    if card is None:
-        return None
-    if card not in turn.pack:
-        doubt(turn, "card_foreign")
-        return None
-    if turn.current.known.count(card) + times > 1:
-        doubt(turn, "card_duplicate")
-        return None
-    return card
-
-
-def disbelieve(turn: CircleTurn) -> None:
-    """Forget the reader's reports of face-down cards; they are known once shown."""
-    cards = tuple(
-        card if card.up and not card.gone else replace(card, card=None, reading=None)
-        for card in turn.current.cards
-    )
-    turn.change_current(cards=cards, blind=True)
-
-
-def mistrust(turn: CircleTurn) -> None:
-    """Forget the reader's reports if a card may have gone unseen: it is unknown which hand has
-    which card.
-    """
-    if turn.current.gap:
-        disbelieve(turn)
-
-
-def doubt(
-    turn: CircleTurn,
-    what: str,
-    *,
-    who: str | None = None,
-    asks: tuple[str, ...] = DECISIONS,
-    detail: str | None = None,
-) -> None:
-    """Stop the table until a person decides; reported once."""
-    if not any((doubt.what, doubt.who) == (what, who) for doubt in turn.state.doubts):
-        doubt = CircleDoubt(what=what, who=who, asks=asks)
-        turn.change(doubts=(*turn.state.doubts, doubt))
-        turn.irregular(what, asks=asks, detail=detail or who)
-
-
-def resolve(turn: CircleTurn, *doubts: CircleDoubt) -> None:
-    """Remove these doubts."""
-    turn.change(doubts=tuple(doubt for doubt in turn.state.doubts if doubt not in doubts))
-
-
 # Bets
 
 
@@ -652,95 +452,3 @@ def expect(turn: CircleTurn) -> None:
     call = turn.call("last_card") if last and turn.state.expected is None else None
     turn.change(expected=to)
     turn.emit(CardExpected(round=turn.number, to=to, announcement=call))
-
-
-class CircleVariant(NamedTuple):
-    """What differs between the families of variants, besides the course. Each function gets the
-    turn first.
-    """
-
-    remedies: Mapping[str, Callable[[Any, Any], None]]
-    """The remedies for errors of the deal, by the rulebook's name."""
-    takes: Mapping[type[Command], Callable[[Any, Any], None]] = MappingProxyType({})
-    """The moves of commands that a variant handles in its own way."""
-    view: Callable[..., CirclePokerShown] = lambda _, **fields: CirclePokerShown(**fields)
-    """The retained state: these fields, and those of the variant."""
-    coming: Callable[[Any, int], tuple[CirclePlace, ...]] = coming
-    """The places of the cards of a street, in order."""
-    next_street: Callable[[Any], None] = next_street
-    """Begins the next street, or the showdown after the last one."""
-    check_shortage: Callable[[Any], None] = check_shortage
-    """Voids the round if the deck has too few cards left."""
-    deal: Callable[..., None] = deal
-    """Deals a card where the next one is due."""
-    dealt: Callable[[Any], None] = dealt
-    """Opens betting once all cards of the street are dealt."""
-    believed: Callable[..., str | None] = believed
-    """The card as read; None if it is impossible."""
-    open_betting: Callable[[Any], None] = open_betting
-    """Begins a betting interval, unless at most one player has anything left to bet."""
-    close_betting: Callable[[Any, str | None], None] = close_betting
-    """Closes the betting interval, by this person."""
-    win: Callable[..., None] = win
-    """Lets the last player win without showing."""
-    noted: Callable[[Any, DealtEntry], None] = lambda *_: None
-    """Before the result of the round in progress is recorded."""
-
-
-class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
-    """One step of a table of circle poker. Each family of variants supplies its course."""
-
-    variant: ClassVar[CircleVariant]
-    resumed: int | None = None
-    """The street that continues in this step, after a card of it had waited."""
-
-    @property
-    def current(self) -> CircleRound:
-        """The round in progress. Raises ``RejectedError`` without one."""
-        if self.state.current is None:
-            raise RejectedError("no_round_in_progress")
-        return self.state.current
-
-    @property
-    def pack(self) -> tuple[str, ...]:
-        """The cards that are played with."""
-        hand = self.state.current
-        return pack(self.book, hand.players if hand is not None else len(self.state.seated))
-
-    def change_seat(self, who: str, **fields: Any) -> None:
-        """Change the state of a player of the round in progress."""
-        self.change_current(
-            seats=tuple(
-                replace(seat, **fields) if seat.who == who else seat for seat in self.current.seats
-            )
-        )
-
-    def change_card(self, who: str, index: int, **fields: Any) -> None:
-        """Change a card of the round in progress."""
-        cards, place = self.current.cards, self.current.positions(who)[index]
-        self.change_current(
-            cards=(*cards[:place], replace(cards[place], **fields), *cards[place + 1 :])
-        )
-
-
-def course(advance: Callable[[Any], None]) -> Course:
-    """The course of a family of variants."""
-    return Course(
-        stage=stage,
-        belongs=belongs,
-        objection=objection,
-        faces_up=lambda *_: False,  # each place says it
-        advance=advance,
-        late=lose_late,
-        lose_place=lose_place,
-        leave=leave,
-        outcome_of=outcome_of,
-        max_held=MAX_WAITING_CARDS,
-        new_round=new_round,
-        lacks=lacks,
-        arrived=arrived,
-        divert=divert,
-        hold=hold,
-        place=place,
-        expect=expect,
-    )

@@ -16,7 +16,7 @@ from common.readings import (
     ShufflerVerdict,
 )
 from controller.games.circle import moves
-from controller.games.circle.moves import CircleTurn
+from controller.games.circle.turn import CircleTurn
 from controller.games.poker.readings import track_shuffler, verdict
 
 

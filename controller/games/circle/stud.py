@@ -19,11 +19,12 @@ from common.contract.events import (
     HandDecided,
 )
 from common.contract.refusals import RejectedError
-from controller.games.circle import acts, cards, moves
+from controller.games.circle import acts, cards, doubts, moves
+from controller.games.circle.course import circle_course, circle_variant
 from controller.games.circle.errors import REMEDIES, in_round, of_a_player
-from controller.games.circle.moves import CircleDealError, CircleTurn, CircleVariant
 from controller.games.circle.state import EARLY_PLACE, CirclePlace, CircleSeat
 from controller.games.circle.streets import streets
+from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.cards import TableCard
 
 DEAD_PLACE = "dead"
@@ -46,7 +47,7 @@ def _hole_cards(turn: StudTurn, error: CircleDealError) -> None:
     elif dealing_last(turn) and index == size(turn):
         _last_card(turn, error, seat, index)
     else:
-        moves.doubt(turn, error.what, who=error.who)
+        doubts.doubt(turn, error.what, who=error.who)
     release(turn)
 
 
@@ -69,7 +70,7 @@ def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index
     )
     third = next((place for place in turn.current.due if place.to == seat.who and place.up), None)
     if not both and third is None:
-        moves.doubt(turn, error.what, who=seat.who)  # the third lies open already
+        doubts.doubt(turn, error.what, who=seat.who)  # the third lies open already
         return
     what = "deal_both_exposed" if both else error.what
     turn.irregular(what, detail=f"{seat.who}, card {index}")
@@ -98,11 +99,11 @@ def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index: 
     """
     hand = turn.current
     if hand.spoken and hand.open:
-        moves.doubt(turn, error.what, who=seat.who)
+        doubts.doubt(turn, error.what, who=seat.who)
         return
     _is_face_up(turn, seat.who, index)
     if len(hand.live) > HOLE_CARDS:
-        moves.doubt(turn, "deal_last_card", who=seat.who, asks=("hand.act", "round.void"))
+        doubts.doubt(turn, "deal_last_card", who=seat.who, asks=("hand.act", "round.void"))
         return
     turn.irregular("deal_last_of_two", detail=seat.who)
     turn.change_current(straight_to_showdown=True)
@@ -179,7 +180,7 @@ def act(turn: StudTurn, command: HandAct) -> None:
     )
     if doubt is None:
         raise RejectedError("not_asked_to_go_on", who=command.who)
-    moves.resolve(turn, doubt)
+    doubts.resolve(turn, doubt)
     turn.emit(
         HandDecided(
             round=turn.current.round, who=command.who, decision=command.action, by=command.by
@@ -226,7 +227,7 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
         or hand.open
         or hand.showdown
     ):
-        moves.doubt(turn, error.what, who=seat.who)
+        doubts.doubt(turn, error.what, who=seat.who)
         return
     turn.irregular(error.what, detail=seat.who)
     if any(hand.cards[place].to == seat.who for place in lying):
@@ -414,8 +415,8 @@ def check_shortage(turn: StudTurn) -> None:
 class StudTurn(CircleTurn):
     """One step of a table of stud."""
 
-    course = moves.course(advance)
-    variant = CircleVariant(
+    course = circle_course(advance)
+    variant = circle_variant(
         remedies={
             **REMEDIES,
             "hole_cards": _hole_cards,

@@ -2,6 +2,9 @@
 table of the decree. No card is revealed before it is face up.
 """
 
+# Long: one course. Where a card goes, what a gap or a decision changes and what wins depend on each
+# other, and on the same few cards of two hands.
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ import msgspec
 
 from common.contract.commands import CardsTurn, HandAct
 from common.contract.shown import TrijokerShown
-from controller.games.banked import commands
+from controller.games.banked import commands, guards
 from controller.games.banked import game as banked
 from controller.games.dealt import cards as on_table
 from controller.games.dealt import game as dealt
@@ -44,9 +44,9 @@ def any_to_turn(turn: TrijokerTurn) -> bool:
     """Whether a hand may be turned. A common card also if it was seen too early and is face up
     already: with its turn the next decision begins.
     """
-    return commands.any_to_turn(turn) or any(
+    return guards.any_to_turn(turn) or any(
         who in COMMON_PLACES[turn.current.turned :] and on_table.is_up(turn.current.cards, who)
-        for who in commands.showing(turn)
+        for who in guards.showing(turn)
     )
 
 
@@ -59,10 +59,10 @@ INPUTS = banked.INPUTS.also(
             AT_THE_TABLE,
             (
                 *DEALING,
-                FieldCheck(commands.names_hand),
+                FieldCheck(guards.names_hand),
                 FieldCheck(cards_as_seen),
-                commands.shows,
-                FieldCheck(commands.is_known, any_to_turn),
+                guards.shows,
+                FieldCheck(guards.is_known, any_to_turn),
             ),
             commands.turn_cards,
         ),
