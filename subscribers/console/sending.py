@@ -79,7 +79,7 @@ class Touch(msgspec.Struct, frozen=True, kw_only=True):
     reply.
     """
     asked: bool = False
-    """True if the daemon was asked for those events."""
+    """True if the daemon has answered which events those are."""
 
 
 class _CommandReply(msgspec.Struct):
@@ -141,6 +141,8 @@ class CommandSender:
         self._broker: BrokerClient | None = None
         self._answers: dict[str, asyncio.Future[_CommandReply]] = {}
         self._queries: set[asyncio.Task[None]] = set()
+        self._queried: set[str] = set()
+        """Numbers of the touches whose outcome is being queried."""
         self._logged_reason = ""
         self._log = structlog.get_logger()
         self.touches: OrderedDict[str, Touch] = OrderedDict()
@@ -277,14 +279,14 @@ class CommandSender:
             for touch_ in self.touches.values()
             if touch_.how == "unknown" and not touch_.asked
         ]:
-            if touch.table in self._mute:
+            if touch.table in self._mute or touch.number in self._queried:
                 continue
             session = next(
                 (candidate for candidate in sessions if touch.number.startswith(candidate.tag)),
                 None,
             )
             if session is not None:
-                self._update(replace(touch, asked=True))
+                self._queried.add(touch.number)
                 task = asyncio.create_task(self._query_outcome(session, touch))
                 self._queries.add(task)
                 task.add_done_callback(self._queries.discard)
@@ -332,12 +334,15 @@ class CommandSender:
         )
 
     async def _query_outcome(self, session: Session, touch: Touch) -> None:
-        events = await self.signed_events(session, touch.table, touch.boot, touch.seq)
-        if events is None:
-            await clock.sleep(1.0)  # the daemon may have just come back
+        try:
+            events = await self.signed_events(session, touch.table, touch.boot, touch.seq)
+            if events is None:
+                await clock.sleep(1.0)  # the daemon may have just come back
+        finally:
+            self._queried.discard(touch.number)
         current = self.touches.get(touch.number)
-        if current is not None:
-            self._update(replace(current, asked=events is not None, events=events or ()))
+        if current is not None and events is not None:  # else it is queried at the next beat
+            self._update(replace(current, asked=True, events=events))
 
     async def _publish(self, touch: Touch, body: bytes) -> None:
         """Publish a command once. If the handover to the broker fails, it may have been sent."""
