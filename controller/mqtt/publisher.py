@@ -251,7 +251,7 @@ class Publisher:
             except* (Disconnected, BrokerUnusableError) as errors:
                 error = _first_error(errors)
                 self._log_outage(error)
-                in_vain = needs_operator(error) or self._twin.suspect(error)
+                in_vain = self._twin.suspect(error) or needs_operator(error)
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 # Python 3.11 loses a cancellation when the task group fails at the same moment
                 raise asyncio.CancelledError

@@ -18,6 +18,7 @@ from tests.world.carrousel import faults as carrousel
 from tests.world.device import PORTS
 from tests.world.disk_faults import DISK_FAULTS
 from tests.world.lease_store import USUAL_STORE_SECONDS
+from tests.world.nodes import run_twin
 from tests.world.pair_faults import PAIR_FAULTS
 
 if TYPE_CHECKING:
@@ -189,6 +190,7 @@ FAULTS: dict[str, Fault] = {
     "store of the lease away": Fault(_store_away, "pair"),
     "store of the lease slow": Fault(_store_slow, "pair"),
     **{name: Fault(begin, "pair") for name, begin in PAIR_FAULTS.items()},
+    "second daemon of one name": Fault(run_twin, "twin"),
     "device unplugged": Fault(_unplug),
     "line silent": Fault(_device("silence", 1.0, 10.0, 60.0)),
     "line held and burst": Fault(_device("burst", 0.5, 5.0)),

@@ -4,7 +4,7 @@ fault, and one of a pair serves wherever one machine could.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 from common.chain.schema import Entry
@@ -44,11 +44,14 @@ class Calm:
 
 class Shown(Checker):
     """In calm, what a new subscriber is given is the present: the state and the result of the last
-    entries that are stored, and the status of a daemon that is up.
+    entries that are stored, and the status of a daemon that is up. ``absent``: tables whose daemon
+    does not run in calm.
     """
 
-    def __init__(self, retained: Mapping[str, Message], calm: Calm) -> None:
-        self._retained, self._calm = retained, calm
+    def __init__(
+        self, retained: Mapping[str, Message], calm: Calm, absent: Set[str] = frozenset()
+    ) -> None:
+        self._retained, self._calm, self._absent = retained, calm, absent
         self._stored: dict[tuple[str, str], list[tuple[float, int]]] = {}
         """By table and boot, the last events that were stored: when, and their seq."""
         self._results: dict[tuple[str, str], int] = {}
@@ -82,7 +85,7 @@ class Shown(Checker):
         """See :class:`Checker`."""
         self._now = now
         if self._calm.seconds(now) > CALM_SECONDS:
-            for table in {table: None for table, _ in self._stored}:
+            for table in {table: None for table, _ in self._stored if table not in self._absent}:
                 prefix = f"{ROOT}/{table}/"
                 state = self._body(f"{prefix}state")
                 for leaf in ("state", "info"):

@@ -1,9 +1,11 @@
-"""More daemons at the same broker: one with a table of its own, and one that has a table of the
-first by mistake.
+"""More daemons at the same broker: one with a table of its own, one that has a table of the first
+by mistake, and one that has the first one's name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from random import Random
 from typing import TYPE_CHECKING
 
 from tests.world.bodies import decoded
@@ -13,10 +15,16 @@ from tests.world.configuration import CONFIGURATION, TABLE
 from tests.world.device import PORTS
 from tests.world.lateness import Prompt
 from tests.world.liveness import CALM_SECONDS, Calm
+from tests.world.program import Program
 from tests.world.wheel import Wheel
 
 if TYPE_CHECKING:
     from tests.world.world import World
+
+TWIN, TWIN_TABLE = "twin", "t1"
+"""The machine of the daemon with the first one's name, and its table."""
+REPORTED_SECONDS = 60.0
+"""Within this time two daemons of one name are reported: after some connections that were ended."""
 
 
 def join_second_node(world: World) -> None:
@@ -35,6 +43,27 @@ def join_rival(world: World) -> None:
     world.checkers.append(OneHolder(table, world.calm))
 
 
+def join_twin(world: World) -> None:
+    """Install a daemon with a table of its own and, by mistake, the name of the first: the broker
+    ends the connection of one when it accepts the other. It runs during its fault only.
+    """
+    _install(world, TWIN, "pit-1", TWIN_TABLE, TWIN_TABLE)
+    twin = world.nodes[-1].program
+    world.programs.remove(twin)
+    world.checkers.append(TwinReported(twin))
+    world.shared.add(TWIN_TABLE)
+    world.absent.add(TWIN_TABLE)
+
+
+def run_twin(world: World, random: Random) -> Callable[[], None]:
+    """Start the daemon of the same name; return what stops it."""
+    world.lasts(random.choice((1.0, 20.0, 120.0)))
+    [twin] = [node.program for node in world.nodes if node.machine.name == TWIN]
+    if twin.process is None or not twin.process.alive:
+        twin.start()
+    return twin.stop
+
+
 def _install(world: World, machine: str, node: str, table: str, port: str) -> Wheel:
     wheel = Wheel(world.loop, port, world.random.getrandbits(32))
     PORTS[port] = wheel
@@ -49,6 +78,27 @@ def _install(world: World, machine: str, node: str, table: str, port: str) -> Wh
         Prompt({(table, "wheel"): wheel}, (machine,)),
     ]
     return wheel
+
+
+class TwinReported(Checker):
+    """While two daemons have one name, one of them says so."""
+
+    def __init__(self, twin: Program) -> None:
+        self._twin = twin
+        self._since = 0.0
+        self._is_reported = False
+
+    def on_published(self, message: Publish) -> None:
+        """See :class:`Checker`."""
+        self._is_reported = self._is_reported or b"broker-client-id" in message.payload
+
+    def on_tick(self, now: float) -> None:
+        """See :class:`Checker`."""
+        runs = self._twin.process is not None and self._twin.process.alive
+        if not runs:
+            self._since, self._is_reported = now, False
+        elif now - self._since > REPORTED_SECONDS:
+            require(self._is_reported, "two daemons have one name, and neither says so")
 
 
 class OneHolder(Checker):

@@ -21,5 +21,6 @@ PARTS: dict[str, Callable[[World], None]] = {
     "recorder": recorder.join,
     "rival": nodes.join_rival,
     "sqlite": disk.join,
+    "twin": nodes.join_twin,
 }
 """Name of each part, and how it joins a world: it adds what it needs before anything starts."""

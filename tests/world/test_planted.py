@@ -27,6 +27,7 @@ from controller.mqtt.outgoing import OutgoingMessage
 from controller.mqtt.posting import MessagePoster
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.retained import RetainedTopics
+from controller.mqtt.rivals import ClientIdTwin
 from controller.mqtt.table_claims import TableClaims, TableStake
 from controller.standby.lease import SERVING_SHARE
 from controller.standby.right import LeaseHolder
@@ -155,10 +156,16 @@ def lost_device_is_not_opened_again(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(devices.device, "reconnect_pause", lambda *_: 9999.0)
 
 
+def twin_is_not_suspected(patch: pytest.MonkeyPatch) -> None:
+    """A daemon believes that the broker ends its connections for another reason."""
+    patch.setattr(ClientIdTwin, "suspect", lambda _twin, _error: False)
+
+
 NO_STORE = ("store of the lease away",)
 DIES = ("serving daemon dies again",)
 NO_BROKER = ("serving daemon without broker",)
 UNPLUGGED = ("device unplugged",)
+TWIN = ("second daemon of one name",)
 DEFECTS = (
     Defect(wake_ups_are_lost, "an old state", 1),
     Defect(right_without_a_reply, "a device is read", 1, 0.05, 4, pair=True, among=NO_STORE),
@@ -171,6 +178,9 @@ DEFECTS = (
     Defect(dead_run_keeps_its_lease, "a machine could", 1, pair=True, among=DIES),
     Defect(tables_are_never_yielded, "a machine could", 1, pair=True, among=NO_BROKER),
     Defect(claims_expire_too_early, "two daemons have one table", 3, parts=("rival",)),
+    Defect(
+        twin_is_not_suspected, "two daemons have one name", 3, 0.15, 6, parts=("twin",), among=TWIN
+    ),
     Defect(lost_device_is_not_opened_again, "no result for", 1, 0.3, 3, among=UNPLUGGED),
 )
 

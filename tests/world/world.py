@@ -121,6 +121,8 @@ class World:
         """Whether journals are real files."""
         self.shared: set[str] = set()
         """Tables that several daemons have, of which no lease decides which of them serves."""
+        self.absent: set[str] = set()
+        """Tables whose daemon does not run once all faults are over."""
 
     def assemble(self, parts: Sequence[str]) -> None:
         """Let the parts join, and install the daemons and the checkers of every world."""
@@ -143,7 +145,7 @@ class World:
             RoundOnce(),
             Truth(self.wheels, disks, names),
             Prompt(ports, names),
-            Shown(self.broker.retained, self.calm),
+            Shown(self.broker.retained, self.calm, self.absent),
             PlaysAgain(lambda: [*self.wheels], self.calm),
         ]
 
