@@ -19,7 +19,7 @@ from common.chain.schema import Entry, Row
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.store import JournalStore
-from controller.journal.writer import JournalWriter
+from controller.journal.writer import MAX_RETRY_SECONDS, JournalWriter
 from tests.world.loop import WorldLoop
 from tests.world.process import PROCESS, Process, context_of
 from tests.world.store import (
@@ -89,7 +89,16 @@ class Disk:
     def recover(self, seconds: float) -> None:
         """A fault has ended; what waited is stored within that time."""
         self._troubles -= 1
-        self._late_until = max(self.loop.now, self.hung_until) + seconds
+        self._late_until = max(self.loop.now + seconds, self.hung_until + seconds, self._late_until)
+
+    def keep_waiting(self, until: float) -> None:
+        """What writes to it does nothing until then: what waits now is stored later still, and a
+        timer that runs now may stand still as long.
+        """
+        if self.trouble_until > self.loop.now:
+            paused = until - self.loop.now
+            late = max(until, self.hung_until + paused, self._late_until + paused)
+            self._late_until = late + MAX_RETRY_SECONDS + 1.0
 
     def delay(self) -> float:
         """Draw the time that the next commit takes."""

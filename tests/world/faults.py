@@ -59,15 +59,27 @@ def _kill(world: World, random: Random) -> End:
 
 
 def _freeze(world: World, random: Random) -> End:
-    if (process := random.choice(world.programs).process) is not None and process.alive:
-        world.loop.freeze(process, world.lasts(random.choice((0.3, 3.0, 20.0, 300.0))))
+    program = random.choice(world.programs)
+    if (process := program.process) is not None and process.alive:
+        seconds = world.lasts(random.choice((0.3, 3.0, 20.0, 300.0)))
+        world.loop.freeze(process, seconds)
+        _keep_waiting(world, program.machine, seconds)
     return _nothing
 
 
 def _suspend(world: World, random: Random) -> End:
     machine = random.choice(_machines(world))
-    world.loop.suspend(machine, world.lasts(random.choice((2.0, 60.0, 600.0))))
+    seconds = world.lasts(random.choice((2.0, 60.0, 600.0)))
+    world.loop.suspend(machine, seconds)
+    _keep_waiting(world, machine, seconds)
     return _nothing
+
+
+def _keep_waiting(world: World, machine: Machine, seconds: float) -> None:
+    """Nothing on a machine is stored for so long, which may have waited for its disk already."""
+    for node in world.nodes:
+        if node.machine is machine:
+            node.disk.keep_waiting(world.loop.now + seconds)
 
 
 def _wall(world: World, random: Random) -> End:

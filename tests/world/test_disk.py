@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.world.faults import Happening
 from tests.world.run import Plan, plan, plan_of, run
 
 DISK = ("disk full", "disk hung", "disk unreadable", "commit fails", "power cut")
@@ -33,3 +34,32 @@ def test_a_backup_that_is_restored_gives_the_same_run_again() -> None:
 def test_a_world_runs_alike_on_the_model_and_on_real_files() -> None:
     model, real = (run(plan(1, 0.05, 1, 0, parts=parts)) for parts in ((), ("sqlite",)))
     assert model.trace == real.trace
+
+
+PAUSES = (
+    Plan(
+        201833,
+        0.0125,
+        1,
+        faults=(
+            Happening(102.4, 192.4, "disk hung", 3142367833),
+            Happening(156.8, 157.3, "machine suspended", 678732619),
+        ),
+    ),
+    Plan(
+        201776,
+        0.0125,
+        1,
+        faults=(
+            Happening(115.74441267434408, 205.74441267434406, "disk full", 265475536),
+            Happening(177.79957353594608, 267.7995735359461, "daemon starved", 839051642),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize("of", PAUSES, ids=lambda of: of.faults[1].name)
+def test_a_result_that_waits_for_the_disk_and_then_for_its_machine_is_not_old(of: Plan) -> None:
+    """It was decided when the wheel showed it."""
+    outcome = run(of)
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
