@@ -217,10 +217,13 @@ class TableClaims:
             return True
         if node != self._node:
             self._note_former(node, claim, shared, now)
-        if stored and self._connections == 1 and node == self._node:
-            self._previous_since = {
-                table: since for table, since in shared.items() if since is not None
-            }
+        if stored and node == self._node:
+            # the previous run's, also on a later connection: the broker may have refused the claim
+            # of this one, or have lost it. Another daemon of this name claims again in a moment.
+            if self._connections == 1:
+                self._previous_since = {
+                    table: since for table, since in shared.items() if since is not None
+                }
         elif claim.left:
             if key in self._rivals:  # it may restart at once
                 self._rivals[key].last_received = now

@@ -343,3 +343,22 @@ def test_an_unstable_connection_keeps_no_table_with_a_dead_daemon() -> None:
     outage.on_connected(10_000.0)
     outage.decide(10_000.0 + CLAIM_EXPIRY_SECONDS - CLAIM_INTERVAL_SECONDS - 0.1, "2026")
     assert not outage.has("r1")
+
+
+def test_the_claim_of_a_previous_run_takes_no_table_from_this_one() -> None:
+    """A broker that refused this run's claim, or has lost it, gives that of the run before at each
+    connection.
+    """
+    before = TableClaims("n1", "a", {"r1": Topics("palma")})
+    before.on_connected(0.0)
+    before.decide(0.0, "2026-11-01T00:00:00.000000Z")
+    (kept,) = before.messages()
+    claims = TableClaims("n1", "b", {"r1": Topics("palma")})
+    for now in (100.0, 200.0, 300.0):
+        claims.on_connected(now)
+        claims.on_message(kept.topic, kept.payload, now, stored=True)
+        gained, lost = claims.decide(now, "2026-11-02T00:00:00.000000Z")
+        assert gained == ({"r1"} if now == 100.0 else set())
+        assert not lost
+        assert claims.has("r1")
+        claims.on_disconnected(now + 1.0)
