@@ -37,6 +37,7 @@ OF_A_COPY = {
     "key_revoked",
     "person_revoked",
     "retained_command",
+    "signature_wrong",  # of a copy that was changed on its way
     "signed_already",
     "signed_before_start",
     "signed_expired",
