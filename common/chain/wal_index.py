@@ -1,5 +1,5 @@
-"""The index of the write-ahead log (the file ``-shm``): its blocks are allocated in advance, and it
-tells how much of the log is in use.
+"""The index of the write-ahead log (the file ``-shm``): its blocks are allocated in advance, and
+the size of the used log is read from it.
 
 SQLite maps the index into memory and allocates one byte in each 4096. On a file system with smaller
 blocks the blocks in between are missing, and the first write to one of them on a full disk ends the

@@ -90,7 +90,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True, tag_field="view"):
     settings: dict[str, Any]
     """The table's settings, all of them."""
 
-    # What a view has that declares it as its own field; in the others it is absent, and empty here.
+    # Fields that only some views have: those declare them; elsewhere they have these defaults.
     if TYPE_CHECKING:
         unresolved: tuple[Whole, ...] = ()
         last_rounds: Whole | None = None

@@ -6,6 +6,7 @@ import argparse
 import os
 import socket
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import msgspec
     from nacl.signing import SigningKey
 
+    from common.readings import AnyReading
     from controller.commissioning.listening import DeviceListener
     from controller.commissioning.protocol import AnyNote, Expected, Protocol, RecordingSummary
     from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
@@ -265,14 +267,11 @@ class Acceptance:
                 continue
             self._listening.forget()
             print("  Listening to the device.")
-            reported = self._until(
-                lambda reading, phase=phase: (
-                    isinstance(reading, WheelPhase)  # type: ignore[misc]
-                    and reading.phase == phase
-                ),
-                PHASE_SECONDS,
-            )
-            if not reported:
+
+            def is_shown(reading: AnyReading, phase: str = phase) -> bool:
+                return isinstance(reading, WheelPhase) and reading.phase == phase
+
+            if not self._until(is_shown, PHASE_SECONDS):
                 print(f"  The device did not report {_words(phase)}.")
                 self._note(PhaseNote(at=_now(), phase=phase, told=False))
                 continue
@@ -297,9 +296,9 @@ class Acceptance:
             reports: list[str] = []
 
             def is_reported(
-                reading: object, fault: str = fault, reports: list[str] = reports
+                reading: AnyReading, fault: str = fault, reports: list[str] = reports
             ) -> bool:
-                how = fault_report(fault, reading)  # type: ignore[arg-type]
+                how = fault_report(fault, reading)
                 if how is not None:
                     reports.append(how)
                 return how is not None
@@ -310,10 +309,7 @@ class Acceptance:
             has_ended = (
                 not reports
                 or not steps.ends
-                or self._until(
-                    lambda reading, fault=fault: fault_ended(fault, reading),  # type: ignore[misc]
-                    FAULT_END_SECONDS,
-                )
+                or self._until(partial(fault_ended, fault), FAULT_END_SECONDS)
             )
             if not has_ended:
                 print("  The device does not report its end.")
@@ -321,7 +317,7 @@ class Acceptance:
 
     # Helpers
 
-    def _until(self, matches: Callable[[object], bool], seconds: float) -> bool:
+    def _until(self, matches: Callable[[AnyReading], bool], seconds: float) -> bool:
         """Wait for a reading; return False if it did not come."""
         assert self._listening is not None
         until = clock.monotonic() + self._seconds(seconds)

@@ -37,8 +37,8 @@ READ_SECONDS = 0.1
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """What was received at one address. ``link``: with its speed; ``match``: the device, if it is
-    known.
+    """The result of listening at one address. ``link``: the address with its speed; ``match``: the
+    device, if it is known.
     """
 
     link: str

@@ -306,7 +306,7 @@ class CommandDesk:
 def _first_reply(
     served: ServedTable, table: str, first: CommandSigner, reply: Reply
 ) -> list[OutgoingMessage]:
-    """Return the second answer to the first signer of a command: what became of it."""
+    """Return the second reply to the first signer of a command: its outcome."""
     claims = claims_of(first.token.encode())
     if claims.client is None:
         return []

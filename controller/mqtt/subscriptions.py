@@ -1,5 +1,5 @@
-"""What the daemon subscribes to: commands, jackpots, and its own topics, on which other clients may
-write or its messages come back.
+"""The daemon's subscriptions: commands, jackpots, and its own topics, which show messages of other
+clients and echoes of its own.
 """
 
 from __future__ import annotations

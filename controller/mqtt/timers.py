@@ -13,7 +13,7 @@ class ConnectionTimers:
         self._handles: dict[Callable[[], object], asyncio.TimerHandle] = {}
 
     def every(self, seconds: float, call: Callable[[], object]) -> None:
-        """Call this every so many seconds, for the first time after them."""
+        """Call ``call`` every ``seconds``, first after that time."""
         self._handles[call] = asyncio.get_running_loop().call_later(
             seconds, self._repeat, seconds, call
         )
@@ -23,7 +23,7 @@ class ConnectionTimers:
         call()
 
     def once(self, seconds: float, call: Callable[[], object]) -> None:
-        """Call this once, after so many seconds."""
+        """Call ``call`` once, after ``seconds``."""
         self._handles[call] = asyncio.get_running_loop().call_later(seconds, call)
 
     def cancel(self) -> None:

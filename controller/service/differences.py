@@ -9,7 +9,7 @@ from controller.standby.statements import DaemonStatement, differences
 
 
 class Differences:
-    """What was reported last; nothing at first."""
+    """Reports the differences between the two daemons of a pair, each once."""
 
     def __init__(self) -> None:
         self.reported: str | None = None

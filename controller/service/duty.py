@@ -1,4 +1,4 @@
-"""What a daemon of a pair shows, while it serves, to the part of it that holds the lease."""
+"""The interface of a serving daemon of a pair to the part that holds the lease."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class TaskDiedError(NovamasError):
 
 
 async def cancel_all(*tasks: asyncio.Task[None], within: float = CLEAN_STOP_SECONDS) -> None:
-    """Cancel these tasks, and wait for their end for so many seconds."""
+    """Cancel tasks, and wait at most ``within`` seconds for their end."""
     for task in tasks:
         task.cancel()
     if tasks:  # a task that hangs must not keep the others from ending

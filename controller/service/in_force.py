@@ -11,7 +11,9 @@ from controller.service.duty import Duty
 
 
 class InForce:
-    """What is in force: before this daemon serves, ``waiting`` and the ``people`` of its start."""
+    """The configuration and people file in force. Until this daemon serves: ``waiting()`` and
+    ``people``.
+    """
 
     def __init__(self, *, waiting: Callable[[], Configuration], people: PeopleFile | None) -> None:
         self.duty: Duty | None = None

@@ -1,4 +1,4 @@
-"""What a table of circle poker believes of its readers, and what stops it for a person."""
+"""Which readings a table of circle poker accepts, and the doubts that only a person can resolve."""
 
 from __future__ import annotations
 

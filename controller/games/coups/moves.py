@@ -113,7 +113,7 @@ def divert(turn: Turn, held: Held) -> bool:
 
 def objection(turn: Turn, held: Held) -> tuple[str, str | None] | None:
     """The card's own trouble, or that the phase accepts no card. Without keys a card opens its
-    round itself. No game objects to a card in a phase of its own.
+    round itself. Within a phase that accepts cards, no game objects to one.
     """
     if held.trouble is not None:
         return held.trouble, None
