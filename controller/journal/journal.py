@@ -129,7 +129,7 @@ class Journal:
 
     def append(self, *records: Record) -> asyncio.Future[int]:
         """Store records, all or none. The future resolves to their last position once they are on
-        the disk; it fails only if the journal is closed first.
+        the disk; it fails only if the journal is closed first. It need not be awaited.
 
         Raises :class:`JournalFullError` if ``capacity`` inputs are waiting.
         """
@@ -309,6 +309,7 @@ class Journal:
                 continue
             if isinstance(outcome, Exception):
                 future.set_exception(outcome)
+                future.exception()  # retrieved: no one has to wait for a future of the journal
             else:
                 future.set_result(outcome)
 

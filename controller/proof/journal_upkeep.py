@@ -383,9 +383,7 @@ class JournalUpkeep:
             mono_ns=now_ns(),
             before=(("boot", body),),
         )
-        stored = self._journal.append(record)
-        stored.add_done_callback(lambda stored: stored.cancelled() or stored.exception())
-        return stored
+        return self._journal.append(record)
 
     def _update_alerts(self) -> None:
         signer = self._checkpoint_signer

@@ -427,6 +427,5 @@ class TableRunner:
             stored = self._journal.append(record)
         except (JournalFullError, JournalUnusableError):
             return None
-        stored.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._last_append = stored
         return stored

@@ -257,6 +257,8 @@ class SurveillanceRecorder:
         archive as stalled, and keep waiting. Raise :class:`ArchiveError`.
         """
         call = asyncio.create_task(asyncio.to_thread(method, *arguments))
+        # retrieved: a stop abandons a call to an archive that hangs
+        call.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         done, _ = await asyncio.wait({call}, timeout=REPLY_TIMEOUT_SECONDS)
         if not done:
             self._mark_unresponsive(

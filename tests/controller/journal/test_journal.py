@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +184,30 @@ async def test_closed_while_the_disk_is_full_nothing_is_acknowledged(path: Path)
             await stored
     with pytest.raises(JournalUnusableError, match="closed"):
         journal.append(record(3))
+
+
+async def test_what_no_one_waits_for_is_no_error_of_the_event_loop(path: Path) -> None:
+    """A stop on a failing disk: the records and the probe were abandoned before."""
+    errors: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, error: errors.append(error))
+    journal = Journal(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        for name in ("entry", "cursor"):
+            other.execute(
+                f"CREATE TRIGGER full_{name} BEFORE INSERT ON {name} "
+                "BEGIN SELECT raise(ABORT, 'no room'); END"
+            )
+        waiting = weakref.WeakSet([journal.append(record(1)), journal.probe()])
+        for future in waiting:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0):
+                    await asyncio.shield(future)
+        await asyncio.to_thread(journal.close)
+    del future
+    await asyncio.sleep(0)
+    gc.collect()
+    assert errors == []
+    assert not waiting
 
 
 async def test_too_much_in_memory_is_refused(path: Path) -> None:

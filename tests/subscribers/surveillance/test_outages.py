@@ -5,16 +5,19 @@ there yet. Nothing is lost, nothing is kept twice, and the recorder says it.
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import urllib.request
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
+from common.tasks import end_tasks
 from subscribers.feed.tables import BrokerLogin
 from subscribers.surveillance import service
 from subscribers.surveillance.errors import ArchiveError
@@ -143,6 +146,31 @@ async def test_an_archive_that_does_not_answer_is_reported_and_waited_for(
     assert recorder._unresponsive
     answered.set()
     assert await asked
+
+
+async def test_an_archive_that_fails_after_the_stop_is_no_error_of_the_event_loop() -> None:
+    errors: list[dict[str, Any]] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _loop, error: errors.append(error))
+    own = SiteSettings(id="palma", broker=BrokerLogin(url="mqtt://127.0.0.1:1"))
+    recorder = SurveillanceRecorder(
+        SurveillanceSettings(archive="none", node="surveillance", sites=(own,))
+    )
+    stopped = threading.Event()
+
+    def fail() -> None:
+        stopped.wait()
+        raise ArchiveError("disk I/O error")
+
+    storing = asyncio.create_task(recorder._call(fail))
+    await until_async(lambda: len(asyncio.all_tasks()) == 3)
+    (call,) = asyncio.all_tasks() - {storing, asyncio.current_task()}
+    await end_tasks(storing)
+    stopped.set()
+    await asyncio.wait([call])
+    del call, storing
+    gc.collect()
+    assert errors == []
 
 
 async def test_a_side_task_that_fails_is_reported_once(
