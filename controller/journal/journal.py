@@ -28,6 +28,7 @@ from common.chain.schema import (
     Record,
     is_read_failure,
 )
+from common.contract.node import JournalHealth
 from common.metrics.family import Histogram
 from controller.journal.file import lock, mark_serving
 from controller.journal.reader import JournalReader
@@ -51,6 +52,8 @@ from controller.journal.writer import (
 MAX_WAITING_RECORDS = 20_000
 """Maximum records in memory while commits fail: hours of one table."""
 
+PUBLISHER_CURSOR = "mqtt"
+"""The cursor of the publisher: how far the broker has acknowledged the events."""
 PROBE_CURSOR = "probe"
 """The cursor that :meth:`Journal.probe` writes."""
 
@@ -159,7 +162,7 @@ class Journal:
         moves, self._moves = self._moves, {}
         self._writer.put(Batch(records, stored, moves))
 
-    def move_cursor(self, position: int, name: str = "mqtt") -> None:
+    def move_cursor(self, position: int, name: str = PUBLISHER_CURSOR) -> None:
         """Store the position of the reader ``name``, with the next commit or a short delay."""
         self._moves[name] = position
         if self._moves_due is None:
@@ -186,10 +189,6 @@ class Journal:
         of work.
         """
         return self._writer.busy_seconds
-
-    def cursor(self, name: str = "mqtt") -> int:
-        """Return the stored position of the reader ``name``; 0 without one."""
-        return self.ask(lambda reader: reader.cursors().get(name, 0))
 
     def remove_through(self, through: int) -> None:
         """Remove the entries up to that position, in small steps. They must be in sealed segments.
@@ -224,6 +223,15 @@ class Journal:
     def head(self) -> int:
         """Return the position of the last committed entry; 0 without one."""
         return self._head.position
+
+    def health(self) -> JournalHealth:
+        """Return the journal's part of the retained ``health``."""
+        return JournalHealth(
+            state="failed" if self.failed else "ok",
+            trouble=self.failed,
+            position=self.head(),
+            waiting=self.waiting,
+        )
 
     def checkpoint(self) -> ChainHead:
         """Return the end of the chain. Anyone who stores it can detect later that the journal was

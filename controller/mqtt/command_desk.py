@@ -6,7 +6,7 @@ import asyncio
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import cast
+from typing import TypedDict, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -83,6 +83,16 @@ def sender_of(name: str, body: bytes) -> Sender:
         return error.sender
 
 
+class CommandsHealth(TypedDict):
+    """The part of the retained ``health`` about commands."""
+
+    commands_followed: int
+    commands_refused: int
+    refusals: dict[str, int]
+    commands_discarded: int
+    answers_withheld: int
+
+
 class CommandDesk:
     """The commands to every table of this daemon. ``response_topics``: those that a command may
     name for its reply.
@@ -113,6 +123,16 @@ class CommandDesk:
         self._idle: dict[str, asyncio.Event] = {}
         """By table, the event that is set when no command is in progress."""
         self._log = structlog.get_logger()
+
+    def health(self) -> CommandsHealth:
+        """Return the desk's part of the retained ``health``."""
+        return {
+            "commands_followed": self.followed,
+            "commands_refused": self.refused,
+            "refusals": dict(self.refusals),
+            "commands_discarded": self.discarded,
+            "answers_withheld": self.withheld,
+        }
 
     async def pause(self, table: str) -> None:
         """Delay new commands to a table until :meth:`resume`. Returns when the earlier

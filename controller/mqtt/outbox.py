@@ -10,17 +10,19 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from functools import partial
 
 import msgspec
 
 from common import clock
 from common.chain.schema import Entry, JournalUnusableError
-from common.contract.node import BrokerConnection
+from common.contract.node import BrokerConnection, OutboxHealth
 from common.contract.notation import mark_historical
 from common.log import structlog
-from controller.journal.journal import Journal
+from controller.journal.journal import PUBLISHER_CURSOR, Journal
 from controller.journal.mono import age_ns
+from controller.journal.reader import JournalReader
 from controller.mqtt.connection import PublisherConnection
 from controller.mqtt.outgoing import OutgoingMessage
 from controller.mqtt.posting import MessagePoster
@@ -31,6 +33,8 @@ MAX_UNACKNOWLEDGED_EVENTS = 64
 """Maximum unacknowledged events. After an outage thousands may be due; retained topics are sent in
 between, so that displays do not wait for the backlog.
 """
+MAX_COUNTED_EVENTS = 1000
+"""Maximum count of unsent events in the health."""
 
 
 class _SentEvent(msgspec.Struct):
@@ -58,7 +62,7 @@ class EventOutbox:
         wake: Callable[[], None],
         url: str,
     ) -> None:
-        self.position = journal.cursor()
+        self.position = journal.ask(JournalReader.cursors).get(PUBLISHER_CURSOR, 0)
         """The position up to which every event is acknowledged, and none is known to have been
         dropped. The journal's cursor follows with a delay, which can only cause duplicates.
         """
@@ -85,7 +89,27 @@ class EventOutbox:
         """Topics whose events are sent again."""
         self._resent_through = 0
         """The position up to which only events of these topics are sent."""
+        self._last_health = OutboxHealth(depth=0, oldest=None)
+        """What was reported last, for while the journal cannot be read."""
         self._log = structlog.get_logger().bind(broker=url)
+
+    def health(self) -> OutboxHealth:
+        """Return the outbox's part of the retained ``health``. Reads up to
+        :data:`MAX_COUNTED_EVENTS` events.
+        """
+        try:
+            unsent = self._journal.events_after(self.position, MAX_COUNTED_EVENTS)
+        except JournalUnusableError:  # temporary, and reported elsewhere
+            return self._last_health
+        oldest = None if not unsent else round(max(0.0, self._age_seconds(unsent[0])), 3)
+        self._last_health = OutboxHealth(depth=len(unsent), oldest=oldest)
+        return self._last_health
+
+    def _age_seconds(self, event: Entry) -> float:
+        if event.boot == self._api.boot:
+            return age_ns(event.mono_ns) / 1e9
+        # mono_ns starts again with each run
+        return clock.wall() - datetime.fromisoformat(event.time).timestamp()
 
     @property
     def unacknowledged_seconds(self) -> float:

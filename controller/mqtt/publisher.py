@@ -97,7 +97,7 @@ class Publisher:
         changed: Callable[[], None] = lambda: None,
         exclusive: Exclusive | None = None,
     ) -> None:
-        self.health = health = BrokerConnection()
+        self._health = health = BrokerConnection()
         self._broker = broker
         self._addresses = cycle(addresses(broker.url))
         """The broker's nodes, in the order of attempts."""
@@ -115,7 +115,7 @@ class Publisher:
         self._poster = poster = MessagePoster(
             api=api, health=health, own_topics=own_topics, on_turn=self._on_turn, url=url
         )
-        self._outbox = outbox = EventOutbox(
+        self.outbox = outbox = EventOutbox(
             journal=journal,
             api=api,
             poster=poster,
@@ -168,12 +168,13 @@ class Publisher:
         """The position up to which every event is acknowledged, and none is known to have been
         dropped.
         """
-        return self._outbox.position
+        return self.outbox.position
 
-    @property
-    def unacknowledged_seconds(self) -> float:
-        """Seconds for which the broker has acknowledged none of the pending events."""
-        return self._outbox.unacknowledged_seconds
+    def health(self) -> BrokerConnection:
+        """Return the part of the retained ``health`` about the connection; :attr:`outbox` has its
+        own.
+        """
+        return self._health
 
     def wake(self, table: str | None = None) -> None:
         """Publish the changed retained topics of that table, or of the node, soon."""
@@ -200,7 +201,7 @@ class Publisher:
         """
         for table, topics in removed.items():
             self._api.claims.remove(table)
-            self._outbox.note_tables(gained=[table])
+            self.outbox.note_tables(gained=[table])
             self._subscriptions.remove(table, topics, before[table])
             self._retained.remove(table, before[table])
         for table in placed:
@@ -258,7 +259,7 @@ class Publisher:
             lasted = self._twin.connected_seconds
             self._api.claims.on_disconnected(clock.monotonic())
             self._second_daemon.connection = None
-            self.health.connected = False
+            self._health.connected = False
             self._changed()
             pause = next_pause(pause, lasted, in_vain=in_vain)
             with contextlib.suppress(TimeoutError):
@@ -293,17 +294,17 @@ class Publisher:
     def _log_outage(self, error: Exception) -> None:
         """Log when an outage begins and when its reason changes, but not each attempt."""
         trouble = describe_error(error, self._broker)
-        if self.health.connected or trouble != self.health.trouble:
+        if self._health.connected or trouble != self._health.trouble:
             level = self._log.error if needs_operator(error) else self._log.warning
             level(
-                "broker lost" if self.health.connected else "broker not reached",
+                "broker lost" if self._health.connected else "broker not reached",
                 reason=trouble,
                 position=self.position,
             )
-        self.health.trouble = trouble
+        self._health.trouble = trouble
 
     def _count_discarded(self) -> None:
-        self.health.thrown_away += 1
+        self._health.thrown_away += 1
 
     async def _read(self, connection: PublisherConnection) -> None:
         async def answer(order: tuple[str, str, IncomingMessage]) -> None:
@@ -363,7 +364,7 @@ class Publisher:
     def _on_turn(self, topic: str, first: int | None) -> None:
         """Handle that the broker has begun or ceased to forbid a topic."""
         if first is not None:
-            self._outbox.resume(topic, first)
+            self.outbox.resume(topic, first)
         self._rules.update_alert()
 
     async def _send(self, connection: PublisherConnection) -> None:
@@ -375,7 +376,7 @@ class Publisher:
             await self._wait(connection)
             self._retained.refresh(connection)
         await self._poster.deliver(connection, [self._api.status(online=True)])
-        health = self.health
+        health = self._health
         health.connected, health.trouble = True, None
         self._twin.on_connected()
         health.connects += 1
@@ -399,7 +400,7 @@ class Publisher:
         api, claims, subscriptions = self._api, self._api.claims, self._subscriptions
         self._own_topics.reset()
         self._poster.delivery.on_connected(echoing=not connection.v5)
-        self._outbox.on_connected()
+        self.outbox.on_connected()
         claims.on_connected(clock.monotonic())
         refused = await self._second_daemon.subscribe(
             connection, wildcards_retained=self._broker.wildcards_retained
@@ -439,10 +440,10 @@ class Publisher:
     async def _publish(self, connection: PublisherConnection, backlog: int) -> None:
         """Publish until :meth:`end`. Events up to position ``backlog`` are marked historical."""
         self._poster.connection = connection
-        self._outbox.begin(backlog)
+        self.outbox.begin(backlog)
         try:
             while True:
-                self._outbox.send()
+                self.outbox.send()
                 self._retained.refresh(connection)
                 if self._subscriptions.due:
                     await self._subscriptions.update(connection, self._retained.refresh)
@@ -461,7 +462,7 @@ class Publisher:
         acknowledge.
         """
         timeout = connection.acknowledgement_time_left()
-        if self._outbox.unreadable:
+        if self.outbox.unreadable:
             timeout = min(JOURNAL_RETRY_SECONDS, timeout or JOURNAL_RETRY_SECONDS)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from common.contract.node import TableHealth
 from common.contract.topics import Topics
 from controller.people.gate import CommandGate
 from controller.tables.runner import TableRunner
@@ -23,3 +24,13 @@ class ServedTable(msgspec.Struct, frozen=True):
     """Checks signed commands; None if there are no people."""
     required: bool = True
     """With a gate: whether commands must be signed."""
+
+    def health(self, elsewhere: str | None) -> TableHealth:
+        """Return the table's part of the retained ``health``. ``elsewhere``: the node that has the
+        table, if it is not this one.
+        """
+        return TableHealth(
+            elsewhere=elsewhere,
+            readings_lost=self.runner.lost_readings,
+            devices={name: device.health() for name, device in self.devices.items()},
+        )

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 import msgspec
 
 from common import clock
-from common.contract.node import NodeStatus, PeopleHealth, ReloadHealth, StandbyHealth
+from common.contract.node import NodeStatus, TableHealth
 from common.contract.retained import Alert
 from common.contract.times import format_utc
 from common.contract.topics import Topics
@@ -24,7 +24,9 @@ RETAINED_LEAVES = ("info", "state", "result", "history", "shoe")
 
 
 class TablesApi:
-    """The MQTT interface of every table of this daemon, and of the node itself."""
+    """The MQTT interface of every table of this daemon, and of the node itself. ``leased``: the
+    daemon is one of a pair and holds the lease of the tables.
+    """
 
     def __init__(
         self,
@@ -33,7 +35,8 @@ class TablesApi:
         topics: Topics,
         served: Mapping[str, ServedTable],
         response_topics: tuple[str, ...] = (),
-        standby: StandbyHealth | None = None,
+        *,
+        leased: bool = False,
     ) -> None:
         self.alerts: dict[str, Alert] = {}
         """Alerts that concern every table but are in no journal, published under each table's
@@ -41,17 +44,11 @@ class TablesApi:
         """
         self.node: dict[str, bytes] = {}
         """The bodies of the node's own retained topics, ``health`` and ``checkpoint``."""
-        self.people: PeopleHealth | None = None
-        """Who may act; None if no signature is required."""
-        self.reload: ReloadHealth | None = None
-        """The last reload of the configuration."""
-        self.standby = standby
-        """The lease under which the daemon of a pair serves the tables."""
         self.claims = TableClaims(
             node,
             boot,
             {table: place.topics for table, place in served.items()},
-            leased=standby is not None,
+            leased=leased,
             numbers=self._numbers,
         )
         self.commands = CommandDesk(served=served, response_topics=response_topics)
@@ -70,6 +67,13 @@ class TablesApi:
         """Return the node's status message; with ``online=False``, it is also the last will."""
         body = msgspec.json.encode(NodeStatus("online" if online else "offline", self.boot))
         return OutgoingMessage(self._topics.node(self._node, "status"), body, retain=True)
+
+    def health(self) -> dict[str, TableHealth]:
+        """Return the tables' part of the retained ``health``."""
+        elsewhere = self.claims.elsewhere()
+        return {
+            table: served.health(elsewhere.get(table)) for table, served in self._served.items()
+        }
 
     def detach(self, table: str) -> None:
         """Prepare for the removal or replacement of a table."""

@@ -35,9 +35,9 @@ from controller.mqtt.served_table import ServedTable
 from controller.people.authority import allowed_commands, command_rights, narrow_at_table
 from controller.people.gate import CommandGate
 from controller.rulebooks.chapters import chapter, head
-from controller.service.health import STUCK_SECONDS
 from controller.service.identities import configured_identity, plate, usb_identity
 from controller.service.keys import card_cipher
+from controller.service.watchdog import STUCK_SECONDS
 from controller.tables.after_restore import unreported
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.stages import Stages

@@ -7,9 +7,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -36,11 +36,9 @@ from controller.service.ending import (
     CLEAN_STOP_SECONDS,
     FAILURE_TIMEOUT_SECONDS,
     Deadline,
-    TaskDiedError,
     cancel_all,
-    error_fields,
 )
-from controller.service.health import HealthPublisher, HealthReporter, Watchdog
+from controller.service.health import HealthPublisher, HealthReporter
 from controller.service.journal_alerts import JournalAlerts
 from controller.service.people_in_force import people_file
 from controller.service.people_watch import PeopleWatch, adopt_offered, people_setup
@@ -51,7 +49,9 @@ from controller.service.scraping import serve_metrics
 from controller.service.signals import handled_signals
 from controller.service.signed_before import tokens
 from controller.service.systemd_notify import notify, watchdog_interval
+from controller.service.tasks import DaemonTasks
 from controller.service.time_watch import TimeWatch
+from controller.service.watchdog import Watchdog
 from controller.tables.after_restore import unreported
 from controller.tables.runner import TableRunner
 from controller.tables.stages import Stages
@@ -71,7 +71,7 @@ async def serve(configuration: Configuration, deadline: Deadline, file: Path | N
     is closed, except under ``nohup``. Any other SIGHUP reloads the configuration from ``file``.
 
     Raises ``JournalUnusableError``, ``OSError`` if the embedded broker cannot listen, and a group
-    with :class:`TaskDiedError` if an essential task has ended.
+    with :class:`~controller.service.ending.TaskDiedError` if an essential task has ended.
     """
     stop, reload_requested = asyncio.Event(), asyncio.Event()
     deadline.names_tasks_of(asyncio.get_running_loop())
@@ -146,8 +146,7 @@ class Daemon:
         self._places: dict[str, ServedTable] = {}
         self._runners: list[TableRunner] = []
         """The runners of all places; the list is updated in place."""
-        self._device_tasks: dict[str, list[asyncio.Task[None]]] = {}
-        """By table, the tasks that read its devices."""
+        self._tasks: DaemonTasks | None = None
         self._alerts: dict[str, Alert] = {}
         self._journal_alerts = JournalAlerts(
             journal=self._journal,
@@ -223,12 +222,11 @@ class Daemon:
             node,
             self._places,
             response_topics=configuration.broker.response_topics,
-            standby=None if pair is None else pair.health(),
+            leased=pair is not None,
         )
         for root in _previous_roots(last_boot, site.id):
             self._api.claims.add_root(root)
         self._api.alerts = self._alerts
-        self._api.reload = None if pair is None else pair.reloaded
         self._people_watch = PeopleWatch(
             configuration=configuration,
             file=self._people,
@@ -260,69 +258,18 @@ class Daemon:
             await asyncio.to_thread(self._journal.close)
 
     async def _serve(self, broker: BrokerConfig, stop: asyncio.Event) -> None:
-        pair, runners = self._pair, self._runners
+        pair = self._pair
         self._publisher = publisher = self._make_publisher(broker)
-        time_watch = TimeWatch(
-            settings=self._configuration.clock,
-            journal=self._journal,
-            runners=runners,
-            alerts=self._alerts,
-            changed=self._changed,
-        )
-        reporter = HealthReporter(
-            boot=self.boot,
-            journal=self._journal,
-            publisher=publisher,
-            api=self._api,
-            places=self._places,
-            time_watch=time_watch,
-            doubt=lambda: self._upkeep.doubt,
-            stages=self._stages,
-        )
-        health = HealthPublisher(
-            reporter=reporter,
-            api=self._api,
-            checkpoint=self._upkeep.checkpoint,
-            due=self._health_due,
-            wake=publisher.wake,
-        )
-        certificates = CertificateWatch(
-            configuration=self._configuration, alerts=self._alerts, changed=self._changed
-        )
         async with asyncio.TaskGroup() as group:
-
-            def essential(name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-                return group.create_task(self._essential(name, work, stop), name=name)
-
-            def read_devices(table: str) -> None:
-                self._device_tasks[table] = [
-                    essential(f"device {name} of table {table}", device.run())
-                    for name, device in self._places[table].devices.items()
-                ]
-
-            publishing = essential("publisher", publisher.run())
+            self._tasks = tasks = DaemonTasks(
+                group=group, deadline=self._deadline, stop=stop, places=self._places
+            )
+            publishing = tasks.start("publisher", publisher.run())
             for table in self._places:
-                read_devices(table)
-            services = {
-                "journal": self._journal.watch(),
-                "health": health.run(),
-                "journal upkeep": self._upkeep.run(runners, lambda: publisher.position),
-                "read back": self._upkeep.read_back(),
-                "journal watch": self._upkeep.watch(),
-                "people": self._people_watch.run(publisher.send_now),
-                "clock": time_watch.run(),
-                "certificates": certificates.run(),
-            }
-            if (interval := watchdog_interval()) is not None:
-                services["watchdog"] = Watchdog(reporter=reporter, interval=interval).run()
-            reload = self._make_reload(publisher, read_devices)
-            reloading = essential("reload", reload.run(self._reload_requested))
-            if pair is not None:
-                services["pair"] = pair.watch(self._make_duty(publisher, reload))
-            chores = [essential(name, work) for name, work in services.items()]
-            if listen := self._configuration.metrics.listen:
-                page = self._metrics_page(reporter, certificates)
-                chores.append(group.create_task(serve_metrics(listen, page), name="metrics"))
+                tasks.read_devices(table)
+            reload = self._make_reload(publisher, tasks)
+            reloading = tasks.start("reload", reload.run(self._reload_requested))
+            services = self._start_services(tasks, publisher, reload)
             gc.collect()
             gc.freeze()  # exempt long-lived objects from every later collection
             notify("READY=1", self._status())
@@ -330,23 +277,82 @@ class Daemon:
                 "daemon up",
                 boot=self.boot,
                 tables=list(self._places),
-                devices=sum(map(len, self._device_tasks.values())),
+                devices=len(tasks.reading),
                 broker=broker.url,
             )
             if pair is not None and await _wait_any(stop, pair.yields) is pair.yields:
                 self._deadline.within(FAILURE_TIMEOUT_SECONDS)
-                reading = [task for tasks in self._device_tasks.values() for task in tasks]
-                await cancel_all(reloading, *reading, publishing, *chores, within=HAND_OVER_SECONDS)
+                everything = (reloading, *tasks.reading, publishing, *services)
+                await cancel_all(*everything, within=HAND_OVER_SECONDS)
                 await pair.let_go()
             await stop.wait()
             notify("STOPPING=1")
             self._log.info("daemon stops")
             await cancel_all(reloading)
-            await self._finish(publisher, publishing)
-            await cancel_all(publishing, *chores)
+            await self._finish(tasks, publisher, publishing)
+            await cancel_all(publishing, *services)
         if pair is not None:
             pair.ended(self._progress())
         self._log.info("daemon down")
+
+    def _start_services(
+        self, tasks: DaemonTasks, publisher: Publisher, reload: ReloadTables
+    ) -> list[asyncio.Task[None]]:
+        """Start everything beside the publisher, the devices and the reload. Return the tasks."""
+        time_watch = TimeWatch(
+            settings=self._configuration.clock,
+            journal=self._journal,
+            runners=self._runners,
+            alerts=self._alerts,
+            changed=self._changed,
+            doubt=lambda: self._upkeep.doubt,
+        )
+        certificates = CertificateWatch(
+            configuration=self._configuration, alerts=self._alerts, changed=self._changed
+        )
+        reporter = self._make_reporter(publisher, reload, time_watch)
+        health = HealthPublisher(
+            reporter=reporter,
+            api=self._api,
+            checkpoint=self._upkeep.checkpoint,
+            due=self._health_due,
+            wake=publisher.wake,
+        )
+        services = {
+            "journal": self._journal.watch(),
+            "health": health.run(),
+            "journal upkeep": self._upkeep.run(self._runners, lambda: publisher.position),
+            "read back": self._upkeep.read_back(),
+            "journal watch": self._upkeep.watch(),
+            "people": self._people_watch.run(publisher.send_now),
+            "clock": time_watch.run(),
+            "certificates": certificates.run(),
+        }
+        if (interval := watchdog_interval()) is not None:
+            watchdog = Watchdog(journal=self._journal, places=self._places, interval=interval)
+            services["watchdog"] = watchdog.run()
+        if self._pair is not None:
+            services["pair"] = self._pair.watch(self._make_duty(publisher, reload))
+        started = [tasks.start(name, work) for name, work in services.items()]
+        if listen := self._configuration.metrics.listen:
+            page = self._metrics_page(reporter, certificates)
+            started.append(tasks.start_optional("metrics", serve_metrics(listen, page)))
+        return started
+
+    def _make_reporter(
+        self, publisher: Publisher, reload: ReloadTables, time_watch: TimeWatch
+    ) -> HealthReporter:
+        return HealthReporter(
+            boot=self.boot,
+            journal=self._journal,
+            publisher=publisher,
+            api=self._api,
+            stages=self._stages,
+            time_watch=time_watch,
+            people=self._people_watch.health,
+            reload=reload.health,
+            standby=(lambda: None) if self._pair is None else self._pair.health,
+        )
 
     def _make_publisher(self, broker: BrokerConfig) -> Publisher:
         site = self._configuration.site
@@ -360,7 +366,7 @@ class Daemon:
             exclusive=None if self._pair is None else self._pair.exclusive(),
         )
 
-    def _make_reload(self, publisher: Publisher, read: Callable[[str], None]) -> ReloadTables:
+    def _make_reload(self, publisher: Publisher, tasks: DaemonTasks) -> ReloadTables:
         floor = ServedFloor(
             places=self._places,
             runners=self._runners,
@@ -370,11 +376,16 @@ class Daemon:
             ready_for=self._builder.prepare,
             attempt=self._builder.attempt,
             place=self._builder.rebuild_place,
-            read=read,
-            stop_reading=self._stop_reading,
+            read=tasks.read_devices,
+            stop_reading=tasks.stop_reading,
         )
         return ReloadTables(
-            self._configuration, self._file, self._report_reload, self._journal, floor
+            configuration=self._configuration,
+            file=self._file,
+            report=self._report_reload,
+            last=None if self._pair is None else self._pair.reloaded(),
+            journal=self._journal,
+            floor=floor,
         )
 
     def _make_duty(self, publisher: Publisher, reload: ReloadTables) -> Duty:
@@ -408,9 +419,11 @@ class Daemon:
             certificates=certificates,
         ).page
 
-    async def _finish(self, publisher: Publisher, publishing: asyncio.Task[None]) -> None:
+    async def _finish(
+        self, tasks: DaemonTasks, publisher: Publisher, publishing: asyncio.Task[None]
+    ) -> None:
         """Store and publish what is pending, after the last byte of the devices."""
-        await cancel_all(*(task for tasks in self._device_tasks.values() for task in tasks))
+        await cancel_all(*tasks.reading)
         self._upkeep.flush(self._runners)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLEAN_STOP_SECONDS):
@@ -436,48 +449,18 @@ class Daemon:
             self._publisher.wake(table)
 
     def _status(self) -> str:
-        devices = sum(map(len, self._device_tasks.values()))
+        devices = 0 if self._tasks is None else len(self._tasks.reading)
         return f"STATUS={len(self._places)} tables, {devices} devices"
-
-    async def _stop_reading(self, tables: Collection[str]) -> None:
-        """Stop reading the devices of these tables."""
-        await cancel_all(*(task for table in tables for task in self._device_tasks.pop(table)))
-        for table in tables:
-            self._places[table] = msgspec.structs.replace(self._places[table], devices={})
 
     def _report_reload(self, outcome: ReloadHealth, started_at: int) -> None:
         """Report the outcome of a reload that began at ``started_at`` (monotonic clock,
         nanoseconds).
         """
-        self._api.reload = outcome
         write_reply(
             Path(self._configuration.journal.path), ReloadReply(self.boot, started_at, outcome)
         )
         self._health_due.set()
         notify("READY=1", self._status())
-
-    async def _essential(
-        self, name: str, work: Coroutine[Any, Any, None], stop: asyncio.Event
-    ) -> None:
-        """Run a task that the daemon needs. If it ends before ``stop``, the whole daemon ends
-        within seconds, to be restarted by its unit: a daemon that runs but does not serve is worse.
-        """
-        task = asyncio.current_task()
-        died: BaseException | None = None
-        try:
-            await work
-        except asyncio.CancelledError as cancelled:
-            if task is None or task.cancelling():
-                raise
-            died = cancelled  # nothing requested the cancellation
-        except Exception as error:
-            died = error
-        if died is None and stop.is_set():
-            return
-        self._deadline.within(FAILURE_TIMEOUT_SECONDS)
-        confidential = any(place.runner.table.face_down for place in self._places.values())
-        self._log.error("essential task died", task=name, **error_fields(died, confidential))
-        raise TaskDiedError(name)
 
 
 async def _wait_any(*events: asyncio.Event) -> asyncio.Event:

@@ -50,11 +50,11 @@ class Duty:
 
     def connected(self) -> bool:
         """Return True if there is a connection to the broker."""
-        return self._publisher.health.connected
+        return self._publisher.health().connected
 
     def unanswered(self) -> float:
         """Return the seconds for which the broker has acknowledged none of the pending events."""
-        return self._publisher.unacknowledged_seconds
+        return self._publisher.outbox.unacknowledged_seconds
 
     def devices(self) -> dict[str, State]:
         """Return the state of each device, by ``table/device``."""

@@ -110,9 +110,9 @@ class Pair:
         self.boot = new_boot()
         self.journal = open_journal(Path(configuration.journal.path))
         self._settings = settings
-        self.reloaded: ReloadHealth | None = None
-        """Outcome of the last reload while waiting."""
-        self._reload = Reload(configuration, file, self._report_reload)
+        self._reload = Reload(configuration=configuration, file=file, report=self._report_reload)
+        self.reloaded = self._reload.health
+        """Returns the outcome of the last reload while waiting."""
         self._path, self._credential = (
             Path(configuration.journal.path),
             configuration.journal.key_credential,
@@ -161,7 +161,7 @@ class Pair:
         self._cause = ""
         self._right: LeaseHolder | None = None
         self._final_progress: TableProgress | None = None
-        self._report = WaitingReport(lambda: self.reloaded)
+        self._report = WaitingReport(self.reloaded)
         self._log = structlog.get_logger()
 
     @property
@@ -451,7 +451,6 @@ class Pair:
 
     def _report_reload(self, outcome: ReloadHealth, started_at: int) -> None:
         """Report a reload that began at ``started_at`` (monotonic clock, nanoseconds)."""
-        self.reloaded = outcome
         write_reply(self.journal.path, ReloadReply(self.boot, started_at, outcome, waits=True))
         self._report.repeat_status("READY=1")
 
@@ -461,7 +460,7 @@ class Pair:
 
         site = self.configuration.site
         return waiting_page(
-            site.id, site.node, VERSION, lambda: self.reloaded, lambda: bool(self._report.logged)
+            site.id, site.node, VERSION, self.reloaded, lambda: bool(self._report.logged)
         )
 
 

@@ -56,6 +56,7 @@ class PeopleWatch:
         self._offered = offered
         self._changed = changed
         self._health_due = health_due
+        self._health: PeopleHealth | None = None
         self._log = structlog.get_logger()
 
     async def run(self, send: Callable[[list[OutgoingMessage]], None]) -> None:
@@ -82,15 +83,21 @@ class PeopleWatch:
                 place.gate.people = newer.people
         self._log.info("people taken over", number=newer.people.head.number, sha256=newer.sha256)
 
+    def health(self) -> PeopleHealth | None:
+        """Return the part of the retained ``health`` about the people in force; None if commands
+        need no signature.
+        """
+        return self._health
+
     def report(self) -> None:
         """Report the people file in force, and raise or clear the alert of a rejected file."""
-        file, published = self._file, self._api.people
+        file, before = self._file, self._health
         if file is None:
             return
         in_force = file.in_force
         since = (
-            published.since
-            if published and published.sha256 == in_force.sha256
+            before.since
+            if before and before.sha256 == in_force.sha256
             else format_utc(clock.wall())
         )
         health = PeopleHealth(
@@ -100,9 +107,9 @@ class PeopleWatch:
             persons=sum(person.revoked is None for person in in_force.people.persons),
             trouble=file.trouble,
         )
-        if health == published:
+        if health == before:
             return
-        self._api.people = health
+        self._health = health
         self._health_due()
         if file.trouble is None:
             self._alerts.pop(PEOPLE_ALERT_ID, None)

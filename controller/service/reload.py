@@ -79,20 +79,29 @@ class ServedFloor(msgspec.Struct, frozen=True):
 class Reload:
     """Reload of a daemon that has started no table yet. It runs ``configuration``, read from
     ``file``. ``report`` is called with the outcome of each reload, and the time when reading the
-    file began.
+    file began (monotonic clock, nanoseconds). ``last``: the outcome of the reload before, if any.
     """
 
     def __init__(
         self,
+        *,
         configuration: Configuration,
         file: Path | None,
         report: Callable[[ReloadHealth, int], None],
+        last: ReloadHealth | None = None,
     ) -> None:
         self.now = configuration
         """The configuration in force."""
         self._file = file
         self._report = report
+        self._last = last
         self._log = structlog.get_logger()
+
+    def health(self) -> ReloadHealth | None:
+        """Return the part of the retained ``health`` about the last reload; None before the
+        first.
+        """
+        return self._last
 
     async def run(self, reload_requested: asyncio.Event) -> None:
         """Read the file whenever ``reload_requested`` is set, until cancelled. A request during a
@@ -125,6 +134,7 @@ class Reload:
                 key: value for key in outcome.__struct_fields__ if (value := getattr(outcome, key))
             }
             self._log.info("configuration taken over", **fields)
+        self._last = outcome
         self._report(outcome, start)
 
     async def _apply(self, after: Configuration) -> ReloadHealth:
@@ -188,13 +198,15 @@ class ReloadTables(Reload):
 
     def __init__(
         self,
+        *,
         configuration: Configuration,
         file: Path | None,
         report: Callable[[ReloadHealth, int], None],
+        last: ReloadHealth | None,
         journal: Journal,
         floor: ServedFloor,
     ) -> None:
-        super().__init__(configuration, file, report)
+        super().__init__(configuration=configuration, file=file, report=report, last=last)
         self._journal = journal
         self._floor = floor
 

@@ -44,7 +44,8 @@ UNPROVED_ALERT_ID = "time-unproved"
 
 class TimeWatch:
     """The clock monitor of one daemon. ``runners``: the current tables; ``alerts``: where its alert
-    is stored; ``changed`` is called after each change of the alert.
+    is stored; ``changed`` is called after each change of the alert; ``doubt`` returns why the time
+    of day cannot be trusted.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class TimeWatch:
         runners: Sequence[TableRunner],
         alerts: dict[str, Alert],
         changed: Callable[[], None],
+        doubt: Callable[[], str | None] = lambda: None,
     ) -> None:
+        self._doubt = doubt
         self._bound = settings.bound
         self._chrony = Chrony(settings.chrony) if settings.chrony else None
         self._answer: tuple[float, Tracking] | None = None
@@ -155,8 +158,8 @@ class TimeWatch:
             self._stage,
         )
 
-    def health(self, doubt: str | None) -> ClockHealth:
-        """Return the state of the clock. ``doubt``: why the time of day cannot be trusted."""
+    def health(self) -> ClockHealth:
+        """Return the clock's part of the retained ``health``."""
         now = self._now or TimeKept(*wall_and_machine())
         statement = now.stated
         crossing = crossing_time(now, self._bound)
@@ -171,7 +174,7 @@ class TimeWatch:
             corrected=None if now.corrected is None else round(now.machine - now.corrected, 1),
             crossed=None if crossing is None else format_utc(crossing),
             steps=now.steps,
-            doubt=doubt,
+            doubt=self._doubt(),
         )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from common.contract.node import StageTimes
+from common.contract.node import StagesHealth, StageTimes
 from common.metrics.family import Histogram
 
 MAX_DURATIONS = 1000
@@ -45,6 +45,14 @@ class Stages:
         self.decided = Durations()
         self.committed = Durations()
         self.acknowledged = Durations()
+
+    def health(self) -> StagesHealth:
+        """Return the part of the retained ``health`` about how fast the daemon is."""
+        return StagesHealth(
+            decided=self.decided.times(),
+            committed=self.committed.times(),
+            acknowledged=self.acknowledged.times(),
+        )
 
 
 def _milliseconds(nanoseconds: int) -> float:

@@ -24,7 +24,8 @@ from controller.mqtt.publisher import Publisher
 from controller.proof import journal_upkeep
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.service import daemon, signals
-from controller.service.health import HealthPublisher, Watchdog
+from controller.service.health import HealthPublisher
+from controller.service.watchdog import Watchdog
 from devices.device import DeviceSupervisor
 
 STRUCK = threading.Event()

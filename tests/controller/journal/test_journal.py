@@ -19,7 +19,7 @@ import pytest
 
 from common.chain.schema import JournalFullError, JournalUnusableError, Row
 from controller.journal import file, writer
-from controller.journal.journal import Journal
+from controller.journal.journal import PUBLISHER_CURSOR, Journal
 from controller.journal.reader import JournalReader, first_broken
 from controller.journal.store import JournalStore
 from tests.support.journal.records import record
@@ -135,14 +135,13 @@ async def test_a_changed_entry_is_found(path: Path, statement: str, position: in
 
 async def test_cursors_are_stored(path: Path) -> None:
     with closing(Journal(path)) as journal:
-        assert journal.cursor() == 0
+        assert journal.ask(JournalReader.cursors) == {}
         await journal.append(record(1))
         journal.move_cursor(2)
         journal.move_cursor(3)
         journal.move_cursor(1, "archive")
     with closing(Journal(path)) as journal:
-        assert journal.cursor() == 3
-        assert journal.cursor("archive") == 1
+        assert journal.ask(JournalReader.cursors) == {PUBLISHER_CURSOR: 3, "archive": 1}
 
 
 @pytest.mark.usefixtures("programs")

@@ -16,7 +16,7 @@ from common.chain import schema
 from common.chain.schema import Entry, JournalReadError, JournalUnusableError
 from controller.journal import file, salvage, store, to_publish
 from controller.journal.file import open_checked
-from controller.journal.journal import Journal
+from controller.journal.journal import PUBLISHER_CURSOR, Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.reader import JournalReader
 from controller.journal.salvage import format_positions
@@ -181,7 +181,7 @@ async def test_unpublished_events_of_a_file_that_was_left_are_published_after_th
         head = made.head()
     with closing(Journal(path)) as made:
         assert (made.set_aside, made.lost) == (None, None)
-        assert made.cursor() == 300
+        assert made.ask(JournalReader.cursors)[PUBLISHER_CURSOR] == 300
         found = await published(made, 300, head)
         assert [entry.seq for entry in found] == list(range(201, 2 * RECORD_COUNT + 3))
         made.report_damage(made.id, "another test")  # and of the one before it too

@@ -31,7 +31,10 @@ WHEEL = table("r1", "roulette-french", "cammegh-ss2")
 async def reloaded(file: Path, text: str) -> tuple[Reload, ReloadHealth]:
     """After one reload with that text."""
     told: asyncio.Queue[ReloadHealth] = asyncio.Queue()
-    reload, again = Reload(load(file), file, lambda each, _: told.put_nowait(each)), asyncio.Event()
+    reload = Reload(
+        configuration=load(file), file=file, report=lambda each, _: told.put_nowait(each)
+    )
+    again = asyncio.Event()
     written(file.parent, text)
     running = asyncio.create_task(reload.run(again))
     again.set()
@@ -66,7 +69,9 @@ def test_an_interrupted_reload_is_left_to_the_next_server(tmp_path: Path) -> Non
     async def cut_short() -> bool:
         again = asyncio.Event()
         again.set()
-        reload = Reload(load(file), file, lambda each, _: told.append(each))
+        reload = Reload(
+            configuration=load(file), file=file, report=lambda each, _: told.append(each)
+        )
         running = asyncio.create_task(reload.run(again))
         await asyncio.sleep(0)
         assert not again.is_set(), "it is being read"

@@ -61,7 +61,9 @@ class Floor:
             for make in (wheel, cards)
         ]
 
-    def watch(self, runners: list[TableRunner], bound: float | None = 0.1) -> TimeWatch:
+    def watch(
+        self, runners: list[TableRunner], bound: float | None = 0.1, doubt: str | None = None
+    ) -> TimeWatch:
         settings = ClockConfig(bound=bound, chrony="")
         return TimeWatch(
             settings=settings,
@@ -69,6 +71,7 @@ class Floor:
             runners=runners,
             alerts=self.alerts,
             changed=lambda: None,
+            doubt=lambda: doubt,
         )
 
     def passes(self, watch: TimeWatch, seconds: float = 1.0, step: float = 0.0) -> None:
@@ -149,7 +152,7 @@ async def test_a_step_is_an_event_at_every_table(floor: Floor, by: float) -> Non
     for table in ("r1", "p1"):
         told = [entry for entry in floor.stored("event", table) if entry["type"] == "clock.stepped"]
         assert [event["step"] for event in told] == [by]
-    assert watch.health(None).steps == 1
+    assert watch.health().steps == 1
 
 
 async def test_a_step_that_cannot_be_stored_is_reported_later(
@@ -171,10 +174,10 @@ async def test_a_step_that_cannot_be_stored_is_reported_later(
 
 async def test_the_alert_and_health(floor: Floor) -> None:
     runners = floor.runners("b1")
-    watch = floor.watch(runners)
-    assert watch.health(None).stated_by is None
+    watch = floor.watch(runners, doubt="doubted")
+    assert watch.health().stated_by is None
     floor.passes(watch)
-    health = watch.health("doubted")
+    health = watch.health()
     assert (health.bound, health.stated_by, health.synchronised) == (0.1, "kernel", True)
     assert (health.error, health.offset, health.doubt) == (0.001, 0.0, "doubted")
     assert health.crossed == "2026-11-23T12:03:19.000000Z"
@@ -195,7 +198,7 @@ async def test_the_alert_and_health(floor: Floor) -> None:
     floor.kernel = SYNCHRONISED
     floor.passes(watch)
     assert floor.alerts == {}
-    assert watch.health(None).corrected == 0.0
+    assert watch.health().corrected == 0.0
     await idle(runners)
 
 

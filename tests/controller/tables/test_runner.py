@@ -26,9 +26,10 @@ from controller.journal.journal import Journal
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.served_table import ServedTable
 from controller.mqtt.tables_api import TablesApi
-from controller.service import health
+from controller.service import watchdog
 from controller.service.health import HealthReporter
 from controller.service.time_watch import TimeWatch
+from controller.service.watchdog import Watchdog
 from controller.tables.runner import TableRunner
 from controller.tables.stages import Stages
 from controller.tables.table import Table
@@ -140,7 +141,7 @@ async def test_a_table_that_ran_ahead_of_an_exception_is_restored_from_the_journ
 async def test_a_journal_that_stores_nothing_is_detected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "STUCK_SECONDS", 0.0)
+    monkeypatch.setattr(watchdog, "STUCK_SECONDS", 0.0)
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
         made = make_runner(journal)
@@ -160,16 +161,19 @@ async def test_a_journal_that_stores_nothing_is_detected(
                 broker=BrokerConfig(), client_id="novamas", journal=journal, api=api
             ),
             api=api,
-            places=places,
+            stages=Stages(),
             time_watch=clock,
-            doubt=lambda: None,
+            people=lambda: None,
+            reload=lambda: None,
+            standby=lambda: None,
         )
-        assert reporter.stuck() is None
+        watch = Watchdog(journal=journal, places=places, interval=1.0)
+        assert watch.stuck() is None
         with occupied(path):
             made.on_readings([LinkGarbage(at=1.0, device="wheel", bytes=3)])
-            assert "r1" in (reporter.stuck() or "")
+            assert "r1" in (watch.stuck() or "")
         await made.drain()
-        assert reporter.stuck() is None
+        assert watch.stuck() is None
         report = reporter.report()
         assert (report.journal.state, report.journal.position, report.outbox.depth) == ("ok", 2, 0)
 
@@ -209,9 +213,11 @@ async def test_an_opened_link_is_published_at_once(tmp_path: Path) -> None:
                 broker=BrokerConfig(), client_id="novamas", journal=journal, api=api
             ),
             api=api,
-            places=places,
+            stages=Stages(),
             time_watch=clock,
-            doubt=lambda: None,
+            people=lambda: None,
+            reload=lambda: None,
+            standby=lambda: None,
         )
         before = reporter.notable()
         running = asyncio.create_task(device.run())
