@@ -66,28 +66,35 @@ class Row(NamedTuple):
         """The row with these guards before its own."""
         return self._replace(guards=(*guards, *self.guards))
 
-    def accepts(self, turn: Any) -> bool:
-        """Whether no guard refuses such a command now, whatever its fields."""
-        return all(
-            guard.possible(turn) if isinstance(guard, FieldCheck) else guard(turn) is None
-            for guard in self.guards
-        )
-
     def require(self, turn: Any, command: Command) -> None:
         """Raise the refusal of the first guard that refuses the command."""
         for guard in self.guards:
             if isinstance(guard, FieldCheck):
                 guard.check(turn, command)
-            else:
-                require(turn, guard)
+            elif (refused := guard(turn)) is not None:
+                raise refused
 
 
 Rows = Mapping[type[Command], Row]
 
 
 def accepted(rows: Iterable[tuple[Row, str]], turn: Any) -> tuple[str, ...]:
-    """The names of the commands that no guard refuses now, whatever their fields."""
-    return tuple(name for row, name in rows if row.accepts(turn))
+    """The names of the commands that no guard refuses now, whatever their fields. Each guard is
+    called once, however many rows have it.
+    """
+    passes: dict[Guard | FieldCheck, bool] = {}
+    names = []
+    for row, name in rows:
+        for guard in row.guards:
+            if guard not in passes:
+                passes[guard] = (
+                    guard.possible(turn) if isinstance(guard, FieldCheck) else guard(turn) is None
+                )
+            if not passes[guard]:
+                break
+        else:
+            names.append(name)
+    return tuple(names)
 
 
 def is_open(turn: Any) -> RejectedError | None:

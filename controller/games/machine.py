@@ -21,7 +21,9 @@ from common.contract.commands import (
 from common.contract.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
 from common.contract.history import AnyLine
 from common.contract.outcomes import hands
+from common.contract.refusals import RejectedError
 from common.contract.shown import AnyShown
+from common.contract.topics import level
 from common.readings import (
     AnyReading,
     CardDrawn,
@@ -35,7 +37,7 @@ from common.readings import (
     ShufflerVerdict,
 )
 from controller.games.guards import Rows, accepted
-from controller.games.roles import allow, allow_role
+from controller.games.roles import allow_role
 from controller.games.rounds import GameState
 from controller.games.shoe import CARD_FAULTS
 from controller.rulebooks.deciders import Decider
@@ -155,7 +157,7 @@ class Kind(NamedTuple):
     again once it is face up.
     """
     hears: Callable[[Any, Any], bool] | None = None
-    """Whether the turn, the first argument, handles this input at all; None: any input."""
+    """Whether the turn, the first argument, handles this reading at all; None: any reading."""
     decider_kind: Callable[[Any, Any], str] = lambda *_: ""
     """The kind of a command to the turn, besides the reason to void a round, that a decree may
     reserve for certain roles; empty if it has none.
@@ -207,12 +209,13 @@ class Machine(Generic[B, S, T, M]):
         is refused.
         """
         turn = self.turn(state)
-        if isinstance(received, Command):
-            allow(received, self.roles)
-            self._allow_kind(turn, received)
-            self.inputs.commands[type(received)].require(turn, received)
         handle, hears = self._handlers.get(type(received)), self.kind.hears
-        if handle is not None and (hears is None or hears(turn, received)):
+        if isinstance(received, Command):
+            self._allow_role(turn, received)
+            self.inputs.commands[type(received)].require(turn, received)
+        elif handle is None or (hears is not None and not hears(turn, received)):
+            return state, ()
+        if handle is not None:
             handle(turn, received)
             turn.after_input()
         return turn.state, tuple(turn.events)
@@ -227,8 +230,14 @@ class Machine(Generic[B, S, T, M]):
             if cell.of and cell.command == command
         }
 
-    def _allow_kind(self, turn: M, command: AnyCommand) -> None:
-        """Reject a role that the decree does not name for this kind of the command."""
+    def _allow_role(self, turn: M, command: AnyCommand) -> None:
+        """Reject a command that the game does not have, and a role that may not give it, or that
+        the decree does not name for this kind of the command.
+        """
+        roles = self.roles.get(type(command))
+        if roles is None:
+            raise RejectedError("unknown_command", command=level(tag_of(type(command))))
+        allow_role(command.role, roles)
         if isinstance(command, RoundVoid):
             kind: str = command.reason
         else:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from common.contract.commands import AnyCommand, Command, Role
+from common.contract.commands import Role
 from common.contract.refusals import RejectedError
-from common.contract.topics import level
 
 IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
 AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
@@ -27,16 +24,6 @@ launch by hand or with the wheel's key.
 def roles_for_device(command: str) -> tuple[Role, ...]:
     """The roles that may give a device this command."""
     return ("croupier", *COMMANDS_DEVICES) if command in LAUNCHES else COMMANDS_DEVICES
-
-
-def allow(command: AnyCommand, roles_by_command: Mapping[type[Command], tuple[Role, ...]]) -> None:
-    """Reject a command that the game does not have, or that this role may not give."""
-    roles = roles_by_command.get(type(command))
-    if roles is None:
-        raise RejectedError(
-            "unknown_command", command=level(str(type(command).__struct_config__.tag))
-        )
-    allow_role(command.role, roles)
 
 
 def allow_role(role: Role, roles: tuple[Role, ...]) -> None:

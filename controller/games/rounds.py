@@ -80,6 +80,11 @@ class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=Tru
         """The rounds whose result a person may still give."""
         return [entry for entry in self.entries if entry.kind == "unresolved"]
 
+    @property
+    def unresolved_rounds(self) -> tuple[int, ...]:
+        """The numbers of the rounds whose result a person may still give."""
+        return tuple(entry.round for entry in self.entries if entry.kind == "unresolved")
+
     def last_result(self) -> E | None:
         """The latest result that is remembered."""
         return next((entry for entry in reversed(self.entries) if entry.kind == "result"), None)

@@ -284,12 +284,6 @@ WITHDRAW = Row(
 )
 
 
-def shown(current: Any) -> tuple[Stake, ...]:
-    """The bets of the round in progress, for the retained state."""
-    bets: tuple[Stake, ...] = current.bets if current else ()
-    return bets
-
-
 def bettor(who: str, boxes: int, most: int | None, law: Law | None = None) -> int:
     """The number of the box that a bet is on. ``box:3``: the bet of the box's holder, ``box:3/2``:
     of its second bettor. Raises ``RejectedError`` for an unknown box and for too many bettors.

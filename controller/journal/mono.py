@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common import clock
-from common.contract.mono import MONO_WRAP, elapsed_ns
+from common.contract.mono import MONO_WRAP
 
 
 def now_ns() -> int:
@@ -13,4 +13,4 @@ def now_ns() -> int:
 
 def age_ns(moment: int) -> int:
     """Return the nanoseconds since ``moment``, a time of this process."""
-    return elapsed_ns(moment, now_ns())
+    return (clock.uptime_ns() - moment) % MONO_WRAP

@@ -291,7 +291,7 @@ class TableRunner:
                 input=self._sealer.seal(table, "input", before, now, body, reading)
                 if confidential
                 else body,
-                events=tuple(write(event) for event in events),
+                events=tuple(map(write, events)),
                 before=(
                     (("bytes", self._sealer.seal(table, "bytes", before, now, sent)),)
                     if trace is not None and (sent := trace.pop_entry()) is not None
@@ -335,10 +335,10 @@ class TableRunner:
                 trace.mark_lost()
             self._rebuild()
             raise
-        mono_ns = records[-1].mono_ns if any(record.events for record in records) else None
+        self._pending_since.append(clock.monotonic())
+        mono_ns = records[-1].mono_ns if batch.events else None
         if mono_ns is not None:
             self._stages.decided.add(age_ns(mono_ns))
-        self._pending_since.append(clock.monotonic())
         self._last_append = stored
         stored.add_done_callback(partial(self._on_stored, mono_ns, batch.events))
         return stored

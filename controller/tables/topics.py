@@ -25,6 +25,11 @@ changes, and cleared with the last one.
 """
 
 
+ACKNOWLEDGE, SERVICE = tag_of(AlertAcknowledge), tag_of(DeviceService)
+STAFF_ON, STAFF_OFF = tag_of(StaffOn), tag_of(StaffOff)
+"""Commands that the table accepts itself, without its game."""
+
+
 class TableTopics:
     """Makes the bodies of the topics. ``names``: the fields that all of them have; ``unsigned``:
     the site accepts unsigned commands.
@@ -112,10 +117,10 @@ class TableTopics:
         is_open = facts.open and works
         return (
             *(self._game_commands[1] if works else ()),
-            *((tag_of(AlertAcknowledge),) if unseen else ()),
-            *((tag_of(StaffOn),) if is_open else ()),
-            *((tag_of(StaffOff),) if is_open and facts.staff else ()),
-            *((tag_of(DeviceService),) if self._about.devices else ()),
+            *((ACKNOWLEDGE,) if unseen else ()),
+            *((STAFF_ON,) if is_open else ()),
+            *((STAFF_OFF,) if is_open and facts.staff else ()),
+            *((SERVICE,) if self._about.devices else ()),
         )
 
     def _body(self, topic: str, source: Any, make: Callable[[], Any]) -> bytes:

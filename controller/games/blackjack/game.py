@@ -91,7 +91,7 @@ def show(game: BlackjackGame, state: BlackjackState) -> BlackjackShown:
         if deal
         else {},
         dealer=BlackjackHand(deal.dealer, points(deal.dealer)) if deal and deal.dealer else None,
-        bets=stakes.shown(deal),
+        bets=deal.bets if deal else (),
         insurance=bool(deal and deal.insurance),
         even_money=tuple(course.even_money_hands(game.rules, deal)) if deal else (),
         play=deal.play if deal else None,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from common.contract.commands import BetsClose, LimitAnnounce, SessionOpen
-from common.contract.events import BouleOutcome, Colour, Settled
+from common.contract.events import BouleOutcome, Settled
 from common.contract.refusals import RejectedError
 from common.contract.shown import BouleShown
 from common.readings import Number
@@ -63,8 +63,7 @@ def allow_highest(turn: BouleTurn, minimum: int) -> None:
 
 def forget(turn: BouleTurn) -> None:
     """Drop a report of before the session, and forget who threw last."""
-    turn.change(held=None)
-    turn.change(thrower=None, throws=0)
+    turn.change(held=None, thrower=None, throws=0)
 
 
 def outcome(turn: BouleTurn, entry: WheelEntry) -> BouleOutcome:
@@ -149,17 +148,15 @@ def prepare(book: Boule, settings: BouleSettings) -> Boule:
 def show(game: BouleGame, state: BouleState) -> BouleShown:
     """The retained state."""
     tally = state.tally()
+    last = tally.number
     return BouleShown(
         **wheels.common(game, state),
-        last_colour=_colour(game, tally.number),
+        last_number=last,
+        last_colour=None if last is None else chances(int(last), game.book).colour,
         thrower=state.thrower,
         throws=state.throws,
         counts=tally.counts,
     )
-
-
-def _colour(game: BouleGame, number: Number | None) -> Colour | None:
-    return None if number is None else chances(int(number), game.book).colour
 
 
 def limits(book: Boule) -> dict[str, stakes.Band]:

@@ -181,7 +181,7 @@ def show(game: CheminGame, state: CheminState) -> CheminShown:
         hands={who: _face_up(coup, who) for who in game.book.everyone} if coup else {},
         words=dict(coup.words) if coup else {},
         table_followed=bool(coup and coup.table) or game.settings.banker == "table",
-        bets=stakes.shown(coup),
+        bets=coup.bets if coup else (),
         last_result=_last(last) if last else None,
         shoe=shoe.show(state.shoe),
         players=game.book.players,

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from common import readings as device
 from common.contract import commands as person
-from controller.games import shoe, stakes, talla
+from controller.games import shoe, talla
 from controller.games.coups import commands, readings
 from controller.games.coups.moves import CoupTurn
 from controller.games.coups.state import CoupState
@@ -49,9 +49,9 @@ def choices(game: AnyMachine) -> Choices:
 
 def common(game: AnyMachine, state: Any) -> dict[str, Any]:
     """The retained state of every such table."""
-    last = state.last_result()
+    current, last = state.current, state.last_result()
     return dealt.common(game, state) | {
-        "bets": stakes.shown(state.current),
+        "bets": current.bets if current else (),
         "last_winner": last.winner if last else None,
         "shoe": shoe.show(state.shoe),
     }

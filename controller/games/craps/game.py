@@ -192,7 +192,7 @@ def show(game: CrapsGame, state: CrapsState) -> CrapsShown:
         last_shooter=state.last,
         relaunch=state.relaunch,
         asks=tuple(asks),
-        unresolved=tuple(entry.round for entry in state.unresolved()),
+        unresolved=state.unresolved_rounds,
         last_dice=last,
         last_total=sum(last) if last else None,
         throws={str(total): totals[total] for total in sorted(totals)},

@@ -27,7 +27,7 @@ def common(game: AnyMachine, state: Any) -> dict[str, Any]:
         "round": state.round,
         "asks": turn.asks(),
         "expected": state.expected,
-        "unresolved": tuple(entry.round for entry in state.unresolved()),
+        "unresolved": state.unresolved_rounds,
         "last_rounds": state.last,
         "minimum": state.minimum,
         "currency": state.currency,

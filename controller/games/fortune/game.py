@@ -120,12 +120,13 @@ def show(game: FortuneGame, state: CellsState) -> FortuneShown:
         key=lambda entry: entry.round,
         default=None,
     )
-    cells = game.settings.cells or usual(game.book)
+    cells, tally = game.settings.cells or usual(game.book), state.tally()
     return FortuneShown(
         **wheels.common(game, state),
+        last_number=tally.number,
         last_cell=last.cell if last else None,
         cells=tuple(cells),
-        counts=state.tally().counts,
+        counts=tally.counts,
     )
 
 

@@ -8,9 +8,8 @@ chances (``roulette.chances``), zero (``games.zero``).
 
 from __future__ import annotations
 
-from common.contract.events import Colour
 from common.contract.shown import RouletteShown
-from common.readings import Number, WheelCell, WheelNumber, WheelPhase
+from common.readings import WheelCell, WheelNumber, WheelPhase
 from controller.games import stakes
 from controller.games.machine import Kind, Machine
 from controller.games.roulette import commands, readings
@@ -47,16 +46,14 @@ def show(game: RouletteGame, state: RouletteState) -> RouletteShown:
     zero.
     """
     current, tally = state.current, state.tally()
+    last = tally.number
     return RouletteShown(
         **wheels.common(game, state),
-        last_colour=_colour(game, tally.number),
+        last_number=last,
+        last_colour=None if last is None else chances(int(last), game.book).colour,
         zeros=tally.zeros,
         zero_choices=choices(game.book.zero, last_of_session=bool(current and current.last)),
     )
-
-
-def _colour(game: RouletteGame, number: Number | None) -> Colour | None:
-    return None if number is None else chances(int(number), game.book).colour
 
 
 class RouletteGame(Machine[Roulette, RouletteSettings, RouletteState, RouletteTurn]):

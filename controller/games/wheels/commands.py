@@ -50,6 +50,7 @@ def open_session(turn: WheelTurn, command: SessionOpen) -> None:
     does not count.
     """
     state = turn.state
+    inherited = state.tally().inherited()
     turn.open_session(command)
     turn.change(
         spent=state.phase is not None and state.phase not in FINISHED_PHASES,
@@ -57,7 +58,7 @@ def open_session(turn: WheelTurn, command: SessionOpen) -> None:
         relaunch=False,
         countdowns=(),
         foreign=(),
-        before=state.tally().inherited(),
+        before=inherited,
     )
     turn.course.forget(turn)
     turn.clear_alert("movement_after_close")

@@ -19,7 +19,6 @@ import msgspec
 from common.contract import commands as person
 from common.contract.history import AnyLine
 from common.readings import AnyReading, WheelFault
-from controller.games import stakes
 from controller.games.machine import SILENCES, AnyMachine, Choices, Inputs
 from controller.games.rounds import line
 from controller.games.wheels import commands, readings
@@ -41,9 +40,9 @@ INPUTS = Inputs(
 """Who may give which input at every such table. Each game adds its own phases and numbers."""
 
 
-def hears(turn: WheelTurn, received: AnyReading | person.AnyCommand) -> bool:
+def hears(turn: WheelTurn, reading: AnyReading) -> bool:
     """Listen to every device but one that turned out to belong to another game."""
-    return isinstance(received, person.Command) or received.device not in turn.state.foreign
+    return reading.device not in turn.state.foreign
 
 
 def hide_nothing(*_: Any) -> bool:
@@ -62,11 +61,12 @@ def choices(game: AnyMachine) -> Choices:
 
 
 def common(game: AnyMachine, state: Any) -> dict[str, Any]:
-    """What every table with a wheel shows in the retained state: fields of ``WheelShown``."""
+    """What every table with a wheel shows in the retained state: fields of ``WheelShown``, but for
+    ``last_number``, which the game reads from its own tally.
+    """
     return {
         **course(state),
-        "bets": stakes.shown(state.current),
-        "last_number": state.tally().number,
+        "bets": state.current.bets if state.current else (),
         "last_rounds": state.left("close"),
         "rounds_at_this_minimum": state.left("limit"),
         "minimum": state.minimum,
@@ -116,5 +116,5 @@ def course(state: WheelState) -> dict[str, Any]:
         "relaunch": current.relaunch if current else state.relaunch,
         "last_of_session": current.last if current else False,
         "asks": current.asks if current else (),
-        "unresolved": tuple(entry.round for entry in state.unresolved()),
+        "unresolved": state.unresolved_rounds,
     }
