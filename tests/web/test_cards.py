@@ -237,8 +237,9 @@ def test_the_newest_coup_is_visible_on_every_road(server: WebServer, page: Page)
 
 
 NEWEST = """async (body) => {
-  const { draw } = await import("/static/games/baccarat.js");
-  document.querySelector("main").replaceChildren(draw(body));
+  const game = await import("/static/games/baccarat.js");
+  const { draw } = await import("/static/tree.js");
+  draw(document.querySelector("main"), game.draw(body));
   const inside = (svg) => {
     const frame = svg.getBoundingClientRect();
     const cell = [...svg.querySelectorAll("g")].pop()?.getBoundingClientRect();

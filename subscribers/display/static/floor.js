@@ -2,11 +2,11 @@
 // scrolls and the jackpots are above the tables. With `rotate` the tiles take turns.
 
 import { byId } from "./base.js";
-import { h } from "./drawing.js";
 import { frame, unheard } from "./frame.js";
-import { Changes, bar, meter } from "./meter.js";
+import { bar, meter } from "./meter.js";
 import { address, kiosk, page, rotate, speak, stayOn, together, words } from "./page.js";
 import { listen } from "./stream.js";
+import { create, draw, h } from "./tree.js";
 
 const TILE_RATIO = 1.5; // preferred width / height of a tile
 const MIN_TILE_HEIGHT = 230; // pixels
@@ -16,7 +16,6 @@ const foot = byId("foot");
 const wall = page.kind === "wall";
 const JACKPOT = "jackpot/";
 const pictures = new Map();
-const changes = new Changes();
 const names = [...(wall ? page.jackpots.map((jackpot) => JACKPOT + jackpot) : []), ...page.tables];
 const tiles = new Map(
   names.map((name) => [
@@ -29,34 +28,29 @@ const bars = new Map(
     ? []
     : page.jackpots.map((jackpot) => [
         JACKPOT + jackpot,
-        kiosk ? h("div", {}) : h("a", { href: address(`/${JACKPOT}${jackpot}`) }),
+        create(kiosk ? h("div", {}) : h("a", { href: address(`/${JACKPOT}${jackpot}`) })),
       ]),
 );
-const grid = h("div", { class: "tables" }, [...tiles.values()]);
+const grid = create(h("div", { class: "tables" }, [...tiles.values()]));
 let lost = null;
 let part = 0;
 let paused = false;
 let many = true;
 
 function tile(path) {
-  return kiosk || wall
-    ? h("div", { class: "tile" })
-    : h("a", { class: "tile", href: address(path) });
+  return create(
+    kiosk || wall ? h("div", { class: "tile" }) : h("a", { class: "tile", href: address(path) }),
+  );
 }
 
-function draw(name) {
+function show(name) {
   const picture = pictures.get(name);
-  if (!picture) return (bars.get(name) ?? tiles.get(name)).replaceChildren(...unheard(lost));
-  if (bars.has(name)) bars.get(name).replaceChildren(bar(picture, lost, changes.previous(picture)));
-  else {
-    tiles
-      .get(name)
-      .replaceChildren(
-        name.startsWith(JACKPOT)
-          ? meter(picture, lost, changes.previous(picture), many)
-          : frame(picture, lost, many),
-      );
-  }
+  const place = bars.get(name) ?? tiles.get(name);
+  if (!picture) return draw(place, unheard(lost));
+  if (bars.has(name)) draw(place, bar(picture, lost));
+  else if (name.startsWith(JACKPOT)) {
+    draw(place, meter(picture, lost, many));
+  } else draw(place, frame(picture, lost, many));
 }
 
 /** The number of tiles shown together. */
@@ -92,7 +86,7 @@ function arrange() {
   many = count > 1;
   names.forEach((name, index) => {
     tiles.get(name).hidden = Math.floor(index / count) !== part;
-    draw(name);
+    show(name);
   });
   if (!wall) return;
   const wide = columns(count);
@@ -112,16 +106,14 @@ function pause() {
 }
 
 stayOn();
-main.replaceChildren(
-  ...(bars.size > 0
-    ? [
-        h(
-          "ul",
-          { class: "meters" },
-          [...bars.values()].map((each) => h("li", {}, each)),
-        ),
-      ]
-    : []),
+draw(
+  main,
+  bars.size > 0 &&
+    h(
+      "ul",
+      { class: "meters" },
+      [...bars.values()].map((each) => h("li", {}, each)),
+    ),
   grid,
 );
 arrange();
@@ -133,20 +125,20 @@ if (rotate) {
   });
   speak(page.own);
   if (!kiosk) {
-    foot.replaceChildren(h("button", { type: "button", click: pause }, words("display.pause")));
+    draw(foot, h("button", { type: "button", click: pause }, words("display.pause")));
   }
 }
 listen(
   (picture) => {
     pictures.set(picture.table, picture);
-    draw(picture.table);
+    show(picture.table);
   },
   (since) => {
     lost = since;
-    [...names, ...bars.keys()].forEach(draw);
+    [...names, ...bars.keys()].forEach(show);
   },
   (picture) => {
     pictures.set(JACKPOT + picture.jackpot, picture);
-    draw(JACKPOT + picture.jackpot);
+    show(JACKPOT + picture.jackpot);
   },
 );

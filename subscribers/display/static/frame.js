@@ -4,7 +4,7 @@
 // `describe(body)`, its result in words, and `legend()`, pairs of a mark and its meaning. `compact`
 // is true for one of many tables on the screen.
 
-import { h } from "./drawing.js";
+import { h } from "./tree.js";
 import { clock, money, page, speak, words } from "./page.js";
 import * as baccarat from "./games/baccarat.js";
 import * as boule from "./games/boule.js";
@@ -32,8 +32,11 @@ const GAMES = {
   "circle-draw": circle,
 };
 
-/** The element of a table. `lost`: `{since}` while the server is silent, or null. */
-export function frame(picture, lost, compact = false) {
+/**
+ * The element of a table. `lost`: `{since}` while the server is silent, or null. `meters`: the
+ * lines of the jackpots that the table is linked to.
+ */
+export function frame(picture, lost, compact = false, meters = /** @type {any[]} */ ([])) {
   speak(picture.language);
   const trouble = troubleOf(picture, lost);
   const game = GAMES[picture.view];
@@ -45,7 +48,7 @@ export function frame(picture, lost, compact = false) {
       "data-view": picture.view,
       lang: picture.language,
     },
-    head(picture, compact),
+    head(picture, compact, meters),
     trouble ? broken(trouble) : strip(picture),
     h(
       "section",
@@ -103,7 +106,7 @@ export function legend(picture) {
   );
 }
 
-function head(picture, compact) {
+function head(picture, compact, meters) {
   const limits = picture.minimum !== null && picture.currency;
   return h(
     "header",
@@ -127,6 +130,7 @@ function head(picture, compact) {
       picture.round > 0 &&
         h("span", { class: "soft" }, words("display.round", { round: picture.round })),
     ),
+    meters.length > 0 && h("ul", { class: "meter-lines" }, meters),
   );
 }
 

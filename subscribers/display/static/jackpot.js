@@ -1,27 +1,26 @@
 // The page of one jackpot. With `rotate` all jackpots take turns on it.
 
 import { byId } from "./base.js";
-import { h } from "./drawing.js";
 import { unheard } from "./frame.js";
-import { Changes, meter, describe } from "./meter.js";
+import { meter, describe } from "./meter.js";
 import { address, kiosk, page, rotate, speak, stayOn, words } from "./page.js";
 import { listen } from "./stream.js";
+import { draw, h } from "./tree.js";
 
 const main = byId("main");
 const foot = byId("foot");
 const announced = byId("said");
 const pictures = new Map();
-const changes = new Changes();
 let lost = null;
 let part = 0;
 let paused = false;
 
-function draw() {
+function show() {
   const picture = pictures.get(page.jackpots[part]);
-  if (!picture) return main.replaceChildren(...unheard(lost));
+  if (!picture) return draw(main, unheard(lost));
   document.documentElement.lang = picture.language;
   document.title = picture.title;
-  main.replaceChildren(meter(picture, lost, changes.previous(picture)));
+  draw(main, meter(picture, lost));
   const sentence = describe(picture, lost);
   // screen readers announce every change, so set only changed text
   if (announced.textContent !== sentence) announced.textContent = sentence;
@@ -32,30 +31,32 @@ function explain(language) {
   if (kiosk || foot.lang === language) return;
   foot.lang = language;
   speak(language);
-  foot.replaceChildren(
-    ...(rotate
-      ? [
-          h(
-            "button",
-            { type: "button", click: pause },
-            words(paused ? "display.go_on" : "display.pause"),
-          ),
-        ]
-      : []),
+  draw(
+    foot,
+    rotate && pauseButton(),
     h("a", { href: address("/floor") }, words("display.all_tables")),
+  );
+}
+
+function pauseButton() {
+  return h(
+    "button",
+    { type: "button", click: pause },
+    words(paused ? "display.go_on" : "display.pause"),
   );
 }
 
 function turn() {
   if (paused) return;
   part = (part + 1) % page.jackpots.length;
-  draw();
+  show();
 }
 
 function pause() {
   paused = !paused;
-  speak(foot.lang);
-  foot.querySelector("button")?.replaceChildren(words(paused ? "display.go_on" : "display.pause"));
+  const language = foot.lang;
+  foot.lang = "";
+  explain(language);
 }
 
 stayOn();
@@ -69,10 +70,10 @@ listen(
   () => {},
   (since) => {
     lost = since;
-    draw();
+    show();
   },
   (picture) => {
     pictures.set(picture.jackpot, picture);
-    if (picture.jackpot === page.jackpots[part]) draw();
+    if (picture.jackpot === page.jackpots[part]) show();
   },
 );

@@ -1,7 +1,7 @@
 // The meter of a jackpot: its own page, a tile, a bar above the tables, a line in a table's
 // picture. Amounts are drawn as published, never interpolated.
 
-import { h } from "./drawing.js";
+import { h } from "./tree.js";
 import { card } from "./games/cards.js";
 import { clock, day, speak, words } from "./page.js";
 
@@ -14,24 +14,6 @@ const GLYPH_WIDTHS = [
   [/\s/, 0.35],
 ]; // of a bold character, in ems
 const DEFAULT_GLYPH_WIDTH = 0.8;
-
-/** Remembers the amount of each jackpot that was drawn before the current one. */
-export class Changes {
-  constructor() {
-    this.now = new Map();
-    this.before = new Map();
-  }
-
-  previous(picture) {
-    const { jackpot, amount } = picture;
-    if (this.now.get(jackpot) !== amount) {
-      this.before.set(jackpot, this.now.get(jackpot));
-      this.now.set(jackpot, amount);
-      return this.before.get(jackpot);
-    }
-    return amount;
-  }
-}
 
 /** The reason why a picture is not current, or null. */
 export function troubleOf(picture, lost) {
@@ -57,8 +39,8 @@ export function describe(picture, lost) {
     : "";
 }
 
-/** A jackpot as large as there is room. `before`: the amount that was drawn last. */
-export function meter(picture, lost, before, compact = false) {
+/** A jackpot as large as there is room. */
+export function meter(picture, lost, compact = false) {
   const trouble = troubleOf(picture, lost);
   const waiting = picture.awards.filter((each) => each.award !== picture.won?.award);
   const few = waiting.slice(0, picture.won ? MAX_AWARDS_BESIDE_WIN : MAX_AWARDS);
@@ -67,6 +49,7 @@ export function meter(picture, lost, before, compact = false) {
     "article",
     {
       class: classes("jackpot", trouble, picture, compact),
+      "data-key": picture.jackpot,
       "data-jackpot": picture.jackpot,
       lang: picture.language,
     },
@@ -84,7 +67,7 @@ export function meter(picture, lost, before, compact = false) {
         ),
     ),
     stateLine(picture, trouble),
-    h("section", { class: "value" }, digits(picture.amount, before)),
+    h("section", { class: "value" }, digits(picture.amount)),
     picture.won && won(picture.won, compact),
     compact && few.length > 0 && !picture.won && h("p", { class: "first" }, short(picture, null)),
     !compact &&
@@ -121,18 +104,19 @@ export function meter(picture, lost, before, compact = false) {
 }
 
 /** A jackpot in one line, above the tables. */
-export function bar(picture, lost, before) {
+export function bar(picture, lost) {
   const trouble = troubleOf(picture, lost);
   return h(
     "article",
     {
       class: classes("meter-bar", trouble, picture),
+      "data-key": picture.jackpot,
       "data-jackpot": picture.jackpot,
       lang: picture.language,
     },
     h("h2", {}, picture.title),
     picture.simulated && h("span", { class: "simulated" }, words("display.simulated")),
-    digits(picture.amount, before),
+    digits(picture.amount),
     h("span", { class: "state" }, short(picture, trouble)),
   );
 }
@@ -157,11 +141,12 @@ export function lines(pictures, table, linked, lost) {
         "li",
         {
           class: classes("meter-line", trouble, { in_play: here.in_play }),
+          "data-key": picture.jackpot,
           "data-jackpot": picture.jackpot,
           lang: picture.language,
         },
         h("span", { class: "soft" }, picture.title),
-        digits(picture.amount, picture.amount),
+        digits(picture.amount),
         h("span", { class: "state" }, stateText),
       ),
     ];
@@ -174,11 +159,12 @@ function classes(name, trouble, picture, compact) {
     .join(" ");
 }
 
-/** An amount, one element per character; characters that changed are animated. */
-function digits(text, before) {
+/**
+ * An amount, one element per character. A character that changes is a new element, which style
+ * sheets turn in; one that only moves by a place from the end is not.
+ */
+function digits(text) {
   if (text === null) return h("p", { class: "amount none" }, "–");
-  const old = before ? before.padStart(text.length) : text;
-  const shift = old.length - text.length;
   const wide = [...text].reduce(
     (sum, each) =>
       sum + (GLYPH_WIDTHS.find(([kind]) => kind.test(each))?.[1] ?? DEFAULT_GLYPH_WIDTH),
@@ -188,7 +174,7 @@ function digits(text, before) {
     "p",
     { class: "amount", role: "img", "aria-label": text, style: { "--wide": wide.toFixed(2) } },
     [...text].map((each, index) =>
-      each === old[index + shift] ? each : h("span", { class: "turned" }, each),
+      h("span", { class: "digit", "data-key": `${text.length - index} ${each}` }, each),
     ),
   );
 }
@@ -264,7 +250,7 @@ function won(award, compact) {
       h(
         "p",
         { class: "cards", style: { "--count": award.cards.length } },
-        award.cards.map((each) => card(each)),
+        award.cards.map((each, index) => card(each, index)),
       ),
   );
 }

@@ -1,7 +1,7 @@
 // Shared by games with numbers: a number in its colour, the latest in lanes, frequencies. A colour
 // is never shown by colour alone: each has its mark, its lane and its word.
 
-import { h, s } from "./drawing.js";
+import { h, s } from "./tree.js";
 import { percent, words } from "./page.js";
 
 const MARKS = { red: "◆", black: "●", green: "■", plain: "○" };
@@ -60,7 +60,10 @@ export function lanes(spins, order) {
       spins.map((each) =>
         h(
           "li",
-          { class: `lane-${each.kind === "result" ? order.indexOf(each.colour) + 1 : "all"}` },
+          {
+            class: `lane lane-${each.kind === "result" ? order.indexOf(each.colour) + 1 : "all"}`,
+            "data-key": each.round,
+          },
           h("span", { class: "soft" }, each.round),
           spin(each),
         ),
@@ -74,7 +77,7 @@ export function row(spins, text) {
   return h(
     "ol",
     { class: "row" },
-    spins.map((each) => h("li", {}, spin(each, text))),
+    spins.map((each) => h("li", { "data-key": each.round }, spin(each, text))),
   );
 }
 
@@ -199,26 +202,37 @@ export function ring(places, top, label, middle) {
   return s(
     "svg",
     { class: "ring", viewBox: "-104 -108 208 212", role: "img", "aria-label": label },
-    places.map((place, index) => {
-      const away = Math.abs(
-        ((index - top + places.length * 1.5) % places.length) - places.length / 2,
-      );
-      const near = top >= 0 && away <= 2;
-      return s(
-        "g",
-        { transform: `rotate(${(index - Math.max(top, 0)) * step})`, class: near ? "near" : "far" },
-        s("path", { d: sector(inner, outer, step), class: `place fill-${place.colour ?? "bare"}` }),
-        s(
-          "text",
+    s(
+      "g",
+      { "data-part": "rotor", transform: `rotate(${-Math.max(top, 0) * step})` },
+      places.map((place, index) => {
+        const away = Math.abs(
+          ((index - top + places.length * 1.5) % places.length) - places.length / 2,
+        );
+        const near = top >= 0 && away <= 2;
+        return s(
+          "g",
           {
-            y: -(inner + outer) / 2,
-            "font-size": Math.min(10, 400 / places.length),
-            class: `on-${place.colour ?? "bare"}`,
+            "data-key": index,
+            transform: `rotate(${index * step})`,
+            class: near ? "sector near" : "sector far",
           },
-          place.text,
-        ),
-      );
-    }),
+          s("path", {
+            d: sector(inner, outer, step),
+            class: `place fill-${place.colour ?? "bare"}`,
+          }),
+          s(
+            "text",
+            {
+              y: -(inner + outer) / 2,
+              "font-size": Math.min(10, 400 / places.length),
+              class: `on-${place.colour ?? "bare"}`,
+            },
+            place.text,
+          ),
+        );
+      }),
+    ),
     top >= 0 && s("path", { class: "pointer", d: "M-6-107 6-107 0-97Z" }),
     middle,
   );
@@ -235,13 +249,13 @@ function sector(inner, outer, step) {
 export function disc(text, colour, below) {
   const size = text.length <= 2 ? 78 : Math.min(78, 190 / text.length);
   return [
-    s("circle", { r: 73, class: `disc fill-${colour ?? "bare"}` }),
+    s("circle", { r: 73, class: `disc fill-${colour ?? "bare"}`, "data-part": "disc" }),
     s(
       "text",
       { class: `number on-${colour ?? "bare"}`, y: below ? -6 : 2, "font-size": size },
       text,
     ),
-    below && s("text", { class: `on-${colour ?? "bare"}`, y: 46, "font-size": 13 }, below),
+    below && s("text", { class: `word on-${colour ?? "bare"}`, y: 46, "font-size": 13 }, below),
   ];
 }
 

@@ -1,6 +1,6 @@
 // Punto y banca, chemin de fer, two cloths: the hands, who won, the roads of the shoe.
 
-import { h, s } from "../drawing.js";
+import { h, s } from "../tree.js";
 import { finish, hand, latest, maxCards, notes } from "./cards.js";
 
 const ROWS = 6;
@@ -99,7 +99,7 @@ function road(roadData, letters) {
     .join(" ");
   return h(
     "figure",
-    { class: `road road-${roadData.id}` },
+    { class: `road road-${roadData.id}`, "data-key": roadData.id },
     h("figcaption", {}, roadData.title),
     s(
       "svg",

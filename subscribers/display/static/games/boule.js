@@ -1,6 +1,6 @@
 // Boule: the last number, those before it in three lanes, how often each number and chance came.
 
-import { h } from "../drawing.js";
+import { h } from "../tree.js";
 import { bars, disc, face, frequencies, lanes, marks, nothing, ring, row } from "../numbers.js";
 import { words } from "../page.js";
 

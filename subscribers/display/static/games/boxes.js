@@ -1,6 +1,6 @@
 // Black jack, poker and pai gow against the bank: the bank, the common cards, the boxes.
 
-import { h } from "../drawing.js";
+import { h } from "../tree.js";
 import { finish, hand, latest, maxCards, notes } from "./cards.js";
 
 export function draw(body, picture) {

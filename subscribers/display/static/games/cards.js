@@ -1,6 +1,6 @@
 // Cards and hands, for every card game. A card face down is a back: the data has no more of it.
 
-import { h, s } from "../drawing.js";
+import { h, s } from "../tree.js";
 
 const SUITS = {
   h: "M12 21.5C5 15.4 2 11.8 2 7.9A5.1 5.1 0 0 1 12 6.3 5.1 5.1 0 0 1 22 7.9C22 11.8 19 15.4 12 21.5Z",
@@ -13,14 +13,23 @@ const LATTICE = Array.from(
   (_, i) => `M${i * 12 - 60} 84 L${i * 12 + 24} 0 M${i * 12 - 60} 0 L${i * 12 + 24} 84`,
 ).join("");
 
-/** One card: rank above, suit below, both as large as the card allows. */
-export function card(view, extra = "") {
+/**
+ * One card: rank above, suit below, both as large as the card allows. `key`: its place in the hand,
+ * where it keeps its element when it is turned.
+ */
+export function card(view, key = 0, extra = "") {
   const paper = s("rect", { class: "paper", x: 1, y: 1, width: 58, height: 82, rx: 6 });
+  const about = {
+    "data-key": `card ${key}`,
+    viewBox: "0 0 60 84",
+    role: "img",
+    "aria-label": view.label,
+  };
   if (view.rank === null) {
     const clip = { class: "back", x: 5, y: 5, width: 50, height: 74, rx: 3 };
     return s(
       "svg",
-      { class: `card down ${extra}`, viewBox: "0 0 60 84", role: "img", "aria-label": view.label },
+      { ...about, class: `card down ${extra}` },
       paper,
       s(
         "svg",
@@ -33,12 +42,7 @@ export function card(view, extra = "") {
   const wide = view.rank.length > 1 ? { textLength: 46, lengthAdjust: "spacingAndGlyphs" } : {};
   return s(
     "svg",
-    {
-      class: `card suit-${view.suit ?? "joker"} ${extra}`,
-      viewBox: "0 0 60 84",
-      role: "img",
-      "aria-label": view.label,
-    },
+    { ...about, class: `card suit-${view.suit ?? "joker"} ${extra}` },
     paper,
     s("text", { class: "rank", x: 30, y: view.suit ? 37 : 58, ...wide }, view.rank),
     view.suit &&
@@ -77,7 +81,12 @@ export function hand(
     .join(" ");
   return h(
     "section",
-    { class: `hand ${state} ${extra}`, "data-hand": view.id, "aria-label": view.name },
+    {
+      class: `hand ${state} ${extra}`,
+      "data-key": view.id,
+      "data-hand": view.id,
+      "aria-label": view.name,
+    },
     h(
       "header",
       {},
@@ -91,11 +100,12 @@ export function hand(
       view.cards.map((each, index) =>
         card(
           each,
+          index,
           `${turned === index ? "sideways" : ""} ${each.rank !== null && low.has(each.label) ? "low" : ""}`,
         ),
       ),
       Array.from({ length: places - view.cards.length }, (_, index) =>
-        slot(next && index === 0 ? view.badge.text : null),
+        slot(view.cards.length + index, next && index === 0 ? view.badge.text : null),
       ),
     ),
     h(
@@ -110,11 +120,16 @@ export function hand(
 }
 
 /** The place of a card that has not come; `label`: that it is the next one to come. */
-function slot(label) {
+function slot(place, label) {
   const about = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
   return s(
     "svg",
-    { class: label ? "card slot due" : "card slot", viewBox: "0 0 60 84", ...about },
+    {
+      "data-key": `slot ${place}`,
+      class: label ? "card slot due" : "card slot",
+      viewBox: "0 0 60 84",
+      ...about,
+    },
     s("rect", { x: 1, y: 1, width: 58, height: 82, rx: 6 }),
   );
 }
@@ -173,7 +188,11 @@ export function latest(view) {
       view.latest.map((each) =>
         h(
           "li",
-          { class: `ended-${each.kind} won-${each.winner ?? "none"}`, value: each.round },
+          {
+            class: `round ended-${each.kind} won-${each.winner ?? "none"}`,
+            "data-key": each.round,
+            value: each.round,
+          },
           h("b", {}, each.round),
           h("span", {}, each.text),
         ),

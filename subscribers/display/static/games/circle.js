@@ -1,6 +1,6 @@
 // Circle poker: seats round an oval, the common cards in its middle.
 
-import { h } from "../drawing.js";
+import { h } from "../tree.js";
 import { finish, hand, latest, maxCards, notes } from "./cards.js";
 
 export function draw(body) {

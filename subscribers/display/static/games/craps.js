@@ -1,6 +1,6 @@
 // Craps: the puck, the point, the dice of the last throw and of those before it, the shooter.
 
-import { h, s } from "../drawing.js";
+import { h, s } from "../tree.js";
 import { bars } from "../numbers.js";
 import { words } from "../page.js";
 
@@ -105,7 +105,7 @@ function throws(list, compact) {
       list.map((each) =>
         h(
           "li",
-          { class: each.ends ? "ends" : "" },
+          { class: each.ends ? "ends" : "", "data-key": each.round },
           !compact && h("span", { class: "soft" }, each.round),
           each.kind === "result"
             ? [

@@ -1,6 +1,6 @@
 // The wheel of fortune: the symbol under its tongue, those before it, how often each came.
 
-import { h } from "../drawing.js";
+import { h } from "../tree.js";
 import { bars, disc, face, frequencies, nothing, ring, row, spin } from "../numbers.js";
 import { words } from "../page.js";
 
@@ -48,7 +48,7 @@ export function draw(body, picture, compact) {
         body.spins.map((each) =>
           h(
             "li",
-            { class: "lane-all" },
+            { class: "lane lane-all", "data-key": each.round },
             h("span", { class: "soft" }, each.round),
             spin(each, text),
           ),

@@ -1,7 +1,7 @@
 // Roulette: the last number on its wheel between its neighbours, those before it in three lanes,
 // how often each chance and number came.
 
-import { h } from "../drawing.js";
+import { h } from "../tree.js";
 import { disc, extremes, face, frequencies, lanes, marks, nothing, ring, row } from "../numbers.js";
 import { words } from "../page.js";
 

@@ -1,6 +1,6 @@
 // Trente et quarante: the two rows.
 
-import { h } from "../drawing.js";
+import { h } from "../tree.js";
 import { finish, hand, latest, notes } from "./cards.js";
 
 export function draw(body) {
