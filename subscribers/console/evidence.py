@@ -1,5 +1,5 @@
-"""Evidence for a person's decision at a table: its latest irregularities, and why a round is
-unresolved. Folded from its events. No clock, no I/O.
+"""Evidence for a person's decision at a table: its latest irregularities, why a round is
+unresolved, and when its phase began. Folded from its messages. No clock, no I/O.
 """
 
 from __future__ import annotations
@@ -12,12 +12,23 @@ MAX_EVIDENCE = 40
 """Maximum number of irregularities, and of unresolved rounds, stored per table."""
 
 
+class PhaseStart(msgspec.Struct, frozen=True, kw_only=True):
+    """The phase of a table, and when it began."""
+
+    session: int
+    round: int
+    phase: str
+    since: str | None = None
+    """UTC, ISO 8601; None for the first phase received, which may have begun earlier."""
+
+
 class TableEvidence(msgspec.Struct, frozen=True):
     """The evidence of one table."""
 
     irregularities: tuple[Irregularity, ...] = ()
     """Oldest first."""
     unresolved: tuple[RoundUnresolved, ...] = ()
+    phase: PhaseStart | None = None
 
     def find_irregularity(
         self, session: int, number: int, asks: tuple[str, ...]
@@ -50,6 +61,8 @@ class TableEvidence(msgspec.Struct, frozen=True):
 
 def add_evidence(evidence: TableEvidence, leaf: str, body: bytes) -> TableEvidence:
     """Add a message on the table's topic ``leaf``; other messages change nothing."""
+    if leaf == "state":
+        return _with_phase(evidence, body)
     if leaf != "event" or not (b'"irregularity"' in body or b'"round.unresolved"' in body):
         return evidence
     try:
@@ -62,3 +75,30 @@ def add_evidence(evidence: TableEvidence, leaf: str, body: bytes) -> TableEviden
         )
     irregularities = (*evidence.irregularities, event)[-MAX_EVIDENCE:]
     return msgspec.structs.replace(evidence, irregularities=irregularities)
+
+
+class _ShownPhase(msgspec.Struct):
+    session: int
+    round: int
+    phase: str
+
+
+class _StatePhase(msgspec.Struct):
+    """The fields of ``state`` that are used here."""
+
+    time: str
+    shown: _ShownPhase
+
+
+def _with_phase(evidence: TableEvidence, body: bytes) -> TableEvidence:
+    try:
+        state = msgspec.json.decode(body, type=_StatePhase)
+    except (ValueError, RecursionError):  # the table is then shown as not current
+        return evidence
+    shown, known = state.shown, evidence.phase
+    phase = PhaseStart(session=shown.session, round=shown.round, phase=shown.phase)
+    if known is not None:
+        if msgspec.structs.replace(known, since=None) == phase:
+            return evidence
+        phase = msgspec.structs.replace(phase, since=state.time)
+    return msgspec.structs.replace(evidence, phase=phase)

@@ -14,9 +14,26 @@ from subscribers.console.evidence import TableEvidence
 from subscribers.console.forms import FormChoice
 from subscribers.console.sending import SecondPersonWait, Touch
 from subscribers.display.picture import TableTrouble, Word
+from subscribers.display.rounds import PlayedRound
 from subscribers.feed.table_snapshot import Outdated, TableSnapshot
 
 ItemType = Literal["second", "fault", "ask", "unresolved", "warning"]
+
+
+class TileResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a round in a few words."""
+
+    round: int
+    text: str
+    lane: str
+    """Its colour: ``red``, ``black``, ``green`` or ``none``."""
+
+
+class Correction(msgspec.Struct, frozen=True):
+    """What a correction replaces, and by what."""
+
+    before: TileResult
+    after: TileResult
 
 
 class AnswerButton(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -37,6 +54,9 @@ class AnswerButton(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Set fields that the person cannot change."""
     about: str = ""
     """Its subject, repeated where it is confirmed."""
+    recommended: bool = False
+    """The evidence suggests it."""
+    correction: Correction | None = None
 
 
 class WorkItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -61,6 +81,7 @@ class WorkItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Remaining seconds when drawn."""
     says: tuple[Word, ...] = ()
     """The fields of the first person's command, for the second to read."""
+    correction: Correction | None = None
 
 
 class CommandOffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -97,6 +118,32 @@ class TouchOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     undo: AnswerButton | None = None
 
 
+class PersonOnDuty(msgspec.Struct, frozen=True, kw_only=True):
+    """A person at the table."""
+
+    person: str
+    duty: str
+    """The wire word."""
+    text: str
+    """Name and duty."""
+
+
+class TableTile(msgspec.Struct, frozen=True, kw_only=True):
+    """What the tile of a table shows at a glance."""
+
+    results: tuple[TileResult, ...]
+    """The latest results of the session, newest first."""
+    since: str | None
+    """When the phase began: UTC, ISO 8601; None if that was not observed."""
+    croupiers: str
+    pace: int | None
+    """Rounds an hour; None where too few are known."""
+    next_minimum: int | None
+    """An announced minimum in minor units, where the table publishes it."""
+    rounds_until_minimum: int | None
+    """Valid rounds left before an announced minimum holds."""
+
+
 class ConsoleView(msgspec.Struct, frozen=True, kw_only=True):
     """A table or jackpot, for one person."""
 
@@ -129,6 +176,10 @@ class ConsoleView(msgspec.Struct, frozen=True, kw_only=True):
     offers: tuple[CommandOffer, ...]
     items: tuple[WorkItem, ...]
     done: tuple[TouchOutcome, ...]
+    tile: TableTile | None = None
+    """None for a jackpot."""
+    on_duty: tuple[PersonOnDuty, ...] = ()
+    """The people at the table."""
     meter: str | None = None
     """The value of a jackpot; None for a table, or if unknown."""
     awards: tuple[WorkItem, ...] = ()
@@ -146,6 +197,8 @@ class TableContext(msgspec.Struct, frozen=True, kw_only=True):
     touches: tuple[Touch, ...]
     """Those of this session, newest first."""
     waits: tuple[SecondPersonWait, ...]
+    rounds: tuple[PlayedRound, ...] = ()
+    """The latest rounds of the table, oldest first."""
     laws: Mapping[str, str]
     """The text of each rule of a decree, by its id."""
     currency: str = EURO

@@ -29,6 +29,7 @@ from subscribers.console.rights import (
     with_second_person,
 )
 from subscribers.console.sending import SecondPersonWait
+from subscribers.console.tile import correction_of, on_duty, table_tile
 from subscribers.console.view import (
     AnswerButton,
     CommandOffer,
@@ -61,6 +62,8 @@ MISDEAL_VIEWS = ("punto-banca", "chemin-de-fer", "trente-et-quarante", "blackjac
 """Views of games in which a round that cannot be repaired is a misdeal."""
 CARD_ACTIONS = ("remove", "accept", "next_round")
 """The most frequent decisions about a card that stopped the table."""
+DISCRETIONARY_REASON = "inspector"
+"""The void reason of a person who decides without one of the decree's."""
 DECISION_TROUBLES = ("unresolved", "decision")
 """Reasons that grey out a display but are listed as items here."""
 
@@ -106,6 +109,8 @@ def console_view(context: TableContext) -> ConsoleView:
         offers=tuple(offers(context)) if current else (),
         items=tuple(items(context)) if current else (),
         done=tuple(touch_outcome(context, touch) for touch in context.touches[:12]),
+        tile=table_tile(context),
+        on_duty=on_duty(context),
     )
 
 
@@ -149,7 +154,7 @@ def _choice(context: TableContext, command: str, field: str, value: str) -> Form
 def items(context: TableContext) -> Iterable[WorkItem]:
     """Return what waits at the table, most urgent first."""
     waiting = [
-        *second_person_items(context.waits, context.person, context.language, currency_of(context)),
+        *_second_persons(context),
         *_pending_question(context),
         *_unresolved(context),
         *_alerts(context),
@@ -163,6 +168,19 @@ def items(context: TableContext) -> Iterable[WorkItem]:
         for item in waiting
     ]
     return sorted(with_seconds, key=lambda item: (ITEM_ORDER.index(item.what), item.since))
+
+
+def _second_persons(context: TableContext) -> Iterable[WorkItem]:
+    """Yield what waits for a second person, with what a correction changes."""
+    currency = currency_of(context)
+    for wait in context.waits:
+        is_correction = wait.touch.command == "result.correct"
+        correction = correction_of(context, wait.touch.fields) if is_correction else None
+        for item in second_person_items((wait,), context.person, context.language, currency):
+            answers = tuple(
+                msgspec.structs.replace(answer, correction=correction) for answer in item.answers
+            )
+            yield msgspec.structs.replace(item, answers=answers, correction=correction)
 
 
 def second_person_items(
@@ -208,6 +226,7 @@ def _pending_question(context: TableContext) -> Iterable[WorkItem]:
         for command in shown.asks
         for button in _answers(context, state, command, irregularity)
     ]
+    answers.sort(key=lambda answer: not answer.recommended)
     yield WorkItem(
         id=f"{context.known.table} ask {shown.session} {shown.round} {' '.join(shown.asks)}",
         what="ask",
@@ -234,9 +253,13 @@ def _answers(
     form, shown = forms(context.language)[command], state.shown
     round_fields = {"round": shown.round} if shown.round else {}
     if command == "round.void":
-        yield _void(
-            context, form.text, round_fields, _reason(context, irregularity, view_of(shown))
+        suggested = _suggested_reason(context, irregularity)
+        fallback = "misdeal" if view_of(shown) in MISDEAL_VIEWS else DISCRETIONARY_REASON
+        reason = suggested or next(
+            iter(_accepted(context, command, "reason", (fallback,))), DISCRETIONARY_REASON
         )
+        answer = _void(context, form.text, round_fields, reason)
+        yield msgspec.structs.replace(answer, recommended=suggested is not None)
         yield _form_button(context, command, round_fields)
     elif command == "round.confirm":
         yield AnswerButton(command=command, text=form.text, fields=round_fields, grave=True)
@@ -284,21 +307,13 @@ def _accepted(
     return tuple(value for value in values if not allowed or value in allowed)
 
 
-def _reason(context: TableContext, irregularity: Irregularity | None, view: str) -> str:
-    """Return the void reason that the evidence suggests."""
+def _suggested_reason(context: TableContext, irregularity: Irregularity | None) -> str | None:
+    """Return the void reason that the evidence suggests, if the table accepts it."""
     type_ = "" if irregularity is None else irregularity.what
-    suggested = (
-        type_ if type_ in VOID_REASONS else SUGGESTED_REASONS.get(type_, ""),
-        "misdeal" if view in MISDEAL_VIEWS else "",
-    )
-    return next(
-        iter(
-            _accepted(
-                context, "round.void", "reason", tuple(reason for reason in suggested if reason)
-            )
-        ),
-        "inspector",
-    )
+    reason = type_ if type_ in VOID_REASONS else SUGGESTED_REASONS.get(type_)
+    if reason is None:
+        return None
+    return next(iter(_accepted(context, "round.void", "reason", (reason,))), None)
 
 
 def _unresolved(context: TableContext) -> Iterable[WorkItem]:
@@ -335,10 +350,14 @@ def _resolutions(
             text = f"{text}: {' + '.join(map(str, dice))}"
         has_result = len(fields) > 1
         if has_result:
-            yield AnswerButton(command="round.confirm", text=text, fields=fields, grave=True)
+            yield AnswerButton(
+                command="round.confirm", text=text, fields=fields, grave=True, recommended=True
+            )
         yield _form_button(context, "round.confirm", {"round": number})
     if role_for(context, "round.void") is not None:
-        yield _void(context, forms(language)["round.void"].text, {"round": number}, "inspector")
+        yield _void(
+            context, forms(language)["round.void"].text, {"round": number}, DISCRETIONARY_REASON
+        )
         yield _form_button(context, "round.void", {"round": number})
 
 

@@ -128,7 +128,9 @@ def _entry(round_: PlayedRound, language: str) -> PermanencyEntry:
 def outcome_text(outcome: AnyOutcome, language: str) -> tuple[str, str]:
     """Return an outcome in a few words, and its lane."""
     match outcome:
-        case RouletteOutcome() | BouleOutcome():
+        case RouletteOutcome():
+            return str(outcome.number), outcome.colour or "green"
+        case BouleOutcome():
             return str(outcome.number), outcome.colour or "none"
         case FortuneOutcome():
             return str(outcome.number), "none"

@@ -140,7 +140,7 @@ def _pit(web: WebApplication) -> Pit | str:
             "or listen at 127.0.0.1"
         )
     try:
-        return Pit(settings.pit, settings, web.floor, lambda: web.alive)
+        return Pit(settings.pit, settings, web.floor, lambda: web.alive, web.pictures.rounds)
     except SignInUnavailableError as error:
         return f"the console does not start: {error}"
 

@@ -32,6 +32,7 @@ from subscribers.console.settings import PitSettings
 from subscribers.console.view import ConsoleView, TableContext, TouchOutcome
 from subscribers.console.words import console_text
 from subscribers.console.work import console_view
+from subscribers.display.rounds import PlayedRound
 from subscribers.feed.floor import JACKPOT_PREFIX, Floor, change_of
 from subscribers.feed.meter import silence
 from subscribers.web.files import Files
@@ -70,7 +71,7 @@ class LanguageBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Pit:
     """The console. Raises ``SignInUnavailableError``. ``alive`` returns False once the server shuts
-    down.
+    down. ``rounds`` returns the latest rounds of a table, oldest first.
     """
 
     def __init__(
@@ -79,7 +80,9 @@ class Pit:
         web: WebSettings,
         floor: Floor,
         alive: Callable[[], bool],
+        rounds: Callable[[str], tuple[PlayedRound, ...]] = lambda _: (),
     ) -> None:
+        self._rounds = rounds
         self._site, self._floor, self._alive = web.site, floor, alive
         self.base = web.base
         self.door = SignIn(
@@ -315,6 +318,7 @@ class Pit:
             language=session.language,
             touches=self.sending.touches_of(session, table),
             waits=self.sending.waiting_at(table),
+            rounds=self._rounds(table),
             laws=self.laws,
             currency=self.currency,
         )

@@ -5,15 +5,20 @@ import { touch } from "../../static/beats.js";
 import { connect } from "../../static/connection.js";
 import { cached, h, put } from "../../static/drawing.js";
 import { TOO_LATE } from "../../static/request.js";
+import { bellButton, ringFor } from "./bell.js";
+import { card } from "./cards.js";
 import { ask, asking, became, closeIfGone, sent } from "./dialog.js";
 import { leave } from "./leave.js";
-import { clock, money, page, post, words } from "./page.js";
+import { clock, page, post, words } from "./page.js";
+import { runAll } from "./running.js";
+import { minimum, tile } from "./tiles.js";
 import { forget, forgotten, remember, settled } from "./touches.js";
 
 const places = new Map();
 let chosen = location.hash.slice(1) || null;
 /** @type {{since: string | null} | null} */
 let connectionLost = null; // {since} while the server is silent
+let received = false; // the server has sent every table
 let failed = ""; // why the page's own last request failed
 let sessionEnds = performance.now() + page.left * 1000;
 let lastReported = -Infinity;
@@ -46,13 +51,14 @@ function draw() {
       MOST_SERIOUS_FIRST.indexOf(a.item.what) - MOST_SERIOUS_FIRST.indexOf(b.item.what) ||
       a.item.since.localeCompare(b.item.since),
   );
+  if (received) ringFor(items.map(({ item }) => item));
   put(work, [
     cached("work", items.length, (count) =>
       h("h2", {}, words("pit.work"), count > 0 && h("span", { class: "count" }, String(count))),
     ),
     ...(items.length
       ? items.map(({ place, item }) =>
-          cached(item.id, [{ ...item, left: 0 }, place.title], () => card(place, item)),
+          cached(item.id, [{ ...item, left: 0 }, place.title], () => itemCard(place, item)),
         )
       : [cached("nothing", 0, () => h("p", { class: "nothing" }, words("pit.nothing")))]),
   ]);
@@ -64,7 +70,10 @@ function draw() {
     ),
     ...old(),
   ]);
-  put(tables, all.map(tile));
+  put(
+    tables,
+    all.map((each) => tile(each, chosen, choose)),
+  );
   const place = places.get(chosen);
   put(panel, place ? [commands(place)] : []);
   for (const each of /** @type {NodeListOf<HTMLElement>} */ (
@@ -79,122 +88,19 @@ function draw() {
   );
 }
 
+const itemCard = (place, item) =>
+  card(place, item, (answer) => ask(places.get(place.table), answer, item.id));
+
+function choose(table) {
+  chosen = table === chosen ? null : table;
+  location.replace(`#${chosen ?? ""}`);
+  draw();
+  if (chosen && matchMedia("(max-width: 60rem)").matches) panel.scrollIntoView();
+}
+
 const onTheWay = ({ how }) => how === "sending" || how === "sent";
 const PRESENCE_INTERVAL_MS = 20_000; // between two requests that report the person's presence
 const MOST_SERIOUS_FIRST = ["second", "fault", "ask", "unresolved", "warning"];
-
-function card({ table, name }, item) {
-  const place = () => places.get(table);
-  return h(
-    "article",
-    { class: `item ${item.what}`, "data-item": item.id, "data-table": table },
-    h(
-      "header",
-      {},
-      h("strong", {}, name),
-      item.round && h("span", {}, words("display.round", { round: item.round })),
-      h("time", { datetime: item.since }, clock(item.since)),
-      item.left !== undefined && h("span", { class: "until", "data-left": item.id }),
-    ),
-    h("h3", {}, item.title),
-    item.detail && h("p", {}, item.detail),
-    item.says?.map((each) => h("p", {}, `${each.id}: `, h("strong", {}, each.text))),
-    item.article &&
-      h(
-        "details",
-        {},
-        h("summary", {}, words("pit.article"), ": ", h("cite", {}, item.article)),
-        item.printed && h("blockquote", {}, item.printed),
-      ),
-    item.frames?.length > 0 &&
-      h(
-        "details",
-        {},
-        h("summary", {}, words("pit.frames")),
-        h(
-          "ol",
-          { class: "frames" },
-          item.frames.map((frame) =>
-            h("li", {}, h("code", {}, frame.frame), frame.device && ` · ${frame.device}`),
-          ),
-        ),
-      ),
-    [false, true].map((open) =>
-      h(
-        "div",
-        { class: "answers" },
-        (item.answers ?? [])
-          .filter((answer) => Boolean(answer.open) === open)
-          .map((answer) =>
-            h(
-              "button",
-              {
-                type: "button",
-                class: open ? "soft" : "main",
-                "data-command": answer.command,
-                click: () => ask(place(), answer, item.id),
-              },
-              answer.text,
-            ),
-          ),
-      ),
-    ),
-    item.others && h("p", { class: "soft" }, words("pit.others", { roles: item.others })),
-  );
-}
-
-const tilesOf = new Map(); // table -> its button and the button's parts
-
-/**
- * The tile of a table, always up to date. The element stays the same, so that it never disappears
- * under a finger.
- */
-function tile(place) {
-  const { table } = place;
-  if (!tilesOf.has(table)) tilesOf.set(table, tileOf(table));
-  const [button, name, title, meter, state, count] = tilesOf.get(table);
-  button.className = place.trouble ? "tile before" : "tile";
-  button.setAttribute("aria-pressed", String(table === chosen));
-  setText(name, place.name);
-  setText(title, place.title);
-  setText(meter, place.meter ?? "");
-  setText(
-    state,
-    `${place.trouble ? place.trouble.text : place.phase.text}${place.round ? ` · ${words("display.round", { round: place.round })}` : ""}`,
-  );
-  setText(count, place.items.length ? String(place.items.length) : "");
-  return button;
-}
-
-function tileOf(table) {
-  const parts = [
-    h("strong"),
-    h("span"),
-    h("span"),
-    h("span", { class: "soft" }),
-    h("span", { class: "count" }),
-  ];
-  const button = h(
-    "button",
-    {
-      type: "button",
-      "data-table": table,
-      click: () => {
-        chosen = table === chosen ? null : table;
-        location.replace(`#${chosen ?? ""}`);
-        draw();
-        if (chosen && matchMedia("(max-width: 60rem)").matches) panel.scrollIntoView();
-      },
-    },
-    parts,
-  );
-  return [button, ...parts];
-}
-
-function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-  element.hidden = !text;
-}
 
 /**
  * The chosen table and its commands. A piece is rebuilt only when it has changed, so that a button
@@ -222,13 +128,7 @@ function commands(place) {
       ),
       piece(
         "state",
-        [
-          place.status.text,
-          place.phase.text,
-          place.minimum && `${words("display.minimum")} ${money(place.minimum, place.currency)}`,
-        ]
-          .filter(Boolean)
-          .join(" · "),
+        [place.status.text, place.phase.text, minimum(place)].filter(Boolean).join(" · "),
         (text) => h("p", { class: "soft" }, text),
       ),
       place.meter &&
@@ -251,7 +151,7 @@ function commands(place) {
       place.awards.length > 0 &&
         piece("awards", null, () => h("h3", {}, words("carrousel.awards"))),
       ...place.awards.map((award) =>
-        piece(award.id, [award, place.name], () => card(place, award)),
+        piece(award.id, [award, place.name], () => itemCard(place, award)),
       ),
       ...[...groups].map(([group, offers]) => {
         const set = piece(`group ${group}`, null, () =>
@@ -384,6 +284,7 @@ function onPlace(place) {
   for (const each of place.items) {
     if (each.left !== undefined) deadlines.set(each.id, performance.now() + each.left * 1000);
   }
+  received ||= page.tables.every((table) => places.has(table));
   draw();
 }
 
@@ -397,6 +298,7 @@ async function here({ timeStamp }) {
 }
 
 setInterval(() => {
+  runAll();
   // the server removes expired items
   for (const each of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".until"))) {
     each.textContent = words("pit.left", {
@@ -444,6 +346,7 @@ byId("main").replaceChildren(
         ` ${page.roles.map((role) => words(`role.${role}`)).join(", ")}`,
       ),
     ),
+    bellButton(),
     language,
     h(
       "button",
