@@ -75,11 +75,11 @@ def identify(serial_ports: list[SerialPort], limit: float) -> dict[str, str]:
                 continue
             print(f"listening at {port.name}; nothing is sent", file=sys.stderr)
             try:
-                heard = listen(f"serial://{port.name}", limit, signals)
+                results = listen(f"serial://{port.name}", limit, signals)
             except LinkFailedError as error:
                 sent[port.name] = str(error)
             else:
-                sent[port.name] = summary(heard)
+                sent[port.name] = summary(results)
     return sent
 
 

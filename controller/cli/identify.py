@@ -19,11 +19,11 @@ from common.command_line import stop_signals
 from controller.cli import CommandLineError
 from controller.cli.decode import driver_named
 from controller.cli.numbers import seconds
-from controller.cli.speeds import SCHEMES, USUAL_SPEEDS, at_speed
+from controller.cli.speeds import SCHEMES, USUAL_SPEEDS, at_speed, listen_to
 from devices.codec import Driver, RequestingCodec
 from devices.drivers import DRIVERS, driver
 from devices.identification import Identification, Match
-from devices.links import Link, LinkFailedError, check_link, open_link
+from devices.links import LinkFailedError, check_link
 from devices.watch import UNINTELLIGIBLE_BYTES
 
 LISTEN_SECONDS = 60.0
@@ -32,11 +32,9 @@ SILENCE_SECONDS = 1.5
 """Seconds after the first byte by which bytes that are no frame are at the wrong speed. Longer than
 the pause between two lines of a device that sends steadily.
 """
-READ_SECONDS = 0.1
-"""Maximum seconds of one read."""
 
 
-class Heard(msgspec.Struct, frozen=True):
+class ListeningResult(msgspec.Struct, frozen=True):
     """The result of listening at one address. ``link``: the address with its speed; ``match``: the
     device, if it is known.
     """
@@ -76,34 +74,34 @@ def run(arguments: argparse.Namespace) -> int:
     print("listening; nothing is sent; let the device work: spin, draw, insert", file=sys.stderr)
     with ending_by_signal() as signals:
         try:
-            heard = listen(arguments.url, arguments.seconds, signals, drivers)
+            results = listen(arguments.url, arguments.seconds, signals, drivers)
         except LinkFailedError as error:
             raise CommandLineError(str(error)) from error
-    found = next((each for each in heard if each.match is not None), None)
+    found = _identified(results)
     if arguments.json:
-        print(msgspec.json.encode(_as_json(found, heard)).decode())
+        print(msgspec.json.encode(_as_json(found, results)).decode())
         return 0 if found else 1
     if found is None:
-        raise CommandLineError("\n".join(_advice(arguments.url, heard)))
+        raise CommandLineError("\n".join(_advice(arguments.url, results)))
     print("\n".join(_as_text(found, drivers)))
     return 0
 
 
 def listen(
     url: str, limit: float, signals: Sequence[int], profiles: Sequence[Driver] = ()
-) -> list[Heard]:
+) -> list[ListeningResult]:
     """Listen until the device is known, for at most ``limit`` seconds or until ``signals`` is not
     empty. Returns what was received, one item for each speed at which bytes came. Raises
     ``LinkFailedError``.
     """
     until = clock.monotonic() + limit
-    heard: dict[str, Heard] = {}
+    results: dict[str, ListeningResult] = {}
     for address in cycle(_addresses(url)):
-        each = _listen_at(address, until, signals, candidates(url, profiles))
-        if each.bytes:
-            heard[address] = each
-        if each.match is not None or signals or clock.monotonic() >= until:
-            return list(heard.values())
+        result = _listen_at(address, until, signals, candidates(url, profiles))
+        if result.bytes:
+            results[address] = result
+        if result.match is not None or signals or clock.monotonic() >= until:
+            return list(results.values())
     raise AssertionError("a cycle of addresses does not end")
 
 
@@ -145,37 +143,25 @@ def _addresses(url: str) -> list[str]:
 
 def _listen_at(
     address: str, until: float, signals: Sequence[int], drivers: Sequence[Driver]
-) -> Heard:
+) -> ListeningResult:
     """Listen until the device is known, or what comes is no frame of any driver."""
     identification = Identification(drivers)
-    link = open_link(address)
-    try:
-        _receive(link, identification, until, signals)
-    finally:
-        link.close()
-    return Heard(address, identification.bytes, identification.match)
-
-
-def _receive(
-    link: Link, identification: Identification, until: float, signals: Sequence[int]
-) -> None:
     first: float | None = None
-    while not signals and (now := clock.monotonic()) < until:
-        data = link.read(min(READ_SECONDS, until - now))
-        now = clock.monotonic()
+
+    def on_data(data: bytes, now: float) -> bool:
+        nonlocal first
         identification.feed(data, now)
         if data and first is None:
             first = now
         matches = identification.matches
-        if matches and matches[0].is_certain:
-            return
-        is_unknown = not matches or not matches[0].is_likely
-        if (
-            first is not None
-            and is_unknown
-            and (identification.bytes >= UNINTELLIGIBLE_BYTES or now - first >= SILENCE_SECONDS)
-        ):
-            return
+        if matches and matches[0].is_likely:
+            return matches[0].is_certain
+        return first is not None and (
+            identification.bytes >= UNINTELLIGIBLE_BYTES or now - first >= SILENCE_SECONDS
+        )
+
+    listen_to(address, until, signals, on_data)
+    return ListeningResult(address, identification.bytes, identification.match)
 
 
 def _speed(address: str) -> str:
@@ -183,7 +169,7 @@ def _speed(address: str) -> str:
     return f"{speed.partition('&')[0]} baud" if speed else ""
 
 
-def _as_text(found: Heard, profiles: Sequence[Driver]) -> list[str]:
+def _as_text(found: ListeningResult, profiles: Sequence[Driver]) -> list[str]:
     assert found.match is not None
     known = {each.name: each for each in profiles}
     title = (known.get(found.match.driver) or driver(found.match.driver)).title
@@ -198,12 +184,16 @@ def _as_text(found: Heard, profiles: Sequence[Driver]) -> list[str]:
     ]
 
 
-def summary(heard: Sequence[Heard]) -> str:
+def summary(results: Sequence[ListeningResult]) -> str:
     """Describe in one line what was received at a port."""
-    found = next((each for each in heard if each.match is not None), None)
+    found = _identified(results)
     if found is not None and found.match is not None:
         return ", ".join(filter(None, (_speed(found.link), describe(found.match))))
-    return "bytes that no driver understands" if heard else "nothing"
+    return "bytes that no driver understands" if results else "nothing"
+
+
+def _identified(results: Sequence[ListeningResult]) -> ListeningResult | None:
+    return next((result for result in results if result.match is not None), None)
 
 
 def _toml(match: Match) -> str:
@@ -211,16 +201,16 @@ def _toml(match: Match) -> str:
     return f"{{ {pairs} }}"
 
 
-def _as_json(found: Heard | None, heard: Sequence[Heard]) -> dict[str, Any]:
-    received = {each.link: each.bytes for each in heard}
+def _as_json(found: ListeningResult | None, results: Sequence[ListeningResult]) -> dict[str, Any]:
+    received = {result.link: result.bytes for result in results}
     if found is None:
         return {"driver": None, "received": received}
     return {"link": found.link, **msgspec.to_builtins(found.match), "received": received}
 
 
-def _advice(url: str, heard: Sequence[Heard]) -> list[str]:
+def _advice(url: str, results: Sequence[ListeningResult]) -> list[str]:
     """Say why no device is named, and what to do."""
-    if not heard:
+    if not results:
         asked = ", ".join(each.name for each in candidates(url) if _needs_requests(each))
         requests = (
             f" These answer only when they are asked, and nothing was sent: {asked}. For one of "
@@ -236,7 +226,7 @@ def _advice(url: str, heard: Sequence[Heard]) -> list[str]:
     )
     return [
         f"{url}: no driver understands what the device sends.",
-        *(f"  {_speed(each.link) or each.link}: {each.bytes} bytes" for each in heard),
+        *(f"  {_speed(result.link) or result.link}: {result.bytes} bytes" for result in results),
         advice,
     ]
 

@@ -1,5 +1,8 @@
-"""Listens to a device at the usual speeds if none of its frames is valid at the configured one.
-Nothing is sent to the device.
+"""Listens to a device, at any of the usual speeds. Nothing is sent to it.
+
+Whether one known driver understands it is judged here, for ``novamas record``: damaged frames
+before the first valid one do not count. Which of all drivers understands it is judged by
+``devices.identification``, where they do: to a wrong driver, a valid frame may come by chance.
 """
 
 from __future__ import annotations
@@ -91,27 +94,43 @@ def listen_at_speeds(
             yield _listen(at_speed(url, baud), baud, make(), stop_signals)
 
 
-def _listen(url: str, baud: int, codec: Codec, stop_signals: Sequence[int]) -> SpeedResult:
-    size, until, failed, damaged_before = 0, clock.monotonic() + LISTEN_SECONDS, "", 0
-    counters = codec.counters
+def listen_to(
+    url: str,
+    until: float,
+    stop_signals: Sequence[int],
+    on_data: Callable[[bytes, float], bool],
+) -> None:
+    """Pass what a device sends to ``on_data``, with the time (monotonic clock, seconds), until that
+    returns True, until the time ``until``, or until ``stop_signals`` is not empty. ``on_data`` is
+    called after each read, also with no bytes. Raises ``LinkFailedError``.
+    """
+    link = open_link(url)
     try:
-        link = open_link(url)
-        try:
-            while (
-                not stop_signals
-                and (now := clock.monotonic()) < until
-                and counters.frames < ENOUGH_FRAMES
-            ):
-                data = link.read(min(READ_SECONDS, until - now))
-                size += len(data)
-                for byte in data:  # byte by byte, so that the result is independent of read sizes
-                    feed(codec, bytes([byte]), clock.monotonic())
-                    if not counters.frames:
-                        damaged_before = counters.damaged
-                    if counters.frames == ENOUGH_FRAMES:
-                        break
-        finally:
-            link.close()
+        while not stop_signals and (now := clock.monotonic()) < until:
+            data = link.read(min(READ_SECONDS, until - now))
+            if on_data(data, clock.monotonic()):
+                return
+    finally:
+        link.close()
+
+
+def _listen(url: str, baud: int, codec: Codec, stop_signals: Sequence[int]) -> SpeedResult:
+    size, failed, damaged_before = 0, "", 0
+    counters = codec.counters
+
+    def on_data(data: bytes, now: float) -> bool:
+        nonlocal size, damaged_before
+        size += len(data)
+        for byte in data:  # byte by byte, so that the result is independent of read sizes
+            feed(codec, bytes([byte]), now)
+            if not counters.frames:
+                damaged_before = counters.damaged
+            if counters.frames == ENOUGH_FRAMES:
+                return True
+        return False
+
+    try:
+        listen_to(url, clock.monotonic() + LISTEN_SECONDS, stop_signals, on_data)
     except LinkFailedError as error:
         failed = str(error)
     return SpeedResult(
