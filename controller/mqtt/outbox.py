@@ -22,7 +22,6 @@ from common.contract.notation import mark_historical
 from common.log import structlog
 from controller.journal.journal import PUBLISHER_CURSOR, Journal
 from controller.journal.mono import age_ns
-from controller.journal.reader import JournalReader
 from controller.mqtt.connection import PublisherConnection
 from controller.mqtt.outgoing import OutgoingMessage
 from controller.mqtt.posting import MessagePoster
@@ -62,7 +61,7 @@ class EventOutbox:
         wake: Callable[[], None],
         url: str,
     ) -> None:
-        self.position = journal.ask(JournalReader.cursors).get(PUBLISHER_CURSOR, 0)
+        self.position = journal.ask(lambda reader: reader.cursors().get(PUBLISHER_CURSOR, 0))
         """The position up to which every event is acknowledged, and none is known to have been
         dropped. The journal's cursor follows with a delay, which can only cause duplicates.
         """
