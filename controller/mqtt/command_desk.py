@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from common import clock
 from common.chain.schema import JournalUnusableError
-from common.contract.commands import CommandRefused, Signature
+from common.contract.commands import AnyCommand, CommandRefused, Signature
 from common.contract.events import AnyEvent
 from common.contract.orders import (
     RECALL,
@@ -69,8 +69,8 @@ def queue_key(body: bytes) -> str | None:
 
 
 def sender_of(name: str, body: bytes) -> Sender:
-    """Return the address of the reply, as far as the body can be read, without verifying a
-    signature.
+    """Return the address of the reply to a command that is not verified, as far as its body can be
+    read.
     """
     try:
         claims = claims_of(body)
@@ -202,11 +202,15 @@ class CommandDesk:
                     raise RejectedError("retained_command")
                 signed: tuple[Signature, ...] = ()
             else:
-                sender = sender_of(name, message.payload)
-                if message.retain:
-                    raise RejectedError("retained_command")
                 now, at = clock.wall(), served.runner.clock()
-                verified = served.gate.verify(message.payload, now)
+                try:
+                    if message.retain:
+                        raise RejectedError("retained_command")
+                    verified = served.gate.verify(message.payload, now)
+                except Exception:
+                    sender = sender_of(name, message.payload)
+                    raise
+                sender = Sender(verified.claims.client, verified.claims.jti)
                 log = log.bind(by=verified.person.name, role=verified.claims.role)
                 signature = signature_of(verified, message.payload)
                 preview = served.runner.table.preview
@@ -223,13 +227,10 @@ class CommandDesk:
                 reply = Reply(id=sender.id, ok=True, events=stored, chain=chain)  # as stored
             else:
                 log = log.bind(by=command.by, role=command.role)
-                if isinstance(command, DeviceOrder):
-                    await command_device(served.runner, served.devices, command, signed)
-                else:
-                    await served.runner.execute(replace(command, signed=signed))
+                await _execute(served, command, signed)
                 reply = Reply(id=sender.id, ok=True)
         except UnreadableCommandError as error:
-            sender = sender if signature else error.sender
+            sender = error.sender if sender.id is None else sender
             reply, reason = Reply(id=sender.id, ok=False, error=str(error)), UNREADABLE
         except NotStoredError as error:  # it may still be executed
             reason, signature = error.refusal.key, None
@@ -332,6 +333,16 @@ def _first_reply(
         return []
     body = msgspec.json.encode(replace(reply, id=claims.jti))
     return [OutgoingMessage(served.topics.reply(table, claims.client), body)]
+
+
+async def _execute(
+    served: ServedTable, command: AnyCommand | DeviceOrder, signed: tuple[Signature, ...]
+) -> None:
+    """Execute a command of a person. Raises :class:`RejectedError`."""
+    if isinstance(command, DeviceOrder):
+        await command_device(served.runner, served.devices, command, signed)
+    else:
+        await served.runner.execute(replace(command, signed=signed))
 
 
 async def _recall(served: ServedTable, recall: Recall, room: int) -> tuple[msgspec.Raw, ...]:

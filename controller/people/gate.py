@@ -34,7 +34,7 @@ from common.people.two_persons import (
     needs_two,
     second_person_wanted,
 )
-from controller.people.authority import Rights, authorise
+from controller.people.authority import Rights, authorise, command_name
 
 
 class PermittedCommand(msgspec.Struct, frozen=True):
@@ -161,7 +161,7 @@ class CommandGate:
         command, role = command_of(signed, name, at), signed.claims.role
         right = authorise(self.rights, command, role)
         signer = CommandSigner(signed.person.id, signed.person.name, role, token.decode())
-        if not isinstance(command, Command):
+        if not isinstance(command, Command) or command_name(command) not in self._marked:
             return PermittedCommand(command, signer)
         subject = subject_of(command)
         if not needs_two(command, subject, self._marked):

@@ -25,6 +25,7 @@ from controller.games.machine import Kind, Machine
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels import game as wheels
+from controller.games.wheels import readings as wheel_readings
 from controller.games.wheels.state import WheelEntry
 from controller.rulebooks.wheels import Boule
 
@@ -179,5 +180,5 @@ class BouleGame(Machine[Boule, BouleSettings, BouleState, BouleTurn]):
         choices=wheels.choices,
         face_down=False,
         confidential=wheels.hide_nothing,
-        hears=wheels.hears,
+        hears=wheel_readings.hears,
     )

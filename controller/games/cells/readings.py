@@ -105,9 +105,7 @@ def on_fault(turn: CellsTurn, reading: WheelFault) -> None:
 def _seen(turn: CellsTurn, reading: WheelCell | WheelNumber) -> WheelSeen:
     """The value of the place, or the value that the device claims."""
     if isinstance(reading, WheelNumber):
-        return WheelSeen(
-            reading, reading.number, f"number {reading.number}", conflict=reading.conflict
-        )
+        return wheel.seen_number(reading)
     return WheelSeen(
         reading, turn.symbols().get(reading.cell), f"cell {reading.cell}", reading.cell
     )
@@ -125,7 +123,7 @@ def _land(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:
         and not reading.late
     ):
         turn.breach("too_few_turns", reading)
-    wheel.on_number(turn, _seen(turn, reading))
+    wheel.on_place(turn, _seen(turn, reading))
 
 
 def _afterwards(turn: CellsTurn, entry: WheelEntry, reading: WheelCell | WheelNumber) -> None:
@@ -139,7 +137,7 @@ def _afterwards(turn: CellsTurn, entry: WheelEntry, reading: WheelCell | WheelNu
         turn.unresolved(entry, "silence", seen.number, seen.cell)
     elif (gap and begun) if entry.kind == "void" else (gap or begun or reading.late):
         turn.change(held=None)
-        wheel.on_number(turn, seen)
+        wheel.on_place(turn, seen)
     else:
         wheel.another_number(turn, entry, seen)
 

@@ -22,6 +22,7 @@ from controller.games.fortune.wheel import faults, symbol, usual
 from controller.games.machine import Kind, Machine
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels import game as wheels
+from controller.games.wheels import readings as wheel_readings
 from controller.games.wheels.state import WheelEntry
 from controller.rulebooks.wheels import FortuneWheelBook
 
@@ -150,5 +151,5 @@ class FortuneGame(Machine[FortuneWheelBook, FortuneSettings, CellsState, Fortune
         choices=wheels.choices,
         face_down=False,
         confidential=wheels.hide_nothing,
-        hears=wheels.hears,
+        hears=wheel_readings.hears,
     )

@@ -19,13 +19,14 @@ from controller.games.roulette.state import RouletteState
 from controller.games.roulette.turn import RouletteTurn, bands
 from controller.games.roulette.wheel import faults
 from controller.games.wheels import game as wheels
+from controller.games.wheels import readings as wheel_readings
 from controller.games.zero import choices
 from controller.rulebooks.wheels import Roulette
 
 INPUTS = wheels.INPUTS.also(
     readings={
         WheelPhase: readings.on_phase,
-        WheelNumber: readings.on_number,
+        WheelNumber: wheel_readings.on_number,
         WheelCell: readings.on_cell,
     },
     commands=commands.COMMANDS,
@@ -71,5 +72,5 @@ class RouletteGame(Machine[Roulette, RouletteSettings, RouletteState, RouletteTu
         choices=wheels.choices,
         face_down=False,
         confidential=wheels.hide_nothing,
-        hears=wheels.hears,
+        hears=wheel_readings.hears,
     )

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from common.readings import WheelCell, WheelNumber, WheelPhase
+from common.readings import WheelCell, WheelPhase
 from controller.games.moves import frames_of
 from controller.games.roulette.state import RouletteLaunch, WheelRound
 from controller.games.roulette.turn import RouletteTurn
 from controller.games.wheels import readings as wheel
-from controller.games.wheels.readings import WheelCourses, WheelSeen
+from controller.games.wheels.readings import WheelCourses
 from controller.games.wheels.state import WheelState
 
 
 def on_phase(turn: RouletteTurn, reading: WheelPhase) -> None:
     """The wheel reports its phase."""
     wheel.on_phase(turn, reading, COURSES)
-
-
-def on_number(turn: RouletteTurn, reading: WheelNumber) -> None:
-    """The wheel reports where the ball came to rest."""
-    wheel.on_number(
-        turn,
-        WheelSeen(reading, reading.number, f"number {reading.number}", conflict=reading.conflict),
-    )
 
 
 def on_cell(turn: RouletteTurn, reading: WheelCell) -> None:

@@ -51,6 +51,7 @@ def open_session(turn: WheelTurn, command: SessionOpen) -> None:
     """
     state = turn.state
     inherited = state.tally().inherited()
+    turn.course.forget(turn)
     turn.open_session(command)
     turn.change(
         spent=state.phase is not None and state.phase not in FINISHED_PHASES,
@@ -60,7 +61,6 @@ def open_session(turn: WheelTurn, command: SessionOpen) -> None:
         foreign=(),
         before=inherited,
     )
-    turn.course.forget(turn)
     turn.clear_alert("movement_after_close")
     turn.clear_alert(WRONG_DEVICE)
     if turn.bets_open_at_wheel:

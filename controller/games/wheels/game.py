@@ -18,12 +18,11 @@ import msgspec
 
 from common.contract import commands as person
 from common.contract.history import AnyLine
-from common.readings import AnyReading, WheelFault
+from common.readings import WheelFault
 from controller.games.machine import SILENCES, AnyMachine, Choices, Inputs
 from controller.games.rounds import line
 from controller.games.wheels import commands, readings
 from controller.games.wheels.state import HISTORY_ROUNDS, WheelState
-from controller.games.wheels.turn import WheelTurn
 
 INPUTS = Inputs(
     readings={
@@ -38,11 +37,6 @@ INPUTS = Inputs(
     },
 )
 """Who may give which input at every such table. Each game adds its own phases and numbers."""
-
-
-def hears(turn: WheelTurn, reading: AnyReading) -> bool:
-    """Listen to every device but one that turned out to belong to another game."""
-    return reading.device not in turn.state.foreign
 
 
 def hide_nothing(*_: Any) -> bool:

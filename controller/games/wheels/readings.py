@@ -88,7 +88,22 @@ def on_phase(turn: WheelTurn, reading: WheelPhase, courses: WheelCourses) -> Non
     courses.device[reading.phase](turn, reading, before)
 
 
-def on_number(turn: WheelTurn, seen: WheelSeen) -> None:
+def hears(turn: WheelTurn, reading: AnyReading) -> bool:
+    """Listen to every device but one that turned out to belong to another game."""
+    return reading.device not in turn.state.foreign
+
+
+def on_number(turn: WheelTurn, reading: WheelNumber) -> None:
+    """The wheel reports the number where the ball came to rest."""
+    on_place(turn, seen_number(reading))
+
+
+def seen_number(reading: WheelNumber) -> WheelSeen:
+    """The number that the wheel reported, as the place where the ball came to rest."""
+    return WheelSeen(reading, reading.number, f"number {reading.number}", conflict=reading.conflict)
+
+
+def on_place(turn: WheelTurn, seen: WheelSeen) -> None:
     """Handle the place where the ball came to rest. It is a result only if a round is in progress,
     its bets are closed and nothing is in doubt.
     """

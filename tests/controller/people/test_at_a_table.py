@@ -30,7 +30,7 @@ from controller.proof.evidence import Evidence
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from tests.controller.tables.test_runner import make_runner
-from tests.support.people.signing import LASA, VIDAL, claims, token
+from tests.support.people.signing import LASA, SCREEN, VIDAL, claims, token
 from tests.support.people.staff import HEAD, PERSONS
 
 WHO: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "table_head"}
@@ -155,6 +155,13 @@ async def test_the_first_person_is_answered_too_when_the_second_has_signed(tmp_p
             ("novamas/v1/palma/r1/reply/t-vidal", {"id": second.jti, "ok": True}),
             ("novamas/v1/palma/r1/reply/m-lasa", {"id": first.jti, "ok": True}),
         ]
+
+
+async def test_a_reader_is_answered_whose_recall_cannot_be_read(tmp_path: Path) -> None:
+    given = claims(SCREEN, "recall", "reader", limit=1000)
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        reply = await give(make(journal), "recall", token(given))
+        assert (reply["id"], reply["ok"]) == (given.jti, False)
 
 
 async def test_where_signatures_are_not_required_both_are_followed(tmp_path: Path) -> None:
