@@ -18,7 +18,7 @@ from starlette.responses import (
     RedirectResponse,
     Response,
 )
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from common.contract.messages.messages import ENGLISH, LANGUAGES, first_of, text
@@ -36,7 +36,7 @@ from subscribers.display.picture import decree_text
 from subscribers.display.start import SCRIPT_SOURCE
 from subscribers.feed.floor import JACKPOT_PREFIX, Floor, change_of
 from subscribers.web.beat import beat
-from subscribers.web.files import REVALIDATE_HEADERS, Files
+from subscribers.web.files import COMPRESSED, REVALIDATE_HEADERS, HashedFiles, static_files
 from subscribers.web.keypads import Keypads
 from subscribers.web.metrics import FAMILIES, WebCounters, metric_values
 from subscribers.web.pit import Pit
@@ -319,10 +319,10 @@ def app(web: WebApplication, lifespan: Lifespan) -> Starlette:
     return Starlette(
         routes=[
             Route("/", web.home),
-            Route("/floor", web.floor_page),
-            Route("/wall", web.floor_page),
-            Route("/jackpot/{jackpot}", web.jackpot_page),
-            Route("/table/{table}", web.table_page),
+            Route("/floor", web.floor_page, middleware=COMPRESSED),
+            Route("/wall", web.floor_page, middleware=COMPRESSED),
+            Route("/jackpot/{jackpot}", web.jackpot_page, middleware=COMPRESSED),
+            Route("/table/{table}", web.table_page, middleware=COMPRESSED),
             Route("/table/{table}/days", web.days_page),
             Route("/table/{table}/day/{day}", web.day),
             Route("/stream", web.stream),
@@ -338,13 +338,14 @@ def app(web: WebApplication, lifespan: Lifespan) -> Starlette:
                 if web.surveillance is not None
                 else [Route("/surveillance", web.no_pit)]
             ),
-            Mount("/static", Files(packages=[("subscribers.display", "static")])),
+            static_files("/static", "subscribers.display"),
         ],
         middleware=[
             Middleware(SafeHeaders),
             Middleware(BehindProxy, proxies=Proxies(settings.proxies), tls=settings.tls == "proxy"),
             Middleware(KnownHosts, names=names),
             *([Middleware(PathPrefix, base=settings.base)] if settings.base else []),
+            Middleware(HashedFiles, base=settings.base),
             *door,
         ],
         lifespan=lifespan,

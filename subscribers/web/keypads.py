@@ -29,7 +29,7 @@ from subscribers.keypad.pad import DIGITS, Order, Pad, Press, on_reply, on_timeo
 from subscribers.keypad.pages import keypad_page
 from subscribers.keypad.view import KeypadView, keypad_view
 from subscribers.web.beat import HEADER, age
-from subscribers.web.files import Files
+from subscribers.web.files import static_files
 from subscribers.web.pit import Pit
 
 PAGE_KEYS: frozenset[str] = frozenset({*DIGITS, *get_args(Slot), "lock"})
@@ -73,7 +73,7 @@ class Keypads:
     def routes(self) -> list[Route | Mount]:
         """The routes of the keypad pages."""
         return [
-            Mount("/keypad/static", Files(packages=[("subscribers.keypad", "static")])),
+            static_files("/keypad/static", "subscribers.keypad"),
             Route("/keypad/{table}", self._page),
             Route("/keypad/{table}/stream", self._stream),
             Route("/keypad/{table}/unlock", self._unlock, methods=["POST"]),

@@ -35,7 +35,7 @@ from subscribers.console.work import console_view
 from subscribers.display.rounds import PlayedRound
 from subscribers.feed.floor import JACKPOT_PREFIX, Floor, change_of
 from subscribers.feed.meter import silence
-from subscribers.web.files import Files
+from subscribers.web.files import static_files
 from subscribers.web.metrics import WebCounters
 from subscribers.web.settings import WebSettings
 from subscribers.web.sign_in import SignIn, denied
@@ -120,7 +120,7 @@ class Pit:
             Route("/pit/truth", self._query_outcome, methods=["POST"]),
             Route("/pit/language", self._language, methods=["POST"]),
             Route("/pit/here", self._keep_alive, methods=["POST"]),
-            Mount("/pit/static", Files(packages=[("subscribers.console", "static")])),
+            static_files("/pit/static", "subscribers.console"),
         ]
 
     async def run(self) -> None:

@@ -45,7 +45,7 @@ from subscribers.surveillance.timeline import TIMELINE_TYPES, timeline
 from subscribers.surveillance.words import room_text
 from subscribers.video.errors import ClipError
 from subscribers.web.beat import beat
-from subscribers.web.files import Files
+from subscribers.web.files import static_files
 from subscribers.web.parameters import WholeNumber, parse_whole_number
 from subscribers.web.pit import Pit
 from subscribers.web.settings import WebSettings
@@ -89,7 +89,7 @@ class SurveillancePages:
     def routes(self) -> list[Route | Mount]:
         """The routes of the page."""
         return [
-            Mount("/surveillance/static", Files(packages=[("subscribers.surveillance", "static")])),
+            static_files("/surveillance/static", "subscribers.surveillance"),
             Route("/surveillance", self._page),
             Route("/surveillance/records", self._records),
             Route("/surveillance/timeline", self._timeline),

@@ -19,7 +19,7 @@ from subscribers.statistics.health import WheelReport
 from subscribers.statistics.reading import StatisticsReader
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
-from subscribers.web.files import Files
+from subscribers.web.files import static_files
 from subscribers.web.parameters import parse_whole_number
 from subscribers.web.pit import Pit
 from subscribers.web.settings import WebSettings
@@ -43,7 +43,7 @@ class WheelPages:
     def routes(self) -> list[Route | Mount]:
         """The routes of the pages."""
         return [
-            Mount("/wheels/static", Files(packages=[("subscribers.statistics", "static")])),
+            static_files("/wheels/static", "subscribers.statistics"),
             Route("/wheels", self._all),
             Route("/wheels/{table}/{number}", self._wheel),
         ]

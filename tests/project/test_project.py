@@ -165,8 +165,15 @@ def test_no_file_names_a_machine_or_a_registry() -> None:
 
 @pytest.mark.essential
 @pytest.mark.usefixtures("programs")
-def test_only_the_pictures_of_documents_are_binary() -> None:
-    found = {path.relative_to(ROOT).as_posix() for path in files() if binary(path)}
+def test_only_the_pictures_of_documents_and_licensed_fonts_are_binary() -> None:
+    fonts = [path for path in files() if path.suffix == ".woff2"]
+    assert all(
+        [*path.parent.glob(f"{path.stem.removesuffix('-italic')}.LICENSE.txt")] for path in fonts
+    )
+    assert sum(path.stat().st_size for path in fonts) < 300_000
+    found = {
+        path.relative_to(ROOT).as_posix() for path in files() if binary(path) and path not in fonts
+    }
     documents = [path.read_text() for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))]
     shown = {name for name in found if any(Path(name).name in text for text in documents)}
     assert [name for name in found if not name.endswith(".png") or name not in shown] == []

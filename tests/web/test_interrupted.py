@@ -10,6 +10,7 @@ from itertools import cycle, product
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from subscribers.display.frames import FILES
 from tests.conftest import cases
 from tests.support.waiting import until
 from tests.support.web.going import go, look, until_it_looks
@@ -28,11 +29,11 @@ SHOWN = {
 }
 """Page -> what is there once it lives, and how many of it."""
 SCRIPTS = {
-    "/floor": "/static/floor.js",
-    "/table/r1": "/static/table.js",
-    "/pit": "/pit/static/pit.js",
-    "/keypad/r1": "/keypad/static/keypad.js",
-    "/surveillance": "/surveillance/static/surveillance.js",
+    "/floor": f"{FILES}/static/floor.js",
+    "/table/r1": f"{FILES}/static/table.js",
+    "/pit": f"{FILES}/pit/static/pit.js",
+    "/keypad/r1": f"{FILES}/keypad/static/keypad.js",
+    "/surveillance": f"{FILES}/surveillance/static/surveillance.js",
 }
 """Page -> its script; /wheels has no script."""
 STREAMS = {

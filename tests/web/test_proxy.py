@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from subscribers.display.frames import FILES
 from subscribers.web.connections import MAX_INCOMPLETE
 from subscribers.web.proxy import Proxies
 from subscribers.web.settings import WebSettings
@@ -90,7 +91,7 @@ def test_every_page_works_below_a_prefix_behind_nginx(behind: Behind, person: Pa
     ]
     assert odd == []
     assert {path.partition("?")[0] for _, path, _ in behind.nginx.asked()} >= {
-        f"{BASE}/static/worker.js",
+        f"{BASE}{FILES}/static/worker.js",
         f"{BASE}/stream",
         f"{BASE}/pit/stream",
         f"{BASE}/surveillance/stream",

@@ -122,6 +122,33 @@ def test_every_answer_has_its_policy_and_its_lifetime(server: WebServer) -> None
             assert (body == "") == (method == "HEAD" or path == "/theme.css"), path
 
 
+def test_a_page_requests_files_that_may_be_stored_for_good(server: WebServer) -> None:
+    page = server.get("/table/ruleta-1")
+    paths = re.findall(r'(?:src|href)="(/files-\w+/\S+)"', page)
+    assert any(path.endswith("/static/table.js") for path in paths)
+    for path in paths:
+        status, answer = ask(server, path, more="Accept-Encoding: gzip\r\n")
+        assert status == 200, path
+        of_the_site = "/static/" not in path  # may change while the server runs
+        kept = "no-cache" if of_the_site else "public, max-age=31536000, immutable"
+        assert f"cache-control: {kept}\r\n".encode() in answer, path
+    prefix = paths[0].split("/")[1]
+    for path in (f"/{prefix}/floor", f"/{prefix}/static/../app.py", "/files-0/static/table.js"):
+        assert ask(server, path)[0] == 404, path
+
+
+def test_pages_and_scripts_are_compressed_and_streams_are_not(server: WebServer) -> None:
+    for path in ("/floor", "/table/ruleta-1", "/static/table.js", "/static/display.css"):
+        answer = ask(server, path, more="Accept-Encoding: gzip\r\n")[1]
+        head, _, body = answer.partition(b"\r\n\r\n")
+        assert b"content-encoding: gzip" in head, path
+        assert b"vary: Accept-Encoding" in head, path
+        assert len(body) < len(server.get(path)) / 2, path
+        assert b"content-encoding" not in ask(server, path)[1].partition(b"\r\n\r\n")[0], path
+    head = ask(server, "/stream", method="HEAD", more="Accept-Encoding: gzip\r\n")[1]
+    assert b"content-encoding" not in head
+
+
 def test_an_unchanged_file_is_not_sent_again(server: WebServer) -> None:
     _, answer = ask(server, "/static/table.js")
     found = re.search(rb"etag: (\S+)", answer)

@@ -1,8 +1,8 @@
 // Where the addresses of this server begin: at the root of its host, or below the prefix under
 // which a proxy serves it.
 
-// this file is below <base>/static/
-const BASE = new URL("..", import.meta.url).pathname.slice(0, -1);
+// this file is below <base>/static/, or below <base>/files-<hash>/static/
+const BASE = new URL("..", import.meta.url).pathname.replace(/(\/files-\w+)?\/$/, "");
 
 /** The address of a path of this server, such as `/floor`. */
 export const at = (path) => BASE + path;
