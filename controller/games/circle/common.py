@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from controller.games.circle import moves
-from controller.games.circle.course import circle_course, circle_variant
-from controller.games.circle.errors import REMEDIES
+from controller.games.circle.course import EVERY_CIRCLE, circle_course
 from controller.games.circle.turn import CircleTurn
 
 
@@ -12,4 +11,4 @@ class CommonTurn(CircleTurn):
     """One step of a table of poker with common cards."""
 
     course = circle_course(moves.advance)
-    variant = circle_variant(remedies=REMEDIES)
+    variant = EVERY_CIRCLE

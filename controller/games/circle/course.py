@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from controller.games.circle.arrivals import arrived, divert, hold, objection, place
 from controller.games.circle.doubts import believed
+from controller.games.circle.errors import REMEDIES
 from controller.games.circle.moves import (
     belongs,
     check_shortage,
@@ -25,9 +26,7 @@ from controller.games.circle.moves import (
     stage,
     win,
 )
-from controller.games.circle.state import (
-    MAX_WAITING_CARDS,
-)
+from controller.games.circle.state import MAX_WAITING_CARDS
 from controller.games.circle.turn import CircleVariant
 from controller.games.dealt.turn import Course, lose_late
 
@@ -55,21 +54,16 @@ def circle_course(advance: Callable[[Any], None]) -> Course:
     )
 
 
-def circle_variant(
-    *, remedies: Mapping[str, Callable[[Any, Any], None]], **differences: Any
-) -> CircleVariant:
-    """Return what differs in a family of variants; the rest is as in every circle."""
-    return CircleVariant(**{**_EVERY_CIRCLE, "remedies": remedies, **differences})
-
-
-_EVERY_CIRCLE: Mapping[str, Any] = {
-    "coming": coming,
-    "next_street": next_street,
-    "check_shortage": check_shortage,
-    "deal": deal,
-    "dealt": dealt,
-    "believed": believed,
-    "open_betting": open_betting,
-    "close_betting": close_betting,
-    "win": win,
-}
+EVERY_CIRCLE = CircleVariant(
+    remedies=REMEDIES,
+    coming=coming,
+    next_street=next_street,
+    check_shortage=check_shortage,
+    deal=deal,
+    dealt=dealt,
+    believed=believed,
+    open_betting=open_betting,
+    close_betting=close_betting,
+    win=win,
+)
+"""The moves of every circle; a family of variants replaces those that differ."""

@@ -16,7 +16,7 @@ from common.contract.events import BettingClosed, HandDecided
 from common.contract.refusals import RejectedError
 from common.contract.shown import CircleDrawShown
 from controller.games.circle import acts, commands, doubts, drawn, moves
-from controller.games.circle.course import circle_course, circle_variant
+from controller.games.circle.course import EVERY_CIRCLE, circle_course
 from controller.games.circle.errors import REMEDIES, in_round
 from controller.games.circle.opening import FIRST_DEAL_CARDS, lowest, proved
 from controller.games.circle.showdown import CircleShown, compare
@@ -395,7 +395,7 @@ class DrawTurn(CircleTurn):
     """One step of a table of covered poker with discards."""
 
     course = circle_course(advance)
-    variant = circle_variant(
+    variant = EVERY_CIRCLE._replace(
         remedies={
             **REMEDIES,
             "restart_if_first": _restart_if_first,

@@ -20,7 +20,7 @@ from common.contract.events import (
 )
 from common.contract.refusals import RejectedError
 from controller.games.circle import acts, cards, doubts, moves
-from controller.games.circle.course import circle_course, circle_variant
+from controller.games.circle.course import EVERY_CIRCLE, circle_course
 from controller.games.circle.errors import REMEDIES, in_round, of_a_player
 from controller.games.circle.state import EARLY_PLACE, CirclePlace, CircleSeat
 from controller.games.circle.streets import streets
@@ -416,7 +416,7 @@ class StudTurn(CircleTurn):
     """One step of a table of stud."""
 
     course = circle_course(advance)
-    variant = circle_variant(
+    variant = EVERY_CIRCLE._replace(
         remedies={
             **REMEDIES,
             "hole_cards": _hole_cards,
