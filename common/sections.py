@@ -4,7 +4,6 @@ included, instead of stopping at the first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cache
 from types import UnionType
@@ -13,15 +12,8 @@ from typing import Annotated, Any, Literal, TypeGuard, TypeVar, Union, get_args,
 import msgspec
 
 from common import places
+from common.plain_errors import choices, describe
 from common.suggestions import closest, suggest
-
-TYPE_HINTS = {
-    bool: ": write true or false",
-    int: ": write a whole number",
-    float: ": write a number",
-    str: ": put a string in quotes",
-}
-"""Type -> how its values are written in TOML."""
 
 Notes = list[tuple[places.KeyPath, str]]
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
@@ -91,7 +83,7 @@ def _value(
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
             found = _map_mistakes(kind, value, at) if get_origin(kind) is dict else []
-            notes += found or [(at, _expected(kind, value, str(error)))]
+            notes += found or [(at, _expected(kind, value, error))]
     if field.default is not msgspec.NODEFAULT:
         return field.default
     if field.default_factory is not msgspec.NODEFAULT:
@@ -108,13 +100,13 @@ def _map_mistakes(kind: Any, value: object, at: places.KeyPath) -> Notes:
             msgspec.convert(key, key_kind)
         except msgspec.ValidationError as error:
             words = choices(key_kind)
-            problem = _unknown(key, words) if words else _expected(key_kind, key, str(error))
+            problem = _unknown(key, words) if words else _expected(key_kind, key, error)
             found.append(((*at, key), problem))
             continue
         try:
             msgspec.convert(item, item_kind)
         except msgspec.ValidationError as error:
-            found.append(((*at, key), _expected(item_kind, item, str(error))))
+            found.append(((*at, key), _expected(item_kind, item, error)))
     return found
 
 
@@ -127,32 +119,6 @@ def array_hint(at: places.KeyPath) -> str:
 
 def _keys(at: places.KeyPath) -> list[str]:
     return [key for key in at if isinstance(key, str)]
-
-
-def choices(kind: Any) -> list[str]:
-    """Return the allowed words of a type, including nested types; empty if any text is allowed."""
-    if get_origin(kind) is Literal:
-        return [str(choice) for choice in get_args(kind)]
-    return [choice for part in get_args(kind) for choice in choices(part)]
-
-
-def explain_validation_error(error: msgspec.ValidationError, kind: type[msgspec.Struct]) -> str:
-    """Return msgspec's error for a ``kind`` with a suggestion or the allowed words."""
-    message = str(error)
-    known = _fields(kind)
-    if found := _UNKNOWN_FIELD.fullmatch(message):
-        return f"{message}; {suggest(found[1], list(known))}"
-    if (
-        (found := _NO_CHOICE.fullmatch(message))
-        and found[1] in known
-        and (words := choices(known[found[1]].type))
-    ):
-        return f"{message}; there are: {', '.join(words)}"
-    return message
-
-
-_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`")
-_NO_CHOICE = re.compile(r"Invalid enum value .* - at `\$\.([a-z_]+)[^.]*`", re.DOTALL)
 
 
 def _is_section(kind: Any) -> TypeGuard[type[msgspec.Struct]]:
@@ -171,7 +137,7 @@ def _closest_word(value: Any, words: list[str]) -> str:
     return f"; did you mean `{near}`?" if near else ""
 
 
-def _expected(kind: Any, value: Any, error: str) -> str:
+def _expected(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
     annotated = next(
         (part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None
     )
@@ -181,5 +147,5 @@ def _expected(kind: Any, value: Any, error: str) -> str:
     if words := [word for part in parts if get_origin(part) is Literal for word in choices(part)]:
         listed = ", ".join(["true", "false", *words] if bool in parts else words)
         return f"expected one of {listed}, got {value!r}{_closest_word(value, words)}"
-    plain = next((words for type_, words in TYPE_HINTS.items() if type_ in parts), "")
-    return f"{error[0].lower()}{error[1:]}{plain}"
+    hint = "; put it in quotes" if str in parts and not isinstance(value, str) else ""
+    return f"{describe(error, kind)}{hint}"

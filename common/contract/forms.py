@@ -16,6 +16,7 @@ from msgspec import UNSET
 
 from common.contract import bounds, jackpot
 from common.contract.commands import COMMANDS, tag_of
+from common.contract.topics import level
 from common.readings import MAX_EXACT_INTEGER
 
 Kind = Literal[
@@ -133,6 +134,22 @@ _KINDS: Mapping[str, type[msgspec.Struct]] = {tag_of(kind): kind for kind in COM
 
 NAMES: tuple[str, ...] = tuple(_KINDS)
 """Every command of a table and every order of a jackpot: ``round.void``."""
+
+
+def full_name(name: str) -> str:
+    """Return the name of a command or order; ``session-open``, as in topics, is ``session.open``.
+    An unknown name is returned unchanged.
+    """
+    return next((known for known in NAMES if level(known) == level(name)), name)
+
+
+def amount_fields(command: str) -> tuple[str, ...]:
+    """Return the fields of a command or order that are amounts of money; empty for an unknown
+    name.
+    """
+    if command not in _KINDS:
+        return ()
+    return tuple(field.name for field in form(command).fields if field.kind == "amount")
 
 
 @cache

@@ -18,8 +18,8 @@ from common.contract.commands import (
 )
 from common.contract.events import AnyEvent
 from common.contract.json_bodies import NESTED_TOO_DEEPLY, read_body
+from common.plain_errors import describe
 from common.readings import READINGS, AnyReading, Reading
-from common.sections import explain_validation_error
 
 Input = AnyReading | AnyCommand
 
@@ -60,10 +60,10 @@ def read_input(line: bytes | str) -> Input:
         body = read_body(line, object)
         name = str(body.get("type")) if isinstance(body, dict) else ""
         if name in KINDS:
-            raise msgspec.ValidationError(explain_validation_error(error, KINDS[name])) from None
+            raise msgspec.ValidationError(describe(error, KINDS[name])) from None
         near = difflib.get_close_matches(name, KINDS, n=1)
         raise msgspec.ValidationError(
-            f"{error}{f'; did you mean {near[0]}?' if near else ''}"
+            f"{describe(error)}{f'; did you mean {near[0]}?' if near else ''}"
         ) from None
 
 

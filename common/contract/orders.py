@@ -13,12 +13,13 @@ import msgspec
 from common.contract.bounds import Name, Note, Word
 from common.contract.commands import COMMANDS, AnyCommand, DeviceCommand, Role
 from common.contract.events import AnyEvent
+from common.contract.json_bodies import NESTED_TOO_DEEPLY
 from common.contract.refusals import Refusal
 from common.contract.topics import level
 from common.errors import NovamasError
 from common.places import is_nested_deeper
+from common.plain_errors import describe
 from common.readings import MAX_EXACT_INTEGER, Whole
-from common.sections import explain_validation_error
 
 MAX_BODY_BYTES = 16_384
 """Maximum size of a body."""
@@ -148,11 +149,11 @@ def read_order(
         )
     try:
         fields = msgspec.json.decode(body, type=dict[str, Any])
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # also a UnicodeDecodeError; brackets within brackets without end
-        raise UnreadableCommandError(f"the body is not a JSON object: {error}", Sender()) from None
+    except (ValueError, RecursionError) as error:
+        problem = NESTED_TOO_DEEPLY if isinstance(error, RecursionError) else describe(error)
+        raise UnreadableCommandError(
+            f"the body is not a JSON object: {problem}", Sender()
+        ) from None
     client = fields.pop("client", None)
     if is_nested_deeper(fields.get("id"), MAX_ID_LEVELS):
         raise UnreadableCommandError(f"id: nested more than {MAX_ID_LEVELS} levels deep", Sender())
@@ -189,4 +190,4 @@ def read_order(
     try:
         return sender, cast("AnyCommand | DeviceOrder | Recall", msgspec.convert(fields, kind))
     except msgspec.ValidationError as error:
-        raise UnreadableCommandError(explain_validation_error(error, kind), sender) from None
+        raise UnreadableCommandError(describe(error, kind), sender) from None

@@ -25,8 +25,8 @@ from common.errors import NovamasError
 from common.people.names import appearances
 from common.people.roles import ENROLLABLE_ROLES, EnrolledRole
 from common.people.strict_json import parse
+from common.plain_errors import describe
 from common.readings import MAX_EXACT_INTEGER
-from common.sections import explain_validation_error
 
 MAX_FILE_BYTES = 4_000_000
 """Maximum size of a people file."""
@@ -38,7 +38,9 @@ Id = Annotated[
     str,
     Meta(pattern=_ID, max_length=48, description="1 to 48 characters a-z, 0-9, single hyphens"),
 ]
-_TableOrAll = Annotated[str, Meta(pattern=rf"{_ID}|^\*\Z", max_length=48)]
+_TableOrAll = Annotated[
+    str, Meta(pattern=rf"{_ID}|^\*\Z", max_length=48, description="the id of a table, or *")
+]
 Time = Annotated[str, Meta(max_length=40)]
 """ISO 8601 in UTC: ``2026-03-20T02:10:13Z``."""
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,128}")
@@ -79,7 +81,13 @@ class Key(_Term, frozen=True, kw_only=True):
 
     kty: Literal["OKP"] = "OKP"
     crv: Literal["Ed25519"] = "Ed25519"
-    x: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{43}\Z")]
+    x: Annotated[
+        str,
+        Meta(
+            pattern=r"^[A-Za-z0-9_-]{43}\Z",
+            description="a public key, the 43 characters that `novamas people key` prints",
+        ),
+    ]
     """The 32 bytes of the key, base64url."""
 
     @property
@@ -122,8 +130,8 @@ class PeopleHeader(_PeopleLine, frozen=True, kw_only=True):
 
 
 class _SignatureLine(_PeopleLine, frozen=True, kw_only=True):
-    key: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
-    signature: Annotated[str, Meta(pattern=r"^[0-9a-f]{128}\Z")]
+    key: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z", description="64 digits 0-9, a-f")]
+    signature: Annotated[str, Meta(pattern=r"^[0-9a-f]{128}\Z", description="128 digits 0-9, a-f")]
 
 
 class People(msgspec.Struct, frozen=True):
@@ -332,8 +340,6 @@ def _read(kind: type[Any], number: int, line: bytes, hint: str) -> Any:
     try:
         return msgspec.convert(parse(line), kind)
     except msgspec.ValidationError as error:
-        raise PeopleError(
-            f"line {number}: {explain_validation_error(error, kind)} ({hint})"
-        ) from None
+        raise PeopleError(f"line {number}: {describe(error, kind)} ({hint})") from None
     except ValueError as error:
         raise PeopleError(f"line {number}: {error} ({hint})") from None

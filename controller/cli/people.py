@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 MAX_FILE_BYTES = 5_000_000
 """Maximum bytes to read of any of these files."""
+MAX_PATH_CHARS = 256
 PUBLIC_KEY_BYTES = 32
 """Bytes of a public key."""
 
@@ -67,7 +68,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--table", action="append", metavar="TABLE", help="a table's id, or * for all; repeatable"
     )
-    parser.add_argument("--public", metavar="KEY", help="the public part of the person's key")
+    parser.add_argument(
+        "--public",
+        metavar="KEY",
+        help="the public part of the person's key: itself, a file with the output of `people key`, "
+        "or - to read that from standard input",
+    )
     parser.add_argument("--kid", metavar="KID", help="the id of a key, as list shows it")
     parser.add_argument("--from", dest="since", metavar="TIME", help="valid from")
     parser.add_argument("--until", metavar="TIME", help="valid until")
@@ -196,7 +202,7 @@ def _add(arguments: argparse.Namespace) -> int:
             "name": arguments.name,
             "roles": roles,
             "tables": arguments.table,
-            "keys": [{"x": arguments.public}],
+            "keys": [{"x": _public_key(arguments.public)}],
             "from": arguments.since,
             "until": arguments.until,
         },
@@ -205,6 +211,26 @@ def _add(arguments: argparse.Namespace) -> int:
         raise PeopleError(f"{person.id} is enrolled already; revoke or rotate, or use another id")
     _write(path, add_person(people, person, now), key)
     return 0
+
+
+def _public_key(text: str) -> str:
+    """Return the public key that ``--public`` gives: itself, or in the output of ``people key``."""
+    if text == "-":
+        given = sys.stdin.read(MAX_FILE_BYTES)
+    elif len(text) < MAX_PATH_CHARS and Path(text).is_file():
+        given = _bytes(Path(text)).decode("utf-8", "replace")
+    else:
+        given = text
+    try:
+        return msgspec.json.decode(given, type=_PrintedKey).public
+    except msgspec.DecodeError:
+        return given.strip()
+
+
+class _PrintedKey(msgspec.Struct):
+    """What ``people key`` prints."""
+
+    public: str
 
 
 def _revoke(arguments: argparse.Namespace) -> int:
@@ -230,7 +256,7 @@ def _rotate(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise CommandLineError(f"--until: {error}", 2) from None
     key = _site_key(arguments)
-    new = _convert(Key, {"x": arguments.public, "from": arguments.since})
+    new = _convert(Key, {"x": _public_key(arguments.public), "from": arguments.since})
     _write(path, rotate_key(_read(path, key), arguments.id, new, until, now), key)
     return 0
 
@@ -406,11 +432,11 @@ def _bytes(path: Path) -> bytes:
 def _convert(kind: type[StructT], fields: dict[str, Any]) -> StructT:
     """Convert command line values to a line of the file."""
     from common.people.register import PeopleError
-    from common.sections import explain_validation_error
+    from common.plain_errors import describe
 
     try:
         return msgspec.convert(
             {name: value for name, value in fields.items() if value is not None}, kind
         )
     except msgspec.ValidationError as error:
-        raise PeopleError(explain_validation_error(error, kind)) from None
+        raise PeopleError(describe(error, kind)) from None

@@ -84,6 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     from common import clock, randomness
     from common.contract.topics import Topics, level
     from common.suggestions import unknown_word
+    from controller.cli.command_check import command_mistake
     from controller.mqtt.command_client import NoReplyError, send_command
 
     configuration = configuration_at(arguments.config)
@@ -92,6 +93,15 @@ def run(arguments: argparse.Namespace) -> int:
     }
     if arguments.table not in simulated:
         raise CommandLineError(unknown_word("table", arguments.table, sorted(simulated)), 2)
+    mistake = command_mistake(
+        arguments.command,
+        {field: _value(text) for field, text in arguments.field},
+        arguments.by,
+        arguments.role,
+        is_jackpot=arguments.table.startswith("jackpot/"),
+    )
+    if mistake is not None:
+        raise CommandLineError(f"{arguments.command}: {mistake}", 2)
     broker = configuration.broker
     if arguments.username is not None:
         broker = msgspec.structs.replace(
@@ -165,17 +175,11 @@ def _fields(
     topics: Topics,
 ) -> tuple[dict[str, Any], _Amounts | None]:
     """Return the fields to send, amounts in minor units; None: the command has no amounts."""
-    from common.contract.forms import form
+    from common.contract.forms import amount_fields, full_name
     from common.money import parse_amount
 
-    texts, name = dict(arguments.field), _command_name(arguments.command)
-    try:
-        command_form = form(name)
-    except KeyError:  # a recall, or a name that the daemon rejects
-        return {field: _value(text) for field, text in texts.items()}, None
-    names = tuple(
-        form_field.name for form_field in command_form.fields if form_field.kind == "amount"
-    )
+    texts, name = dict(arguments.field), full_name(arguments.command)
+    names = amount_fields(name)
     if not names:
         return {field: _value(text) for field, text in texts.items()}, None
     has_amount = any(field in names for field in texts)
@@ -191,14 +195,6 @@ def _fields(
         except ValueError as error:
             raise CommandLineError(f"{field}: {error}", 2) from None
     return fields, _Amounts(names, currency) if has_amount else None
-
-
-def _command_name(name: str) -> str:
-    """Return the command's name; ``session-open`` is accepted for ``session.open``."""
-    from common.contract.forms import NAMES
-    from common.contract.topics import level
-
-    return {level(full_name): full_name for full_name in NAMES}.get(level(name), name)
 
 
 def _currency(

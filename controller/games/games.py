@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import msgspec
 
+from common.plain_errors import describe
 from common.suggestions import closest, unknown_word
 from controller.games.game import Game
 from controller.games.hands.of import CONTESTS
@@ -162,9 +163,8 @@ def _settings(kind: type[msgspec.Struct], stated: dict[str, Any]) -> msgspec.Str
             allowed = ", ".join(
                 repr(choice) for choice in get_args(types[name]) if isinstance(choice, str)
             )
-            raise ValueError(
-                f"{name} = {value!r}: {f'must be one of: {allowed}' if allowed else error}"
-            ) from None
+            problem = f"must be one of: {allowed}" if allowed else describe(error, types[name])
+            raise ValueError(f"{name} = {value!r}: {problem}") from None
     return msgspec.convert(stated, kind)
 
 

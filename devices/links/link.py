@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin
+from typing import Any, Protocol, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
 from common.errors import NovamasError
+from common.plain_errors import choices, describe
 from common.readings import escape
 from common.suggestions import suggest
 
@@ -135,27 +136,17 @@ def parse_options(address: Address, kind: type[AddressOptions]) -> AddressOption
             try:
                 msgspec.convert(value, field.type, strict=False)
             except msgspec.ValidationError as error:
-                wrong.append(f"{field.name}={value}: {_expected(field.type, str(error))}")
+                wrong.append(f"{field.name}={value}: {_expected(field.type, error)}")
     if wrong:
         raise InvalidOptionsError(tuple(wrong))
     return msgspec.convert(address.options, kind, strict=False)
 
 
-def _expected(kind: Any, error: str) -> str:
+def _expected(kind: Any, error: msgspec.ValidationError) -> str:
     """Describe the allowed values of an option."""
-    choices = [
-        choice
-        for part in (kind, *get_args(kind))
-        if get_origin(part) is Literal
-        for choice in get_args(part)
-    ]
-    if choices:
-        return f"expected one of {', '.join(map(str, choices))}"
-    return {
-        int: "expected a whole number",
-        float: "expected a number",
-        bool: "expected 0 or 1",
-    }.get(kind, error)
+    if words := choices(kind):
+        return f"expected one of {', '.join(words)}"
+    return "expected 0 or 1" if kind is bool else describe(error, kind)
 
 
 def host_and_port(address: Address) -> tuple[str, int]:

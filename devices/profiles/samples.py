@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from common.plain_errors import describe
 from common.readings import Reading
-from common.sections import choices
 from devices.profiles.fields import UnfitFieldError, scale
 from devices.profiles.language import Conditions, FieldSpec
 from devices.profiles.templates import (
@@ -123,15 +123,7 @@ def field_flaw(kind: type[Reading], key: str, template: Any, known: Samples) -> 
         try:
             msgspec.convert(found, field.type)
         except msgspec.ValidationError as error:
-            words = (
-                f"; there are: {', '.join(choices(field.type))}"
-                if isinstance(found, str) and choices(field.type)
-                else ""
-            )
-            return (
-                f"may be {found!r}, which {key} does not accept: "
-                f"{str(error)[0].lower()}{str(error)[1:]}{words}"
-            )
+            return f"may be {found!r}, which {key} does not accept: {describe(error, field.type)}"
         if key in ("number", "conflict") and isinstance(found, str) and found not in ZEROS:
             return (
                 f"may be {found!r}, which is not a pocket; give it `encoding`, or a map to "

@@ -35,6 +35,7 @@ from common.people.two_persons import (
     drop_expired,
     second_person_wanted,
 )
+from common.plain_errors import describe
 from subscribers.carrousel.authority import check_signers
 from subscribers.carrousel.facts import OrderGiven, OrderNotFollowed
 from subscribers.carrousel.ledger_state import JackpotLedgerState
@@ -185,7 +186,9 @@ class Orders:
         try:
             order: JackpotOrder = msgspec.convert(fields, JackpotOrder)
         except msgspec.ValidationError as error:
-            raise RejectedError("order_field", order=tag, what=str(error)) from None
+            raise RejectedError(
+                "order_field", order=tag, what=describe(error, JackpotOrder)
+            ) from None
         return order
 
 

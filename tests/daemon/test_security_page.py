@@ -43,13 +43,16 @@ class Newcomer:
 
     def types(self, line: str, status: int = 0) -> tuple[str, str]:
         """The line in a shell, with the passphrase in a file."""
-        program, *words = shlex.split(self.filled(line))
+        typed, _, into = self.filled(line).partition(" > ")
+        program, *words = shlex.split(typed)
         assert program == "novamas"
         if any(line.startswith(f"novamas {each}") for each in ASK):
             words += ["--passphrase-file", str(self.words)]
         self._capsys.readouterr()
         assert main(words) == status, (line, self._capsys.readouterr())
         output = self._capsys.readouterr()
+        if into:
+            Path(into).write_text(output.out)
         if words[:2] == ["people", "key"]:
             self.public[words[2].removesuffix(".key").upper()] = json.loads(output.out)["public"]
         return output.out, output.err

@@ -149,6 +149,13 @@ def test_a_broker_with_the_rules_that_we_write(
         (("r1", "session.open"), 2, "--by NAME and --role ROLE"),
         (("r1", "session.open", *SENDER, "--password-file", "x"), 2, "--username"),
         (("r1", "session.open", *SENDER), 1, "nothing was sent"),
+        (("r1", "session.opn", *SENDER), 2, "did you mean `session.open`?"),
+        (("r1", "device.command", "command=start", *SENDER), 2, "the key device is missing"),
+        (("r1", "round.void", "raison=ball_out", *SENDER), 2, "did you mean `reason`?"),
+        (("r1", "round.void", "reason=ball", *SENDER), 2, "there are: foreign_object, ball_out"),
+        (("r1", "round.void", *SENDER), 2, "the key reason is missing"),
+        (("r1", "session.open", "--by", "X", "--role", "inspektor"), 2, "there are: croupier"),
+        (("r1", "recall", "from=0", "boot=b"), 2, "from: expected 1 or more"),
     ],
 )
 def test_mistakes_are_reported(

@@ -19,22 +19,22 @@ from tests.support.for_each import for_each
     [
         (
             '{"at":1,"type":"wheel.phase","phase":"bets_opne"}',
-            "`$.phase`; there are: closed, idle, bets_open, ",
+            "phase: unknown value 'bets_opne'; there are: closed, idle, bets_open, ",
         ),
         (
             '{"at":1,"type":"wheel.phase","phase":"idle","spn":1}',
-            "unknown field `spn`; did you mean `spin`?",
+            "unknown key spn; did you mean `spin`?",
         ),
         (
             '{"at":1,"type":"wheel.phse"}',
-            "Invalid value 'wheel.phse' - at `$.type`; did you mean wheel.phase?",
+            "type: unknown value 'wheel.phse'; did you mean wheel.phase?",
         ),
         (
             '{"at":1,"type":"session.open","by":"x","role":"boss"}',
-            "`$.role`; there are: croupier, table_head",
+            "role: unknown value 'boss'; there are: croupier, table_head",
         ),
-        ('{"at":1,"type":["session.open"]}', "Expected `str`"),
-        ("7", "Expected `object`, got `int`"),
+        ('{"at":1,"type":["session.open"]}', "type: expected text; did you mean session.open?"),
+        ("7", "expected an object, got a whole number"),
     ],
 )
 def test_the_error_states_the_right_form(line: str, message: str) -> None:

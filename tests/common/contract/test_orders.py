@@ -60,22 +60,22 @@ def test_orders_to_a_device_and_recalls() -> None:
         (
             "round-void",
             {**HEAD, "raison": "ball_out"},
-            r"unknown field `raison`; did you mean `reason`\?",
+            r"unknown key raison; did you mean `reason`\?",
         ),
         (
             "session-close",
             {**HEAD, "role": "player"},
-            r"`\$\.role`; there are: croupier, table_head, inspector, director, technician",
+            r"role: unknown value .player.; there are: croupier, table_head, inspector, director,",
         ),
         (
             "device-command",
             {**HEAD, "devise": "wheel"},
-            r"unknown field `devise`; did you mean `device`\?",
+            r"unknown key devise; did you mean `device`\?",
         ),
         (
             "recall",
             {"boot": "b", "from": 1, "until": 7},
-            r"unknown field `until`; there are: boot, from, to, onward, limit",
+            r"unknown key until; there are: boot, from, to, onward, limit",
         ),
     ],
 )

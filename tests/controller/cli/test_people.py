@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -139,6 +140,26 @@ def test_a_person_is_enrolled(site: Site) -> None:
     assert (status, output) == (0, f"{site.file}: number 3, 2 enrolled\n")
     riera = site.people().persons[1]
     assert (riera.since, riera.until) == (term[1], term[3])
+
+
+@pytest.mark.parametrize("form", ["a file", "a pipe", "a file with the key alone"])
+def test_a_public_key_needs_no_copying(
+    form: str, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = public("riera").x
+    text = f"{key}\n" if "alone" in form else json.dumps({"public": key, "kid": "its id"})
+    file = tmp_path / "riera.pub"
+    file.write_text(text)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    given = "-" if form == "a pipe" else str(file)
+    assert site.do("add", *RIERA, "--public", given)[0] == 0
+    assert site.people().persons[-1].keys[0].x == key
+
+
+def test_what_is_no_public_key_is_refused_in_plain_words(site: Site) -> None:
+    status, _, errors = site.do("add", *RIERA, "--public", "no-such-file.pub")
+    assert status == 1
+    assert "keys[0].x: expected a public key, the 43 characters" in errors
 
 
 def test_nobody_is_enrolled_twice(site: Site) -> None:

@@ -225,7 +225,7 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
         (
             "[[table]]",
             "[recordings]\nenabled = 1\n[[table]]",
-            "line 6: recordings.enabled: expected `bool`, got `int`",
+            "line 6: recordings.enabled: expected true or false, got a whole number",
         ),
         ("[[table]]", "[[table", "line 5, column 8"),
         (
@@ -268,7 +268,7 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
         (
             'id = "wheel"',
             'id = "wheel"\ncommands = 1',
-            "line 11: table[0].device[0].commands: expected `bool`, got `int`: write true or",
+            "line 11: table[0].device[0].commands: expected true or false, got a whole number",
         ),
         (
             'id = "wheel"',

@@ -38,7 +38,7 @@ from tests.support.games.roulette_play import PAIRS, Play
             "roulette-french",
             "ARA02",
             {"pocket_order": "0 32"},
-            "pocket_order = '0 32': Expected `array`, got `str`",
+            "pocket_order = '0 32': expected a list, got text",
         ),
     ],
 )
