@@ -135,6 +135,25 @@ def same_content(first: ArchiveRecord, second: ArchiveRecord) -> bool:
     return first.body.replace(_HISTORICAL, b"") == second.body.replace(_HISTORICAL, b"")
 
 
+def divide(
+    records: Sequence[ArchiveRecord], stored: dict[tuple[str, Kind, str], ArchiveRecord]
+) -> tuple[list[ArchiveRecord], list[tuple[ArchiveRecord, ArchiveRecord]]]:
+    """Divide records into those that are not there yet, and pairs of a stored record and one with
+    the same key but other content. ``stored``: the records that are there, by site, kind and key;
+    the new ones are added.
+    """
+    new, conflicts = list[ArchiveRecord](), list[tuple[ArchiveRecord, ArchiveRecord]]()
+    for record in records:
+        key = record.site, record.kind, record.key
+        known = stored.get(key)
+        if known is None:
+            stored[key] = record
+            new.append(record)
+        elif not same_content(known, record):
+            conflicts.append((known, record))
+    return new, conflicts
+
+
 class RecordArchive(Protocol):
     """An archive database. Every method may raise :class:`ArchiveError`."""
 

@@ -24,7 +24,7 @@ from subscribers.surveillance.archive import (
     Query,
     Removal,
     StoreResult,
-    same_content,
+    divide,
 )
 from subscribers.surveillance.bounded_connection import (
     REPLY_TIMEOUT_SECONDS,
@@ -102,8 +102,6 @@ class PostgresArchive:
         """Store the records, all or none, and return when they are on disk."""
         if not records:
             return StoreResult((), ())
-        new: list[ArchiveRow] = []
-        differ: list[tuple[ArchiveRecord, ArchiveRecord]] = []
         with self._writing() as connection:
             names = [(record.site, record.kind, record.key) for record in records]
             # locks the row until the commit: the next writer gets larger numbers
@@ -111,19 +109,15 @@ class PostgresArchive:
             keys = [[encode(part) for part in parts] for parts in zip(*names, strict=True)]
             rows = map(_row, connection.execute(SELECT_EXISTING, keys))
             known = {(row.record.site, row.record.kind, row.record.key): row.record for row in rows}
+            added, conflicts = divide(records, known)
             assert counter is not None
-            number = counter[0]
-            for name, record in zip(names, records, strict=True):
-                stored = known.setdefault(name, record)
-                if stored is record:
-                    number += 1
-                    new.append(ArchiveRow(number, record))
-                elif not same_content(stored, record):
-                    differ.append((stored, record))
+            new = [
+                ArchiveRow(number, record) for number, record in enumerate(added, counter[0] + 1)
+            ]
             if new:
                 _insert(connection, new)
-                connection.execute("UPDATE counter SET last = %s", (number,))
-        return StoreResult(tuple(new), tuple(differ))
+                connection.execute("UPDATE counter SET last = %s", (new[-1].number,))
+        return StoreResult(tuple(new), tuple(conflicts))
 
     def find(self, query: Query) -> Iterator[ArchiveRow]:
         """Yield the matching records, page by page."""

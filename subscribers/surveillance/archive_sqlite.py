@@ -18,7 +18,6 @@ from typing import Any
 
 import msgspec
 
-from common.chain.sqlite_file import connect_durably, lock_file
 from subscribers.surveillance.archive import (
     ArchiveRecord,
     ArchiveRow,
@@ -27,38 +26,31 @@ from subscribers.surveillance.archive import (
     Query,
     Removal,
     StoreResult,
-    same_content,
+    divide,
 )
-from subscribers.surveillance.errors import ArchiveError, ArchiveInUseError
+from subscribers.surveillance.errors import ArchiveError
+from subscribers.surveillance.sqlite_connection import connect, decode_words, lock_for_recorder
 from subscribers.surveillance.sqlite_statements import (
     COLUMNS,
     INSERT_RECORD,
     PARTIAL_INDEX_CONDITIONS,
     REMOVABLE,
-    SCHEMA,
     SELECT_EXISTING,
     SELECT_GAPS,
     SELECT_LAST,
     UPDATE_RUN,
 )
 
-SCHEMA_VERSION = 1
-BUSY_TIMEOUT_SECONDS = 30.0
-"""Maximum time that one writer waits for another."""
 PAGE_ROWS = 500
 """Rows read at once. Between pages no lock and no snapshot is held."""
 FREQUENT_WORD_ROWS = 20_000
 """A word with more rows than this is not looked up by index: the records are scanned in order."""
 REMOVAL_BATCH_RECORDS = 5000
 """Records removed per transaction."""
-FILE_MODE = 0o640
-"""Permissions of a new file: its owner writes, its group reads."""
 RARE_KINDS: frozenset[Kind] = frozenset({"alert", "checkpoint", "finding", "access"})
 """Kinds with so few records that they are looked up first."""
 MAX_TEXT = "\U0010ffff"
 """Appended to a prefix, sorts after every word with that prefix."""
-
-_words = msgspec.json.Decoder(tuple[str, ...])
 
 
 class SQLiteArchive:
@@ -72,9 +64,9 @@ class SQLiteArchive:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         with self._translate_errors():
-            self._lock_file = _lock_for_recorder(path) if recorder else None
+            self._lock_file = lock_for_recorder(path) if recorder else None
             try:
-                self._connection = _connect(path, read_only=read_only)
+                self._connection = connect(path, read_only=read_only)
             except BaseException:  # release the lock for the next attempt
                 if self._lock_file is not None:
                     os.close(self._lock_file)
@@ -82,27 +74,18 @@ class SQLiteArchive:
 
     def store(self, records: Sequence[ArchiveRecord]) -> StoreResult:
         """Store the records, all or none, and return when they are on disk."""
-        new: list[ArchiveRow] = []
-        differ: list[tuple[ArchiveRecord, ArchiveRecord]] = []
         with self._writing() as connection:
+            stored: dict[tuple[str, Kind, str], ArchiveRecord] = {}
             for record in records:
-                existing = connection.execute(
-                    SELECT_EXISTING, (record.site, record.kind, record.key)
-                ).fetchone()
+                key = record.site, record.kind, record.key
+                existing = connection.execute(SELECT_EXISTING, key).fetchone()
                 if existing is not None:
-                    stored = _row(existing).record
-                    if not same_content(stored, record):
-                        differ.append((stored, record))
-                    continue
-                number = connection.execute(INSERT_RECORD, _values(record)).lastrowid
-                assert number is not None
-                words = {(word, number) for word in _search_words(record)}
-                connection.executemany("INSERT INTO word VALUES (?, ?)", words)
-                if record.kind == "event":
-                    run = (record.site, record.table, record.boot, record.seq, record.time)
-                    connection.execute(UPDATE_RUN, run)
-                new.append(ArchiveRow(number, record))
-        return StoreResult(tuple(new), tuple(differ))
+                    stored[key] = _row(existing).record
+            added, conflicts = divide(records, stored)
+            first = _newest_number(connection) + 1
+            new = [ArchiveRow(number, record) for number, record in enumerate(added, first)]
+            _insert(connection, new)
+        return StoreResult(tuple(new), tuple(conflicts))
 
     def find(self, query: Query) -> Iterator[ArchiveRow]:
         """Yield the matching records, page by page."""
@@ -120,9 +103,7 @@ class SQLiteArchive:
     def newest_number(self) -> int:
         """Return the number of the last stored record, or 0."""
         with self._reading() as connection:
-            found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'record'")
-            last = found.fetchone()
-        return 0 if last is None else int(last[0])
+            return _newest_number(connection)
 
     def gaps(self, site: str) -> list[Gap]:
         """Return the missing events of each boot of each table. Removed records are not missing."""
@@ -306,70 +287,18 @@ _ADVICE = {
 }
 
 
-def _lock_for_recorder(path: Path) -> int:
-    """Lock the archive for this recorder until the returned file descriptor is closed. Raise
-    ``OSError`` or :class:`ArchiveInUseError`.
-    """
-    try:
-        return lock_file(path)
-    except BlockingIOError:
-        raise ArchiveInUseError(
-            f"{path}: another recorder uses this archive; stop it, or give this one another archive"
-        ) from None
+def _newest_number(connection: sqlite3.Connection) -> int:
+    found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'record'").fetchone()
+    return 0 if found is None else int(found[0])
 
 
-def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """Raise ``sqlite3.Error``, ``OSError`` or :class:`ArchiveError`."""
-    if read_only:
-        os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC))  # gives a clearer error than SQLite
-        address = f"{path.absolute().as_uri()}?mode=ro"
-        connection = sqlite3.connect(
-            address,
-            uri=True,
-            isolation_level=None,
-            check_same_thread=False,
-            timeout=BUSY_TIMEOUT_SECONDS,
-        )
-    else:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        connection = connect_durably(
-            path, ArchiveError, file_mode=FILE_MODE, busy_timeout_seconds=BUSY_TIMEOUT_SECONDS
-        )
-    try:
-        connection.create_function("begins_with", 3, _begins_with, deterministic=True)
-        if not read_only:
-            _begin(connection)
-        _check(connection, path)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _begin(connection: sqlite3.Connection) -> None:
-    """Create the tables in an empty file."""
-    connection.execute("BEGIN IMMEDIATE")
-    empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    connection.execute("ROLLBACK")
-    if empty:
-        connection.executescript(
-            f"BEGIN IMMEDIATE; {SCHEMA} "  # noqa: S608
-            f"INSERT INTO meta VALUES ('archive', '{SCHEMA_VERSION}'); COMMIT;"
-        )
-
-
-def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise :class:`ArchiveError` unless it is an archive with this schema version."""
-    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    if not {"meta", "record", "run", "word"} <= names:
-        raise ArchiveError(f"{path}: not an archive of novamas surveillance; name another file")
-    found = connection.execute("SELECT value FROM meta WHERE name = 'archive'").fetchone()
-    if found is None or found[0] != str(SCHEMA_VERSION):
-        version = "none" if found is None else found[0]
-        raise ArchiveError(
-            f"{path}: its schema version is {version}, not {SCHEMA_VERSION}; use the release that "
-            "wrote it"
-        )
+def _insert(connection: sqlite3.Connection, rows: Sequence[ArchiveRow]) -> None:
+    connection.executemany(INSERT_RECORD, [(row.number, *_values(row.record)) for row in rows])
+    words = [(word, row.number) for row in rows for word in _search_words(row.record)]
+    connection.executemany("INSERT INTO word VALUES (?, ?)", words)
+    events = [row.record for row in rows if row.record.kind == "event"]
+    runs = [(event.site, event.table, event.boot, event.seq, event.time) for event in events]
+    connection.executemany(UPDATE_RUN, runs)
 
 
 def _removal_values(removal: Removal) -> tuple[Any, ...]:
@@ -467,7 +396,7 @@ def _row(row: tuple[Any, ...]) -> ArchiveRow:
         type=type_,
         session=session,
         round=round_,
-        words=_words.decode(words),
+        words=decode_words(words),
     )
     return ArchiveRow(number, record)
 
@@ -475,10 +404,3 @@ def _row(row: tuple[Any, ...]) -> ArchiveRow:
 def _search_words(record: ArchiveRecord) -> set[str]:
     """Return the words that a record is found by, in lower case."""
     return {word.casefold() for word in (record.type, *record.words) if word}
-
-
-def _begins_with(type_: str, words: str, prefix: str) -> bool:
-    """Return True if a word of a row starts with ``prefix``. ``words``: the JSON of its column."""
-    return any(
-        word.casefold().startswith(prefix) for word in (type_, *_words.decode(words)) if word
-    )

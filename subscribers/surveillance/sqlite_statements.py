@@ -36,11 +36,6 @@ CREATE TABLE dropping (kind TEXT PRIMARY KEY, through INTEGER NOT NULL) STRICT, 
 CREATE TRIGGER record_stays BEFORE UPDATE ON record BEGIN
   SELECT raise(ABORT, 'a record is never changed');
 END;
-CREATE TRIGGER record_not_replaced BEFORE INSERT ON record
-WHEN EXISTS (SELECT 1 FROM record
-  WHERE number = NEW.number OR (site = NEW.site AND kind = NEW.kind AND key = NEW.key)) BEGIN
-  SELECT raise(ABORT, 'a record is never changed');
-END;
 CREATE TRIGGER record_dropped BEFORE DELETE ON record
 WHEN NOT EXISTS (SELECT 1 FROM dropping WHERE kind = OLD.kind AND through >= OLD.number) BEGIN
   SELECT raise(ABORT, 'a record is removed by the retention alone');
@@ -53,14 +48,23 @@ WHEN EXISTS (SELECT 1 FROM record WHERE number = OLD.number) BEGIN
   SELECT raise(ABORT, 'a record is never changed');
 END;
 """
+NOT_REPLACED = """CREATE TRIGGER record_not_replaced BEFORE INSERT ON record
+WHEN EXISTS (SELECT 1 FROM record
+  WHERE number = NEW.number OR (site = NEW.site AND kind = NEW.kind AND key = NEW.key)) BEGIN
+  SELECT raise(FAIL, 'a record is never changed');
+END"""
+"""Earlier releases created another. FAIL, as in ``INSERT_RECORD``, not ABORT: a statement that may
+abort first copies every page that it changes, which costs more than the insert itself. Nothing of a
+failed ``store`` remains in either case.
+"""
 COLUMNS = (
     "number, site, kind, key, time, heard, body, place, node, boot, seq, type, session, round, "
     "words"
 )
 SELECT_EXISTING = f"SELECT {COLUMNS} FROM record WHERE site = ? AND kind = ? AND key = ?"  # noqa: S608
 INSERT_RECORD = (
-    "INSERT INTO record (site, kind, key, time, heard, body, place, node, boot, seq, type, "
-    "session, round, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT OR FAIL INTO record (number, site, kind, key, time, heard, body, place, node, boot, "
+    "seq, type, session, round, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 UPDATE_RUN = (
     "INSERT INTO run VALUES (?, ?, ?, ?, 1, 0, ?) ON CONFLICT DO UPDATE SET "

@@ -72,6 +72,13 @@ def test_a_differing_copy_changes_nothing(archive: RecordArchive) -> None:
     assert found(archive) == [event(1), event(2), event(3)]
 
 
+def test_the_same_record_twice_in_one_call(archive: RecordArchive) -> None:
+    first, other = event(1), event(1, body=b"{}")
+    result = archive.store([first, first, other, event(1)])
+    assert [row.record for row in result.new] == [first]
+    assert result.conflicts == ((first, other),)
+
+
 def test_the_same_key_at_another_site_is_another_record(archive: RecordArchive) -> None:
     archive.store([event(1), event(1, site="bilbao")])
     assert len(found(archive)) == 2

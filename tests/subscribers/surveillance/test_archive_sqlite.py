@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from common.contract.times import format_utc
-from subscribers.surveillance.archive import Query, Removal
+from subscribers.surveillance.archive import Gap, Query, Removal
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.errors import ArchiveError
 from tests.subscribers.surveillance import test_archive as every
@@ -47,6 +47,54 @@ def test_what_is_there_is_never_changed(path: Path, change: str) -> None:
         event(1, words=("wheel",))
     ]
     archive.close()
+
+
+def change_to_release_0_3_0(path: Path) -> None:
+    """Give an archive the trigger of release 0.3.0."""
+    other = sqlite3.connect(path)
+    other.executescript("""
+        DROP TRIGGER record_not_replaced;
+        CREATE TRIGGER record_not_replaced BEFORE INSERT ON record
+        WHEN EXISTS (SELECT 1 FROM record
+          WHERE number = NEW.number OR (site = NEW.site AND kind = NEW.kind AND key = NEW.key))
+        BEGIN
+          SELECT raise(ABORT, 'a record is never changed');
+        END;
+    """)
+    other.close()
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_an_archive_of_an_earlier_release_continues(path: Path, change: str) -> None:
+    archive = SQLiteArchive(path)
+    archive.store([event(1, words=("wheel",)), event(2)])
+    archive.close()
+    change_to_release_0_3_0(path)
+    reader = SQLiteArchive(path, read_only=True)
+    assert [row.record.seq for row in reader.find(Query())] == [1, 2]
+    reader.close()
+    archive = SQLiteArchive(path)
+    assert [row.number for row in archive.store([event(2), event(5)]).new] == [3]
+    other = sqlite3.connect(path)
+    with pytest.raises(sqlite3.IntegrityError):
+        other.execute(change)
+    other.close()
+    assert [row.record.seq for row in archive.find(Query(words=("round",)))] == [1, 2, 5]
+    assert archive.gaps("madrid-1") == [Gap("madrid-1", "R1", "boot-1", 3, 4)]
+    archive.close()
+
+
+def test_an_archive_is_brought_up_to_date_once(path: Path) -> None:
+    """A second opener changes nothing."""
+    SQLiteArchive(path).close()
+    other = sqlite3.connect(path)
+    version = other.execute("PRAGMA schema_version").fetchone()
+    SQLiteArchive(path).close()
+    assert other.execute("PRAGMA schema_version").fetchone() == version
+    change_to_release_0_3_0(path)
+    SQLiteArchive(path).close()
+    assert other.execute("PRAGMA schema_version").fetchone() != version
+    other.close()
 
 
 def test_a_recorder_that_could_not_open_its_archive_can_try_again(path: Path) -> None:
