@@ -19,6 +19,7 @@ from common.contract.commands import COMMANDS, AnyCommand
 from common.contract.events import EVENTS, AnyEvent, ResultCorrected, RoundResult
 from common.contract.field_docs import field_docs
 from common.contract.jackpot import JACKPOT_ORDERS, JackpotReply, JackpotState
+from common.contract.motion import Motion
 from common.contract.node import Checkpoint, Health, NodeClaim, NodeStatus
 from common.contract.orders import DeviceOrder, Recall, Reply
 from common.contract.retained import Alert, History, Info, ShoeTopic, State
@@ -73,6 +74,7 @@ FAMILIES: Mapping[str, tuple[str, tuple[Any, ...]]] = {
         (JackpotState, *JACKPOT_ORDERS, JackpotReply),
     ),
     "node": ("The retained topics of a daemon.", (NodeStatus, NodeClaim, Health, Checkpoint)),
+    "motion": ("The topic `motion`: decoration, of which nothing may be derived.", (Motion,)),
     "sealed": ("The topic `sealed`, and the content that surveillance opens.", (Sealed, Opened)),
 }
 """The schema files: title and types."""
@@ -200,6 +202,9 @@ def _asyncapi() -> Schema:
         "sealed": _channel(
             topics.table("{table}", "sealed"), TABLE, {"sealed": ("sealed", "Sealed")}
         ),
+        "motion": _channel(
+            topics.table("{table}", "motion"), TABLE, {"motion": ("motion", "Motion")}
+        ),
         "info": _channel(topics.table("{table}", "info"), TABLE, {"info": ("retained", "Info")}),
         "state": _channel(
             topics.table("{table}", "state"), TABLE, {"state": ("retained", "State")}
@@ -271,10 +276,10 @@ def _asyncapi() -> Schema:
             topics.node("{node}", "checkpoint"), NODE, {"checkpoint": ("node", "Checkpoint")}
         ),
     }
-    momentary = ("event", "sealed", "reply", "jackpot-reply")
+    momentary = ("event", "sealed", "motion", "reply", "jackpot-reply")
     commands = {"command": "reply", "jackpot-command": "jackpot-reply"}
     operations = {
-        name: _operation("send", name, retain=name not in momentary)
+        name: _operation("send", name, retain=name not in momentary, qos=int(name != "motion"))
         for name in channels
         if name not in commands
     } | {
@@ -316,11 +321,11 @@ def _channel(
     }
 
 
-def _operation(action: str, channel: str, *, retain: bool) -> Schema:
+def _operation(action: str, channel: str, *, retain: bool, qos: int = 1) -> Schema:
     return {
         "action": action,
         "channel": {"$ref": f"#/channels/{channel}"},
-        "bindings": {"mqtt": {"qos": 1, "retain": retain, "bindingVersion": "0.2.0"}},
+        "bindings": {"mqtt": {"qos": qos, "retain": retain, "bindingVersion": "0.2.0"}},
     }
 
 

@@ -25,7 +25,7 @@ class Topics(msgspec.Struct, frozen=True):
 
     def table(self, table: str, leaf: str) -> str:
         """A table's topic: ``info state result history shoe alert/<id>`` retained, ``event``,
-        ``sealed``.
+        ``sealed``, ``motion``.
         """
         return f"{self.root}/{table}/{leaf}"
 

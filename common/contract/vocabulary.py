@@ -93,6 +93,12 @@ fields are always there. Only face-up cards are shown: a face-down card is `null
         "The lines of the retained topic `history`. `kind` names how the round ended.",
     ),
     "node": ("Retained topics of a daemon", "The topics below `node/<node>/`."),
+    "motion": (
+        "Motion",
+        """\
+The topic `motion`, for pictures that move with the wheel: see
+[topics.md](../topics.md#what-moves).""",
+    ),
     "sealed": (
         "Sealed",
         """\
@@ -116,6 +122,7 @@ PAGE_BY_MODULE: Mapping[str, str] = {
     "common.contract.outcomes": "outcomes",
     "common.contract.retained": "retained",
     "common.contract.history": "history",
+    "common.contract.motion": "motion",
     "common.contract.node": "node",
     "common.contract.sealed": "sealed",
 }

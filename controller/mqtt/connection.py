@@ -29,7 +29,12 @@ from common.broker.client import BrokerClient
 from common.broker.failures import Disconnected, SilentError
 from common.broker.library import MAX_PACKET_BYTES, PublishingClient
 from controller.configuration.settings import BrokerConfig
-from controller.mqtt.outgoing import Acknowledged, OutgoingMessage, PublishWindow
+from controller.mqtt.outgoing import (
+    Acknowledged,
+    OutgoingMessage,
+    PublishWindow,
+    publish_packet,
+)
 
 MAX_UNACKNOWLEDGED = 64
 """Maximum unacknowledged messages; fewer if the broker sets a lower Receive Maximum (MQTT 5)."""
@@ -172,6 +177,10 @@ class PublisherConnection(BrokerClient):
         the broker acknowledges.
         """
         self._outgoing.flush()
+
+    def send_unacknowledged(self, message: OutgoingMessage) -> None:
+        """Send a message with QoS 0 now: it may be lost, and nothing reports it."""
+        self._send(publish_packet(message, None, v5=self.v5))
 
     def acknowledgement_time_left(self) -> float | None:
         """Return the seconds left for the broker to acknowledge the oldest message; None if none is

@@ -1,4 +1,4 @@
-"""Encodes PUBLISH packets with QoS 1, and keeps the window of unacknowledged ones.
+"""Encodes PUBLISH packets, and keeps the window of those with QoS 1 that are unacknowledged.
 
 paho keeps a message object, a condition and a queue for each publication. Here the journal is the
 queue, so a packet is encoded, written and forgotten when its PUBACK comes. Section numbers are
@@ -21,7 +21,7 @@ FIRST_ID, LAST_ID = 0x8000, 0xFFFF
 """Packet identifiers used here. paho numbers its own packets (SUBSCRIBE) upwards from 1."""
 MAX_PACKET_BYTES = 268_435_455
 """The largest length that a packet can express (1.5.5)."""
-_PUBLISH_QOS1 = 0x32
+_PUBLISH_QOS0, _PUBLISH_QOS1 = 0x30, 0x32
 _RETAIN = 0x01
 _FAILURE = 0x80
 _PAYLOAD_IS_TEXT = b"\x01\x01"
@@ -30,7 +30,7 @@ _CORRELATION_DATA = b"\x09"
 
 
 class OutgoingMessage(msgspec.Struct, frozen=True):
-    """A message to publish, always with QoS 1."""
+    """A message to publish: with QoS 1, unless it may be lost."""
 
     topic: str
     payload: bytes
@@ -117,14 +117,18 @@ class PublishWindow:
         return None
 
 
-def publish_packet(message: OutgoingMessage, packet_id: int, *, v5: bool) -> bytes:
-    """Return a PUBLISH packet with QoS 1 (3.3): fixed header, topic, packet identifier, properties,
-    payload.
+def publish_packet(message: OutgoingMessage, packet_id: int | None, *, v5: bool) -> bytes:
+    """Return a PUBLISH packet (3.3): fixed header, topic, packet identifier, properties, payload.
+    Its QoS is 1; without ``packet_id`` 0.
     """
-    head = _topic(message.topic) + packet_id.to_bytes(2)
+    head = _topic(message.topic)
+    if packet_id is not None:
+        head += packet_id.to_bytes(2)
     if v5:
         head += _properties(message)
-    kind = _PUBLISH_QOS1 | (_RETAIN if message.retain else 0)
+    kind = _PUBLISH_QOS0 if packet_id is None else _PUBLISH_QOS1
+    if message.retain:
+        kind |= _RETAIN
     return b"".join(
         (bytes((kind,)), _length(len(head) + len(message.payload)), head, message.payload)
     )

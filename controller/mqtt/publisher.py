@@ -30,6 +30,7 @@ from controller.mqtt.connection import IncomingMessage, PublisherConnection
 from controller.mqtt.delivery import ECHO_TIMEOUT_SECONDS
 from controller.mqtt.delivery_rules import DeliveryRules
 from controller.mqtt.intake import CommandQueues
+from controller.mqtt.motion import MotionPublisher
 from controller.mqtt.outbox import EventOutbox
 from controller.mqtt.outgoing import OutgoingMessage
 from controller.mqtt.own_topics import OwnTopics
@@ -124,6 +125,7 @@ class Publisher:
             wake=wake,
             url=url,
         )
+        self.motion = MotionPublisher(api=api, poster=poster, url=url)
         self._subscriptions = subscriptions = TopicSubscriptions(api=api, url=url)
         self._retained = retained = RetainedTopics(
             api=api,

@@ -189,6 +189,10 @@ class TablesApi:
         """The ids of all tables."""
         return self._served.keys()
 
+    def served(self, table: str) -> ServedTable | None:
+        """Return a table that this daemon serves; None if it was removed."""
+        return self._served.get(table)
+
     def retained(self, table: str) -> dict[str, bytes | None]:
         """Return the body of every retained topic of a table; None clears the retained message."""
         served = self._served[table]

@@ -25,6 +25,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 OUTCOMES = ("event", "info", "state", "result")
 RETAINED = ("history", "shoe", "alert/+")
 TABLE = (*OUTCOMES, *RETAINED)
+MOTION = "motion"
 CLAIM = "claim"
 NODE = ("status", CLAIM, "health", "checkpoint")
 SHOWN = ("status", "checkpoint")
@@ -55,14 +56,14 @@ ACCESS: Mapping[Kind, Access] = {
     "daemon": Access(
         # to put right what others forge, and to see that what is published arrives
         read=("command/+", *TABLE, "sealed", "reply/+"),
-        write=(*TABLE, "sealed", "reply/+"),
+        write=(*TABLE, MOTION, "sealed", "reply/+"),
         node_read=("status", "health", "checkpoint"),  # and the claims of all daemons
         node_write=NODE,
         jackpot_read=("state",),
     ),
-    "display": Access(read=TABLE, node_read=SHOWN, jackpot_read=JACKPOT),
+    "display": Access(read=(*TABLE, MOTION), node_read=SHOWN, jackpot_read=JACKPOT),
     "console": Access(
-        read=TABLE,
+        read=(*TABLE, MOTION),
         write=("command/+",),
         node_read=(*SHOWN, "alert/+"),
         jackpot_read=JACKPOT,
@@ -87,7 +88,7 @@ ACCESS: Mapping[Kind, Access] = {
         own=True,
     ),
     "integrator": Access(
-        read=TABLE,
+        read=(*TABLE, MOTION),
         write=(RECALL,),
         node_read=(*NODE, "alert/+"),
         jackpot_read=JACKPOT,

@@ -56,8 +56,9 @@ class TableBuilder:
     """Builds tables from the configuration and the journal.
 
     ``signer`` returns the key that signs checkpoints; ``changed`` is called with a table whose
-    retained topics may have changed, ``health_due`` when the health of a device has; ``hold``
-    returns only if this daemon may write now.
+    retained topics may have changed, ``moved`` with the readings of a table's device,
+    ``health_due`` when the health of a device has changed; ``hold`` returns only if this daemon may
+    write now.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class TableBuilder:
         people: PeopleFile | None,
         signer: Callable[[], SigningKey | None],
         changed: Callable[[str], None],
+        moved: Callable[[str, list[AnyReading]], None],
         health_due: Callable[[], None],
         hold: Callable[[], None],
     ) -> None:
@@ -82,6 +84,7 @@ class TableBuilder:
         self._people = people
         self._signer = signer
         self._changed = changed
+        self._moved = moved
         self._health_due = health_due
         self._hold = hold
         self._cipher: CardCipher | None = None
@@ -207,6 +210,7 @@ class TableBuilder:
 
         def on_readings(readings: list[AnyReading]) -> None:
             runner.on_readings(readings, noted=True)
+            self._moved(table.id, readings)
             if any(isinstance(reading, LINK_READINGS) for reading in readings):
                 self._health_due()
 

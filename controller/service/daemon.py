@@ -22,6 +22,7 @@ from common.log import structlog
 from common.people.people_file import PeopleFile, PeopleInForce
 from common.people.seen import SeenCommands
 from common.people.signed_command import CLOCK_TOLERANCE_SECONDS, seen_before
+from common.readings import AnyReading
 from controller.configuration.settings import BrokerConfig, Configuration
 from controller.journal.journal import Journal
 from controller.journal.setup import Boot
@@ -193,6 +194,7 @@ class Daemon:
             people=self._people,
             signer=lambda: self._upkeep.signer,
             changed=self._changed,
+            moved=self._moved,
             health_due=self._health_due.set,
             hold=(lambda: None) if pair is None else pair.hold,
         )
@@ -447,6 +449,11 @@ class Daemon:
         """Wake the publisher: a table, or an alert that concerns all tables, has changed."""
         if self._publisher is not None:
             self._publisher.wake(table)
+
+    def _moved(self, table: str, readings: list[AnyReading]) -> None:
+        """Publish what moves at a table."""
+        if self._publisher is not None:
+            self._publisher.motion.on_readings(table, readings)
 
     def _status(self) -> str:
         devices = 0 if self._tasks is None else len(self._tasks.reading)

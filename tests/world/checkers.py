@@ -9,6 +9,7 @@ from collections.abc import Sequence, Set
 from typing import Any
 
 from common.chain.schema import Entry
+from common.contract.motion import Motion
 from devices.codec import MAX_LIVE_DELAY_SECONDS
 from tests.support.chaos.truth import OUTCOMES, open_rounds
 from tests.world.bodies import decoded
@@ -219,6 +220,22 @@ class RoundOnce(Checker):
             return
         first = self._results.setdefault((body["table"], body["session"], body["round"]), body)
         require(key_of(first) == key_of(body), "one round, two results", first, body)
+
+
+class OnlyMotion(Checker):
+    """What moves is not retained, and has nothing but what moves: no number, no card."""
+
+    def on_published(self, message: Publish) -> None:
+        """See :class:`Checker`."""
+        if message.topic.endswith("/motion"):
+            require(not message.retain, "motion is retained", message.topic)
+            unknown = decoded(message.payload).keys() - set(Motion.__struct_fields__)
+            require(not unknown, "motion has more than what moves", unknown)
+
+    def on_stored(self, entries: list[Entry], _owner: str) -> None:
+        """See :class:`Checker`."""
+        for entry in entries:
+            require(b'"launched_at"' not in entry.body, "motion is stored", entry.body)
 
 
 class Truth(Checker):

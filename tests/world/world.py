@@ -32,7 +32,15 @@ from tests.world.broker.faults import ActiveFaults
 from tests.world.broker.packets import Publish, Reason
 from tests.world.broker.sockets import Sockets, connect_in_memory
 from tests.world.broker.wires import Wires
-from tests.world.checkers import Checker, InOrder, OneWriter, RoundOnce, StoredFirst, Truth
+from tests.world.checkers import (
+    Checker,
+    InOrder,
+    OneWriter,
+    OnlyMotion,
+    RoundOnce,
+    StoredFirst,
+    Truth,
+)
 from tests.world.client import Client
 from tests.world.configuration import CONFIGURATION, ROOT, STANDBY, TABLE, UNSIGNED
 from tests.world.daemon import Node, daemon
@@ -143,6 +151,7 @@ class World:
             self.held,
             OneWriter(self.shared),
             RoundOnce(),
+            OnlyMotion(),
             Truth(self.wheels, disks, names),
             Prompt(ports, names),
             Shown(self.broker.retained, self.calm, self.absent),
