@@ -9,8 +9,8 @@ Every field of a view is always there; what does not apply is null or empty.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
@@ -21,6 +21,14 @@ Cards = tuple[str | None, ...]
 """The cards of a hand, in their order; null for a face-down card."""
 Table = dict[str, Any]
 """A table of the decree."""
+
+MAX_SEATS = 10
+"""Seats of a circle whose decree states no maximum."""
+
+
+def numbered(kind: str, numbers: Iterable[int]) -> tuple[str, ...]:
+    """Return the names of numbered places: ``seat:3``, ``box:1``."""
+    return tuple(f"{kind}:{number}" for number in numbers)
 
 
 class Stake(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -92,6 +100,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True, tag_field="view"):
 
     # Fields that only some views have: those declare them; elsewhere they have these defaults.
     if TYPE_CHECKING:
+        next_minimum: Whole | None = None
+        rounds_at_this_minimum: Whole | None = None
         unresolved: tuple[Whole, ...] = ()
         last_rounds: Whole | None = None
         last_of_session: bool = False
@@ -100,8 +110,25 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True, tag_field="view"):
         rows: Mapping[str, Any] = {}
         boards: Mapping[str, Any] = {}
     else:
+        next_minimum, rounds_at_this_minimum = None, None
         unresolved, last_rounds, last_of_session, jackpot_standing = (), None, False, None
         hands, rows, boards = {}, {}, {}
+
+    # No fields: they follow from those of the view.
+    owners: ClassVar[tuple[str, ...]] = ()
+    """Who may have cards besides the hands, boxes and seats, as commands name them."""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """All boxes or seats of the table, as commands name them; empty if the view does not state
+        how many there are.
+        """
+        return ()
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The boxes in play or the seats that are taken, as commands name them."""
+        return ()
 
 
 class WheelShown(Shown, frozen=True, kw_only=True):
@@ -204,6 +231,10 @@ class CrapsShown(Shown, frozen=True, kw_only=True, tag="craps"):
     """The dice of the session."""
     bets: tuple[Stake, ...]
     """The reported bets that are on the table."""
+
+    @property
+    def taken(self) -> tuple[str, ...]:  # noqa: D102
+        return numbered("seat", self.seats)
 
 
 class PuntoBancaShown(Shown, frozen=True, kw_only=True, tag="punto-banca"):
@@ -369,6 +400,12 @@ class BlackjackShown(Shown, frozen=True, kw_only=True, tag="blackjack"):
     jackpot_standing: LinkedJackpot | None
     """The jackpot that the accumulated bet is linked with, or null."""
 
+    owners = ("dealer",)
+
+    @property
+    def places(self) -> tuple[str, ...]:  # noqa: D102
+        return numbered("box", range(1, self.boxes + 1))
+
 
 class CirclePokerShown(Shown, frozen=True, kw_only=True, tag="circle-poker"):
     """The state of a circle poker table; ``phase``: ``closed``, ``waiting``, ``antes``,
@@ -418,6 +455,16 @@ class CirclePokerShown(Shown, frozen=True, kw_only=True, tag="circle-poker"):
     rake: tuple[Table, ...]
     """How the house may take its share: the choices of the decree."""
 
+    owners = ("board",)
+
+    @property
+    def places(self) -> tuple[str, ...]:  # noqa: D102
+        return numbered("seat", range(1, (self.players[1] or MAX_SEATS) + 1))
+
+    @property
+    def taken(self) -> tuple[str, ...]:  # noqa: D102
+        return numbered("seat", self.seated)
+
 
 class CircleDrawShown(CirclePokerShown, frozen=True, kw_only=True, tag="circle-draw"):
     """The state of a draw poker table."""
@@ -428,6 +475,8 @@ class CircleDrawShown(CirclePokerShown, frozen=True, kw_only=True, tag="circle-d
     """The seat that opened, or null."""
     discards: dict[str, Whole | None]
     """How many cards each seat has discarded."""
+
+    owners = ("discards",)
 
 
 class HousePokerBox(msgspec.Struct, frozen=True):
@@ -489,6 +538,12 @@ class HousePokerShown(Shown, frozen=True, kw_only=True, tag="house-poker"):
     """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
     """
 
+    owners = ("dealer",)
+
+    @property
+    def places(self) -> tuple[str, ...]:  # noqa: D102
+        return numbered("box", range(1, self.boxes + 1))
+
 
 class BankedShown(Shown, frozen=True, kw_only=True):
     """The state of every table whose boxes play against the house or the holder of the bank."""
@@ -503,6 +558,10 @@ class BankedShown(Shown, frozen=True, kw_only=True):
     """Rounds whose result a person may still give."""
     last_rounds: Whole | None
     """Valid rounds left before closing, where that was announced; else null."""
+
+    @property
+    def taken(self) -> tuple[str, ...]:  # noqa: D102
+        return numbered("box", self.boxes)
 
 
 class TrijokerShown(BankedShown, frozen=True, kw_only=True, tag="trijoker"):
@@ -520,6 +579,8 @@ class TrijokerShown(BankedShown, frozen=True, kw_only=True, tag="trijoker"):
     """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
     """
 
+    owners = ("common:1", "common:2", "common")
+
 
 class TexasHouseShown(BankedShown, frozen=True, kw_only=True, tag="texas-house"):
     """The state of a table of Texas hold'em against the house; ``phase``: ``closed``, ``waiting``,
@@ -535,6 +596,8 @@ class TexasHouseShown(BankedShown, frozen=True, kw_only=True, tag="texas-house")
     limits: tuple[Whole, ...]
     """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
     """
+
+    owners = ("dealer", "board")
 
 
 class PaiGowShown(BankedShown, frozen=True, kw_only=True, tag="pai-gow"):
@@ -554,6 +617,8 @@ class PaiGowShown(BankedShown, frozen=True, kw_only=True, tag="pai-gow"):
     """The cards that were left over were counted."""
     commission: Whole
     """The commission on a win, in thousandths."""
+
+    owners = ("dealer",)
 
 
 AnyShown = (

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from common.contract.messages.messages import catalogue
-from common.contract.shown import CirclePokerShown, Shown
+from common.contract.shown import CirclePokerShown, PaiGowShown, Shown
 
 
 def view_of(shown: Shown | None) -> str:
@@ -13,18 +11,8 @@ def view_of(shown: Shown | None) -> str:
     return "" if shown is None else str(shown.__struct_config__.tag)
 
 
-PLACE_FIELDS: Mapping[str, str] = {"seated": "seat", "seats": "seat", "boxes": "box"}
-"""Fields of views that list seats or boxes; in other views they are a number."""
-EXTRA_HANDS: Mapping[str, tuple[str, ...]] = {
-    "circle-poker": ("board",),
-    "circle-draw": ("discards",),
-    "texas-house": ("dealer", "board"),
-    "trijoker": ("common:1", "common:2", "common"),
-    "pai-gow": ("dealer",),
-}
-"""Further owners of cards by view, listed even without cards."""
-DEFAULT_SEATS = 10
-"""Number of seats of a circle if the decree names none."""
+LOW_HAND_SUFFIX = ".low"
+"""Suffix of a pai gow hand's name for its low cards."""
 
 
 def hands_of(shown: Shown | None) -> list[str]:
@@ -33,36 +21,21 @@ def hands_of(shown: Shown | None) -> list[str]:
     """
     if shown is None:
         return []
-    names = [*shown.hands, *shown.rows, *taken_places(shown)]
-    names += ["dealer"] if hasattr(shown, "dealer") else []
-    names += [*shown.boards] or EXTRA_HANDS.get(view_of(shown), ())
+    names = [*shown.hands, *shown.rows, *shown.taken, *(shown.boards or shown.owners)]
     if isinstance(shown, CirclePokerShown):
-        names += [f"seat:{number}" for number in range(1, (shown.players[1] or DEFAULT_SEATS) + 1)]
+        names += shown.places
     return list(dict.fromkeys(names))
-
-
-def taken_places(shown: Shown | None) -> list[str]:
-    """Return the boxes or seats that are taken."""
-    places: list[str] = []
-    for field, kind in PLACE_FIELDS.items():
-        numbers = getattr(shown, field, None)
-        places += [f"{kind}:{number}" for number in numbers] if isinstance(numbers, tuple) else []
-    return places
-
-
-LOW_HAND_SUFFIX = ".low"
-"""Suffix of a pai gow hand's name for its low cards."""
 
 
 def correctable_hands(shown: Shown | None) -> list[str]:
     """Return :func:`hands_of` with all boxes of a table whose round is over, and the low hand of
     each that has one.
     """
-    boxes = getattr(shown, "boxes", 0)
-    hands = hands_of(shown)
-    if isinstance(boxes, int):
-        hands = list(dict.fromkeys([*hands, *(f"box:{number}" for number in range(1, boxes + 1))]))
-    return [*hands, *(f"{hand}{LOW_HAND_SUFFIX}" for hand in hands if view_of(shown) == "pai-gow")]
+    if shown is None:
+        return []
+    hands = list(dict.fromkeys([*hands_of(shown), *shown.places]))
+    has_low = isinstance(shown, PaiGowShown)
+    return [*hands, *(f"{hand}{LOW_HAND_SUFFIX}" for hand in hands if has_low)]
 
 
 def hand_text(hand: str, language: str) -> str:

@@ -43,8 +43,8 @@ def table_tile(context: TableContext) -> TableTile:
         since=_phase_since(context.evidence.phase, shown),
         croupiers="" if state is None else ", ".join(state.staff.get(DEALING_DUTY, ())),
         pace=pace(_of_session(context)),
-        next_minimum=getattr(shown, "next_minimum", None),
-        rounds_until_minimum=getattr(shown, "rounds_at_this_minimum", None),
+        next_minimum=None if shown is None else shown.next_minimum,
+        rounds_until_minimum=None if shown is None else shown.rounds_at_this_minimum,
     )
 
 

@@ -17,7 +17,7 @@ from common.contract.times import format_utc
 from common.people.register import Person
 from subscribers.console.field_texts import fields_as_text
 from subscribers.console.forms import COMMAND_TYPES, PIN_COMMANDS, FormChoice, forms
-from subscribers.console.hands import correctable_hands, hand_text, hands_of, taken_places, view_of
+from subscribers.console.hands import correctable_hands, hand_text, hands_of, view_of
 from subscribers.console.outcomes import touch_outcome
 from subscribers.console.rights import (
     allowed_roles,
@@ -97,7 +97,7 @@ def console_view(context: TableContext) -> ConsoleView:
         seq=0 if state is None else state.seq,
         view="" if shown is None else str(shown.__struct_config__.tag),
         whos=tuple(Word(hand, hand_text(hand, language)) for hand in hands_of(shown)),
-        taken=tuple(int(hand.partition(":")[2]) for hand in taken_places(shown)),
+        taken=() if shown is None else tuple(int(place.partition(":")[2]) for place in shown.taken),
         parts=tuple(Word(hand, hand_text(hand, language)) for hand in correctable_hands(shown)),
         staff=()
         if state is None
