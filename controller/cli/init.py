@@ -133,9 +133,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--site", default="casino", metavar="ID", help="the site's id")
     parser.add_argument(
         "--decree",
-        default="BAL05",
         metavar="D",
-        help="the decree that applies there: BAL05, BAL09, ARA02, EUS96 or GAL07 (default: BAL05)",
+        help="the decree that applies there: BAL05 or BAL09 (Balearic Islands), ARA02 (Aragon), "
+        "EUS96 (Basque Country) or GAL07 (Galicia); required",
     )
     parser.add_argument(
         "--driver",
@@ -182,6 +182,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandLineError(f"{arguments.file} already exists; not overwritten")
     if arguments.driver not in DRIVERS:
         raise CommandLineError(unknown_word("driver", arguments.driver, sorted(DRIVERS)), 2)
+    if arguments.decree is None:
+        raise CommandLineError(f"which decree do the tables play under?\n{decree_choices()}", 2)
     device_driver = driver(arguments.driver)
     if device_driver.described is not None:
         raise CommandLineError(
@@ -218,6 +220,15 @@ def run(arguments: argparse.Namespace) -> int:
     if plan.standby:
         print("and the same file on the other machine: docs/technician/standby.md")
     return 0
+
+
+def decree_choices() -> str:
+    """List the options that choose a decree. None is a default: a wrong one would judge a whole
+    evening by the law of another region.
+    """
+    from controller.rulebooks.chapters import decrees, head
+
+    return "\n".join(f"  --decree {decree}  {head(decree).title}" for decree in decrees())
 
 
 class Plan(NamedTuple):

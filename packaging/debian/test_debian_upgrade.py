@@ -22,7 +22,7 @@ def debian_12() -> None:
     install("12")
     roots.inside(
         ROOT,
-        "novamas init /etc/novamas/novamas.toml --site casino-prueba --simulated"
+        "novamas init /etc/novamas/novamas.toml --site casino-prueba --decree ARA02 --simulated"
         " --broker mqtt://127.0.0.1:1883 && chgrp novamas /etc/novamas/novamas.toml"
         " && chmod 640 /etc/novamas/novamas.toml",
     )

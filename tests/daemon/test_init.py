@@ -16,6 +16,7 @@ import pytest
 
 from controller.cli import init, main
 from controller.configuration.file import load
+from controller.rulebooks.chapters import decrees
 from devices.drivers import DRIVERS, driver
 from devices.links.ports import Holder, SerialPort
 from devices.links.usb_devices import HidDevice
@@ -56,6 +57,9 @@ def plugged(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setattr(init, "is_listening", lambda _: False)
 
     return plug
+
+
+DECREE = ("--decree", "ARA02")
 
 
 def novamas(*words: str) -> list[str]:
@@ -106,7 +110,7 @@ def test_each_adapter_is_a_table(
 ) -> None:
     file = tmp_path / "novamas.toml"
     plugged([ADAPTER, SECOND, BUILT_IN_PORT, CARD], [READER])
-    assert main(["init", str(file)]) == 0
+    assert main(["init", str(file), *DECREE]) == 0
     assert capsys.readouterr().out.startswith(
         f"{file}: written, with 2 tables: each device that was found is taken for a cammegh-ss2\n"
     )
@@ -129,7 +133,7 @@ def test_a_file_is_never_overwritten(
     plugged([], [])
     file = tmp_path / "novamas.toml"
     file.write_text("of the site")
-    assert main(["init", str(file)]) == 1
+    assert main(["init", str(file), *DECREE]) == 1
     assert capsys.readouterr().err == f"novamas: {file} already exists; not overwritten\n"
     assert file.read_text() == "of the site"
 
@@ -162,18 +166,38 @@ def test_what_it_writes_is_sound_for_every_driver(
     [
         (["--driver", "camegh"], 2, "no driver 'camegh'; did you mean `cammegh-ss2`?"),
         (["--decree", "EUS69"], 2, "not written: site.decree: no decree 'EUS69'"),
-        (["--site", "Casino Mayor"], 2, "not written: site.id: expected 1 to 48 characters"),
+        (
+            ["--site", "Casino Mayor"],
+            2,
+            "not written: site.id: expected 1 to 48 characters",
+        ),
         (["--game", "boule"], 2, "the driver cammegh-ss2 is for"),
-        (["--driver", "profile"], 2, "write its table by hand: docs/technician/profiles.md"),
+        (
+            ["--driver", "profile"],
+            2,
+            "write its table by hand: docs/technician/profiles.md",
+        ),
         (["--driver", "barcode-hid"], 1, "no USB reader for barcode-hid is plugged in"),
-        (["--standby", NATS], 2, "--standby: give --broker too, one that both machines can reach"),
+        (
+            ["--standby", NATS],
+            2,
+            "--standby: give --broker too, one that both machines can reach",
+        ),
         (
             ["--standby", NATS, "--broker", "embedded://127.0.0.1:1883"],
             2,
             "the other one of the pair cannot reach it; give the address of a separate ",
         ),
         (
-            ["--standby", NATS, "--broker", "mqtt://broker:1883", "--driver", "barcode-hid"],
+            [
+                *DECREE,
+                "--standby",
+                NATS,
+                "--broker",
+                "mqtt://broker:1883",
+                "--driver",
+                "barcode-hid",
+            ],
             2,
             "--standby: a barcode-hid is plugged into one machine",
         ),
@@ -193,8 +217,19 @@ def test_a_write_error_is_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     plugged([], [])
-    assert main(["init", str(tmp_path / "novamas.toml"), *words]) == status
+    assert main(["init", str(tmp_path / "novamas.toml"), *DECREE, *words]) == status
     assert expected in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_decree_is_taken_for_granted(
+    tmp_path: Path, plugged: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugged([], [])
+    assert main(["init", str(tmp_path / "novamas.toml"), "--simulated"]) == 2
+    question, *choices = capsys.readouterr().err.splitlines()
+    assert question == "novamas: which decree do the tables play under?"
+    assert [line.split()[:2] for line in choices] == [["--decree", decree] for decree in decrees()]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -202,7 +237,7 @@ def test_a_pair_is_written_for_what_both_machines_reach(
     tmp_path: Path, plugged: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "novamas.toml"
-    words = ["init", str(file), "--broker", "mqtt://broker:1883"]
+    words = ["init", str(file), *DECREE, "--broker", "mqtt://broker:1883"]
     words += ["--standby", NATS, "--standby", "tls://nats-2:4222"]
     plugged([ADAPTER], [])
     assert main(words) == 2
@@ -229,7 +264,7 @@ def test_a_shoe_with_face_down_cards_needs_the_key_of_surveillance(
     tmp_path: Path, plugged: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     plugged([ADAPTER], [])
-    assert main(["init", str(tmp_path / "novamas.toml"), "--driver", "bee-tek"]) == 2
+    assert main(["init", str(tmp_path / "novamas.toml"), *DECREE, "--driver", "bee-tek"]) == 2
     assert "set surveillance.public_key (`novamas keygen` makes one)" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -254,7 +289,7 @@ def test_a_full_disk_is_named_and_leaves_no_empty_file(
 
     monkeypatch.setattr(Path, "open", opened)
     file = tmp_path / "first.toml"
-    assert main(["init", str(file)]) == 1
+    assert main(["init", str(file), *DECREE]) == 1
     output = capsys.readouterr().err
     assert f"{full}: {os.strerror(errno.ENOSPC)}" in output
     assert "standard output" not in output

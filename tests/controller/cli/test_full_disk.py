@@ -24,7 +24,7 @@ from tests.support.waiting import TIMEOUT_SECONDS
 
 CAPTURE = b"0123456789\r\n" * 2000
 COMMANDS = {
-    "init": ("init", "{disk}/first.toml", "--simulated"),
+    "init": ("init", "{disk}/first.toml", "--simulated", "--decree", "ARA02"),
     "import": ("import", "raw", "{given}/capture", "{disk}/x.rec", "--driver", "cammegh-ss2"),
     "rules": ("rules", "--pages", "{disk}"),
     "schemas": ("schemas", "{disk}"),
@@ -73,7 +73,7 @@ def given(tmp_path: Path) -> Path:
     (folder / "capture").write_bytes(CAPTURE)
     (folder / "passphrase").touch(0o600)
     (folder / "passphrase").write_text("correct horse battery staple")
-    assert main(["init", str(folder / "novamas.toml"), "--simulated"]) == 0
+    assert main(["init", str(folder / "novamas.toml"), "--simulated", "--decree", "ARA02"]) == 0
     return folder
 
 
