@@ -146,6 +146,25 @@ def test_the_clock(synchronised: bool | None, level: str) -> None:
     assert clock.assess(ClockReading(0.0, 0.0, 0.0, synchronised)).level == level
 
 
+@for_each(
+    ("zone", "level"),
+    [
+        (None, "ok"),
+        ("", "ok"),
+        ("Europe/Madrid", "ok"),
+        (":Europe/Madrid", "ok"),
+        ("CET-1CEST,M3.5.0,M10.5.0/3", "ok"),
+        ("<+01>-1", "ok"),
+        ("Nowhere/Foo", "warning"),
+        ("../../etc/passwd", "warning"),
+    ],
+)
+def test_a_time_zone_that_does_not_exist_is_named(zone: str | None, level: str) -> None:
+    finding = clock.assess_zone(zone)
+    assert finding.level == level
+    assert level == "ok" or repr(zone) in finding.what
+
+
 def test_keys_that_cannot_be_used(machine: Machine, tmp_path: Path) -> None:
     machine.configure("serial:///dev/null")
     key = tmp_path / "journal.sqlite3.key"
