@@ -31,7 +31,7 @@ def assess_zone(name: str | None) -> Finding:
             ZoneInfo(name.removeprefix(":"))
         except (ZoneInfoNotFoundError, ValueError, OSError):
             return Finding(
-                "warning", "time zone", f"local time is UTC, since no time zone is named {name!r} (TZ)",
+                "warning", "time zone", f"local time is UTC: TZ={name!r} names no time zone",
                 "correct TZ, as Europe/Madrid, or unset it to use the machine's zone; "
                 "`timedatectl list-timezones` lists the names, the package tzdata has them",
             )  # fmt: skip
