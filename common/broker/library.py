@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+import ssl
 import threading
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, Literal, TypeVar, cast
 
 import aiomqtt
@@ -42,9 +43,10 @@ MAX_CHECK_INTERVAL_SECONDS = 1.0
 
 class BufferedClient(paho.Client):
     """A client that handles all packets of one receive, instead of one per iteration of the event
-    loop.
+    loop. ``socket_lock`` is held during each use of the socket, if another thread writes to it too.
     """
 
+    socket_lock: AbstractContextManager[object] = nullcontext()
     _received: bytes = b""
     """Received bytes that were not yet read. The library reads a packet in three pieces, each of
     which would be a system call.
@@ -61,10 +63,19 @@ class BufferedClient(paho.Client):
     def _sock_recv(self, bufsize: int) -> bytes:
         if self._read >= len(self._received):
             wanted = min(max(bufsize, RECEIVE_BYTES), MAX_PACKET_BYTES)
-            self._received, self._read = super()._sock_recv(wanted), 0
+            with self.socket_lock:  # TLS reads and writes with the same state
+                self._received, self._read = super()._sock_recv(wanted), 0
         data = self._received[self._read : self._read + bufsize]
         self._read += len(data)
         return data
+
+    def _packet_write(self) -> MQTTErrorCode:
+        with self.socket_lock:  # the library takes a packet from its queue while it is written
+            return super()._packet_write()
+
+    def _sock_close(self) -> None:
+        with self.socket_lock:  # its descriptor may be another file's after that
+            super()._sock_close()
 
 
 class BoundedClient(BufferedClient):
@@ -106,11 +117,31 @@ class PublishingClient(BoundedClient):
         the library's queue. Raises ``OSError`` if the connection is lost.
         """
         sent = 0
-        if not self.want_write():
-            with suppress(BlockingIOError):
-                sent = self._sock_send(packets)
-            if sent == len(packets):
-                return True
+        with self.socket_lock:
+            if not self.want_write():
+                with suppress(BlockingIOError):
+                    sent = self._sock_send(packets)
+            return self._queue_rest(packets, sent)
+
+    def send_first(self, packets: bytes) -> bool | None:
+        """Do the same as :meth:`send`, in any thread. Return None, and send nothing, if other
+        packets are waiting. After False, the event loop must call ``loop_write``.
+        """
+        sent = 0
+        with self.socket_lock:
+            open_socket = self.socket()
+            if open_socket is None or self.want_write():
+                return None
+            self.before_write()
+            # not as the library does, which would have the socket watched from this thread
+            with suppress(BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                sent = open_socket.send(packets)
+            return self._queue_rest(packets, sent)
+
+    def _queue_rest(self, packets: bytes, sent: int) -> bool:
+        """Queue what was not sent. Return True if that is nothing."""
+        if sent == len(packets):
+            return True
         self._out_packet.append(
             {
                 "command": _PUBLISH,
@@ -195,7 +226,8 @@ class LibraryClient(aiomqtt.Client):
             self.loop.remove_writer(open_socket)
             # when it is garbage collected, paho would unregister the closed socket again
             self.paho_client.on_socket_unregister_write = None
-            open_socket.close()
+            with self.paho_client.socket_lock:
+                open_socket.close()
         if not self._disconnected.done():
             self._disconnected.set_result(None)
 

@@ -69,7 +69,8 @@ class Journal:
     unpublished entries that could not be read from that file.
 
     ``failed``: why commits fail at present, or None; ``on_change`` is called with each change.
-    ``on_commit`` is called when there are new entries to publish. ``waiting``: inputs that are not
+    ``on_commit`` is called when there are new entries to publish, and ``on_stored`` with them
+    directly after their commit, in the thread of the writer. ``waiting``: inputs that are not
     committed yet. ``id``: the id of the file; ``restored``: the backup that it continues;
     ``hand_over``: the daemon of the pair that had the tables before. ``run`` starts the writer;
     ``open_store`` opens what it writes to.
@@ -89,6 +90,7 @@ class Journal:
         self.waiting = 0
         self.hand_over: HandOver | None = None
         self.on_commit: Callable[[], None] = lambda: None
+        self.on_stored: Callable[[Sequence[Entry]], None] = lambda _: None
         self.on_aside = on_aside
         self._capacity = capacity
         self.on_change = on_change
@@ -119,7 +121,12 @@ class Journal:
         self._to_publish = EntriesToPublish(self._head.position, store.unpublished.entries)
         self._writer = JournalWriter(
             store,
-            WriterCallbacks(self._complete, self._on_failure, self._switch_file),
+            WriterCallbacks(
+                complete=self._complete,
+                failure=self._on_failure,
+                replaced=self._switch_file,
+                stored=lambda entries: self.on_stored(entries),
+            ),
             self._call_in_loop,
         )
         self.commits: Histogram = self._writer.commits

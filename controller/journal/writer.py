@@ -87,12 +87,14 @@ class FailedCommit(msgspec.Struct, frozen=True):
 class WriterCallbacks(msgspec.Struct, frozen=True):
     """The reports of the writer: ``complete`` the outcomes of batches with the number of their
     inputs, the end of the chain and the entries to publish; ``failure`` why commits fail, or None;
-    ``replaced`` that another file continues the journal.
+    ``replaced`` that another file continues the journal. ``stored`` gets the entries to publish
+    before all others, in the thread of the writer, unless another file has just begun.
     """
 
     complete: Callable[[list[Outcome], int, ChainHead | None, Sequence[Entry]], None]
     failure: Callable[[str | None], None]
     replaced: Callable[[Replacement], None]
+    stored: Callable[[Sequence[Entry]], None]
 
 
 class JournalWriter:
@@ -247,6 +249,8 @@ class JournalWriter:
         if self._store.replacement is not None:
             new, self._store.replacement = self._store.replacement, None
             self._call_in_loop(self._callbacks.replaced, new)
+        elif published:
+            self._callbacks.stored(published)
         if records or any(batch.stored for batch in batches):
             last_records = accumulate(len(batch.records) for batch in batches)
             outcomes: list[Outcome] = [

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from threading import RLock
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -109,6 +110,7 @@ class PublisherConnection(BrokerClient):
         self._publishing.thrown_away = on_discard
         self._publishing.acknowledge = self._puback
         self._publishing.before_write = before_write
+        self._publishing.socket_lock = RLock()
 
     @property
     def largest(self) -> int | None:
@@ -181,6 +183,32 @@ class PublisherConnection(BrokerClient):
     def send_unacknowledged(self, message: OutgoingMessage) -> None:
         """Send a message with QoS 0 now: it may be lost, and nothing reports it."""
         self._send(publish_packet(message, None, v5=self.v5))
+
+    def reserve(self, count: int) -> bool:
+        """Keep room for so many messages of :meth:`send_directly`; see :class:`PublishWindow`."""
+        return self._outgoing.reserve(count)
+
+    def send_directly(self, messages: Sequence[OutgoingMessage]) -> Collection[int]:
+        """Write messages to the socket from another thread, unless other packets wait for it.
+        Return their packet identifiers, which :meth:`adopt` takes in the event loop; none if they
+        were not sent.
+        """
+        packets = self._outgoing.direct_packets(messages)
+        sent: bool | None = None
+        try:
+            sent = self._publishing.send_first(b"".join(packets.values())) if packets else None
+        except OSError as error:  # as in :meth:`write`
+            self.loop.call_soon_threadsafe(self.fail, error)
+        if sent is None:
+            self._outgoing.unsent(packets)
+            return ()
+        if not sent:
+            self.loop.call_soon_threadsafe(self.write)
+        return packets
+
+    def adopt(self, packet_id: int, acknowledged: Acknowledged) -> None:
+        """Take over a message that was sent directly. ``acknowledged``: see :meth:`post`."""
+        self._outgoing.adopt(packet_id, acknowledged)
 
     def acknowledgement_time_left(self) -> float | None:
         """Return the seconds left for the broker to acknowledge the oldest message; None if none is

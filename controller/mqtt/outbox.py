@@ -1,8 +1,8 @@
 """The journal's events on their way to the broker: in order, and none is left behind.
 
-An event is sent in the same turn of the event loop in which its commit is reported. The cursor
-moves only past events that the broker has acknowledged. Others are sent again, and consumers drop
-duplicates by (table, boot, seq).
+An event is sent by the thread that has committed it, or, in special cases, in the same turn of the
+event loop in which its commit is reported. The cursor moves only past events that the broker has
+acknowledged. Others are sent again, and consumers drop duplicates by (table, boot, seq).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from common.log import structlog
 from controller.journal.journal import PUBLISHER_CURSOR, Journal
 from controller.journal.mono import age_ns
 from controller.mqtt.connection import PublisherConnection
+from controller.mqtt.direct_events import DirectEvents
 from controller.mqtt.outgoing import OutgoingMessage
 from controller.mqtt.posting import MessagePoster
 from controller.mqtt.tables_api import TablesApi
@@ -90,6 +91,8 @@ class EventOutbox:
         """The position up to which only events of these topics are sent."""
         self._last_health = OutboxHealth(depth=0, oldest=None)
         """What was reported last, for while the journal cannot be read."""
+        self.direct = DirectEvents(self._direct_message)
+        """What the journal's writer sends."""
         self._log = structlog.get_logger().bind(broker=url)
 
     def health(self) -> OutboxHealth:
@@ -121,6 +124,7 @@ class EventOutbox:
 
     def note_tables(self, *, gained: Iterable[str] = (), lost: Iterable[str] = ()) -> None:
         """Note the tables whose events another daemon publishes no longer, or from now on."""
+        self.direct.close()
         for table in lost:
             self._lost[table] = self._journal.head()
         for table in gained:
@@ -128,6 +132,7 @@ class EventOutbox:
 
     def begin(self, backlog: int) -> None:
         """Begin after the cursor. Events up to position ``backlog`` are marked historical."""
+        self.direct.forget()
         self._historical = backlog
         self._sent = self._acknowledged = self.position
         self.unreadable = False
@@ -140,6 +145,8 @@ class EventOutbox:
         connection = self._poster.connection
         if connection is None:
             return
+        self.direct.close()
+        is_all_sent = False
         try:
             limit = min(MAX_UNACKNOWLEDGED_EVENTS, connection.window)
             while (room := limit - len(self._unacknowledged)) > 0 and (
@@ -149,6 +156,7 @@ class EventOutbox:
                     self._send_event(connection, event)
                 self._sent = events[-1].position
                 self.advance()
+            is_all_sent = room > 0
             self.unreadable = False
         except JournalUnusableError as error:
             # the journal checks the file for damage, and replaces it if necessary
@@ -157,28 +165,47 @@ class EventOutbox:
                 self._log.error("events cannot be read", reason=str(error), position=self.position)
                 self._wake()
         connection.flush()
+        if is_all_sent:
+            self.direct.open(connection, self._sent)
+
+    def end(self) -> None:
+        """Send nothing more on the present connection."""
+        self.direct.forget()
 
     def _send_event(self, connection: PublisherConnection, event: Entry) -> None:
         sent = _SentEvent(event.position, event.mono_ns)
         if not self._unacknowledged:
             self._last_acknowledged = clock.monotonic()
         self._unacknowledged.append(sent)
-        if self._is_elsewhere(event):
+        packet_id = self.direct.take(event.position)
+        if packet_id is None and self._is_elsewhere(event):
             sent.acknowledged = True
             return
         message = self._message(event, historical=event.position <= self._historical)
         delivery = self._poster.delivery
         past = event.position <= self._resent_through and message.topic not in self._resuming
-        if past or delivery.withholds(message.topic):
+        if packet_id is None and (past or delivery.withholds(message.topic)):
             if not past:
                 delivery.withhold(message.topic, event.position)
             sent.acknowledged = True
             return
         on_acknowledged = partial(self._note_event, message, sent)
-        self._poster.post(connection, message, on_acknowledged, event.position)
+        self._poster.post(connection, message, on_acknowledged, event.position, packet_id)
+
+    def _direct_message(self, event: Entry) -> OutgoingMessage | None:
+        """Return the message of an event that was just committed; None if it is a special case.
+        Called in the thread of the journal's writer.
+        """
+        if event.kind != "event" or self._is_elsewhere(event):
+            return None
+        if event.position <= max(self._historical, self._resent_through):
+            return None
+        message = self._message(event, historical=False)
+        return None if self._poster.delivery.withholds(message.topic) else message
 
     def resume(self, topic: str, first: int) -> None:
         """Send the events of a topic from the position ``first`` again: the broker delivers it."""
+        self.direct.close()
         if self._sent >= self._resent_through:
             self._resuming.clear()
         self._resent_through = max(self._resent_through, self._sent)

@@ -8,7 +8,7 @@ those of MQTT 5.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -17,8 +17,10 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from common import clock
 
-FIRST_ID, LAST_ID = 0x8000, 0xFFFF
-"""Packet identifiers used here. paho numbers its own packets (SUBSCRIBE) upwards from 1."""
+FIRST_ID, LAST_ID = 0x8000, 0xBFFF
+"""Packet identifiers of queued messages; paho numbers its own packets (SUBSCRIBE) from 1."""
+FIRST_DIRECT_ID, LAST_DIRECT_ID = 0xC000, 0xFFFF
+"""Packet identifiers of messages that are sent directly."""
 MAX_PACKET_BYTES = 268_435_455
 """The largest length that a packet can express (1.5.5)."""
 _PUBLISH_QOS0, _PUBLISH_QOS1 = 0x30, 0x32
@@ -47,6 +49,9 @@ class PublishWindow:
     """The publications of one connection. ``write`` writes bytes to the socket.
 
     At most ``limit`` packets are unacknowledged; further messages wait, in order.
+
+    Another thread may send messages directly, as many as there is room :meth:`reserved` for. All
+    other methods are those of the event loop.
     """
 
     def __init__(self, write: Callable[[bytes], None]) -> None:
@@ -59,11 +64,17 @@ class PublishWindow:
         self._waiting: deque[tuple[OutgoingMessage, Acknowledged]] = deque()
         self._in_flight: dict[int, tuple[Acknowledged, float]] = {}
         """By packet identifier, in the order sent: the callback, and the monotonic time sent."""
+        self._direct_id = FIRST_DIRECT_ID - 1
+        self._direct: dict[int, int | None] = {}
+        """By packet identifier of messages that were sent directly and not adopted yet: the reason
+        code of their acknowledgement.
+        """
+        self._reserved = 0
 
     @property
     def pending(self) -> int:
         """Messages posted and not yet acknowledged."""
-        return len(self._waiting) + len(self._in_flight)
+        return len(self._waiting) + len(self._in_flight) + len(self._direct)
 
     @property
     def oldest(self) -> float | None:
@@ -81,7 +92,8 @@ class PublishWindow:
 
     def flush(self) -> None:
         """Write queued messages, as far as the window has room."""
-        room = min(self.limit - len(self._in_flight), len(self._waiting))
+        taken = len(self._in_flight) + max(self._reserved, len(self._direct))
+        room = min(self.limit - taken, len(self._waiting))
         if room <= 0:
             return
         now = clock.monotonic()
@@ -96,13 +108,51 @@ class PublishWindow:
     def acknowledge(self, packet_id: int, reason: int) -> None:
         """Handle a PUBACK. "No matching subscribers" counts as success (3.4.2.1)."""
         acknowledged, _ = self._in_flight.pop(packet_id, (None, 0.0))
-        if acknowledged is not None:
+        if packet_id in self._direct:
+            self._direct[packet_id] = reason
+        elif acknowledged is not None:
             acknowledged(_reason_name(reason) if reason >= _FAILURE else None)
 
     def forget(self) -> None:
         """Drop all pending messages without calling back: the connection is lost."""
         self._waiting.clear()
         self._in_flight.clear()
+        self._direct.clear()
+
+    def reserve(self, count: int) -> bool:
+        """Keep room for so many messages that another thread sends directly. Return False, and
+        reserve none, unless that leaves as much for others and nothing is waiting.
+        """
+        room = self.limit - len(self._in_flight) - len(self._direct)
+        fits = count == 0 or (not self._waiting and count <= room and 2 * count <= self.limit)
+        self._reserved = count if fits else 0
+        return fits
+
+    def direct_packets(self, messages: Sequence[OutgoingMessage]) -> dict[int, bytes]:
+        """Return packets to send directly, by their identifiers; none if one of the messages cannot
+        be sent. Each must be adopted, or dropped with :meth:`unsent`. May be called by another
+        thread.
+        """
+        if any(self._mistake(message) is not None for message in messages):
+            return {}
+        packets = {}
+        for message in messages:
+            packet_id = self._direct_id + 1 if self._direct_id < LAST_DIRECT_ID else FIRST_DIRECT_ID
+            self._direct_id = packet_id
+            self._direct[packet_id] = None  # its acknowledgement may come before it is adopted
+            packets[packet_id] = publish_packet(message, packet_id, v5=self.v5)
+        return packets
+
+    def unsent(self, packet_ids: Iterable[int]) -> None:
+        """Drop packets that could not be sent directly. May be called by another thread."""
+        for packet_id in packet_ids:
+            self._direct.pop(packet_id, None)
+
+    def adopt(self, packet_id: int, acknowledged: Acknowledged) -> None:
+        """Wait for the acknowledgement of a message that was sent directly, unless it has come."""
+        self._in_flight[packet_id] = acknowledged, clock.monotonic()
+        if (reason := self._direct.pop(packet_id, None)) is not None:
+            self.acknowledge(packet_id, reason)
 
     def _mistake(self, message: OutgoingMessage) -> str | None:
         try:

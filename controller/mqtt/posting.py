@@ -47,12 +47,18 @@ class MessagePoster:
         message: OutgoingMessage,
         then: Acknowledged,
         position: int = 0,
+        packet_id: int | None = None,
     ) -> None:
         """Post a message, and track its delivery. ``then`` is called with the acknowledgement;
-        ``position``: that of an event in the journal.
+        ``position``: that of an event in the journal; ``packet_id``: the message was already sent
+        with this identifier.
         """
         sent = self.delivery.track(message, position)
-        connection.post(message, partial(self._on_acknowledged, sent, then))
+        acknowledged = partial(self._on_acknowledged, sent, then)
+        if packet_id is None:
+            connection.post(message, acknowledged)
+        else:
+            connection.adopt(packet_id, acknowledged)
 
     def send_now(self, messages: list[OutgoingMessage]) -> None:
         """Send messages now; without a connection they are dropped."""

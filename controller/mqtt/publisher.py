@@ -1,8 +1,8 @@
 """The publisher: sends the journal's events to the broker in order, and receives commands.
 
 On each connection it subscribes, refreshes every retained topic, publishes ``online``, and then the
-events after the cursor. From then on, an event is sent in the same turn of the event loop in which
-its commit is reported, and the retained topics follow it.
+events after the cursor. From then on, an event is sent as soon as it is committed, and the retained
+topics follow it.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Publisher:
             api=api, health=health, own_topics=own_topics, wake=wake, url=url
         )
         self._log = structlog.get_logger().bind(broker=url)
-        journal.on_commit = outbox.send
+        journal.on_stored, journal.on_commit = outbox.direct.send, outbox.send
 
     @property
     def position(self) -> int:
@@ -456,6 +456,7 @@ class Publisher:
                 await self._wait(connection)
         finally:
             self._poster.connection = self._second_daemon.connection = None
+            self.outbox.end()
         left = self._api.claims.messages(left=True)
         await self._poster.deliver(connection, [*left, self._api.status(online=False)])
 

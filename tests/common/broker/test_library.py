@@ -36,6 +36,8 @@ METHODS = {
         ["self", "buf"],
         "the daemon does not stop before a write after its lease ended",
     ),
+    "_packet_write": (["self"], "two threads may write into each other's packets"),
+    "_sock_close": (["self"], "a thread may write to a descriptor that is another file's by then"),
     "_handle_publish": (["self"], "a message that paho cannot parse ends the connection"),
     "_handle_pubackcomp": (["self", "cmd"], "the journal is not told what the broker acknowledged"),
     "_send_puback": (["self", "mid"], "a message that paho cannot parse comes again for ever"),
@@ -64,6 +66,8 @@ def test_paho_has_the_method(name: str) -> None:
     [
         ("_packet_read", "_sock_recv"),
         ("_packet_write", "_sock_send"),
+        ("loop_write", "_packet_write"),
+        ("loop_misc", "_sock_close"),
         ("_packet_handle", "_handle_publish"),
         ("_packet_handle", "_handle_pubackcomp"),
     ],
@@ -96,6 +100,76 @@ def test_paho_queues_packets_as_this_program_does(monkeypatch: pytest.MonkeyPatc
     client._packet_queue(0x30, b"packet", 0, 1)
     theirs = queue.pop()
     assert ours == theirs, "paho.Client._out_packet: paho's own packets have another form"
+
+
+class FullSocket:
+    """It takes so many bytes, and then blocks."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.taken = b""
+
+    def send(self, data: bytes) -> int:
+        if not (part := data[: self.room]):
+            raise BlockingIOError
+        self.room -= len(part)
+        self.taken += part
+        return len(part)
+
+
+@pytest.mark.parametrize(("room", "all_sent"), [(6, True), (4, False), (0, False)])
+def test_packets_go_first_or_not_at_all(
+    room: int, all_sent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = library.PublishingClient(CallbackAPIVersion.VERSION2)
+    full = FullSocket(room)
+    monkeypatch.setattr(client, "socket", lambda: full)
+    assert client.send_first(b"packet") is all_sent
+    assert full.taken == b"packet"[:room]
+    assert client.want_write() is not all_sent
+    full.room = 6
+    if not all_sent:
+        assert client.send_first(b"other") is None, "it would come before the rest of the packet"
+        assert full.taken == b"packet"[:room]
+
+
+def test_nothing_is_sent_first_on_a_closed_socket() -> None:
+    assert library.PublishingClient(CallbackAPIVersion.VERSION2).send_first(b"packet") is None
+
+
+def test_each_use_of_the_socket_holds_its_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = library.PublishingClient(CallbackAPIVersion.VERSION2)
+    held = 0
+
+    class Lock:
+        def __enter__(self) -> None:
+            nonlocal held
+            held += 1
+
+        def __exit__(self, *_: object) -> None:
+            nonlocal held
+            held -= 1
+
+    used: list[str] = []
+
+    def use(name: str, result: object) -> None:
+        def used_socket(*_: object) -> object:
+            assert held, name
+            used.append(name)
+            return result
+
+        monkeypatch.setattr(paho.Client, name, used_socket)
+
+    client.socket_lock = Lock()
+    use("_sock_recv", b"x")
+    use("_sock_send", 6)
+    use("_sock_close", None)
+    use("_packet_write", 0)
+    client._sock_recv(1)
+    client.send(b"packet")
+    client._sock_close()
+    client._packet_write()
+    assert used == ["_sock_recv", "_sock_send", "_sock_close", "_packet_write"]
 
 
 async def test_aiomqtt_has_what_is_read_and_set_here() -> None:

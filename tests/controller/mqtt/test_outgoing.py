@@ -13,7 +13,9 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
 from controller.mqtt.outgoing import (
+    FIRST_DIRECT_ID,
     FIRST_ID,
+    LAST_DIRECT_ID,
     LAST_ID,
     OutgoingMessage,
     PublishWindow,
@@ -153,3 +155,62 @@ def test_any_reason_of_a_broker_is_a_refusal_in_words(reason: int, name: str | N
     window.flush()
     window.acknowledge(FIRST_ID, reason)
     assert answers == [name]
+
+
+def test_an_acknowledgement_may_come_before_the_message_is_adopted() -> None:
+    window = PublishWindow(lambda _: None)
+    window.limit = 8
+    heard: list[tuple[str, str | None]] = []
+    first, second = window.direct_packets([OutgoingMessage("a", b"1"), OutgoingMessage("b", b"2")])
+    window.acknowledge(first, 0x87)
+    assert (heard, window.pending) == ([], 2)
+    window.adopt(first, note(heard, "a"))
+    window.adopt(second, note(heard, "b"))
+    assert heard == [("a", "Not authorized")]
+    window.acknowledge(second, 0)
+    assert (heard[1:], window.pending) == ([("b", None)], 0)
+
+
+def test_direct_messages_and_others_together_keep_the_brokers_receive_maximum() -> None:
+    written: list[bytes] = []
+    window = PublishWindow(written.append)
+    window.limit = 8
+    assert window.reserve(4)
+    for _ in range(8):
+        window.post(OutgoingMessage("t", b"{}"), lambda _: None)
+    window.flush()
+    assert written[0].count(b"{}") == 4
+    for packet_id in window.direct_packets([OutgoingMessage("t", b"{}")] * 4):
+        window.adopt(packet_id, lambda _: None)
+    window.flush()
+    assert len(written) == 1
+    assert not window.reserve(4)
+    window.acknowledge(FIRST_ID, 0)
+    window.flush()
+    assert written[1].count(b"{}") == 1
+
+
+def test_no_room_is_reserved_if_that_leaves_too_little_for_others() -> None:
+    window = PublishWindow(lambda _: None)
+    window.limit = 7
+    assert not window.reserve(4)
+    window.limit = 8
+    assert window.reserve(4)
+    window.post(OutgoingMessage("t", b""), lambda _: None)
+    assert not window.reserve(4), "a message waits, which is before any other"
+
+
+def test_direct_messages_that_cannot_be_sent_leave_nothing_behind() -> None:
+    window = PublishWindow(lambda _: None)
+    assert window.direct_packets([OutgoingMessage("t", b""), OutgoingMessage("a/+", b"")]) == {}
+    window.unsent(window.direct_packets([OutgoingMessage("t", b"")]))
+    assert window.pending == 0
+
+
+def test_direct_packet_identifiers_wrap_around_and_are_none_of_the_others() -> None:
+    window = PublishWindow(lambda _: None)
+    used = set[int]()
+    for _ in range(LAST_DIRECT_ID - FIRST_DIRECT_ID + 2):
+        used |= window.direct_packets([OutgoingMessage("t", b"")]).keys()
+    assert (min(used), max(used)) == (FIRST_DIRECT_ID, LAST_DIRECT_ID)
+    assert LAST_ID < FIRST_DIRECT_ID

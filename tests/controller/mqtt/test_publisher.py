@@ -86,6 +86,9 @@ class Slow:
         self.topics.append(message.topic)
         self.waiting.append(acknowledged)
 
+    def reserve(self, count: int) -> bool:
+        return count == 0
+
     def flush(self) -> None:
         asyncio.get_running_loop().call_soon(self._acknowledge)
 
