@@ -10,10 +10,8 @@ writes again (``recovery.py``).
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,39 +23,17 @@ from common.contract.node import NodeStatus
 from common.contract.topics import Topics
 from common.metrics.endpoint import HttpResponse, serve
 from common.metrics.text import TEXT_CONTENT_TYPE, exposition
-from common.people.seen import SeenCommands
-from subscribers.carrousel.alerting import AlertReporter
-from subscribers.carrousel.announcer import Announcer
-from subscribers.carrousel.fact_applier import FactApplier
-from subscribers.carrousel.fact_queue import FactQueue
-from subscribers.carrousel.ledger_check import LedgerCheck
+from subscribers.carrousel import wiring
 from subscribers.carrousel.ledger_proof import LedgerProof
-from subscribers.carrousel.ledger_writer import LedgerWriter
-from subscribers.carrousel.linked_tables import LinkedTables
-from subscribers.carrousel.metrics import FAMILIES, ControllerHealth, JackpotCounts, metric_values
-from subscribers.carrousel.order_desk import OrderDesk
-from subscribers.carrousel.orders import OrderPeople, Orders
+from subscribers.carrousel.metrics import FAMILIES, ControllerHealth, metric_values
 from subscribers.carrousel.periodic import PeriodicWork
-from subscribers.carrousel.recalls import TableRecalls
-from subscribers.carrousel.recovery import LedgerRecovery
-from subscribers.carrousel.routing import MessageRouter
-from subscribers.carrousel.runtime import JackpotRuntime
 from subscribers.carrousel.self_check import check_program
 from subscribers.carrousel.settings import CarrouselSettings
-from subscribers.carrousel.startup import Startup
-from subscribers.carrousel.statement_of_state import ControllerRun
-from subscribers.carrousel.status import ControllerStatus
 from subscribers.carrousel.store import LedgerStore
-from subscribers.carrousel.table_check import TableCheck
-from subscribers.carrousel.table_feed import Routes, TableFeed
-from subscribers.carrousel.unlinked_tables import UnlinkedTables
 from subscribers.essential import essential
-from subscribers.feed.connection import ServiceConnection
-from subscribers.feed.recall_key import RecallKey
 
 FLUSH_TIMEOUT_SECONDS = 3.0
 """Maximum time to publish the last statements."""
-_CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class JackpotController:
@@ -75,144 +51,40 @@ class JackpotController:
     ) -> None:
         self._settings = settings
         boot = randomness.token_hex(4)
-        self.status = status = ControllerStatus()
-        self._tables = tables = LinkedTables(status=status, clock_bound=settings.clock_bound)
-        people = OrderPeople(
-            settings.people_file, settings.people_key, settings.site, Path(settings.ledger)
-        )
-        key = _recall_key(settings)
-        seen_orders = SeenCommands()
-        self.jackpots = jackpots = _jackpots(settings, status, tables, people, seen_orders)
-        client = _client_id(settings)
-        roots = {
-            simulated: Topics(settings.site, simulated).root
-            for simulated in sorted({jackpot.simulated for jackpot in settings.jackpots})
-        }
-        own_topics = Topics(settings.site, all(jackpot.simulated for jackpot in settings.jackpots))
+        topics = Topics(settings.site, all(jackpot.simulated for jackpot in settings.jackpots))
+        self._status_topic = topics.node(settings.node, "status")
         self._online, self._offline = (
             msgspec.json.encode(NodeStatus(word, boot)) for word in ("online", "offline")
         )
-        self._status_topic = own_topics.node(settings.node, "status")
-        self._connection = connection = ServiceConnection(
-            settings.broker,
-            _subscriptions(roots.values(), jackpots.values()),
-            (self._status_topic, self._offline),
-            lambda topic, body, retained: self._router.on_message(topic, body, retained),
-            self._on_link,
+        shared = wiring.shared_parts(
+            settings,
+            boot=boot,
+            will=(self._status_topic, self._offline),
+            on_message=lambda topic, body, retained: self._router.on_message(topic, body, retained),
+            on_link=self._on_link,
         )
-        self._counts = counts = JackpotCounts()
-        alerts = AlertReporter(jackpots=jackpots, counts=counts)
-        recalls = TableRecalls(
-            connection=connection, tables=tables, people=people, key=key, client=client
-        )
-        queue = FactQueue(status=status)
-        applier = FactApplier(
-            status=status, jackpots=jackpots, tables=tables, alerts=alerts, counts=counts
-        )
-        check = LedgerCheck(status=status)
-        self.announcer = announcer = Announcer(
-            run=ControllerRun(site=settings.site, boot=boot, keepalive=settings.keepalive),
-            status=status,
-            jackpots=jackpots,
-            alerts=alerts,
-            connection=connection,
-        )
-        self._proof = proof = LedgerProof(
-            status=status,
-            connection=connection,
-            topic=own_topics.node(settings.node, "checkpoint"),
+        self.status, self.jackpots = shared.status, shared.jackpots
+        self._tables, self._counts = shared.tables, shared.counts
+        self._connection = shared.connection
+        self.announcer = wiring.announcer(shared)
+        self._proof = LedgerProof(
+            status=shared.status,
+            connection=shared.connection,
+            topic=topics.node(settings.node, "checkpoint"),
             boot=boot,
         )
-        self._writer = LedgerWriter(
-            status=status,
-            queue=queue,
-            applier=applier,
-            check=TableCheck(
-                status=status,
-                jackpots=jackpots,
-                tables=tables,
-                applier=applier,
-                alerts=alerts,
-                clock_bound=settings.clock_bound,
-            ),
-            tables=tables,
-            recalls=recalls,
-            alerts=alerts,
-            announcer=announcer,
-            proof=proof,
-            recovery=LedgerRecovery(
-                status=status,
-                jackpots=jackpots,
-                tables=tables,
-                recalls=recalls,
-                applier=applier,
-                alerts=alerts,
-                check=check,
-            ),
-        )
-        routes: Routes = {}
-        self._startup = Startup(
-            settings=settings,
-            boot=boot,
-            status=status,
-            jackpots=jackpots,
-            tables=tables,
-            feed=TableFeed(
-                status=status,
-                tables=tables,
-                recalls=recalls,
-                queue=queue,
-                alerts=alerts,
-                connection=connection,
-                routes=routes,
-                roots=roots.values(),
-                client=client,
-                clock_bound=settings.clock_bound,
-            ),
-            applier=applier,
-            alerts=alerts,
-            seen_orders=seen_orders,
-            check=check,
-            open_ledger=open_ledger,
-            check_program=check_program,
-        )
-        self._desks = desks = {
-            name: OrderDesk(
-                jackpot=jackpot,
-                status=status,
-                tables=tables,
-                queue=queue,
-                alerts=alerts,
-                counts=counts,
-                connection=connection,
-            )
-            for name, jackpot in jackpots.items()
-        }
-        self._router = MessageRouter(
-            routes=routes,
-            roots=roots,
-            status=status,
-            jackpots=jackpots,
-            desks=desks,
-            tables=tables,
-            unlinked=UnlinkedTables(
-                site=settings.site,
-                status=status,
-                jackpots=jackpots,
-                alerts=alerts,
-                connection=connection,
-                routes=routes,
-            ),
-            announcer=announcer,
-        )
+        self._writer = wiring.ledger_writer(shared, self.announcer, self._proof)
+        self._startup = wiring.startup(shared, open_ledger, check_program)
+        self._desks = wiring.order_desks(shared)
+        self._router = wiring.message_router(shared, self._desks, self.announcer)
         self._periodic = PeriodicWork(
-            status=status,
-            jackpots=jackpots,
-            desks=desks,
-            people=people,
-            recalls=recalls,
-            announcer=announcer,
-            proof=proof,
+            status=shared.status,
+            jackpots=shared.jackpots,
+            desks=self._desks,
+            people=shared.people,
+            recalls=shared.recalls,
+            announcer=self.announcer,
+            proof=self._proof,
         )
 
     async def run(self, ending: asyncio.Event) -> None:
@@ -286,46 +158,3 @@ class JackpotController:
             self._connection.retain(self._status_topic, self._online)
             self._proof.checkpoint_at = 0.0
         self.status.check_tables_soon()
-
-
-def _jackpots(
-    settings: CarrouselSettings,
-    status: ControllerStatus,
-    tables: LinkedTables,
-    people: OrderPeople,
-    seen_orders: SeenCommands,
-) -> dict[str, JackpotRuntime]:
-    """Return the jackpots by their ids."""
-    jackpots = {}
-    for jackpot in settings.jackpots:
-        name, topics = jackpot.terms.jackpot, Topics(settings.site, jackpot.simulated)
-        orders = Orders(
-            jackpot=name,
-            audience=f"{topics.root}/jackpot/{name}",
-            tables=partial(tables.names_of, name),
-            state=partial(status.state_of, name),
-            people=people,
-            seen=seen_orders,
-        )
-        jackpots[name] = JackpotRuntime(settings=jackpot, topics=topics, orders=orders)
-    return jackpots
-
-
-def _recall_key(settings: CarrouselSettings) -> RecallKey | None:
-    """Return the key that signs recalls; None if they are not signed."""
-    if settings.recall_key is None or settings.recall_passphrase is None:
-        return None
-    return RecallKey(Path(settings.recall_key), Path(settings.recall_passphrase))
-
-
-def _client_id(settings: CarrouselSettings) -> str:
-    """Return the client id of recalls: the user name at the broker if it can be one."""
-    user = settings.broker.username or ""
-    return user if _CLIENT.fullmatch(user) else f"carrousel-{randomness.token_urlsafe(9)}"
-
-
-def _subscriptions(roots: Iterable[str], jackpots: Iterable[JackpotRuntime]) -> list[str]:
-    """Return the topics of all nodes and of the jackpots."""
-    nodes = [f"{root}/node/+/{leaf}" for root in roots for leaf in ("status", "health")]
-    leaves = ("state", "command/+", "alert/+")
-    return [*nodes, *(jackpot.topic(leaf) for jackpot in jackpots for leaf in leaves)]
