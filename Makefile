@@ -26,7 +26,7 @@ help:
 	@echo "make bench    decoding speed and latency beside other programs (ARGS=scale and others: docs/engineer/performance.md)"
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
 	@echo "make ledgers  what the jackpot controller stores and publishes in worlds, at the commit BASE=... and in this checkout"
-	@echo "make counts   the classes with most methods, the longest files, and files that import each other: a test holds their bounds"
+	@echo "make counts   the classes with most methods, the longest files and functions, and files that import each other: a test holds their bounds"
 	@echo "make pictures the pictures of the documents anew"
 	@echo "make docs     the site of the pages in docs/, to be read and searched without a network: build/site/index.html"
 	@echo "make deb      the Debian package of this commit, in build/, for this Debian or RELEASE=12 or 13 (docs/technician/install.md)"

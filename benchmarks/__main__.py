@@ -37,6 +37,18 @@ from benchmarks.processes import machine, many_files
 
 def main() -> None:
     """Measure and print."""
+    arguments = command_line().parse_args()
+    print(machine(), flush=True)
+    many_files()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started programs end too
+    try:
+        measure(arguments)
+    except TimeoutError as error:
+        sys.exit(f"benchmarks: {error}")
+
+
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     chosen = parser.add_subparsers(dest="measurement", metavar="MEASUREMENT")
     chosen.add_parser("decoding", help="status lines per second that the codec decodes")
@@ -84,6 +96,12 @@ def main() -> None:
     command.add_argument(
         "--journal", type=Path, help="where to store the journal, to reuse it the next time"
     )
+    _add_subscriber_measurements(chosen)
+    parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHER_PROGRAMS, against=None)
+    return parser
+
+
+def _add_subscriber_measurements(chosen: argparse._SubParsersAction[Any]) -> None:
     command = chosen.add_parser("web", help="from an event at the broker to a picture at a browser")
     command.add_argument("--browsers", type=int, nargs="+", default=[1, 200])
     command.add_argument("--rounds", type=int, default=300)
@@ -116,15 +134,6 @@ def main() -> None:
         "--games-per-hour", type=int, default=scale.GAMES_PER_HOUR, help="of each wheel"
     )
     command.add_argument("--postgres", action="store_true", help="the archive in PostgreSQL")
-    parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHER_PROGRAMS, against=None)
-    arguments = parser.parse_args()
-    print(machine(), flush=True)
-    many_files()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started programs end too
-    try:
-        measure(arguments)
-    except TimeoutError as error:
-        sys.exit(f"benchmarks: {error}")
 
 
 MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {

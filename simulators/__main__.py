@@ -224,6 +224,16 @@ def command_line() -> argparse.ArgumentParser:
         "--protocol",
         help=f"one of {', '.join(name for names in DEVICES.values() for name in names)}",
     )
+    _add_line_options(parser)
+    _add_pace_options(parser)
+    _add_device_options(parser)
+    _add_shoe_options(parser)
+    _add_fault_options(parser)
+    _add_supervision_options(parser)
+    return parser
+
+
+def _add_line_options(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--pty", action="store_true", help="use a pseudo-terminal (default)")
     where.add_argument(
@@ -243,6 +253,9 @@ def command_line() -> argparse.ArgumentParser:
         metavar="PATH",
         help="symbolic link to the pseudo-terminal; removed and restored by the fault unplug",
     )
+
+
+def _add_pace_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--speed",
@@ -251,6 +264,9 @@ def command_line() -> argparse.ArgumentParser:
         help="run this many times faster, including the bytes",
     )
     parser.add_argument("--rounds", type=_count, help="stop after this many rounds")
+
+
+def _add_device_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pockets", type=int, choices=(37, 38, 39, 40), default=37)
     parser.add_argument(
         "--mode",
@@ -293,6 +309,9 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument(
         "--crc", action="store_true", help="ccTalk frames have a CRC instead of the simple checksum"
     )
+
+
+def _add_shoe_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--decks", type=_count, default=6, help="decks in the shoe")
     parser.add_argument("--cut", type=_count, default=52, help="cards behind the cut card")
     parser.add_argument("--no-burn", action="store_true", help="burn no cards from a new shoe")
@@ -308,6 +327,9 @@ def command_line() -> argparse.ArgumentParser:
         action="store_true",
         help="the Bee-Tek shoe sends S4 and H10 instead of 4S and TH",
     )
+
+
+def _add_fault_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unattended", action="store_true", help="a wheel that has stopped itself is not restarted"
     )
@@ -322,6 +344,9 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument(
         "--faults-per-hour", type=_positive, help="trigger this many random faults per hour"
     )
+
+
+def _add_supervision_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wait",
         action="store_true",
@@ -335,7 +360,6 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument(
         "--end-with-stdin", action="store_true", help="stop when standard input ends"
     )
-    return parser
 
 
 def _port(arguments: argparse.Namespace) -> SimulatorPort:

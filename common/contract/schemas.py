@@ -193,7 +193,30 @@ def _asyncapi() -> Schema:
     schemas have them.
     """
     topics = Topics("{site}")
-    channels: dict[str, Schema] = {
+    channels = _table_channels(topics) | _jackpot_channels(topics) | _node_channels(topics)
+    simulated = Topics("{site}", simulated=True).root
+    return {
+        "asyncapi": "3.1.0",
+        "info": {
+            "title": "Novamás",
+            "version": VERSION,
+            "license": {"name": "Apache-2.0"},
+            "description": (
+                "What gaming tables publish over MQTT, seen from the daemon, and what the "
+                "controller of a jackpot publishes, seen from it. The pages in docs/integrator "
+                "have the rules of a session, their folder vocabulary the meaning of each name. "
+                "Simulated tables have "
+                f"the same topics under `{simulated}` in place of `{topics.root}`."
+            ),
+        },
+        "defaultContentType": "application/json",
+        "channels": channels,
+        "operations": _operations(channels),
+    }
+
+
+def _table_channels(topics: Topics) -> dict[str, Schema]:
+    return {
         "event": _channel(
             topics.table("{table}", "event"),
             TABLE,
@@ -241,6 +264,11 @@ def _asyncapi() -> Schema:
             TABLE | {"client": "As the command named it in `client`."},
             {"reply": ("replies", "Reply")},
         ),
+    }
+
+
+def _jackpot_channels(topics: Topics) -> dict[str, Schema]:
+    return {
         "jackpot-state": _channel(
             topics.jackpot("{jackpot}", "state"),
             JACKPOT,
@@ -262,6 +290,11 @@ def _asyncapi() -> Schema:
             JACKPOT | {"client": "As the command named it in `client`."},
             {"jackpot-reply": ("jackpot", "JackpotReply")},
         ),
+    }
+
+
+def _node_channels(topics: Topics) -> dict[str, Schema]:
+    return {
         "status": _channel(
             topics.node("{node}", "status"), NODE, {"status": ("node", "NodeStatus")}
         ),
@@ -276,9 +309,13 @@ def _asyncapi() -> Schema:
             topics.node("{node}", "checkpoint"), NODE, {"checkpoint": ("node", "Checkpoint")}
         ),
     }
+
+
+def _operations(channels: Iterable[str]) -> dict[str, Schema]:
+    """Return what the daemon, or the controller of a jackpot, does with each channel."""
     momentary = ("event", "sealed", "motion", "reply", "jackpot-reply")
     commands = {"command": "reply", "jackpot-command": "jackpot-reply"}
-    operations = {
+    return {
         name: _operation("send", name, retain=name not in momentary, qos=int(name != "motion"))
         for name in channels
         if name not in commands
@@ -286,25 +323,6 @@ def _asyncapi() -> Schema:
         name: _operation("receive", name, retain=False)
         | {"reply": {"channel": {"$ref": f"#/channels/{reply}"}}}
         for name, reply in commands.items()
-    }
-    simulated = Topics("{site}", simulated=True).root
-    return {
-        "asyncapi": "3.1.0",
-        "info": {
-            "title": "Novamás",
-            "version": VERSION,
-            "license": {"name": "Apache-2.0"},
-            "description": (
-                "What gaming tables publish over MQTT, seen from the daemon, and what the "
-                "controller of a jackpot publishes, seen from it. The pages in docs/integrator "
-                "have the rules of a session, their folder vocabulary the meaning of each name. "
-                "Simulated tables have "
-                f"the same topics under `{simulated}` in place of `{topics.root}`."
-            ),
-        },
-        "defaultContentType": "application/json",
-        "channels": channels,
-        "operations": operations,
     }
 
 

@@ -230,10 +230,7 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> in
     )
     ready, port = floor.room / "display.ready", _free_port()
     ready.unlink(missing_ok=True)
-    for place in tables:
-        floor.start(place.device, "simulators", *_simulator(floor.room, place, arguments))
-        if place.slots is not None:
-            floor.start(place.slots, "simulators", *_slots(floor.room, place, arguments))
+    _start_devices(floor, tables, arguments)
     linked = jackpot.linked(tables)
     staff = enrol_people(floor.room, tables, linked, surveillance=arguments.surveillance)
     configuration = write_configuration(floor.room, tables, port, decree, arguments.speed, staff)
@@ -244,34 +241,18 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> in
     await floor.until("the broker", lambda: _is_listening(port))
     for program in staff.readers:
         floor.start(program, "controller.cli", program, str(configuration))
-    words = [
-        "--broker",
-        f"mqtt://127.0.0.1:{port}",
-        "--site",
-        SITE,
-        "--simulated",
-        "--ready",
-        str(ready),
-    ]
-    words += [word for place in tables for word in ("--table", place.table)]
-    words += ["--jackpot", jackpot.JACKPOT] if linked else []
-    words += ["--rounds", str(arguments.rounds)] if arguments.rounds else []
-    words += ["--language", arguments.language] if arguments.language else []
-    words += ["--screenshot", arguments.screenshot] if arguments.screenshot else []
-    web = floor.room / "web.ready"
-    occupied = floor.room / "console.occupied"
+    web, occupied = floor.room / "web.ready", floor.room / "console.occupied"
     for file in (web, occupied):
         file.unlink(missing_ok=True)
     settings = _write_web_settings(tables, bool(linked), port, web, occupied, staff, arguments)
     floor.start("web", "subscribers.web", "--settings", settings)
     await floor.until("the web server", lambda: web.is_file() and web.stat().st_size > 0)
-    on_terminal, rounds = os.isatty(1), _history(arguments)
-    if on_terminal:
+    words = _display_options(floor, tables, port, ready, bool(linked), arguments)
+    if os.isatty(1):
         address = web.read_text(encoding="utf-8").strip()
         invitation = recorder.invitation(address, _own_name(), configuration, tables[0].table)
         _invite(floor, address, port, linked, invitation if arguments.surveillance else None)
-        words += ["--note-file", str(floor.note.path)]
-    display = None if rounds else await _display(floor, words, ready)
+    display = None if _history(arguments) else await _display(floor, words, ready)
     head = TableHead(
         port,
         SITE,
@@ -285,31 +266,71 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> in
     payment = jackpot.AwardPayers(port, SITE, linked, staff, arguments.speed, floor.note.add_event)
     try:
         async with asyncio.TaskGroup() as group:
-            presiding = group.create_task(head.preside())
+            working = [group.create_task(head.preside())]
             await floor.until("the session", head.opened.is_set)
-            attending = group.create_task(payment.attend()) if linked else None
             if linked:
+                working.append(group.create_task(payment.attend()))
                 await floor.until("the jackpot", payment.ready.is_set)
             if display is None:
-                if on_terminal:
-                    print(f"playing {rounds} rounds quickly, for the picture to begin with")
-                await history.play(floor, head.tables, rounds, arguments.speed)
+                await _play_history(floor, head, arguments)
                 display = await _display(floor, words, ready)
             else:
                 for device in (device for place in tables for device in place.devices):
                     floor.write_line(device, "start")
-            # A hang-up reaches only the first program of a terminal, which is make in "make demo".
-            while display.poll() is None and os.isatty(1) == on_terminal:
-                floor.check()
-                await clock.sleep(0.05)
-            presiding.cancel()
-            if attending is not None:
-                attending.cancel()
+            await _watch(floor, display)
+            for task in working:
+                task.cancel()
     except* DemoError as failures:
         await floor.check_soon()
         raise CommandLineError(_first_message(failures)) from None
     floor.check()
     return 0
+
+
+def _start_devices(
+    floor: DemoFloor, tables: list[DemoTable], arguments: argparse.Namespace
+) -> None:
+    for place in tables:
+        floor.start(place.device, "simulators", *_simulator(floor.room, place, arguments))
+        if place.slots is not None:
+            floor.start(place.slots, "simulators", *_slots(floor.room, place, arguments))
+
+
+def _display_options(
+    floor: DemoFloor,
+    tables: list[DemoTable],
+    port: int,
+    ready: Path,
+    has_jackpot: bool,
+    arguments: argparse.Namespace,
+) -> list[str]:
+    """Return the options of the display on the terminal."""
+    words = ["--broker", f"mqtt://127.0.0.1:{port}", "--site", SITE]
+    words += ["--simulated", "--ready", str(ready)]
+    words += [word for place in tables for word in ("--table", place.table)]
+    words += ["--jackpot", jackpot.JACKPOT] if has_jackpot else []
+    words += ["--rounds", str(arguments.rounds)] if arguments.rounds else []
+    words += ["--language", arguments.language] if arguments.language else []
+    words += ["--screenshot", arguments.screenshot] if arguments.screenshot else []
+    words += ["--note-file", str(floor.note.path)] if os.isatty(1) else []
+    return words
+
+
+async def _play_history(floor: DemoFloor, head: TableHead, arguments: argparse.Namespace) -> None:
+    rounds = _history(arguments)
+    if os.isatty(1):
+        print(f"playing {rounds} rounds quickly, for the picture to begin with")
+    await history.play(floor, head.tables, rounds, arguments.speed)
+
+
+async def _watch(floor: DemoFloor, display: subprocess.Popen[bytes]) -> None:
+    """Wait until the display ends or the terminal is closed: a hang-up reaches only the first
+    program of a terminal, which is make in "make demo".
+    """
+    on_terminal = os.isatty(1)
+    while display.poll() is None and os.isatty(1) == on_terminal:
+        floor.check()
+        await clock.sleep(0.05)
 
 
 async def _display(floor: DemoFloor, words: list[str], ready: Path) -> subprocess.Popen[bytes]:

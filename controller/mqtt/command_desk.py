@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TypedDict, cast
@@ -27,6 +26,7 @@ from common.contract.orders import (
 )
 from common.contract.refusals import RejectedError
 from common.contract.topics import Topics, level, may_respond_to
+from common.errors import error_fields
 from common.log import structlog
 from common.people.signed_command import claims_of, kid_of
 from common.people.two_persons import CommandSigner
@@ -47,6 +47,10 @@ UNREADABLE, FAILED = "unreadable", "failed"
 """Reasons of refusals without a text: the body is not such a command; the daemon or its journal
 failed.
 """
+DEFECT_REPLY = (
+    "the daemon failed on this command; its log says how. See what the events say before you send "
+    "it again"
+)
 DISCARD_LOG_SECONDS = 60.0
 """Seconds between two log lines about discarded commands."""
 MAX_CLIENTS = 1000
@@ -217,18 +221,9 @@ class CommandDesk:
                 permitted = served.gate.permit(verified, message.payload, name, now, at, preview)
                 command, signed = permitted.command, permitted.signed
                 first = permitted.first if permitted.second is not None else None
-            if isinstance(command, Recall):
-                room = min(
-                    MAX_RECALL_BYTES,
-                    MAX_RECALL_BYTES if largest is None else largest - RESERVED_PACKET_BYTES,
-                )
-                stored = cast("tuple[AnyEvent, ...]", await _recall(served, command, room))
-                chain = served.runner.stored.chain(command) if command.positions else None
-                reply = Reply(id=sender.id, ok=True, events=stored, chain=chain)  # as stored
-            else:
+            if not isinstance(command, Recall):
                 log = log.bind(by=command.by, role=command.role)
-                await _execute(served, command, signed)
-                reply = Reply(id=sender.id, ok=True)
+            reply = await _execute(served, command, signed, sender, largest)
         except UnreadableCommandError as error:
             sender = error.sender if sender.id is None else sender
             reply, reason = Reply(id=sender.id, ok=False, error=str(error)), UNREADABLE
@@ -241,35 +236,23 @@ class CommandDesk:
         except JournalUnusableError as error:
             reply = Reply(id=sender.id, ok=False, error=str(error))
         except Exception as error:  # a bug: only this command fails
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            hidden = served.runner.table.face_down  # the error's text may reveal a card
-            details = (
-                {"error": type(error).__name__, "where": f"{where.filename}:{where.lineno}"}
-                if hidden
-                else {"exc_info": error}
-            )
-            log.error("defect: the daemon failed on a command", **details)
-            text = (
-                "the daemon failed on this command; its log says how. See what the events say "
-                "before you send it again"
-            )
-            reply = Reply(id=sender.id, ok=False, error=text)
+            fields = error_fields(error, confidential=served.runner.table.face_down)
+            log.error("defect: the daemon failed on a command", **fields)
+            reply = Reply(id=sender.id, ok=False, error=DEFECT_REPLY)
+        self._count(reply, reason)
+        if name != RECALL or self._is_new_outcome((table, sender.client), reply.error):
+            _log_outcome(log, reply, reason)
+        if not reply.ok and signature is not None:
+            _store_refusal(served, signature, reason)
+        replies = self._replies(table, served.topics, sender, message, msgspec.json.encode(reply))
+        return replies if first is None else [*replies, *_first_reply(served, table, first, reply)]
+
+    def _count(self, reply: Reply, reason: str) -> None:
         if reply.ok:
             self.followed += 1
         else:
             self.refused += 1
             self.refusals[reason] = self.refusals.get(reason, 0) + 1
-        if name != RECALL or self._is_new_outcome((table, sender.client), reply.error):
-            if reply.ok:
-                log.info("command followed")
-            else:
-                # the text of a refusal can name persons
-                detail = {"reason": reply.error} if reason == UNREADABLE else {}
-                log.info("command refused", refusal=reason, **detail)
-        if not reply.ok and signature is not None:
-            _store_refusal(served, signature, reason)
-        replies = self._replies(table, served.topics, sender, message, msgspec.json.encode(reply))
-        return replies if first is None else [*replies, *_first_reply(served, table, first, reply)]
 
     def _is_new_outcome(self, client: tuple[str, str | None], error: str | None) -> bool:
         """Return True if the result of a recall differs from the last one of that table and client.
@@ -335,14 +318,38 @@ def _first_reply(
     return [OutgoingMessage(served.topics.reply(table, claims.client), body)]
 
 
+def _log_outcome(log: structlog.stdlib.BoundLogger, reply: Reply, reason: str) -> None:
+    if reply.ok:
+        log.info("command followed")
+    else:
+        # the text of a refusal can name persons
+        detail = {"reason": reply.error} if reason == UNREADABLE else {}
+        log.info("command refused", refusal=reason, **detail)
+
+
 async def _execute(
-    served: ServedTable, command: AnyCommand | DeviceOrder, signed: tuple[Signature, ...]
-) -> None:
-    """Execute a command of a person. Raises :class:`RejectedError`."""
+    served: ServedTable,
+    command: AnyCommand | Recall | DeviceOrder,
+    signed: tuple[Signature, ...],
+    sender: Sender,
+    largest: int | None,
+) -> Reply:
+    """Execute a permitted command. ``largest``: maximum bytes of the reply's packet. Raises
+    :class:`RejectedError` and ``JournalUnusableError``.
+    """
+    if isinstance(command, Recall):
+        room = min(
+            MAX_RECALL_BYTES,
+            MAX_RECALL_BYTES if largest is None else largest - RESERVED_PACKET_BYTES,
+        )
+        stored = cast("tuple[AnyEvent, ...]", await _recall(served, command, room))
+        chain = served.runner.stored.chain(command) if command.positions else None
+        return Reply(id=sender.id, ok=True, events=stored, chain=chain)  # as stored
     if isinstance(command, DeviceOrder):
         await command_device(served.runner, served.devices, command, signed)
     else:
         await served.runner.execute(replace(command, signed=signed))
+    return Reply(id=sender.id, ok=True)
 
 
 async def _recall(served: ServedTable, recall: Recall, room: int) -> tuple[msgspec.Raw, ...]:

@@ -42,20 +42,6 @@ async def cancel_all(*tasks: asyncio.Task[None], within: float = CLEAN_STOP_SECO
         await asyncio.wait(tasks, timeout=within)
 
 
-def error_fields(error: BaseException | None, confidential: bool) -> dict[str, object]:
-    """Return log fields for an error: all of it, or only its type and place if its text could name
-    a face-down card (``confidential``).
-    """
-    if error is None:
-        return {"reason": "it returned"}
-    if not confidential:
-        return {"exc_info": error}
-    return {
-        "error": type(error).__name__,
-        "where": "".join(traceback.format_tb(error.__traceback__)[-3:]),
-    }
-
-
 class Deadline:
     """Ends the process at the earliest of the given times, unless lifted before."""
 

@@ -23,7 +23,7 @@ from common.confidential.key_file import KeyFileError
 from common.contract.node import ReloadHealth
 from common.contract.times import format_utc
 from common.contract.topics import Topics
-from common.errors import NovamasError
+from common.errors import NovamasError, error_fields
 from common.log import structlog
 from common.places import format_path
 from controller.configuration.changes import Changes, apply_changes, changes
@@ -36,7 +36,6 @@ from controller.mqtt.publisher import Publisher
 from controller.mqtt.served_table import ServedTable
 from controller.mqtt.tables_api import TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
-from controller.service.ending import error_fields
 from controller.service.keys import card_cipher
 from controller.service.systemd_notify import notify
 from controller.tables.runner import TableRunner

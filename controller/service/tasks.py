@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from common.errors import error_fields
 from common.log import structlog
 from controller.mqtt.served_table import ServedTable
 from controller.service.ending import (
@@ -17,7 +18,6 @@ from controller.service.ending import (
     Deadline,
     TaskDiedError,
     cancel_all,
-    error_fields,
 )
 
 

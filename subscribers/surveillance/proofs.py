@@ -53,81 +53,88 @@ def check_checkpoint(
     """Check a new checkpoint. Return the new proof and the findings. Without a key that was vouched
     for, the first one is trusted; checkpoints signed with another key are ignored.
     """
-    if checkpoint.key is None or checkpoint.signature is None:
-        return proof, (
-            _finding(
-                "checkpoint_unsigned",
-                node,
-                checkpoint.boot,
-                f"the checkpoints of {node} are not signed and prove nothing; see its alert "
-                "journal-key",
-                said=checkpoint,
-            ),
-        )
-    if (defect := signature_problem(checkpoint, frozenset({checkpoint.key}))) is not None:
-        return proof, (
-            _finding(
-                "checkpoint_forged",
-                node,
-                f"{checkpoint.journal}:{checkpoint.position}:{checkpoint.hash}",
-                f"received a checkpoint for {node} that it did not sign: {defect}. Check who may "
-                "publish there at the broker",
-                said=checkpoint,
-            ),
-        )
-    if proof.key is not None and proof.key != checkpoint.key:
-        return proof, (
-            _finding(
-                "checkpoint_key_changed",
-                node,
-                f"{checkpoint.key}:{proof.marks[-1].position if proof.marks else 0}",
-                f"{node} signs with the key {checkpoint.key}, but the trusted key is {proof.key}. "
-                "Checkpoints with the other key are ignored. If you replaced the key, settle "
-                "this with --as; otherwise another program writes its journal",
-                believed=proof.key,
-                said=checkpoint,
-            ),
-        )
-    findings: list[RecorderFinding] = []
+    if (rejected := _signature_finding(proof, checkpoint, node)) is not None:
+        return proof, (rejected,)
     last = proof.marks[-1] if proof.marks else None
-    if last is not None and proof.journal != checkpoint.journal and checkpoint.time < last.time:
-        return proof, tuple(findings)  # late, of the previous journal
     if last is None or proof.journal != checkpoint.journal:
+        if last is not None and checkpoint.time < last.time:
+            return proof, ()  # late, of the previous journal
+        findings: tuple[RecorderFinding, ...] = ()
         if proof.journal not in ("", checkpoint.journal):
-            findings.append(_replaced(node, proof.journal, last, checkpoint))
+            findings = (_replaced(node, proof.journal, last, checkpoint),)
         restarted = JournalProof(
             key=checkpoint.key,
             vouched=proof.vouched,
             journal=checkpoint.journal,
             marks=(checkpoint,),
         )
-        return restarted, tuple(findings)
-    mark = next((mark_ for mark_ in proof.marks if mark_.position == checkpoint.position), None)
-    if mark is not None and mark.hash != checkpoint.hash:
-        findings.append(
-            _rewritten(
-                node, mark, checkpoint.hash, checkpoint, last_good_mark(proof, mark.position)
-            )
-        )
-    elif mark is None and checkpoint.position < last.position and checkpoint.time > last.time:
-        findings.append(
-            _finding(
-                "journal_rolled_back",
-                node,
-                f"{checkpoint.journal}:{checkpoint.position}:{checkpoint.time}",
-                f"the journal of {node} had {last.position} entries at {last.time}, and has "
-                f"{checkpoint.position} at {checkpoint.time}: an older copy was put in its "
-                "place, or it was cut. Keep the file, and run `novamas verify` on it",
-                before=last,
-                said=checkpoint,
-            )
-        )
+        return restarted, findings
+    findings = _contradiction(proof, last, checkpoint, node)
     if checkpoint.position > last.position:
         proof = msgspec.structs.replace(proof, marks=thin((*proof.marks, checkpoint)))
     elif findings and checkpoint.time > last.time:  # reported once: continue from this one
-        earlier = tuple(mark_ for mark_ in proof.marks if mark_.position < checkpoint.position)
+        earlier = tuple(mark for mark in proof.marks if mark.position < checkpoint.position)
         proof = msgspec.structs.replace(proof, marks=(*earlier, checkpoint))
-    return proof, tuple(findings)
+    return proof, findings
+
+
+def _signature_finding(
+    proof: JournalProof, checkpoint: Checkpoint, node: str
+) -> RecorderFinding | None:
+    """Return why a checkpoint proves nothing: it is unsigned, forged, or of another key."""
+    if checkpoint.key is None or checkpoint.signature is None:
+        return _finding(
+            "checkpoint_unsigned",
+            node,
+            checkpoint.boot,
+            f"the checkpoints of {node} are not signed and prove nothing; see its alert "
+            "journal-key",
+            said=checkpoint,
+        )
+    if (defect := signature_problem(checkpoint, frozenset({checkpoint.key}))) is not None:
+        return _finding(
+            "checkpoint_forged",
+            node,
+            f"{checkpoint.journal}:{checkpoint.position}:{checkpoint.hash}",
+            f"received a checkpoint for {node} that it did not sign: {defect}. Check who may "
+            "publish there at the broker",
+            said=checkpoint,
+        )
+    if proof.key is not None and proof.key != checkpoint.key:
+        return _finding(
+            "checkpoint_key_changed",
+            node,
+            f"{checkpoint.key}:{proof.marks[-1].position if proof.marks else 0}",
+            f"{node} signs with the key {checkpoint.key}, but the trusted key is {proof.key}. "
+            "Checkpoints with the other key are ignored. If you replaced the key, settle "
+            "this with --as; otherwise another program writes its journal",
+            believed=proof.key,
+            said=checkpoint,
+        )
+    return None
+
+
+def _contradiction(
+    proof: JournalProof, last: Checkpoint, checkpoint: Checkpoint, node: str
+) -> tuple[RecorderFinding, ...]:
+    """Return the finding if a checkpoint of the same journal contradicts the marks."""
+    mark = next((each for each in proof.marks if each.position == checkpoint.position), None)
+    if mark is not None and mark.hash != checkpoint.hash:
+        previous = last_good_mark(proof, mark.position)
+        return (_rewritten(node, mark, checkpoint.hash, checkpoint, previous),)
+    if mark is None and checkpoint.position < last.position and checkpoint.time > last.time:
+        rolled_back = _finding(
+            "journal_rolled_back",
+            node,
+            f"{checkpoint.journal}:{checkpoint.position}:{checkpoint.time}",
+            f"the journal of {node} had {last.position} entries at {last.time}, and has "
+            f"{checkpoint.position} at {checkpoint.time}: an older copy was put in its "
+            "place, or it was cut. Keep the file, and run `novamas verify` on it",
+            before=last,
+            said=checkpoint,
+        )
+        return (rolled_back,)
+    return ()
 
 
 def positions_to_query(proof: JournalProof) -> list[int]:

@@ -1,8 +1,8 @@
 """Counts what may not grow without end: ``make counts`` prints it, and a test holds the bounds.
 
-A class has at most 25 methods of its own. A file has at most 500 lines, unless a comment above its
-imports states why it is longer: ``# Long: ...``. No file imports itself through others, not even
-for types alone.
+A class has at most 25 methods of its own. A function has at most 80 lines. A file has at most 500
+lines, unless a comment above its imports states why it is longer: ``# Long: ...``. No file imports
+itself through others, not even for types alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("common", "devices", "controller", "simulators", "subscribers", "benchmarks")
-MAX_METHODS, MAX_LINES = 25, 500
+MAX_METHODS, MAX_LINES, MAX_FUNCTION_LINES = 25, 500, 80
 REASON = "# Long: "
 
 
@@ -34,6 +34,12 @@ class Source(NamedTuple):
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ClassDef):
                 yield node.name, sum(map(_is_function, node.body))
+
+    def functions(self) -> Iterator[tuple[str, int]]:
+        """Yield the name of each function, and the number of its lines."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def _is_function(node: ast.stmt) -> bool:
@@ -101,7 +107,7 @@ def circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
 
 
 def main() -> None:
-    """Print the longest files, the classes with most methods, and the circles."""
+    """Print the longest files and functions, the classes with most methods, and the circles."""
     files = sources()
     say = sys.stdout.write
     say(f"{len(files)} files; longer than {MAX_LINES} lines:\n")
@@ -112,6 +118,11 @@ def main() -> None:
     say(f"{len(classes)} classes; more than {MAX_METHODS - 5} methods:\n")
     for count, path, name in sorted(classes, reverse=True):
         if count > MAX_METHODS - 5:
+            say(f"  {count:5} {name} ({path})\n")
+    functions = [(n, s.path, name) for s in files.values() for name, n in s.functions()]
+    say(f"{len(functions)} functions; longer than {MAX_FUNCTION_LINES - 10} lines:\n")
+    for count, path, name in sorted(functions, reverse=True):
+        if count > MAX_FUNCTION_LINES - 10:
             say(f"  {count:5} {name} ({path})\n")
     say("files that import each other:\n")
     for circle in circles(imports(files)) or [["none"]]:

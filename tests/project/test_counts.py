@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tests.project.counts import MAX_LINES, MAX_METHODS, circles, imports, sources
+from tests.project.counts import (
+    MAX_FUNCTION_LINES,
+    MAX_LINES,
+    MAX_METHODS,
+    circles,
+    imports,
+    sources,
+)
 
 FILES = sources()
 
@@ -13,6 +20,16 @@ def test_a_class_has_no_more_methods_than_can_be_held_in_mind() -> None:
         for source in FILES.values()
         for name, methods in source.classes()
         if methods > MAX_METHODS
+    }
+    assert not found
+
+
+def test_a_function_is_no_longer_than_can_be_read_at_once() -> None:
+    found = {
+        (source.path, name)
+        for source in FILES.values()
+        for name, lines in source.functions()
+        if lines > MAX_FUNCTION_LINES
     }
     assert not found
 
