@@ -123,6 +123,7 @@ def pit_settings(configuration: Configuration) -> dict[str, Any] | None:
         "pepper": str(pepper_path(web)),
         "idle": web.idle,
         "longest": web.longest,
+        "badge_signs": web.badge_signs,
     }
 
 

@@ -189,6 +189,7 @@ class WebConfig(_ConfigSection, frozen=True):
     the systemd credential ``pepper_credential``: the secret needed besides the PIN to unlock a key.
     ``keypads``: the USB keypad of a table: ``{ "ruleta-1" = "/dev/input/by-id/...-event-kbd" }``.
     ``idle`` and ``longest``: seconds after which a session ends, without input or in total.
+    ``badge_signs``: a signed-in person may sign a grave command with the badge instead of the PIN.
     """
 
     listen: Name = "127.0.0.1:8080"
@@ -222,6 +223,7 @@ class WebConfig(_ConfigSection, frozen=True):
     pepper_credential: Name | None = None
     idle: Seconds = 300.0
     longest: Seconds = 1800.0
+    badge_signs: bool = False
     keypads: dict[Slug, Name] = {}
 
 

@@ -9,13 +9,14 @@ to the same person, or to anyone.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 from common import clock
+from common.contract.commands import Duty
 from common.log import structlog
 from common.people.people_file import RememberedPeopleFile
 from common.people.pin_key import (
@@ -31,16 +32,22 @@ from common.people.pin_key import (
 from common.people.register import People, PeopleError, Person, thumbprint
 from subscribers.console.attempts import LOCK_SECONDS, MAX_WRONG_PINS, Attempts
 from subscribers.console.browsers import Browsers
+from subscribers.console.sessions import same_secret
 from subscribers.console.settings import PitSettings
 from subscribers.console.turns import BusyError, Guesses, Turns
 
 ATTEMPTS_FILE = "wrong-pins.json"
 PEOPLE_CACHE_FILE = "people-in-force.jsonl"
 """Copy of the people file that was last in force."""
+DUTIES = frozenset(get_args(Duty))
 MAX_WRONG_PINS_ALL_ADDRESSES = 50
 """Wrong PINs for one person, summed over all addresses, after which the person is locked at all
 addresses but not in known browsers. It limits the guesses of many addresses together.
 """
+
+
+KeyOpener = Callable[[PinKey], bytes]
+"""Returns the secret key of a sealed one, or raises ``WrongPinError``."""
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -55,7 +62,7 @@ class Caller(msgspec.Struct, frozen=True):
 class Denied(msgspec.Struct, frozen=True):
     """Why a sign-in is denied. It does not reveal who exists."""
 
-    why: Literal["wrong", "locked", "busy", "not_enrolled", "unreadable"]
+    why: Literal["wrong", "wrong_badge", "locked", "busy", "not_enrolled", "unreadable"]
     seconds: int = 0
     """Seconds until the lock ends."""
 
@@ -124,13 +131,13 @@ class Admission:
         self, typed: str, pin: str, caller: Caller | None = None
     ) -> tuple[Person, bytes] | Denied:
         """Return the person and the secret key if the PIN is right."""
-        return await self._try_admit(typed, pin, caller or Caller())
+        return await self._try_admit(typed, self._opener(pin), caller or Caller())
 
     async def _try_admit(
-        self, typed: str, pin: str, caller: Caller | None
+        self, typed: str, opens: KeyOpener, caller: Caller | None
     ) -> tuple[Person, bytes] | Denied:
         try:
-            return await self._admit(typed.strip(), pin, caller)
+            return await self._admit(typed.strip(), opens, caller)
         except BusyError:
             return Denied("busy")
         except (PinKeyError, PeopleError, OSError) as error:
@@ -141,7 +148,15 @@ class Admission:
         """Like :meth:`admit`, for a person with a session, who has given the PIN before: it does
         not queue behind strangers, and their guesses do not count.
         """
-        return await self._try_admit(person.id, pin, None)
+        return await self._try_admit(person.id, self._opener(pin), None)
+
+    def _opener(self, pin: str) -> KeyOpener:
+        def opens(sealed: PinKey) -> bytes:
+            if len(pin) > MAX_PIN_DIGITS:
+                raise WrongPinError("the PIN is wrong")
+            return open_pin_key(sealed, pin, self._pepper).encode()
+
+        return opens
 
     def browser_cookie(self, person: Person, caller: Caller) -> str:
         """Return the cookie for a browser at which this person has just signed in."""
@@ -152,8 +167,24 @@ class Admission:
         result = await self.prove(person, pin)
         return result if isinstance(result, Denied) else None
 
+    async def verify_badge(self, person: Person, badge: str) -> Denied | None:
+        """Check that a signed-in person presents the own badge; return None if so. A wrong one
+        counts as a wrong PIN.
+        """
+
+        def matches(sealed: PinKey) -> bytes:
+            own = sealed.badge.strip().casefold()
+            if not own or not same_secret(badge.strip().casefold(), own):
+                raise WrongPinError("the badge is another person's")
+            return b"matched"
+
+        result = await self._try_admit(person.id, matches, None)
+        if not isinstance(result, Denied):
+            return None
+        return Denied("wrong_badge") if result.why == "wrong" else result
+
     async def _admit(
-        self, typed: str, pin: str, caller: Caller | None
+        self, typed: str, opens: KeyOpener, caller: Caller | None
     ) -> tuple[Person, bytes] | Denied:
         """``caller`` is None for a person with a session."""
         people = self._current_people = self._people()
@@ -168,7 +199,7 @@ class Admission:
             async with turns.turn(rank):
                 if (seconds := self._seconds_locked(counts.name)) > 0:
                     return Denied("locked", seconds)
-                key = await self._open_key(sealed, pin, counts)
+                key = await self._open_key(sealed, opens, counts)
         if key is None:
             seconds = self._seconds_locked(counts.name)
             return Denied("locked", seconds) if seconds > 0 else Denied("wrong")
@@ -237,10 +268,10 @@ class Admission:
         return int(seconds) + 1 if seconds > 0 else 0
 
     async def _open_key(
-        self, sealed: PinKey | None, pin: str, counts: _SignInCounts
+        self, sealed: PinKey | None, opens: KeyOpener, counts: _SignInCounts
     ) -> bytes | None:
-        """Return the key that the PIN opens; None if the PIN is wrong or was not checked. Both take
-        equally long.
+        """Return what ``opens`` returns; None if the PIN or badge is wrong or was not checked. With
+        a PIN both take equally long.
         """
         person = None if sealed is None else sealed.person
         others = [count for count in counts.limits if count != counts.name]
@@ -251,15 +282,13 @@ class Admission:
         else:
             self._attempts.count_all_wrong(counts.limits, self._elapsed())
         try:
-            if len(pin) > MAX_PIN_DIGITS:
-                raise WrongPinError("the PIN is wrong")
-            key = await asyncio.to_thread(
-                open_pin_key, sealed or self._unopenable, pin, self._pepper
-            )
-        except WrongPinError:
+            key = await asyncio.to_thread(opens, sealed or self._unopenable)
+        except WrongPinError as error:
             self._guesses.add(counts.place)
             locked = self._seconds_locked(counts.name) > 0
-            self._log.warning("wrong PIN", person=person, at=counts.shown, locked=locked)
+            self._log.warning(
+                "wrong PIN", person=person, at=counts.shown, locked=locked, reason=str(error)
+            )
             return None
         assert sealed is not None
         self._salts[sealed.person] = str(sealed.salt)
@@ -268,11 +297,27 @@ class Admission:
                 self._attempts.reset(count)
             else:
                 self._attempts.uncount(count, limit)
-        return key.encode()
+        return key
 
     def may_be_at(self, table: str, person: Person) -> bool:
         """Return True if the person is enrolled for this table, by the people file as last read."""
         return self._current_people.may_be_at(person, table)
+
+    def people_at(self, tables: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of the people in force who may have a duty at any of these tables, by
+        the people file as last read, in alphabetical order.
+        """
+        people, now = self._current_people, self._now()
+        return tuple(
+            sorted(
+                person.name
+                for person in people.persons
+                if person.revoked is None
+                and person.in_term(now)
+                and set(person.roles) & DUTIES
+                and any(people.may_be_at(person, table) for table in tables)
+            )
+        )
 
     def _people(self) -> People:
         """Return the people currently in force."""

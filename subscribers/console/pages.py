@@ -12,6 +12,7 @@ from subscribers.console.forms import CommandForm, forms
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of
 from subscribers.display.frames import templates
+from subscribers.display.roulette import DEFAULT_WHEEL_ORDER, colour
 from subscribers.display.start import no_modules_element, start_element
 
 _TEMPLATE = templates("subscribers.console").get_template("script.html")
@@ -48,6 +49,12 @@ class PitPage(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds until an idle session ends."""
     late: float
     """Maximum age of a touch in seconds."""
+    badge_signs: bool
+    """Whether the badge signs a grave command instead of the PIN."""
+    people: tuple[str, ...]
+    """The people at these tables, to be picked."""
+    colours: dict[str, str]
+    """The colour of each number of roulette."""
     forms: dict[str, CommandForm]
 
 
@@ -61,7 +68,15 @@ def sign_in_page(site: str, language: str | None, after: str, base: str) -> Resp
 
 
 def pit_page(
-    site: str, session: Session, tables: tuple[str, ...], left: float, late: float, base: str
+    site: str,
+    session: Session,
+    tables: tuple[str, ...],
+    left: float,
+    late: float,
+    base: str,
+    *,
+    badge_signs: bool,
+    people: tuple[str, ...],
 ) -> Response:
     """Return the console of a signed-in person."""
     language = session.language
@@ -78,6 +93,9 @@ def pit_page(
         tag=session.tag,
         left=left,
         late=late,
+        badge_signs=badge_signs,
+        people=people,
+        colours={str(number): colour(number) for number in sorted(DEFAULT_WHEEL_ORDER)},
         forms=dict(forms(language)),
     )
     return _page("pit.js", site, language, data, base)

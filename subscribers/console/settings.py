@@ -25,6 +25,8 @@ class PitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Seconds without a touch after which a session ends."""
     longest: float = 1800.0
     """Maximum duration of a session in seconds."""
+    badge_signs: bool = False
+    """Whether a signed-in person may sign a grave command with the badge instead of the PIN."""
     late: float = 5.0
     """Maximum age of a touch in seconds; an older one is ignored."""
     occupied: str | None = None

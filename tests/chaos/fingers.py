@@ -99,6 +99,9 @@ def fill(field: Locator, value: Any) -> None:
     elif field.locator(".dice").count():
         for index, face in enumerate(value):
             _press(field.locator(".dice > .choices").nth(index), face)
+    elif field.locator("[data-more]").count() and not _has(field, value):
+        field.locator("[data-more]").click(timeout=TOUCH_TIMEOUT_MILLISECONDS)
+        fill(field, value)
     elif field.locator("[data-key]").count():
         _keys(field, value)
     elif field.locator("input").count():
@@ -114,6 +117,11 @@ def fill(field: Locator, value: Any) -> None:
         _press(field, value)
 
 
+def _has(field: Locator, value: Any) -> bool:
+    """Whether one of the field's buttons is this value."""
+    return field.locator(f"[data-value='{value}']").count() > 0
+
+
 def _press(field: Locator, value: Any) -> None:
     word = str(value).lower() if isinstance(value, bool) else str(value)
     button = field.locator(f"[data-value='{word}']")
@@ -123,7 +131,7 @@ def _press(field: Locator, value: Any) -> None:
 
 
 def _keys(field: Locator, value: Any) -> None:
-    is_amount = field.locator("[inputmode=decimal]").count() > 0
+    is_amount = field.locator("[data-amount]").count() > 0
     field.locator("[data-key=clear]").click(timeout=TOUCH_TIMEOUT_MILLISECONDS)
     for key in f"{value / 100:g}" if is_amount else str(value):
         field.locator(f"[data-key='{key}']").click(timeout=TOUCH_TIMEOUT_MILLISECONDS)

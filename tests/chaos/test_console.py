@@ -15,6 +15,7 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
+from tests.chaos.fingers import fill
 from tests.support.chaos.archive import events_of
 from tests.support.chaos.report import tell
 from tests.support.daemon.play import until_open, until_up
@@ -231,23 +232,13 @@ class Play:
     def correct(self, table: str, field: str, value: str) -> None:
         """Correct the last result; the second person says the same."""
         dialog = self.command(table, "result.correct")
-        self._type(dialog, "round", str(self.rounds[table]))
-        if field == "number":
-            self._type(dialog, field, value)
-        else:
-            dialog.locator(f"[data-field={field}] [data-value={value}]").click()
+        fill(dialog.locator("[data-field=round]"), self.rounds[table])
+        fill(dialog.locator(f"[data-field={field}]"), value)
         self.give("m-lasa")
         self.second.locator(f".item.second[data-table={table}] button.main").click()
         confirm(self.second, "t-vidal")
         self.said(table, "result.corrected")
         expect(self.second.locator("dialog[open]")).to_have_count(0)
-
-    @staticmethod
-    def _type(dialog: Locator, field: str, keys: str) -> None:
-        pad = dialog.locator(f"[data-field={field}]")
-        pad.locator("[data-key=clear]").click()
-        for key in keys:
-            pad.locator(f"[data-key='{key}']").click()
 
     # Rounds played
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +16,7 @@ from tests.support.daemon.play import until_open, until_said
 from tests.support.programs import with_constants
 from tests.support.waiting import until
 from tests.support.web.floor import CARDS, ROULETTE, Floor
-from tests.support.web.pit import PINS, confirm, console, sign_in
+from tests.support.web.pit import PINS, confirm, console, correct, sign_in
 from tests.support.web.server import Teller
 from tests.web.conftest import Serve
 from tests.web.test_web import LEAF, state
@@ -152,8 +153,9 @@ def test_after_a_restart_the_round_waits_and_the_console_counts_down(
     waiting.locator("button.main[data-command='round.confirm']", has_text="22").click()
     confirm(page, "m-lasa")
     expect(page.locator("dialog .told")).to_contain_text("just started: again in")
+    expect(page.locator("dialog [data-do=send]")).to_have_text(re.compile(r"Confirm · \d+ s"))
     expect(page.locator("dialog [data-do=send]")).to_be_enabled()
-    confirm(page, "m-lasa")
+    confirm(page)  # the PIN was kept
     result = said(floor, "round.result", 2)
     assert (result["round"], result["outcome"]["number"]) == (2, 22)
     assert result["confirmed_by"].startswith("M. Lasa")
@@ -188,16 +190,12 @@ def test_the_second_person_is_called_on_the_other_screen(
     sign_in(other, floor.web.address, "t-vidal", "ca")
     floor.spin("17", 1)
     said(floor, "round.result")
-    page.locator(".tile").click()
-    page.locator(".panel [data-command='result.correct']").click()
-    for field, keys in (("round", "1"), ("number", "12")):
-        page.locator(f"[data-field={field}] [data-key=clear]").click()
-        for key in keys:
-            page.locator(f"[data-field={field}] [data-key='{key}']").click()
+    correct(page, "r1", 12)
+    expect(page.locator("dialog .change")).to_have_text("before17→after12")
     confirm(page, "m-lasa")
     expect(work(page, "second person").locator("button")).to_have_count(0)  # not the same one
     called = work(other, "M. Lasa demana una segona persona")
-    expect(called).to_contain_text("12")
+    expect(called.locator(".change .result")).to_have_text(["17", "12"])
     expect(called).to_contain_text("queden")
     called.locator("button.main").click()
     confirm(other, "t-vidal")

@@ -15,7 +15,7 @@ import subscribers
 from tests.support.daemon.play import until_said
 from tests.support.web.floor import Floor
 from tests.support.web.going import go
-from tests.support.web.pit import confirm, sign_in
+from tests.support.web.pit import confirm, correct, sign_in
 from tests.web.surveillance import Room
 
 WRONG = """(ahead) => {
@@ -54,13 +54,8 @@ def test_a_second_person_is_called_at_a_screen_whose_clock_is_wrong(
     sign_in(other, floor.web.address, "t-vidal")
     floor.spin("17", 1)
     until_said(floor.subscriber, "round.result", 1)
-    page.locator(".tile").click()
-    page.locator(".panel [data-command='result.correct']").click()
+    correct(page, "r1", 12)
     expect(page.locator("dialog .second")).to_have_text("A second person must say the same.")
-    for field, keys in (("round", "1"), ("number", "12")):
-        page.locator(f"[data-field={field}] [data-key=clear]").click()
-        for key in keys:
-            page.locator(f"[data-field={field}] [data-key='{key}']").click()
     confirm(page, "m-lasa")
     called = other.locator(".item.second")
     expect(called.locator(".until")).to_have_text(re.compile(r"^(120|1[01]\d|\d\d) s left$"))

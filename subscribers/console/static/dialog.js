@@ -4,12 +4,15 @@
 import { touch as latestTouch } from "../../static/beats.js";
 import { h } from "../../static/drawing.js";
 import { pause, TOO_LATE } from "../../static/request.js";
+import { onBadge } from "./badge.js";
+import { change, corrected } from "./change.js";
 import { widget } from "./fields.js";
 import { pad } from "./pad.js";
 import { digits, page, post, words } from "./page.js";
 import { begun, settled } from "./touches.js";
 
 const RETRY_MS = 700;
+const PIN_KEPT_MS = 60_000; // after a refusal that is not about the PIN
 const PATIENCE_MS = 5000; // then the dialog closes without a reply
 // the server rejects commands whose touch is older
 const COMMAND_EXPIRES_MS = page.late * 1000;
@@ -21,6 +24,8 @@ let item = null;
 let sending = null; // the number of the touch whose reply is pending
 let onBack = () => {};
 let onSent = () => {};
+let onRead = (_badge) => {};
+onBadge((badge) => asking() && onRead(badge));
 
 export const asking = () => dialog.hasAttribute("open");
 
@@ -75,17 +80,20 @@ export function ask(place, answer, about) {
   const pin = h("input", {
     id: "pin-again",
     type: "password",
-    inputmode: "numeric",
+    inputmode: "none",
     autocomplete: "off",
     maxlength: 12,
   });
+  const correction = h("div", {});
   const message = h("p", { class: "told", role: "alert" });
   const send = h("button", { type: "submit", class: "main", "data-do": "send" }, words("pit.send"));
   let touchNumber = number();
+  let keepPin = () => {};
   item = about;
   sending = null;
   onBack = onSent = () => {};
 
+  dialog.className = form.grave && rows.length ? "wide" : "";
   dialog.replaceChildren(
     h(
       "form",
@@ -94,6 +102,7 @@ export function ask(place, answer, about) {
           event.preventDefault();
           go();
         },
+        input: () => showCorrection(),
       },
       h("h2", { id: "asked" }, answer.text),
       h(
@@ -103,24 +112,40 @@ export function ask(place, answer, about) {
         !answer.open && preset.round ? ` · ${words("display.round", { round: preset.round })}` : "",
       ),
       answer.about && h("p", {}, answer.about),
-      rows.map(({ field, widget: each }) =>
-        fieldRow(field, each, folded(field, openFields, preset)),
+      correction,
+      h(
+        "div",
+        { class: "parts" },
+        rows.length > 0 &&
+          h(
+            "div",
+            {},
+            rows.map(({ field, widget: each }) =>
+              fieldRow(field, each, folded(field, openFields, preset)),
+            ),
+          ),
+        form.grave &&
+          h(
+            "fieldset",
+            { class: "again" },
+            h("legend", {}, words(page.badge_signs ? "pit.badge_or_pin" : "pit.pin_again")),
+            h("label", { class: "hidden", for: "pin-again" }, words("pit.pin")),
+            pin,
+            pad(pin),
+          ),
       ),
       answer.two && h("p", { class: "soft second" }, words("pit.two_persons")),
       answer.may_take_two && h("p", { class: "soft second" }, words("pit.may_take_two")),
-      form.grave &&
-        h(
-          "fieldset",
-          { class: "again" },
-          h("legend", {}, words("pit.pin_again")),
-          h("label", { class: "hidden", for: "pin-again" }, words("pit.pin")),
-          pin,
-          pad(pin),
-        ),
       message,
       h("div", { class: "answers" }, send, close()),
     ),
   );
+  showCorrection();
+  onRead = (badge) => {
+    if (!form.grave) return;
+    if (page.badge_signs) go(badge);
+    else showMessage(words("pit.badge_needs_pin"));
+  };
   show();
   // focus a field only where there is a real keyboard: a tablet's would cover the page
   const first =
@@ -128,8 +153,15 @@ export function ask(place, answer, about) {
     dialog.querySelector("fieldset input, fieldset button");
   (first || (form.grave || rows.length ? dialog : send)).focus();
 
-  async function go() {
-    if (sending !== null) return;
+  /** What the fields would correct, as far as they are filled in. */
+  function showCorrection() {
+    const shown = answer.correction ?? corrected(answer.command, rows, place);
+    correction.replaceChildren(...(shown ? [change(shown)] : []));
+  }
+
+  /** Send the command. `badge`: the one that was read, instead of the PIN. */
+  async function go(badge = null) {
+    if (sending !== null || send.disabled) return;
     const fields = answer.open ? { ...preset } : preset;
     const currency =
       rows.find(({ field }) => field.name === "currency")?.widget.value() ?? place.currency;
@@ -166,9 +198,16 @@ export function ask(place, answer, about) {
       table: place.table,
       command: answer.command,
       fields,
-      pin: form.grave ? pin.value : null,
+      pin: form.grave && badge === null ? pin.value : null,
+      badge,
     };
+    const typed = pin.value;
     pin.value = "";
+    keepPin = () => {
+      pin.value = typed;
+      pin.dataset.kept = "";
+      setTimeout(() => "kept" in pin.dataset && forgetPin(), PIN_KEPT_MS);
+    };
     answered(
       record,
       await answerTo(
@@ -178,6 +217,11 @@ export function ask(place, answer, about) {
         () => sending === record.number && leave(record, withdrawn),
       ),
     );
+  }
+
+  function forgetPin() {
+    pin.value = "";
+    delete pin.dataset.kept;
   }
 
   /**
@@ -215,6 +259,7 @@ export function ask(place, answer, about) {
 
   function refused(status, body, why) {
     if (status === TOO_LATE) touchNumber = number(); // the next attempt is a new touch
+    if (!body?.denied) keepPin();
     showMessage(why);
     if (body?.denied === "locked" || body?.denied === "not_enrolled") {
       setTimeout(() => location.reload(), 4000);
@@ -224,6 +269,7 @@ export function ask(place, answer, about) {
   function outcome(body) {
     if (["followed", "unknown", "waiting"].includes(body.how)) return hide();
     showMessage(became(body));
+    keepPin();
     touchNumber = number(); // the next attempt is a new touch
     item = null; // keep the reply readable, though its item may be gone
     if (body.wait) countdown(body.wait);
@@ -235,8 +281,10 @@ export function ask(place, answer, about) {
     const tick = () => {
       if (seconds <= 0) {
         send.disabled = false;
+        send.textContent = words("pit.send");
         return showMessage("");
       }
+      send.textContent = `${words("pit.send")} · ${seconds} s`;
       showMessage(words("pit.wait", { seconds }));
       seconds -= 1;
       setTimeout(tick, 1000);

@@ -3,7 +3,8 @@
 
 import { h } from "../../static/drawing.js";
 import { pad } from "./pad.js";
-import { digits, words } from "./page.js";
+import { digits, page, words } from "./page.js";
+import { buttons, felt, latestRounds, people } from "./pickers.js";
 
 const RANKS = ["A", "2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K"];
 const SUITS = [
@@ -12,6 +13,7 @@ const SUITS = [
   ["d", "♦"],
   ["c", "♣"],
 ];
+const ROULETTE = "roulette";
 const PAI_GOW = "pai-gow"; // the game with a joker and three dice
 
 /** The widget of a field at a table; `preset` is its initial value. */
@@ -30,32 +32,6 @@ export function widget(field, place, offer, preset) {
     : created.element.querySelectorAll("input");
   for (const each of inputs) each.setAttribute("aria-label", field.text);
   return created;
-}
-
-/** A group of buttons; at most one is chosen. */
-function buttons(options, preset, required) {
-  let chosen = preset;
-  const element = h("div", { class: "choices", role: "group" });
-  const draw = () =>
-    element.replaceChildren(
-      ...options.map(([value, label]) =>
-        h(
-          "button",
-          {
-            type: "button",
-            "data-value": String(value),
-            "aria-pressed": String(value === chosen),
-            click: () => {
-              chosen = value === chosen && !required ? undefined : value;
-              draw();
-            },
-          },
-          label,
-        ),
-      ),
-    );
-  draw();
-  return { element, value: () => chosen };
 }
 
 function choice(field, _place, _offer, preset) {
@@ -87,7 +63,7 @@ function number(input, extra) {
 
 function integer(field, _place, _offer, preset) {
   const input = h("input", {
-    inputmode: "numeric",
+    inputmode: "none", // it has its own pad
     autocomplete: "off",
     maxlength: 10,
     value: preset ?? "",
@@ -104,7 +80,8 @@ function amount(field, place, _offer, preset) {
       ? ""
       : (preset / 10 ** digits(place.currency)).toFixed(digits(place.currency));
   const input = h("input", {
-    inputmode: "decimal",
+    inputmode: "none",
+    "data-amount": true,
     autocomplete: "off",
     maxlength: 14,
     value: start,
@@ -126,9 +103,10 @@ function minorUnits(typed, currency) {
   return Number(found[1] + (found[2] ?? "0".repeat(digits(currency))));
 }
 
-function pocket(_field, _place, _offer, preset) {
+function pocket(_field, place, _offer, preset) {
+  if (place.view === ROULETTE) return felt(preset);
   const input = h("input", {
-    inputmode: "numeric",
+    inputmode: "none",
     autocomplete: "off",
     maxlength: 12,
     value: preset ?? "",
@@ -140,7 +118,11 @@ function pocket(_field, _place, _offer, preset) {
   return { element: number(input), value };
 }
 
-function round(field, place, _offer, preset) {
+function round(field, place, offer, preset) {
+  const results = place.tile?.results ?? [];
+  if (offer?.command === "result.correct" && results.length) {
+    return latestRounds(results, preset, integer(field, place, offer, preset));
+  }
   const known = [...new Set([preset, ...place.unresolved, place.round].filter((each) => each))];
   if (!field.required && known.length <= 1) {
     return buttons(
@@ -159,6 +141,14 @@ function text(field, _place, _offer, preset) {
     value: preset ?? "",
   });
   return { element: input, value: () => (input.value === "" ? undefined : input.value) };
+}
+
+/** A person at the table, or for `staff.on` anyone who works there. */
+function person(field, place, offer, preset) {
+  const here = place.on_duty.map((each) => each.person);
+  const leaves = offer?.command === "staff.off";
+  const names = [...new Set(leaves ? here : [...page.people, ...here])];
+  return people(names, preset, text(field, place, offer, preset));
 }
 
 function texts(field, _place, _offer, preset) {
@@ -365,7 +355,7 @@ const KINDS = {
   number: pocket,
   round,
   text,
-  name: text,
+  name: person,
   texts,
   hand,
   card,

@@ -3,11 +3,17 @@
 import { h } from "../../static/drawing.js";
 import { words } from "./page.js";
 
-/** The keys below an input; `extra` keys beside the digits. */
-export function pad(input, extra = []) {
+/**
+ * The keys below an input; `extra` keys beside the digits. `to()`: the input that they fill, where
+ * that changes.
+ */
+export function pad(own, extra = [], to = () => own) {
   const type = (text) => () => {
+    const input = to();
+    if ("kept" in input.dataset) input.value = ""; // typed again instead
+    delete input.dataset.kept;
     if (input.maxLength < 0 || input.value.length < input.maxLength) input.value += text;
-    input.dispatchEvent(new Event("input", { bubbles: true }));
+    input.dispatchEvent(new CustomEvent("input", { bubbles: true, detail: "pad" }));
   };
   const keys = ["1", "2", "3", "4", "5", "6", "7", "8", "9", ...extra, "0"];
   return h(
@@ -21,6 +27,7 @@ export function pad(input, extra = []) {
         class: "soft",
         "data-key": "clear",
         click: () => {
+          const input = to();
           input.value = "";
           input.dispatchEvent(new Event("input", { bubbles: true }));
         },

@@ -3,6 +3,7 @@
 import { byId } from "../../static/base.js";
 import { h } from "../../static/drawing.js";
 import { fetchBeat, TOO_LATE } from "../../static/request.js";
+import { onBadge } from "./badge.js";
 import { pad } from "./pad.js";
 import { page, post, words } from "./page.js";
 
@@ -11,6 +12,7 @@ const DEADLINE_MS = 15_000; // the server delays its reply after wrong PINs
 
 const who = h("input", {
   id: "who",
+  inputmode: "none", // a badge number has the pad; a name has the key for letters
   autocomplete: "off",
   autocapitalize: "none",
   spellcheck: "false",
@@ -20,11 +22,43 @@ const who = h("input", {
 const pin = h("input", {
   id: "pin",
   type: "password",
-  inputmode: "numeric",
+  inputmode: "none",
   autocomplete: "off",
   maxlength: 12,
   required: true,
 });
+const letters = h(
+  "button",
+  {
+    type: "button",
+    class: "soft",
+    click: () => {
+      who.inputMode = "text";
+      aim(who);
+      who.focus();
+    },
+  },
+  words("pit.letters"),
+);
+let target = who; // which field the pad fills
+
+/** Let the pad fill this field. */
+function aim(field) {
+  target = field;
+  for (const each of [who, pin]) each.classList.toggle("aimed", each === field);
+}
+
+for (const field of [who, pin]) field.addEventListener("pointerdown", () => aim(field));
+who.addEventListener("input", (event) => {
+  if (/** @type {CustomEvent} */ (event).detail !== "pad") aim(pin); // typed: the PIN follows
+});
+onBadge((badge) => {
+  who.value = badge;
+  pin.value = "";
+  aim(pin);
+  pin.focus();
+});
+
 const message = h("p", { class: "told", role: "alert" });
 const go = h("button", { class: "main", type: "submit" }, words("pit.sign_in"));
 const form = h(
@@ -32,10 +66,10 @@ const form = h(
   { class: "sign-in", submit: enter },
   h("h1", {}, "Novamás · ", page.site),
   h("label", { for: "who" }, words("pit.who")),
-  who,
+  h("div", { class: "who" }, who, letters),
   h("label", { for: "pin" }, words("pit.pin")),
   pin,
-  pad(pin),
+  pad(pin, [], () => target),
   message,
   go,
   h(
@@ -76,4 +110,5 @@ async function enter(event) {
 byId("main").replaceChildren(form);
 fetchBeat();
 setInterval(fetchBeat, BEAT_INTERVAL_MS); // this page has no stream
+aim(who);
 who.focus();

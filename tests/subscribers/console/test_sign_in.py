@@ -30,7 +30,7 @@ from subscribers.console.attempts import LOCK_SECONDS, MAX_WRONG_PINS, Attempts
 from subscribers.console.sessions import SessionLimits, Sessions, same_secret
 from subscribers.console.settings import PitSettings
 from tests.support.for_each import for_each
-from tests.support.people.staff import LASA, RIERA, SITE, secret
+from tests.support.people.staff import LASA, MORA, RIERA, SITE, secret
 from tests.support.web.pit import LEAST_MEMORY_KIB, PINS, console
 
 KEY = SigningKey(secret("lasa"))
@@ -295,3 +295,20 @@ def test_signing_out_forgets_the_key_and_another_cookie_has_no_session() -> None
     assert same_secret("a", "a")
     assert not same_secret("a", "b")
     assert not same_secret(None, "b")
+
+
+async def test_only_the_own_badge_is_worth_something_and_wrong_ones_lock(
+    tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subscribers.console.attempts.FIRST_DELAY_SECONDS", 0.0)
+    door = Admission(settings(tmp_path), SITE, tmp_path, Clock())
+    assert await door.verify_badge(LASA, " 4711 ") is None
+    assert await door.verify_badge(LASA, "4712") == Denied("wrong_badge")
+    assert await door.verify_badge(LASA, "") == Denied("wrong_badge")
+    assert await door.verify_badge(MORA, "") == Denied("wrong_badge")  # has no badge
+    assert await door.verify_badge(LASA, "4711") is None  # and forgets the wrong ones
+    for _ in range(MAX_WRONG_PINS):
+        denied = await door.verify_badge(LASA, "4712")
+    assert denied is not None
+    assert denied.why == "locked"
+    assert (await door.verify_pin(LASA, PINS["m-lasa"])) == denied

@@ -34,7 +34,7 @@ LEAST_MEMORY_KIB = 64
 """Of Argon2, for keys and for the one that is tried for an unknown person, where a test is not of
 how long that takes.
 """
-BADGES = {"m-lasa": "4711", "a-riera": "4712"}
+BADGES = {"m-lasa": "4711", "a-riera": "4712", "t-vidal": "4713"}
 
 
 def console(folder: Path, site: str, people: Path | None = None, **more: Any) -> dict[str, Any]:
@@ -87,6 +87,28 @@ def confirm(page: Page, who: str | None = None) -> None:
         for digit in PINS[who]:
             dialog.locator(f".again [data-key='{digit}']").click()
     dialog.locator("[data-do=send]").click()
+
+
+def correct(page: Page, table: str, number: int) -> None:
+    """Touch what corrects the last number of a roulette, until it remains to be confirmed."""
+    tile = page.locator(f".tile[data-table='{table}']")
+    if tile.get_attribute("aria-pressed") != "true":
+        tile.click()
+    page.locator(".panel [data-command='result.correct']").click()
+    page.locator(f"[data-field=number] [data-value='{number}']").click()
+
+
+READ_BADGE = """(badge) => {
+  for (const key of [...badge, "Enter"]) {
+    const options = { key, bubbles: true, cancelable: true };
+    (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", options));
+  }
+}"""
+
+
+def read_badge(page: Page, who: str) -> None:
+    """Hold a badge to the reader, which types its number faster than a person."""
+    page.evaluate(READ_BADGE, BADGES[who])
 
 
 class Client:
