@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -42,10 +42,14 @@ def named_in_errors(path: Path, part: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def replacing(path: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
+def replacing(
+    path: Path, *, sync: bool = True, finish: Callable[[Path], None] | None = None
+) -> Iterator[BinaryIO]:
     """Context in which a new version of a private file is written, as ``<path>.part``: afterwards
     it takes the name ``path``, so that a reader finds the old file or the whole new one. ``sync``:
-    only once it is on the disk; its name is there after :func:`sync_folder`. Raises ``OSError``.
+    only once it is on the disk; its name is there after :func:`sync_folder`. ``finish`` is called
+    with the complete part before it takes the name; if it raises, the part is removed. Raises
+    ``OSError``.
     """
     part = path.with_name(f"{path.name}.part")
     with named_in_errors(part, part=True):
@@ -54,6 +58,8 @@ def replacing(path: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
+        if finish is not None:
+            finish(part)
         part.replace(path)
 
 

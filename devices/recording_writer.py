@@ -7,13 +7,12 @@ import os
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import pairwise
 from math import inf
 from pathlib import Path
 
 from common import clock
-from common.new_file import PRIVATE_MODE, new_file
+from common.new_file import PRIVATE_MODE, replacing
 from common.readings import escape
 from devices.recording import CUT_MARK, TAIL_BYTES
 from devices.recording_lines import (
@@ -306,16 +305,15 @@ def _compress(path: Path) -> None:
     """Compress ``path`` to ``path.gz`` and keep its modification time. On a disk error, leave it as
     it is.
     """
-    part = path.with_name(f"{path.name}.part")
     try:
-        with path.open("rb") as plain, new_file(part) as raw:
-            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
-                shutil.copyfileobj(plain, file)
-            raw.flush()
-            os.fsync(raw.fileno())
-        shutil.copystat(path, part)
-        part.replace(path.with_name(f"{path.name}.gz"))
+        with (
+            path.open("rb") as plain,
+            replacing(
+                path.with_name(f"{path.name}.gz"), finish=lambda part: shutil.copystat(path, part)
+            ) as raw,
+            gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file,
+        ):
+            shutil.copyfileobj(plain, file)
         path.unlink()
     except OSError:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+        return

@@ -30,7 +30,7 @@ from common.chain.checkpoint import (
 from common.chain.schema import READ_ERRORS, Entry, connect_reading
 from common.contract.times import format_utc
 from common.contract.version import SOFTWARE
-from common.new_file import named_in_errors, new_file, replacing, sync_folder
+from common.new_file import create_private, replacing, sync_folder
 from controller.backup.errors import BackupError
 from controller.backup.manifest import (
     JOURNAL_NAME,
@@ -176,7 +176,7 @@ class _Backup:
             ),
             key,
         )
-        self._write(MANIFEST_NAME, _pretty(manifest))
+        create_private(self._part / MANIFEST_NAME, _pretty(manifest))
         for folder in {self._part, *(file.parent for file in self._part.rglob("*"))}:
             sync_folder(folder)
         return manifest, verdict
@@ -254,7 +254,7 @@ class _Backup:
                 secrets[self._place(path)] = path.read_bytes()
             except FileNotFoundError:
                 self._left_out.append(f"{path}: no such file")
-        self._write(KEYS_NAME, seal(secrets, self._passphrase))
+        create_private(self._part / KEYS_NAME, seal(secrets, self._passphrase))
         return len(secrets)
 
     def _place(self, path: Path) -> str:
@@ -287,12 +287,6 @@ class _Backup:
                     place=place,
                     mode=mode,
                 )
-
-    def _write(self, name: str, body: bytes) -> None:
-        with named_in_errors(self._part / name), new_file(self._part / name) as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
 
 
 def copy_file(source: Path, target: Path) -> None:

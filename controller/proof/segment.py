@@ -8,11 +8,10 @@ position>-<last position>.jsonl.gz``.
 from __future__ import annotations
 
 import gzip
-import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +21,7 @@ from common.chain.checkpoint import read_checkpoint
 from common.chain.schema import Entry, Kind, has_valid_hash
 from common.contract.node import Checkpoint
 from common.errors import NovamasError
-from common.new_file import new_file, sync_folder
+from common.new_file import replacing, sync_folder
 from controller.proof.pace import Throttle
 
 FORMAT = "novamas segment 1"
@@ -120,27 +119,17 @@ def write_segment(
     :class:`BrokenSegmentError` and :class:`EndedError`.
     """
     pace = pace or Throttle()
-    part = path.with_name(f"{path.name}.part")
     encode = msgspec.json.encode
-    try:
-        part.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(part) as raw:
-            with gzip.GzipFile(
-                filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0
-            ) as file:
-                file.write(encode(header) + b"\n")
-                for entry in pace.paced(entries):
-                    file.write(encode(_line(entry)) + b"\n")
-                file.write(encode(checkpoint) + b"\n")
-            raw.flush()
-            os.fsync(raw.fileno())
-        _check(part, checkpoint, pace)
-        part.replace(path)
-        sync_folder(path.parent)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        replacing(path, finish=lambda part: _check(part, checkpoint, pace)) as raw,
+        gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as file,
+    ):
+        file.write(encode(header) + b"\n")
+        for entry in pace.paced(entries):
+            file.write(encode(_line(entry)) + b"\n")
+        file.write(encode(checkpoint) + b"\n")
+    sync_folder(path.parent)
 
 
 class Segment:
