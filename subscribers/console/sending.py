@@ -28,6 +28,7 @@ from common.log import structlog
 from common.people.register import Person
 from common.people.signed_command import Claims, prepare, sign
 from subscribers.console.sessions import Session
+from subscribers.feed.recall_key import sign_recall
 from subscribers.feed.tables import BrokerLogin
 
 COMMAND_LIFETIME_SECONDS = 30
@@ -299,26 +300,24 @@ class CommandSender:
         """
         if table in self._mute:
             return None
-        number = f"{session.tag}-r{randomness.token_hex(6)}"
-        fields = {"boot": boot, "from": seq + 1, "onward": True}
-        query = Touch(
-            number=number,
-            person=session.person,
-            table=table,
-            command=RECALL,
-            fields=fields,
-            role=session.person.roles[0],
-            how="sent",
-            at=self._now(),
-        )
-        self._answers[number] = asyncio.get_running_loop().create_future()
         broker = self._broker
         if broker is None or not session.alive:
             return None
+        number = f"{session.tag}-r{randomness.token_hex(6)}"
+        topics = self._tables[table]
+        body = sign_recall(
+            session.key,
+            session.person.id,
+            session.person.roles[0],
+            topic=f"{topics.root}/{table}",
+            fields={"boot": boot, "from": seq + 1, "onward": True},
+            client=self._client,
+            number=number,
+            now=int(self._now()),
+        )
+        self._answers[number] = asyncio.get_running_loop().create_future()
         try:
-            await broker.publish(
-                self._tables[table].command(table, RECALL), self._sign(session, query), qos=1
-            )
+            await broker.publish(topics.command(table, RECALL), body, qos=1)
             async with asyncio.timeout(REPLY_TIMEOUT_SECONDS):
                 reply = await self._answers[number]
         except (aiomqtt.MqttError, TimeoutError):

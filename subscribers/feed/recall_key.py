@@ -11,6 +11,7 @@ from common import clock
 from common.contract.orders import RECALL
 from common.people.private_key import open_private_key
 from common.people.register import thumbprint, to_base64url
+from common.people.roles import EnrolledRole
 from common.people.signed_command import Claims, prepare, sign
 from subscribers.feed.connection import ServiceConnection
 
@@ -29,21 +30,45 @@ class RecallKey:
     def sign(
         self, person: str, topic: str, fields: dict[str, Any], client: str, number: str, now: int
     ) -> bytes:
-        """Return a recall signed as ``person``. ``topic``: root of the table's topics; ``number``:
-        the ``id`` that the reply will carry; ``now``: seconds since 1970.
-        """
-        claims = Claims(
-            iss=person,
-            aud=topic,
-            iat=now,
-            exp=now + RECALL_LIFETIME_SECONDS,
-            jti=number,
-            command=RECALL,
-            role="reader",
+        """Return a recall signed as ``person``. The arguments are those of :func:`sign_recall`."""
+        return sign_recall(
+            self._key.encode(),
+            person,
+            "reader",
+            topic=topic,
             fields=fields,
             client=client,
+            number=number,
+            now=now,
         )
-        return sign(self._key.encode(), claims).encode()
+
+
+def sign_recall(
+    key: bytes,
+    person: str,
+    role: EnrolledRole,
+    *,
+    topic: str,
+    fields: dict[str, Any],
+    client: str,
+    number: str,
+    now: int,
+) -> bytes:
+    """Return a recall signed by a person in a role. ``topic``: root of the table's topics;
+    ``number``: the ``id`` that the reply will carry; ``now``: seconds since 1970.
+    """
+    claims = Claims(
+        iss=person,
+        aud=topic,
+        iat=now,
+        exp=now + RECALL_LIFETIME_SECONDS,
+        jti=number,
+        command=RECALL,
+        role=role,
+        fields=fields,
+        client=client,
+    )
+    return sign(key, claims).encode()
 
 
 def send_recall(
