@@ -257,7 +257,7 @@ class _Restore:
         if not path.exists():
             self._notes.append(
                 f"{path} was not restored, because it is outside the folder of the configuration: "
-                "give the key that signed the backup with --key, or restore it by hand"
+                "name the key that signed the backup with --signer, or restore it by hand"
             )
         return None
 

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     unseal = None if arguments.unseal is None else _unseal(arguments.unseal)
     with Percent("auditing") as percent:
-        result = audit(arguments.journal, unseal, percent.show, arguments.key, arguments.jobs)
+        result = audit(arguments.journal, unseal, percent.show, arguments.signer, arguments.jobs)
     page = _page(result, arguments.journal) if wants_page(arguments) else [_as_json(result)]
     return conclude(result.outcome, page)
 

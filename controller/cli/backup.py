@@ -11,14 +11,14 @@ from controller.cli.progress import Percent
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """[CONFIG] DIR (--key-file FILE | --without-keys) [--json]."""
+    """[CONFIG] DIR (--passphrase-file FILE | --without-keys) [--json]."""
     config_argument(parser)
     parser.add_argument(
         "folder", type=Path, metavar="DIR", help="parent folder of the backup's own folder"
     )
     secret = parser.add_mutually_exclusive_group(required=True)
     secret.add_argument(
-        "--key-file",
+        "--passphrase-file",
         type=Path,
         metavar="FILE",
         help="a file with the passphrase that seals the keys; keep it elsewhere",
@@ -41,7 +41,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     configuration = configuration_at(arguments.config)
     try:
-        passphrase = None if arguments.key_file is None else read_passphrase(arguments.key_file)
+        passphrase = (
+            None
+            if arguments.passphrase_file is None
+            else read_passphrase(arguments.passphrase_file)
+        )
         with Percent() as percent:
             folder, manifest, verdict = back_up(
                 arguments.config, configuration, arguments.folder, passphrase, percent.show_part

@@ -12,19 +12,19 @@ from controller.cli.verdicts import public_key
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """[CONFIG] BACKUP [--key-file FILE] [--key K] [--set-aside]."""
+    """[CONFIG] BACKUP [--passphrase-file FILE] [--signer K] [--set-aside]."""
     config_argument(parser, "; restored too if it does not exist")
     parser.add_argument(
         "backup", type=Path, metavar="BACKUP", help="the folder that `novamas backup` wrote"
     )
     parser.add_argument(
-        "--key-file",
+        "--passphrase-file",
         type=Path,
         metavar="FILE",
         help="the file with the passphrase that the keys were sealed with",
     )
     parser.add_argument(
-        "--key",
+        "--signer",
         type=public_key,
         metavar="PUBLICKEY",
         help="the public key that must have signed the backup, from a checkpoint (64 digits)",
@@ -43,13 +43,17 @@ def run(arguments: argparse.Namespace) -> int:
     from controller.backup.sealed_keys import read_passphrase
 
     try:
-        passphrase = None if arguments.key_file is None else read_passphrase(arguments.key_file)
+        passphrase = (
+            None
+            if arguments.passphrase_file is None
+            else read_passphrase(arguments.passphrase_file)
+        )
         with Percent() as percent:
             done = restore(
                 arguments.config,
                 arguments.backup,
                 passphrase,
-                key=arguments.key,
+                key=arguments.signer,
                 set_aside=arguments.set_aside,
                 progress=percent.show_part,
             )
@@ -58,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     manifest = done.manifest
     print(f"Restored    {done.journal}, which continues {done.copy.name}")
     print(f"Up to       entry {manifest.position} of {manifest.time}, hash {manifest.hash}")
-    if arguments.key is None:
+    if arguments.signer is None:
         print(f"Signature   {_doubt(manifest.key)}")
     for path in done.aside:
         print(f"Set aside   {path}")
@@ -72,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _doubt(signer: str | None) -> str:
-    """Describe what the signature does not prove if --key was not given."""
+    """Describe what the signature does not prove if --signer was not given."""
     signed = (
         "THIS BACKUP IS NOT SIGNED"
         if signer is None
@@ -81,5 +85,5 @@ def _doubt(signer: str | None) -> str:
     return (
         f"{signed}: anyone who can write to its folder could have made it. Compare the entry above "
         "with a checkpoint that you stored, review the configuration and the people file, and next "
-        "time give the key with --key"
+        "time name the key with --signer"
     )

@@ -42,13 +42,13 @@ def public_key(text: str) -> str:
 
 
 def add_journal(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments ``JOURNAL``, ``--key K``, ``--json``, ``--text`` and ``--jobs N``."""
+    """Add the arguments ``JOURNAL``, ``--signer K``, ``--json``, ``--text`` and ``--jobs N``."""
     parser.epilog = STATUS_HELP
     parser.add_argument(
         "journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it"
     )
     parser.add_argument(
-        "--key",
+        "--signer",
         type=public_key,
         metavar="PUBLICKEY",
         help="the public key to trust, from a checkpoint (64 digits)",
@@ -126,7 +126,7 @@ def proof(verdict: Verdict) -> list[str]:
             (end if verdict.through < verdict.head else "")
             + "Who wrote it is not proved: the journal itself names the key "
             f"({'; '.join(verdict.keys) or 'none'}). Take the public key from a checkpoint kept "
-            "elsewhere, best from when the table was installed, and verify again with --key "
+            "elsewhere, best from when the table was installed, and verify again with --signer "
             "PUBLICKEY."
         )
     if not verdict.unproved:
@@ -171,7 +171,7 @@ def witness_wanted(verdict: Verdict, journal: Path) -> list[str]:
             f"  mosquitto_sub -h BROKER -i witness -c -q 1 -t '{topics}/+/event' "
             f"-t '{topics}/node/+/checkpoint' >> archive.jsonl"
         ),
-        f"  novamas verify {journal} --key PUBLICKEY --witness archive.jsonl",
+        f"  novamas verify {journal} --signer PUBLICKEY --witness archive.jsonl",
     ]
 
 

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     with Percent("verifying") as percent:
         verdict = verify(
             arguments.journal,
-            arguments.key,
+            arguments.signer,
             () if witness is None else witness.checkpoints.values(),
             None if witness is None else witness.on_entry,
             percent.show,

@@ -88,12 +88,12 @@ class Conclusion:
         ):
             return
         if self._contradiction(point) is not None and not any(
-            "--key" in each for each in verdict.unread
+            "--signer" in each for each in verdict.unread
         ):
             verdict.unread.append(
                 f"{_named(point)}, of the archive contradicts the journal, and is signed with the "
                 f"key {point.key}, which the journal does not name: name the key to trust with "
-                "--key"
+                "--signer"
             )
 
     def _apply_checkpoint(self, point: Checkpoint, *, signed: bool) -> None:

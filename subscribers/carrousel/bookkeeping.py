@@ -91,7 +91,9 @@ def command_line() -> argparse.ArgumentParser:
         metavar="FILE",
         help="a stored copy of a published checkpoint, as JSON; may be repeated",
     )
-    command.add_argument("--key", metavar="PUBLICKEY", help="the public key to trust (64 digits)")
+    command.add_argument(
+        "--signer", metavar="PUBLICKEY", help="the public key to trust (64 digits)"
+    )
     command.add_argument("--chain-only", action="store_true", help="do not replay the facts")
     command.add_argument("--json", action="store_true", help="the verdict as one JSON object")
     command.set_defaults(run=_verify)
@@ -164,7 +166,7 @@ def _verify(options: argparse.Namespace) -> int:
     verdict = verify(
         options.ledger,
         [_checkpoint(path) for path in options.checkpoint],
-        options.key,
+        options.signer,
         replayed=not options.chain_only,
     )
     if options.json:

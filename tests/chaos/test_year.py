@@ -63,7 +63,7 @@ def test_a_year_ends_as_it_began(floor: Callable[..., Floor], long: bool) -> Non
     (key,) = {event["key"] for event in events if "signature" in event}
     verify = [sys.executable, "-m", "controller.cli", "verify", "--text", str(made.journal)]
     judged = subprocess.run(
-        [*verify, "--key", key, "--witness", str(archive)],
+        [*verify, "--signer", key, "--witness", str(archive)],
         capture_output=True,
         text=True,
         check=False,

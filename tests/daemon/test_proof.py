@@ -146,7 +146,7 @@ def test_the_witness_that_verify_requires_finds_alterations_made_with_the_key(
         ChainHead(last.position, last.hash),
     )
     checkpoint_path(journal).write_bytes(msgspec.json.encode(forged))
-    assert main(["verify", str(journal), "--key", key]) == 0
+    assert main(["verify", str(journal), "--signer", key]) == 0
     capsys.readouterr()
     assert main(arguments) == 1
     assert "DOES NOT HOLD" in capsys.readouterr().out

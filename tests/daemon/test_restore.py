@@ -36,12 +36,12 @@ class Floor(NamedTuple):
 
     def backup(self, capsys: pytest.CaptureFixture[str]) -> Path:
         folder = self.running.folder.parent / "backups"
-        words = ["--key-file", str(self.key_file), "--json"]
+        words = ["--passphrase-file", str(self.key_file), "--json"]
         assert main(["backup", str(self.running.file), str(folder), *words]) == 0
         return Path(json.loads(capsys.readouterr().out)["folder"])
 
     def restore(self, backup: Path, *words: str) -> int:
-        key_file = ["--key-file", str(self.key_file)]
+        key_file = ["--passphrase-file", str(self.key_file)]
         return main(["restore", str(self.running.file), str(backup), *key_file, *words])
 
     def open(self) -> int:

@@ -367,7 +367,7 @@ def test_a_restore_on_one_machine_is_reported_as_a_restore(
     north, south, wheel, subscriber = floor[:4]
     key = tmp_path / "surveillance.key"
     assert main(["keygen", str(key)]) == 0
-    words = ["--key-file", str(key), "--json"]
+    words = ["--passphrase-file", str(key), "--json"]
     capsys.readouterr()
     assert opened(subscriber) == 1
     assert main(["backup", str(north.file), str(tmp_path / "backups"), *words]) == 0
@@ -384,7 +384,10 @@ def test_a_restore_on_one_machine_is_reported_as_a_restore(
         taken_over(floor, south)
         sessions.add(opened(subscriber))
     count = len(subscriber.events("journal.restored"))
-    assert main(["restore", str(north.file), backup, "--key-file", str(key), "--set-aside"]) == 0
+    assert (
+        main(["restore", str(north.file), backup, "--passphrase-file", str(key), "--set-aside"])
+        == 0
+    )
     if meanwhile:
         assert south.stop() == 0
     north.start()

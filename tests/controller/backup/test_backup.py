@@ -593,7 +593,7 @@ def test_the_commands_report_what_they_did(
     key_file = tmp_path / "recovery"
     key_file.write_bytes(PASSPHRASE)
     key_file.chmod(0o600)
-    words = ["--key-file", str(key_file)]
+    words = ["--passphrase-file", str(key_file)]
     assert main(["backup", str(house.config), str(house.backups), *words]) == 0
     output = capsys.readouterr().out
     last = entries(house.journal)[-1]
@@ -642,7 +642,7 @@ def test_a_restore_that_cannot_verify_the_signer_reports_so(
     assert main(["restore", str(house.config), str(backup), "--set-aside"]) == 0
     assert message in capsys.readouterr().out
     if key:
-        words = ["--set-aside", "--key", signer]
+        words = ["--set-aside", "--signer", signer]
         assert main(["restore", str(house.config), str(backup), *words]) == 0
         assert message not in capsys.readouterr().out
 

@@ -161,7 +161,7 @@ def test_with_any_content_of_a_cell_each_command_ends_in_a_verdict(
             if table == "entry" and column != "position":
                 assert verdict.problems[0].position == row, (seed, column)
                 assert f"entry {row}" in verdict.problems[0].what
-        for words in (["verify", str(path), "--key", key], ["audit", str(path)]):
+        for words in (["verify", str(path), "--signer", key], ["audit", str(path)]):
             assert main([*words, "--text"]) == main([*words, "--json"]), (seed, words)
             assert "\x1b" not in capsys.readouterr().out, seed
         for words in (["export", str(path)], ["export", str(path), "--format", "csv"]):

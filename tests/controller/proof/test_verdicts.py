@@ -47,7 +47,7 @@ async def test_each_verdict_has_its_own_exit_status_in_both_commands(
     key = str((await evening(path)).key)
     for command in ("verify", "audit"):
         for words, status, outcome in (
-            ([str(path), "--key", key], 0, "holds"),
+            ([str(path), "--signer", key], 0, "holds"),
             ([str(tmp_path / "none")], 3, "could_not_be_judged"),
         ):
             assert run(capsys, command, *words)[0] == status
@@ -86,7 +86,7 @@ async def test_a_journal_that_was_rewritten_without_the_key_is_not_proved(
     checkpoint_path(path).unlink()
     verdict = verify(path, last.key)
     assert (verdict.outcome, verdict.proved, verdict.entries) == (ProofOutcome.NOT_JUDGED, 0, count)
-    status, output = run(capsys, "verify", str(path), "--key", str(last.key))
+    status, output = run(capsys, "verify", str(path), "--signer", str(last.key))
     assert status == 3
     assert f"0 of {count} entries (0 %) are proved" in output
     assert f"Not proved: entries 1 to {count} ({count} of {count}, 100 %)" in output
@@ -120,7 +120,7 @@ async def test_entries_after_the_last_checkpoint_are_counted(
     assert [(span.first, span.last) for span in verdict.unproved] == [
         (last.position + 1, last.position + 1)
     ]
-    output = run(capsys, "verify", str(path), "--key", str(last.key))[1].replace("\n", " ")
+    output = run(capsys, "verify", str(path), "--signer", str(last.key))[1].replace("\n", " ")
     assert f"{last.position} of {last.position + 1} entries" in output
 
 
@@ -253,7 +253,7 @@ async def test_a_file_that_is_no_journal_or_unreadable_accuses_no_one(
         (Path("/proc/self/mem"), "Input/output error"),
     ):
         for command in ("verify", "audit"):
-            status, output = run(capsys, command, str(file), "--key", key)
+            status, output = run(capsys, command, str(file), "--signer", key)
             assert status == 3
             assert f"COULD NOT BE JUDGED: {file}: {why}" in output
             assert "DOES NOT HOLD" not in output
@@ -281,7 +281,7 @@ async def test_the_output_names_checks_that_need_a_witness_with_their_commands(
             "-t 'novamas/v1/palma/+/event' -t 'novamas/v1/palma/node/+/checkpoint' >> archive.jsonl"
             in output
         )
-        assert f"novamas verify {path} --key PUBLICKEY --witness archive.jsonl" in output
+        assert f"novamas verify {path} --signer PUBLICKEY --witness archive.jsonl" in output
     assert (
         "Only a witness" not in run(capsys, "verify", str(path), "--witness", str(archive(path)))[1]
     )
@@ -381,7 +381,7 @@ async def test_a_witness_of_another_node_or_a_forger_accuses_no_one(tmp_path: Pa
     assert any("of the archive is not believed: " in note for note in verdict.notes)
     undecided = witnessed(path, archived)  # which key is the true one?
     assert (undecided.outcome, undecided.problems) == (ProofOutcome.NOT_JUDGED, [])
-    assert "name the key to trust with --key" in undecided.unread[0]
+    assert "name the key to trust with --signer" in undecided.unread[0]
 
 
 async def test_lines_of_an_archive_that_are_no_messages_are_counted_and_named(

@@ -202,7 +202,7 @@ async def test_the_command_prints_one_page(
 ) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
-    assert main(["verify", str(path), "--text", "--key", str(last.key)]) == 0
+    assert main(["verify", str(path), "--text", "--signer", str(last.key)]) == 0
     output = capsys.readouterr().out
     assert "HOLDS" in output
     assert str(last.key) in output
@@ -212,7 +212,7 @@ async def test_the_command_prints_one_page(
     assert main(["verify", str(path), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["problems"][0]["position"] == 9
     with pytest.raises(SystemExit, match="2"):
-        main(["verify", str(path), "--key", "me"])
+        main(["verify", str(path), "--signer", "me"])
 
 
 async def test_a_file_that_cannot_be_read_to_its_end_is_named(tmp_path: Path) -> None:

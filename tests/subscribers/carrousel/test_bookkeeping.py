@@ -348,7 +348,7 @@ def test_novamas_carrousel_reads_a_ledger(path: Path, tmp_path: Path) -> None:
     assert held.stdout.startswith(b"HOLDS: 48 entries")
     assert json.loads(run("verify", "--json", path).stdout)["holds"] is True
     published = path.with_name(f"{path.name}.checkpoint")
-    assert run("verify", path, "--checkpoint", published, "--key", "0" * 64).returncode == 1
+    assert run("verify", path, "--checkpoint", published, "--signer", "0" * 64).returncode == 1
     assert run("export", path).stdout.count(b"\n") == 102
     assert len(run("export", path, "--format", "json").stdout.splitlines()) == 48
     made = run("statement", path, "--jackpot", "j", "--day", "2026-03-20", "--language", "eu")

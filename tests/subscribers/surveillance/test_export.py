@@ -208,13 +208,15 @@ async def test_an_export_is_a_witness(tmp_path: Path, capsys: pytest.CaptureFixt
     export(archive.find(Query()), "jsonl", path)
     archive.close()
     assert (
-        novamas(["verify", str(journal), "--text", "--key", point.key, "--witness", str(path)]) == 0
+        novamas(["verify", str(journal), "--text", "--signer", point.key, "--witness", str(path)])
+        == 0
     )
     assert f"{len(told)} events as in the journal" in capsys.readouterr().out
     forged = path.read_bytes().replace(b'"type":"round.result"', b'"type":"round.void"')
     assert forged != path.read_bytes()
     path.write_bytes(forged)
     assert (
-        novamas(["verify", str(journal), "--text", "--key", point.key, "--witness", str(path)]) == 1
+        novamas(["verify", str(journal), "--text", "--signer", point.key, "--witness", str(path)])
+        == 1
     )
     assert "was published with other content than the journal has" in capsys.readouterr().out
