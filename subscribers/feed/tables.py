@@ -19,6 +19,8 @@ MAX_TOPICS_PER_SUBSCRIBE = 100
 """Maximum number of topics in one SUBSCRIBE. Mosquitto queues the retained messages of all of them
 before its reply; with a thousand tables they exceed its queue per client, and it drops the rest.
 """
+MOTION = "motion"
+"""The last level of the topic of what moves at a table."""
 SUBSCRIBE_PASSES = (1, 2)
 """Subscribe twice. NATS reads the retained messages before it creates a subscription, so a message
 published in between is in neither. At the second SUBSCRIBE the subscription exists already.
@@ -81,10 +83,15 @@ def _check_node(url: str) -> str | None:
 
 
 async def table_feed(
-    login: BrokerLogin, topics: Topics, tables: Sequence[str], jackpots: Sequence[str] = ()
+    login: BrokerLogin,
+    topics: Topics,
+    tables: Sequence[str],
+    jackpots: Sequence[str] = (),
+    *,
+    motion: bool = False,
 ) -> AsyncGenerator[FeedMessage | ConnectionChange, None]:
     """Yield messages forever. After each :class:`ConnectionChange`, retained messages come first.
-    Credential files are read again for each connection.
+    Credential files are read again for each connection. ``motion``: also what moves at the tables.
 
     Subscribe with QoS 0: the session ends with the connection, so QoS 1 would gain nothing, and
     NATS supports it for a few dozen topics only.
@@ -95,6 +102,8 @@ async def table_feed(
     subscriptions += [
         (topics.jackpot(jackpot, leaf), 0) for jackpot in jackpots for leaf in ("state", "alert/+")
     ]
+    if motion:  # last, so that it delays nothing
+        subscriptions += [(topics.table(table, MOTION), 0) for table in tables]
     root, known_tables = topics.root + "/", frozenset(tables)
     messages: asyncio.Queue[FeedMessage | ConnectionChange | None] = asyncio.Queue()
 
@@ -114,6 +123,8 @@ async def table_feed(
             body = message.payload if isinstance(message.payload, bytes) else b""
             path = str(message.topic).removeprefix(root)
             table, _, leaf = path.partition("/")
+            if leaf == MOTION and message.retain:  # a daemon retains none
+                continue
             is_of_table = table in known_tables
             messages.put_nowait(
                 FeedMessage(leaf, body, table) if is_of_table else FeedMessage(path, body)

@@ -39,6 +39,7 @@ from subscribers.web.beat import beat
 from subscribers.web.files import COMPRESSED, REVALIDATE_HEADERS, HashedFiles, static_files
 from subscribers.web.keypads import Keypads
 from subscribers.web.metrics import FAMILIES, WebCounters, metric_values
+from subscribers.web.motion import Motions
 from subscribers.web.pit import Pit
 from subscribers.web.proxy import BehindProxy, KnownHosts, PathPrefix, Proxies
 from subscribers.web.settings import WebSettings, on_loopback
@@ -88,6 +89,7 @@ class WebApplication:
     def __init__(self, settings: WebSettings, floor: Floor, pictures: Pictures) -> None:
         self.settings, self.floor, self.pictures = settings, floor, pictures
         self.alive = True
+        self.motions = Motions(floor)
         self.counts = WebCounters()
         self.pit: Pit | str = "this server has no console"
         self.keypads: Keypads | None = None
@@ -118,6 +120,7 @@ class WebApplication:
                 self._continues(request),
                 self.counts,
                 self.settings.send_timeout,
+                self.motions,
             )
         )
 

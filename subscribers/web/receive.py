@@ -10,7 +10,7 @@ from common import clock
 from common.contract.topics import Topics
 from common.log import structlog
 from subscribers.feed.floor import Floor
-from subscribers.feed.tables import ConnectionChange, table_feed
+from subscribers.feed.tables import MOTION, ConnectionChange, FeedMessage, table_feed
 from subscribers.web.app import WebApplication
 from subscribers.web.pit import Pit
 
@@ -38,14 +38,18 @@ async def _listen(web: WebApplication, simulated: bool) -> None:
     topics = Topics(web.settings.site, simulated)
     tables = [table.id for table in web.settings.tables if table.simulated == simulated]
     jackpots = [jackpot.id for jackpot in web.settings.jackpots if jackpot.simulated == simulated]
-    messages = table_feed(web.settings.broker, topics, tables, jackpots)
+    messages = table_feed(web.settings.broker, topics, tables, jackpots, motion=True)
     async with contextlib.aclosing(messages) as feed:
         async for message in feed:
             if isinstance(message, ConnectionChange) and message.reason != logged_reason:
                 logged_reason = message.reason
                 if logged_reason:
                     log.warning("no connection to the broker", reason=logged_reason)
-            web.floor.on_message(simulated, message)
+            if isinstance(message, FeedMessage) and message.path == MOTION:
+                if message.table is not None:
+                    web.motions.on_message(message.table, simulated, message.body)
+            else:
+                web.floor.on_message(simulated, message)
 
 
 async def _check_silence(floor: Floor) -> None:

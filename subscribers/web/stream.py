@@ -1,4 +1,5 @@
-"""Server-Sent Events: the pictures of some tables and jackpots, whenever one changes.
+"""Server-Sent Events: the pictures of some tables and jackpots, whenever one changes, and what
+moves at the tables.
 
 Simultaneous changes are sent together, and the last of them has an id. A browser that reconnects
 sends the last id it received (``Last-Event-ID``) and gets only later changes. A beat every two
@@ -18,6 +19,7 @@ from common import clock
 from subscribers.feed.floor import Floor, event_id
 from subscribers.web.beat import beat
 from subscribers.web.metrics import WebCounters
+from subscribers.web.motion import Motions
 
 BEAT_INTERVAL_SECONDS = 2.0
 """Interval between beats."""
@@ -37,6 +39,7 @@ class PictureStream:
     """The stream to one browser. ``picture``: returns the JSON of a table, as a line. ``after``:
     the last change that the browser has received. ``alive``: returns False once the server shuts
     down. ``send_timeout``: seconds for which the browser may read nothing before the stream ends.
+    ``motions``: what moves at the tables; None for a page on which nothing does.
     """
 
     def __init__(
@@ -48,10 +51,12 @@ class PictureStream:
         alive: Callable[[], bool],
         counts: WebCounters,
         send_timeout: float,
+        motions: Motions | None = None,
     ) -> None:
         self._floor, self._tables, self._picture = floor, tables, picture
         self._after, self._alive, self._counts = after, alive, counts
         self._send_timeout = send_timeout
+        self._motions = motions
 
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
         """Send until the browser disconnects or reads nothing for too long, or the server shuts
@@ -77,7 +82,7 @@ class PictureStream:
             send({"type": "http.response.start", "status": 200, "headers": list(STREAM_HEADERS)})
         )
         await self._body(send, b"retry: %d\n\n" % RETRY_MILLISECONDS)
-        now, beaten = asyncio.get_running_loop().time, 0.0
+        now, beaten, moved = asyncio.get_running_loop().time, 0.0, clock.monotonic()
         while self._alive():
             reached = self._floor.change
             tables = self._floor.since(self._after, self._tables)
@@ -88,6 +93,11 @@ class PictureStream:
                 await self._body(send, b"event: %s\n%sdata: %s\n\n" % (kind, number, line))
                 self._counts.pictures += 1
             self._after = reached
+            if self._motions is not None and (lines := self._motions.since(moved, self._tables)):
+                await self._body(
+                    send, b"".join(b"event: motion\ndata: %s\n\n" % line for line in lines)
+                )
+                moved = clock.monotonic()
             if now() >= beaten + BEAT_INTERVAL_SECONDS:
                 await self._body(send, b"event: beat\ndata: %s\n\n" % beat())
                 beaten = now()

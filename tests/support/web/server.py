@@ -119,6 +119,10 @@ class Teller:
         """Publish without waiting until the broker has it, without encoding."""
         self._client.publish_nowait(self._topics.table(table, leaf), body, retain=leaf != "event")
 
+    def move(self, table: str, body: Any) -> None:
+        """What moves at a table."""
+        self._client.publish(self._topics.table(table, "motion"), body, retain=False)
+
     def say(self, topic: str, body: Any) -> None:
         """One retained message on any topic."""
         self._client.publish(topic, body, retain=True)
