@@ -128,6 +128,7 @@ ledgers: .venv/installed-dev
 
 pictures: .venv/installed-dev
 	@tests/debian-packages
+	@$(BIN)/python -m tests.support.games.phase_pictures docs/images/phases
 	@$(BIN)/python -m tests.web.pictures docs/images
 	@$(BIN)/novamas demo --history 20 --rounds 2 --screenshot docs/images/demo.svg </dev/null >/dev/null
 	@$(BIN)/novamas demo --floor --history 20 --rounds 2 --screenshot docs/images/floor.svg </dev/null >/dev/null
