@@ -70,6 +70,12 @@ def back_up(
     are otherwise left out. Return the folder, its manifest and the verdict on the copy. Raises
     :class:`BackupError`, after removing the incomplete backup.
     """
+    source = Path(configuration.journal.path)
+    if not source.exists():
+        raise BackupError(
+            f"{source}: there is no journal. A daemon that runs as a service has it in "
+            "another folder: set STATE_DIRECTORY=/var/lib/novamas in the environment"
+        )
     start = clock.wall()
     stamp = format_utc(start)[:19].replace("-", "").replace(":", "")
     folder = into / f"novamas-{configuration.site.id}-{configuration.site.node}-{stamp}Z"
@@ -131,11 +137,6 @@ class _Backup:
         """Make everything but the final name. Raises ``OSError``, ``sqlite3.Error`` and
         :class:`BackupError`.
         """
-        if not self._source.exists():
-            raise BackupError(
-                f"{self._source}: there is no journal. A daemon that runs as a service has it in "
-                "another folder: set STATE_DIRECTORY=/var/lib/novamas in the environment"
-            )
         checkpoint = last_checkpoint(
             self._source
         )  # read before the snapshot, so that it is not newer

@@ -95,7 +95,8 @@ def _read_source(path: Path) -> ConfigFile:
     try:
         text = path.read_bytes().decode("utf-8-sig")  # some editors write a byte order mark
     except OSError as error:
-        mistake = Mistake("file", f"cannot be read: {error.strerror}")
+        hint = "; `novamas init` writes a first one" if isinstance(error, FileNotFoundError) else ""
+        mistake = Mistake("file", f"cannot be read: {error.strerror}{hint}")
         raise UnreadableError((mistake,)) from error
     except UnicodeDecodeError as error:
         mistake = Mistake(f"byte {error.start + 1}", "is not UTF-8 text")

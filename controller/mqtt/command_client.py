@@ -97,7 +97,12 @@ async def _subscribed(
     except BrokerUnusableError as error:
         raise NoReplyError(f"{error}; nothing was sent") from None
     except Disconnected as error:
-        raise NoReplyError(f"{broker.url}: {describe_error(error, broker)}") from None
+        what_to_do = (
+            "start the daemon, whose own broker it is"
+            if broker.url.startswith("embedded:")
+            else "`novamas doctor` looks at the broker"
+        )
+        raise NoReplyError(f"{broker.url}: {describe_error(error, broker)}; {what_to_do}") from None
 
 
 def _user(broker: BrokerConfig) -> str:
