@@ -124,6 +124,16 @@ class Removal(msgspec.Struct, frozen=True):
     retained: tuple[RetainedRange, ...] = ()
 
 
+def event_key(table: str, boot: str, seq: int) -> str:
+    """Return the key of an event."""
+    return f"{run_prefix(table, boot)}{seq}"
+
+
+def run_prefix(table: str, boot: str) -> str:
+    """Return how the keys of all events of a table in one boot begin."""
+    return f"{table}:{boot}:"
+
+
 def same_content(first: ArchiveRecord, second: ArchiveRecord) -> bool:
     """True if two records with the same key have the same content. A repeated event may differ in
     being marked ``historical``.
@@ -170,9 +180,6 @@ class RecordArchive(Protocol):
 
     def gaps(self, site: str) -> list[Gap]:
         """Return the missing events of each boot of each table, up to the boot's last event."""
-
-    def last_event(self, site: str, table: str) -> ArchiveRecord | None:
-        """Return the latest event of a table: the largest ``seq`` of its newest boot."""
 
     def save_value(self, name: str, value: bytes) -> None:
         """Store a value under a name, such as the read position of a consumer."""

@@ -44,7 +44,6 @@ from subscribers.surveillance.postgres_statements import (
     SCHEMA,
     SELECT_EXISTING,
     SELECT_GAPS,
-    SELECT_LAST,
     SELECT_SPELLINGS,
     TYPES,
     UPDATE_DROPPED,
@@ -195,12 +194,6 @@ class PostgresArchive:
             )
             for site_text, table_text, boot_text, first, last in rows
         ]
-
-    def last_event(self, site: str, table: str) -> ArchiveRecord | None:
-        """Return the latest event of a table."""
-        with self._reading() as connection:
-            found = connection.execute(SELECT_LAST, (encode(site), encode(table))).fetchone()
-        return None if found is None else _row(found).record
 
     def save_value(self, name: str, value: bytes) -> None:
         """Store a value under a name."""

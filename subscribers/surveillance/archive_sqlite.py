@@ -27,6 +27,7 @@ from subscribers.surveillance.archive import (
     Removal,
     StoreResult,
     divide,
+    run_prefix,
 )
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.sqlite_connection import connect, decode_words, lock_for_recorder
@@ -37,7 +38,7 @@ from subscribers.surveillance.sqlite_statements import (
     REMOVABLE,
     SELECT_EXISTING,
     SELECT_GAPS,
-    SELECT_LAST,
+    UPDATE_DROPPED,
     UPDATE_RUN,
 )
 
@@ -115,23 +116,10 @@ class SQLiteArchive:
                 (site,),
             ).fetchall()
             for place, boot, dropped in runs:
-                run = {"site": site, "place": place, "boot": boot, "dropped": dropped}
+                run = {"site": site, "run": run_prefix(place, boot), "dropped": dropped}
                 for before, seq in connection.execute(SELECT_GAPS, run):
                     gaps.append(Gap(site, place, boot, before + 1, seq - 1))
         return gaps
-
-    def last_event(self, site: str, table: str) -> ArchiveRecord | None:
-        """Return the latest event of a table."""
-        with self._reading() as connection:
-            runs = connection.execute(
-                "SELECT boot FROM run WHERE site = ? AND place = ? ORDER BY time DESC, boot",
-                (site, table),
-            )
-            for (boot,) in runs.fetchall():
-                found = connection.execute(SELECT_LAST, (site, table, boot)).fetchone()
-                if found is not None:
-                    return _row(found).record
-        return None
 
     def save_value(self, name: str, value: bytes) -> None:
         """Store a value under a name."""
@@ -322,12 +310,9 @@ def _remove(connection: sqlite3.Connection, removal: Removal, rows: list[Archive
         boot_key = (row.record.site, row.record.table, row.record.boot)
         last_seqs[boot_key] = max(last_seqs.get(boot_key, 0), row.record.seq)
     for boot_key, seq in last_seqs.items():
-        connection.execute(
-            "UPDATE run SET dropped = max(dropped, :seq), here = (SELECT count(*) FROM record "
-            "WHERE kind = 'event' AND site = :site AND place = :place AND boot = :boot "
-            "AND seq > max(dropped, :seq)) WHERE site = :site AND place = :place AND boot = :boot",
-            {"seq": seq, "site": boot_key[0], "place": boot_key[1], "boot": boot_key[2]},
-        )
+        site, table, boot = boot_key
+        run = {"site": site, "place": table, "boot": boot, "run": run_prefix(table, boot)}
+        connection.execute(UPDATE_DROPPED, {**run, "seq": seq})
 
 
 def _choose_index(query: Query) -> tuple[str, dict[str, tuple[Any, ...]]]:

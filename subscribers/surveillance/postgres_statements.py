@@ -79,13 +79,6 @@ SELECT_GAPS = (
     "AND run.here < run.last - run.dropped AND seq > run.dropped"
     ") AS events WHERE seq > before + 1 ORDER BY time, place, boot, seq"
 )
-SELECT_LAST = (
-    f"SELECT event.* FROM run, LATERAL (SELECT {COLUMNS} FROM record "  # noqa: S608
-    "WHERE kind = 'event' "
-    "AND record.site = run.site AND record.place = run.place AND record.boot = run.boot "
-    "ORDER BY seq DESC LIMIT 1) AS event WHERE run.site = %s AND run.place = %s "
-    "ORDER BY run.time DESC, run.boot LIMIT 1"
-)
 COUNT_WORD = (
     "SELECT count(*) FROM (SELECT FROM word WHERE word >= %s AND word < %s LIMIT %s) AS few"
 )

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from common.readings import MAX_EXACT_INTEGER
-from subscribers.surveillance.archive import ArchiveRecord, Kind
+from subscribers.surveillance.archive import ArchiveRecord, Kind, event_key
 
 TOPIC_FILTERS = (
     "+/event", "+/sealed", "+/alert/+", "+/info", "+/state", "+/reply/+", "jackpot/+/alert/+",
@@ -171,7 +171,7 @@ def event_record(site: str, body: bytes, received: str, table: str) -> ArchiveRe
     return ArchiveRecord(
         site=site,
         kind="event",
-        key=f"{table}:{fields.boot}:{fields.seq}",
+        key=event_key(table, fields.boot, fields.seq),
         time=_time(fields.time, received),
         heard=received,
         body=body,

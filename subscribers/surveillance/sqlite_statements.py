@@ -18,7 +18,6 @@ CREATE INDEX record_place ON record (place, time);
 CREATE INDEX record_type ON record (type, time);
 CREATE INDEX record_rare ON record (kind, time)
   WHERE kind IN ('alert', 'checkpoint', 'finding', 'access');
-CREATE INDEX record_seq ON record (site, place, boot, seq) WHERE kind = 'event';
 CREATE INDEX record_round ON record (session, round, time) WHERE session > 0;
 CREATE INDEX record_kind ON record (kind, number);
 -- what a record is found by, in lower case
@@ -71,14 +70,22 @@ UPDATE_RUN = (
     "here = here + (excluded.last > dropped), last = max(last, excluded.last), "
     "time = max(time, excluded.time)"
 )
-SELECT_GAPS = (
-    "SELECT before, seq FROM (SELECT seq, lag(seq, 1, :dropped) OVER (ORDER BY seq) AS before "
-    "FROM record WHERE kind = 'event' AND site = :site AND place = :place AND boot = :boot "
-    "AND seq > :dropped) WHERE seq > before + 1"
+_SEQS = (
+    "SELECT CAST(substr(key, length(:run) + 1) AS INTEGER) AS seq FROM record "
+    "WHERE site = :site AND kind = 'event' AND key > :run "
+    "AND key < substr(:run, 1, length(:run) - 1) || ';'"
 )
-SELECT_LAST = (
-    f"SELECT {COLUMNS} FROM record WHERE kind = 'event' AND site = ? AND place = ? "  # noqa: S608
-    "AND boot = ? ORDER BY seq DESC LIMIT 1"
+"""The numbers of the events of a table in one boot, from the index of the keys alone. ``run``: how
+their keys begin.
+"""
+SELECT_GAPS = (
+    "SELECT before, seq FROM (SELECT seq, lag(seq, 1, :dropped) OVER (ORDER BY seq) AS before "  # noqa: S608
+    f"FROM ({_SEQS}) WHERE seq > :dropped) WHERE seq > before + 1"
+)
+UPDATE_DROPPED = (
+    "UPDATE run SET dropped = max(dropped, :seq), here = (SELECT count(*) "  # noqa: S608
+    f"FROM ({_SEQS}) WHERE seq > max(dropped, :seq)) "
+    "WHERE site = :site AND place = :place AND boot = :boot"
 )
 PARTIAL_INDEX_CONDITIONS = {
     "session": "session > 0",

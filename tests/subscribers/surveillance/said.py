@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from common.contract.times import format_utc
-from subscribers.surveillance.archive import ArchiveRecord
+from subscribers.surveillance.archive import ArchiveRecord, event_key
 
 BOOT = "boot-1"
 
@@ -15,7 +15,7 @@ def event(seq: int, table: str = "R1", boot: str = BOOT, **changes: Any) -> Arch
     fields: dict[str, Any] = {
         "site": "madrid-1",
         "kind": "event",
-        "key": f"{table}:{boot}:{seq}",
+        "key": event_key(table, boot, seq),
         "time": format_utc(1_790_000_000 + seq),
         "heard": format_utc(1_790_000_000 + seq),
         "body": b'{"seq":%d}' % seq,

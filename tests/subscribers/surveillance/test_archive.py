@@ -174,7 +174,8 @@ def test_gaps(archive: RecordArchive) -> None:
     assert (archive.gaps("madrid-1"), archive.newest_number()) == ([], 0)
     archive.store([event(n) for n in (1, 2, 5, 9)])
     archive.store([event(n, table="R2", time=format_utc(1_790_000_100 + n)) for n in (3, 4)])
-    archive.store([event(4, site="bilbao")])
+    archive.store([event(4, site="bilbao"), event(1, boot="boot-10"), event(1, table="R10")])
+    archive.store([event(1, boot="boot-")])
     assert archive.gaps("madrid-1") == [
         Gap("madrid-1", "R1", "boot-1", 3, 4),
         Gap("madrid-1", "R1", "boot-1", 6, 8),
@@ -183,19 +184,6 @@ def test_gaps(archive: RecordArchive) -> None:
     archive.store([event(n) for n in (3, 4, 6, 7, 8)])
     archive.store([event(n, table="R2") for n in (1, 2)])
     assert archive.gaps("madrid-1") == []
-
-
-def test_the_last_event_is_of_the_newest_boot(archive: RecordArchive) -> None:
-    assert archive.last_event("madrid-1", "R1") is None
-    archive.store([event(n) for n in (1, 9, 4)])
-    assert archive.last_event("madrid-1", "R1") == event(9)
-    later = event(1, boot="boot-0", time=format_utc(1_790_000_500))
-    archive.store([later])
-    assert archive.last_event("madrid-1", "R1") == later
-    archive.store([event(10)])
-    assert archive.last_event("madrid-1", "R1") == later
-    assert archive.last_event("madrid-1", "R2") is None
-    assert archive.last_event("bilbao", "R1") is None
 
 
 def test_values_are_remembered(place: str) -> None:
@@ -228,7 +216,6 @@ def test_what_policy_removes(archive: RecordArchive) -> None:
     assert archive.remove(Removal("finding", highest)) == 1
     assert found(archive) == []
     assert archive.gaps("madrid-1") == []
-    assert archive.last_event("madrid-1", "R1") is None
     assert archive.newest_number() == highest
     [row] = archive.store([event(8)]).new
     assert row.number > highest
@@ -363,7 +350,6 @@ def test_any_character_is_kept(archive: RecordArchive, text: str) -> None:
     archive.store([record])
     assert archive.store([record]).new == ()
     assert found(archive, tables=(text,), words=(text,)) == [record]
-    assert archive.last_event("madrid-1", text) == record
 
 
 def test_a_closed_archive_raises_an_error(place: str) -> None:

@@ -50,9 +50,10 @@ def test_what_is_there_is_never_changed(path: Path, change: str) -> None:
 
 
 def change_to_release_0_3_0(path: Path) -> None:
-    """Give an archive the trigger of release 0.3.0."""
+    """Give an archive the trigger and the indexes of release 0.3.0."""
     other = sqlite3.connect(path)
     other.executescript("""
+        CREATE INDEX record_seq ON record (site, place, boot, seq) WHERE kind = 'event';
         DROP TRIGGER record_not_replaced;
         CREATE TRIGGER record_not_replaced BEFORE INSERT ON record
         WHEN EXISTS (SELECT 1 FROM record
@@ -185,6 +186,19 @@ def test_dropping_continues_in_batches(path: Path, monkeypatch: pytest.MonkeyPat
     assert archive.remove(Removal("event", 8)) == 8
     assert [row.record.seq for row in archive.find(Query())] == [9, 10]
     assert archive.gaps("madrid-1") == []
+    archive.close()
+
+
+def test_gaps_are_found_in_an_index_alone(path: Path) -> None:
+    archive = SQLiteArchive(path)
+    archive.store([event(1), event(3)])
+    assert archive._connection is not None
+    asked: list[str] = []
+    archive._connection.set_trace_callback(asked.append)
+    assert len(archive.gaps("madrid-1")) == 1
+    archive._connection.set_trace_callback(None)
+    plan = [row[3] for row in archive._connection.execute(f"EXPLAIN QUERY PLAN {asked[-1]}")]
+    assert any(step.startswith("SEARCH record USING COVERING INDEX record_key") for step in plan)
     archive.close()
 
 
