@@ -54,8 +54,7 @@ def apply_order(entry: EntryBuilder, fact: OrderGiven, at: Cause) -> None:
         case HitsOrder():
             _order_hits(entry, order)
         case HitFix():
-            hit = _open_hit(entry, order.hit)
-            update_hit(entry, replace(hit, forced=True))
+            _fix_hit(entry, order, with_withdrawn=fact.with_withdrawn)
         case GapSettle():
             _settle_gap(entry, order, fact.time, at)
         case MeterAdjust():
@@ -70,6 +69,16 @@ def apply_order(entry: EntryBuilder, fact: OrderGiven, at: Cause) -> None:
             _apply_award_order(entry, order, at)
     if STATE_FIELDS.get(type(order)) == "generation" and not fact.unnamed:
         entry.state = replace(entry.state, generation=entry.state.generation + 1)
+
+
+def _fix_hit(entry: EntryBuilder, order: HitFix, *, with_withdrawn: bool) -> None:
+    _open_hit(entry, order.hit)
+    for hit in open_hits(entry.state):
+        is_withdrawn = all(award.returned for award in hit.awards)
+        if hit.number == order.hit or (with_withdrawn and is_withdrawn):
+            update_hit(entry, replace(hit, forced=True))
+        if hit.number == order.hit:
+            return
 
 
 def _apply_award_order(

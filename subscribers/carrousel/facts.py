@@ -108,6 +108,10 @@ class OrderGiven(_Fact, frozen=True, kw_only=True, tag="ordered"):
     signers saw (:data:`common.contract.jackpot.NAMED`). That field is 0 or empty and is not
     checked.
     """
+    with_withdrawn: bool = False
+    """A ``hit.fix`` that also ends the wait of hits before it that their tables have withdrawn: no
+    one sees that they wait. False in facts of older releases.
+    """
 
 
 class OrderNotFollowed(_Fact, frozen=True, kw_only=True, tag="unfollowed"):

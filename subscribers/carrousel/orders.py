@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from common.contract.command_fields import Signature
-from common.contract.jackpot import JACKPOT_ORDERS, JackpotOrder
+from common.contract.jackpot import JACKPOT_ORDERS, HitFix, JackpotOrder
 from common.contract.jackpot_authority import ORDERS
 from common.contract.refusals import RejectedError
 from common.contract.topics import level
@@ -166,7 +166,8 @@ class Orders:
     def _ordered(self, order: JackpotOrder, time: str, *signers: CommandSigner) -> OrderGiven:
         signed = tuple(map(_signature, signers))
         check_signers(order, signed)
-        return OrderGiven(time=time, order=order, signed=signed)
+        is_fix = isinstance(order, HitFix)
+        return OrderGiven(time=time, order=order, signed=signed, with_withdrawn=is_fix)
 
     def _verified(self, token: bytes, now: float, seen: SeenCommands) -> VerifiedCommand:
         people = self._people.people

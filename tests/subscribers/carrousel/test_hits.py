@@ -9,11 +9,11 @@ import pytest
 
 from common.contract.jackpot import AwardPay, HitFix, HitsOrder
 from controller.games.dealt.state import HISTORY_ROUNDS
-from subscribers.carrousel.facts import PlayStatus, ServedBy
+from subscribers.carrousel.facts import OrderGiven, PlayStatus, ServedBy
 from subscribers.carrousel.ledger_state import OrderRefusedError
 from subscribers.carrousel.stakes import REMEMBERED_ROUNDS
 from subscribers.carrousel.terms import Terms, find_flaws, find_flaws_in_configuration
-from tests.subscribers.carrousel.books import BY, Books, at, terms
+from tests.subscribers.carrousel.books import BY, DIRECTOR, INSPECTOR, Books, at, terms
 from tests.support.for_each import for_each
 
 
@@ -206,6 +206,29 @@ def test_persons_make_a_value_final_and_later_arrivals_count_from_there() -> Non
     assert books.values()[1] == ("b/box:1", 1_050, "payable")
     with pytest.raises(OrderRefusedError, match="the value of hit 1 is final"):
         books.order(70, HitFix(hit=1, **BY))
+
+
+@pytest.mark.parametrize(("with_withdrawn", "status"), [(True, "payable"), (False, "pending")])
+def test_a_withdrawn_hit_that_waits_keeps_no_later_one_from_being_fixed(
+    with_withdrawn: bool, status: str
+) -> None:
+    """No one sees that it waits. Orders of older releases did not end its wait."""
+    books = apart()
+    books.win("a", 20, (1, 10))
+    books.end("a", 20, 1_000)
+    books.unwin("a", 21, (1, 10))
+    books.stake("a", 25, 1_000, round=2)
+    books.win("a", 30, (1, 10), round=2)
+    books.end("a", 30, 1_000, round=2)
+    books.take(
+        OrderGiven(
+            time=at(50),
+            order=HitFix(hit=2, **BY),
+            signed=(INSPECTOR, DIRECTOR),
+            with_withdrawn=with_withdrawn,
+        )
+    )
+    assert [each[2] for each in books.values()] == ["withdrawn", status]
 
 
 def test_late_events_of_one_table_stay_in_its_own_order() -> None:
