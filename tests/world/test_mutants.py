@@ -26,6 +26,8 @@ from tests.world.store import ModelStore
 MAX_SEEDS = 40
 Plant = Callable[[pytest.MonkeyPatch], None]
 FIRST_SEEDS: dict[Plant, int] = {
+    carrousel.clock_decides_alone: 6,
+    carrousel.final_before_the_others: 6,
     carrousel.start_given_up: 6,
     defects.gap_is_not_asked_for: 6,
     defects.will_is_not_looked_at: 7,

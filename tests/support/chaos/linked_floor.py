@@ -347,13 +347,6 @@ def jackpot_section(decree: str, tables: Sequence[str]) -> str:
     )
 
 
-def microseconds(time: str) -> int:
-    """Since 1970, of a time of the wire."""
-    from common.contract.times import parse_utc
-
-    return round(parse_utc(time) * 1e6)
-
-
 class LinkedFloor:
     """All of it. ``spread``: how many tables of each decree a daemon has; ``pits``: how many of
     those there are; ``engine``: a broker that another has; ``keepalive``: of the controller.

@@ -30,8 +30,9 @@ from tests.support.carrousel.law import (
 from tests.support.carrousel.law import (
     Play as PlayOfLaw,
 )
+from tests.support.carrousel.ledger_order import NEVER, Moment, moments
 from tests.support.chaos.linked_daemon import Play
-from tests.support.chaos.linked_floor import GAMES, SEEDS, LinkedFloor, decided, microseconds
+from tests.support.chaos.linked_floor import GAMES, SEEDS, LinkedFloor, decided
 from tests.support.chaos.poker_script import script
 from tests.support.chaos.report import tell
 from tests.support.waiting import until
@@ -95,27 +96,37 @@ def published_stakes(floor: LinkedFloor) -> dict[str, int]:
 
 
 class Happened(msgspec.Struct):
-    """A round, as its table's journal has it. Times in microseconds."""
+    """A round, as its table's journal has it. ``coins``: when each fell, its box and amount."""
 
-    coins: list[Coin] = []
+    coins: list[tuple[Moment, str, int]] = []
     amounts: dict[str, int] = {}
-    won: int | None = None
-    """The time of the first award."""
-    ended: int | None = None
-    void: int | None = None
-    corrected: int | None = None
+    won: Moment | None = None
+    """The first award."""
+    ended: Moment | None = None
+    void: Moment | None = None
+    corrected: Moment | None = None
+    """The first award that the correction has changed; the correction itself if there is none."""
+
+    @property
+    def moments(self) -> list[Moment]:
+        """All of them."""
+        found = (self.won, self.ended, self.void, self.corrected, *(at for at, _, _ in self.coins))
+        return [at for at in found if at is not None]
 
 
 class TableOfJournal(msgspec.Struct):
     rounds: dict[tuple[int, int], Happened] = {}
-    latest: int = 0
-    seqs: tuple[str, int] = ("", 0)
+    latest: Moment = NEVER
+    correction: Moment = NEVER
+    """The latest one."""
     open: bool = False
 
 
 class _Event(msgspec.Struct):
     type: str
     table: str
+    boot: str
+    seq: int
     time: str
     session: int = 0
     round: int = 0
@@ -158,7 +169,9 @@ def note_event(tables: dict[str, TableOfJournal], body: bytes) -> None:
         return
     event = _event.decode(body)
     table = tables[event.table]
-    table.latest = at = max(table.latest, microseconds(event.time))
+    # a later event of a table happened later, regardless of its clock
+    at = max(table.latest[0], event.time), event.table, event.boot, event.seq
+    table.latest = at
     if event.type == "round.opened":
         table.open = True
     elif event.type in ENDS:
@@ -166,16 +179,33 @@ def note_event(tables: dict[str, TableOfJournal], body: bytes) -> None:
     round_ = table.rounds.setdefault((event.session, event.round), Happened())
     if event.type == "bet.placed" and event.bet == "jackpot":
         added = event.amount - round_.amounts.get(event.who, 0)
-        round_.coins.append(Coin(at, event.who, added))
+        round_.coins.append((at, event.who, added))
         round_.amounts[event.who] = event.amount
     elif event.type == "award.qualified":
         round_.won = round_.won or at
+        if round_.corrected is not None and round_.corrected == table.correction:
+            round_.corrected = at
     elif event.type == "jackpot.staked":
         round_.ended = at
     elif event.type == "round.void":
         round_.void = at
     elif event.type == "result.corrected":
-        round_.corrected = at
+        round_.corrected = table.correction = at
+
+
+def _order(
+    ledger: sqlite3.Connection, jackpot: str, tables: Iterable[TableOfJournal]
+) -> Callable[[Moment], int]:
+    """Return what gives each of these events its place, as the ledger had to count it."""
+    counted = moments(ledger, jackpot)
+    places: dict[Moment, tuple[Moment, bool]] = {}
+    for table in tables:
+        places[table.latest] = counted.get(table.latest[1:], table.latest), True
+        for round_ in table.rounds.values():
+            for at in round_.moments:  # a hit has what counts before it, not what counts with it
+                places[at] = counted.get(at[1:], at), at != round_.won
+    numbers = {place: number for number, place in enumerate(sorted(set(places.values())))}
+    return lambda at: numbers[places[at]]
 
 
 def _law(decree: str, tables: int) -> Law:
@@ -246,7 +276,8 @@ def compare(
     """Compare the ledger of a decree's jackpot with what the law makes of its tables' journals.
     Return the coins, the hits and the cents of difference. ``awards``: by number, as published.
     """
-    law = _law(decree, len(tables))
+    jackpot = decree.lower()
+    law, when = _law(decree, len(tables)), _order(ledger, jackpot, tables.values())
     plays: list[PlayOfLaw] = []
     gave: dict[tuple[str, int, str], int] = {}
     where: dict[tuple[str, int], tuple[int, int]] = {}
@@ -263,7 +294,7 @@ def compare(
                 dealt.made(staked, corrected=corrected) if dealt_out else ()
                 for corrected in (False, True)
             )
-            ends = happened.void or happened.won or happened.ended or table.latest
+            ends = when(happened.void or happened.won or happened.ended or table.latest)
             parts = shares(law, right if happened.corrected else made)
             shared = any(part is not None for part in parts.values())
             for box, part in parts.items():
@@ -272,12 +303,13 @@ def compare(
             where[name, ends] = (session, number)
             plays.append(
                 PlayOfLaw(
-                    name, ends, tuple(happened.coins), made,
-                    void=void, corrected=happened.corrected, right=right,
+                    name, ends,
+                    tuple(Coin(when(at), box, amount) for at, box, amount in happened.coins), made,
+                    void=void, corrected=happened.corrected and when(happened.corrected),
+                    right=right,
                 )
             )  # fmt: skip
     wanted = reckon(law, plays, gave)
-    jackpot = decree.lower()
     sums = dict(
         ledger.execute(
             "SELECT account, sum(amount) FROM posting WHERE jackpot = ? GROUP BY account",

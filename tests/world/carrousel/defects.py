@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from subscribers.carrousel import jackpot, order_of_hits
 from subscribers.carrousel.books import Books
+from subscribers.carrousel.entry import EntryBuilder
 from subscribers.carrousel.intake_memory import IntakeMemory
+from subscribers.carrousel.ledger_state import BEGINNING_OF_TIME
 from subscribers.carrousel.ledger_writer import LedgerWriter
 from subscribers.carrousel.startup import Startup
 from subscribers.carrousel.tables import TrackedTable
@@ -84,6 +87,23 @@ def start_given_up(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Startup, "_try", once)
 
 
+def clock_decides_alone(patch: pytest.MonkeyPatch) -> None:
+    """An event counts at its own time, although its table has reported later ones before."""
+    apply_event = jackpot._apply_event
+
+    def at_its_time(entry: EntryBuilder, fact: Any) -> None:
+        table = fact.cause.table
+        entry.set_table(table, replace(entry.table(table), last=BEGINNING_OF_TIME))
+        apply_event(entry, fact)
+
+    patch.setattr(jackpot, "_apply_event", at_its_time)
+
+
+def final_before_the_others(patch: pytest.MonkeyPatch) -> None:
+    """A value is final before the other tables have reported what came before the hit."""
+    patch.setattr(order_of_hits, "all_tables_caught_up", lambda *_: True)
+
+
 KILLS = ("controller killed", "controller killed at a commit")
 DEFECTS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]] = {
     stake_counted_again: KILLS,
@@ -91,5 +111,7 @@ DEFECTS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]] = {
     meter_before_its_commit: KILLS,
     meter_of_a_refused_commit: ("ledger's disk full",),
     recall_given_up: ("broker loses QoS 0", "daemon killed", "controller disconnected"),
+    clock_decides_alone: ("wall clock set",),
+    final_before_the_others: ("wall clock set", "controller cut off", "recalls answered late"),
     start_given_up: ("ledger's disk dead", "controller killed"),
 }

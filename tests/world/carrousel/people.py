@@ -21,6 +21,8 @@ SIGNATURE_SECONDS = 60
 FIRST, SECOND = "a-riera", "t-vidal"
 MAX_ORDERS = 6
 """Orders that they give at once."""
+MAX_WAIT_SECONDS = 120.0
+"""They let a hit wait so long for the tables, more than most faults last."""
 
 
 class Payers:
@@ -37,6 +39,8 @@ class Payers:
         """The latest statement of each jackpot."""
         self.awards: dict[str, dict[int, dict[str, Any]]] = {}
         """By jackpot and number, each award that they have seen."""
+        self._waiting: dict[tuple[str, int], float] = {}
+        """By jackpot and hit, since when they have seen it wait for the tables."""
         self._topics, self._random = topics, random
         self._now, self._publish = now, publish
 
@@ -61,7 +65,25 @@ class Payers:
         return [
             (jackpot, command, fields)
             for jackpot, state in self.states.items()
-            for command, fields in open_questions(state)[:MAX_ORDERS]
+            for command, fields in (
+                *open_questions(state)[:MAX_ORDERS],
+                *self._end_waits(jackpot),
+            )
+        ]
+
+    def _end_waits(self, jackpot: str) -> list[tuple[str, dict[str, Any]]]:
+        """Return the orders that end the wait of hits that have waited for long: a table whose
+        clock was ahead has reported an event that is later than all others for an hour.
+        """
+        now, hits = self._now(), set[int]()
+        for award in self.states[jackpot].get("awards", ()):
+            if award["status"] == "pending" and award["why"] == "tables":
+                hits.add(award["hit"])
+                self._waiting.setdefault((jackpot, award["hit"]), now)
+        return [
+            ("hit.fix", {"hit": hit})
+            for hit in sorted(hits)
+            if now - self._waiting[jackpot, hit] > MAX_WAIT_SECONDS
         ]
 
     def sign(self, who: str, jackpot: str, command: str, fields: dict[str, Any]) -> None:
