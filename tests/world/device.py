@@ -57,7 +57,9 @@ class Device:
         self.cut_off: set[Machine] = set()
         """Machines that cannot reach it."""
         self.on_the_way: deque[Sent] = deque()
-        """Bytes that no program has read yet, in order."""
+        """Bytes of the latest connection that its program has not read yet, in order. It can read
+        them after the connection has ended.
+        """
         self.read: deque[Sent] = deque(maxlen=READ_KEPT)
         """The last that were read."""
         self._host: End | None = None
@@ -78,6 +80,7 @@ class Device:
             raise LinkFailedError(f"{self.name}: another program has the port open")
         ours, theirs = self._loop.pair()
         self._disconnect()
+        self.on_the_way = deque()
         self._host, self._holder = ours, process
         Context().run(self._loop.add_reader, ours.fileno(), self._on_host)
         return theirs
@@ -97,14 +100,15 @@ class Device:
         if self._holder is not None and self._holder.machine is machine:
             self._disconnect()
 
-    def note_read(self, size: int) -> None:
-        """A program has read that many bytes."""
-        while size > 0 and self.on_the_way:
-            sent = self.on_the_way.popleft()
-            if len(sent.data) > size:
-                self.on_the_way.appendleft(Sent(sent.data[size:], sent.at))
-            self.read.append(Sent(sent.data[:size], sent.at, self._host_time() - sent.at))
-            size -= len(sent.data)
+    def note_read(self, size: int, sent: deque[Sent], machine: Machine) -> None:
+        """A program of that machine has read so many bytes of those ``sent`` to it."""
+        while size > 0 and sent:
+            piece = sent.popleft()
+            if len(piece.data) > size:
+                sent.appendleft(Sent(piece.data[size:], piece.at))
+            waited = machine.boottime(self.now) - piece.at
+            self.read.append(Sent(piece.data[:size], piece.at, waited))
+            size -= len(piece.data)
 
     def _host_time(self) -> float:
         """Return the time by the clock of the machine that has the port open."""
@@ -145,7 +149,6 @@ class Device:
             self._loop.remove_reader(self._host.fileno())
             self._host.close()
             self._host = None
-            self.on_the_way.clear()
 
     def _wake(self) -> None:
         """Send what is due, and come again when more is."""
@@ -186,10 +189,10 @@ PORTS: dict[str, Device] = {}
 class WorldLink(DescriptorLink):
     """An open port of a device of the world."""
 
-    def __init__(self, device: Device, end: End) -> None:
+    def __init__(self, device: Device, end: End, machine: Machine) -> None:
         super().__init__(end.fileno())
         self._name, self._end = device.name, end
-        self._device = device
+        self._device, self._machine, self._sent = device, machine, device.on_the_way
 
     def is_readable(self) -> bool:
         """See :class:`DescriptorLink`."""
@@ -208,7 +211,7 @@ class WorldLink(DescriptorLink):
         if not (data := self._end.recv(MAX_READ_BYTES)):
             raise self.unreadable(None)
         self.drained = len(data) < MAX_READ_BYTES
-        self._device.note_read(len(data))
+        self._device.note_read(len(data), self._sent, self._machine)
         return data
 
     def send(self, data: bytes) -> int:
@@ -250,7 +253,7 @@ def connect(address: Address) -> Link:
     process = PROCESS.get()
     assert process is not None
     device = PORTS[address.host]
-    return WorldLink(device, device.open(process))
+    return WorldLink(device, device.open(process), process.machine)
 
 
 def register() -> Callable[[], object]:
