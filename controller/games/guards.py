@@ -8,13 +8,34 @@ refusal of a command come from the same guards.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from common.contract.commands import Command, Role
 from common.contract.refusals import RejectedError
 from controller.games.roles import allow_minimum
+from controller.rulebooks.law import Law
 
-Guard = Callable[[Any], RejectedError | None]
+
+class Refused(NamedTuple):
+    """Why a guard refuses. The refusal is made of it only when a command is given: ``takes`` needs
+    none.
+    """
+
+    key: str
+    """The text ``refusal.<key>`` of the messages."""
+    fields: Mapping[str, Any] = MappingProxyType({})
+    """The values to fill in the text."""
+    law: Law | str | None = None
+    """The law that forbids the command; a string as it is cited."""
+
+    def error(self) -> RejectedError:
+        """The refusal."""
+        law = self.law.cited if isinstance(self.law, Law) else self.law
+        return RejectedError(self.key, law=law, **self.fields)
+
+
+Guard = Callable[[Any], Refused | None]
 """Looks at the table alone: returns why it refuses the command now, whatever its fields; or
 None.
 """
@@ -47,7 +68,7 @@ def require(turn: Any, *guards: Guard) -> None:
     """Raise the refusal of the first guard that refuses."""
     for guard in guards:
         if (refused := guard(turn)) is not None:
-            raise refused
+            raise refused.error()
 
 
 class Row(NamedTuple):
@@ -72,7 +93,7 @@ class Row(NamedTuple):
             if isinstance(guard, FieldCheck):
                 guard.check(turn, command)
             elif (refused := guard(turn)) is not None:
-                raise refused
+                raise refused.error()
 
 
 Rows = Mapping[type[Command], Row]
@@ -97,15 +118,15 @@ def accepted(rows: Iterable[tuple[Row, str]], turn: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def is_open(turn: Any) -> RejectedError | None:
+def is_open(turn: Any) -> Refused | None:
     """A session is open."""
-    return None if turn.state.open else RejectedError("no_session")
+    return None if turn.state.open else Refused("no_session")
 
 
-def is_closed(turn: Any) -> RejectedError | None:
+def is_closed(turn: Any) -> Refused | None:
     """No session is open."""
     return (
-        RejectedError("session_already_open", session=turn.state.session)
+        Refused("session_already_open", {"session": turn.state.session})
         if turn.state.open
         else None
     )
@@ -130,45 +151,45 @@ def another_minimum(turn: Any, command: Any) -> None:
         raise RejectedError("minimum_already", minimum=command.minimum)
 
 
-def between_rounds(turn: Any) -> RejectedError | None:
+def between_rounds(turn: Any) -> Refused | None:
     """No round is in progress."""
     current = turn.state.current
-    return None if current is None else RejectedError("round_in_progress", round=current.round)
+    return None if current is None else Refused("round_in_progress", {"round": current.round})
 
 
-def has_round(turn: Any) -> RejectedError | None:
+def has_round(turn: Any) -> Refused | None:
     """A round is in progress."""
-    return RejectedError("no_round_in_progress") if turn.state.current is None else None
+    return Refused("no_round_in_progress") if turn.state.current is None else None
 
 
-def bets_closed(turn: Any) -> RejectedError | None:
+def bets_closed(turn: Any) -> Refused | None:
     """The bets of the round in progress are closed."""
-    return None if turn.state.current.closed else RejectedError("bets_still_open")
+    return None if turn.state.current.closed else Refused("bets_still_open")
 
 
-def bets_open(turn: Any) -> RejectedError | None:
+def bets_open(turn: Any) -> Refused | None:
     """A round is in progress, and its bets are open."""
     current = turn.state.current
-    return RejectedError("bets_not_open") if current is None or current.closed else None
+    return Refused("bets_not_open") if current is None or current.closed else None
 
 
 DEALING = (is_open, has_round, bets_closed)
 """Guards: a round is in progress, and its bets are closed."""
 
 
-def rounds_left(turn: Any) -> RejectedError | None:
+def rounds_left(turn: Any) -> Refused | None:
     """The last rounds are not announced, or not all played."""
-    return RejectedError("last_rounds_played") if turn.state.last == 0 else None
+    return Refused("last_rounds_played") if turn.state.last == 0 else None
 
 
-def has_last_rounds(turn: Any) -> RejectedError | None:
+def has_last_rounds(turn: Any) -> Refused | None:
     """The decree has last rounds."""
-    return RejectedError("no_last_rounds") if turn.book.last_rounds is None else None
+    return Refused("no_last_rounds") if turn.book.last_rounds is None else None
 
 
-def last_rounds_unannounced(turn: Any) -> RejectedError | None:
+def last_rounds_unannounced(turn: Any) -> Refused | None:
     """The last rounds are not announced."""
-    return RejectedError("last_rounds_already_announced") if turn.state.last is not None else None
+    return Refused("last_rounds_already_announced") if turn.state.last is not None else None
 
 
 def to_void(turn: Any) -> bool:

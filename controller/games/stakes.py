@@ -17,7 +17,7 @@ from common.contract.events import BetPlaced
 from common.contract.refusals import RejectedError
 from common.contract.shown import Stake as Stake
 from controller.games.amounts import Money
-from controller.games.guards import FieldCheck, Row, is_open
+from controller.games.guards import FieldCheck, Refused, Row, is_open
 from controller.games.roles import AT_THE_TABLE
 from controller.rulebooks.law import Law
 
@@ -117,20 +117,20 @@ def on_offer(turn: StakedTable, command: BetPlace | BetWithdraw) -> None:
     limits_of(command.bet, turn.offered())
 
 
-def in_time(turn: Any) -> RejectedError | None:
+def in_time(turn: Any) -> Refused | None:
     """Bets may be placed; after no more bets the chips are returned."""
     return _closed(turn, "bet_too_late")
 
 
-def in_time_to_withdraw(turn: Any) -> RejectedError | None:
+def in_time_to_withdraw(turn: Any) -> Refused | None:
     """Bets may be withdrawn; those placed in time stay."""
     return _closed(turn, "bet_withdrawn_too_late")
 
 
-def _closed(turn: Any, key: str) -> RejectedError | None:
+def _closed(turn: Any, key: str) -> Refused | None:
     current: StakedRound | None = turn.state.current
     if current is None or current.closed:
-        return RejectedError(key, law=cited(turn.book.laws.get("bet_after_close")))
+        return Refused(key, law=turn.book.laws.get("bet_after_close"))
     return None
 
 

@@ -25,7 +25,7 @@ from common.contract.refusals import RejectedError
 from controller.games.banked import moves
 from controller.games.banked.guards import (
     CONTINUABLE_STOPS,
-    _shown_cards_need_decision,
+    SHOWN_CARDS_NEED_DECISION,
     any_to_show,
     any_to_turn,
     bets_not_closed,
@@ -250,7 +250,7 @@ def decide(turn: Turn, command: CardDecide) -> None:
     state = turn.state
     if state.doubt is not None:
         if command.action != "accept":
-            raise _shown_cards_need_decision()
+            raise SHOWN_CARDS_NEED_DECISION.error()
         assert state.shown is not None
         turn.banked.show(turn, state.shown, trust=True)
     elif state.current is not None and state.current.gap:

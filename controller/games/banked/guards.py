@@ -16,6 +16,7 @@ from controller.games.dealt import cards as on_table
 from controller.games.dealt.state import DealtEntry
 from controller.games.guards import (
     DEALING,
+    Refused,
     require,
 )
 from controller.games.poker.correction import (
@@ -35,70 +36,70 @@ CONTINUABLE_STOPS = (
 """Doubts that a person may overrule, so that the round continues."""
 
 
-def bets_not_closed(turn: Turn) -> RejectedError | None:
+def bets_not_closed(turn: Turn) -> Refused | None:
     """The bets of no round are closed."""
     deal = turn.state.current
     closed = deal is not None and deal.closed
-    return RejectedError("boxes_after_close", round=deal.round) if closed else None
+    return Refused("boxes_after_close", {"round": deal.round}) if closed else None
 
 
-def has_boxes(turn: Turn) -> RejectedError | None:
+def has_boxes(turn: Turn) -> Refused | None:
     """Boxes are in play."""
-    return None if turn.state.boxes else RejectedError("no_boxes")
+    return None if turn.state.boxes else Refused("no_boxes")
 
 
-def deck_whole(turn: Turn) -> RejectedError | None:
+def deck_whole(turn: Turn) -> Refused | None:
     """The last check of the deck found nothing wrong."""
     if turn.state.defective:
-        return RejectedError("deck_not_whole", law=turn.book.laws["deck_wrong"].cited)
+        return Refused("deck_not_whole", law=turn.book.laws["deck_wrong"])
     return None
 
 
-def playable(turn: Turn) -> RejectedError | None:
+def playable(turn: Turn) -> Refused | None:
     """A round can be played with these boxes."""
     return turn.banked.unplayable(turn)
 
 
-def dealt_by_hand(turn: Turn) -> RejectedError | None:
+def dealt_by_hand(turn: Turn) -> Refused | None:
     """Nothing waits for a person but what came after the cards that a silence hid."""
     state, deal = turn.state, turn.current
     after_silence = deal.gap and bool(state.held) and state.held[0].trouble is None
     if state.doubt is None and (not state.held or after_silence):
         return None
     asks = ("card.decide",) if state.held else state.asks
-    return RejectedError("table_waits_for", commands=sent(asks))
+    return Refused("table_waits_for", {"commands": sent(asks)})
 
 
-def not_too_early(turn: Turn) -> RejectedError | None:
+def not_too_early(turn: Turn) -> Refused | None:
     """A card may come."""
     why = turn.banked.too_early(turn)
-    return RejectedError("card_too_early", law=turn.book.laws[why].cited) if why else None
+    return Refused("card_too_early", law=turn.book.laws[why]) if why else None
 
 
-def cards_due(turn: Turn) -> RejectedError | None:
+def cards_due(turn: Turn) -> Refused | None:
     """Cards are still to be dealt."""
-    return None if turn.current.due else RejectedError("no_more_cards_due")
+    return None if turn.current.due else Refused("no_more_cards_due")
 
 
-def shows(turn: Turn) -> RejectedError | None:
+def shows(turn: Turn) -> Refused | None:
     """Nothing stops the table, or a hand that is shown settles it."""
     state = turn.state
     if state.stop is not None and "cards.show" not in state.asks:
-        return RejectedError("table_waits_for", commands=sent(state.asks))
+        return Refused("table_waits_for", {"commands": sent(state.asks)})
     return None
 
 
-def _unshowable(turn: Turn, who: str) -> RejectedError | None:
+def _unshowable(turn: Turn, who: str) -> Refused | None:
     """Why this hand may not be shown now."""
     state, cards = turn.state, turn.current.cards
     if not on_table.hand(cards, who):
-        return RejectedError("no_cards", who=who)
+        return Refused("no_cards", {"who": who})
     # the other one may be wrong
     reshown = state.doubt == "shown_differs" and on_table.is_up(cards, who)
     if state.doubt is None or (reshown and who != state.about):
         return turn.banked.unshowable(turn, who)
     if state.about not in (None, who):
-        return RejectedError("table_waits_for_cards", who=state.about)
+        return Refused("table_waits_for_cards", {"who": state.about})
     return None
 
 
@@ -111,7 +112,7 @@ def showing(turn: Turn) -> list[str]:
 def is_showable(turn: Turn, command: CardsShow) -> None:
     """Reject a hand that may not be shown now."""
     if refused := _unshowable(turn, command.who):
-        raise refused
+        raise refused.error()
 
 
 def any_to_show(turn: Turn) -> bool:
@@ -130,7 +131,7 @@ def is_known(turn: Turn, command: CardsTurn) -> None:
     who, index, cards = command.who, command.index, turn.current.cards
     assert who is not None
     if refused := _unshowable(turn, who):
-        raise refused
+        raise refused.error()
     own = on_table.dealt(cards, who)
     if index is not None and not (0 < index <= len(own) and own[index - 1].card):
         raise RejectedError("card_unknown", who=who, index=index)
@@ -197,16 +198,18 @@ def result(turn: Turn, command: ResultCorrect) -> DealtEntry:
     return published(turn.state, command, decisions=turn.banked.decides)
 
 
-def card_waits(turn: Turn) -> RejectedError | None:
+SHOWN_CARDS_NEED_DECISION = Refused(
+    "shown_cards_need_decision", {"commands": sent(("cards.show", "round.void"))}
+)
+"""The refusal of another decision while shown cards contradict others."""
+
+
+def card_waits(turn: Turn) -> Refused | None:
     """Contradictory cards wait for a person, or what a silence hid, or a card."""
     state = turn.state
     if state.doubt == "shown_differs":
-        return None if state.shown is not None else _shown_cards_need_decision()
+        return None if state.shown is not None else SHOWN_CARDS_NEED_DECISION
     if state.doubt is not None:
-        return RejectedError("table_waits_for", commands=sent(state.asks))
+        return Refused("table_waits_for", {"commands": sent(state.asks)})
     waits = state.held or (state.current is not None and state.current.gap)
-    return None if waits else RejectedError("nothing_to_decide")
-
-
-def _shown_cards_need_decision() -> RejectedError:
-    return RejectedError("shown_cards_need_decision", commands=sent(("cards.show", "round.void")))
+    return None if waits else Refused("nothing_to_decide")

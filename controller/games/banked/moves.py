@@ -23,6 +23,7 @@ from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import DealtEntry, Held
 from controller.games.dealt.turn import Course, DealtTurn, is_stopped, lose_late, stop_with
 from controller.games.decks import deck
+from controller.games.guards import Refused
 from controller.games.poker import moves as poker
 from controller.games.poker.correction import PokerOutcome, emit_awards
 from controller.rulebooks.common_poker import Banked
@@ -256,7 +257,7 @@ class BankedRules(NamedTuple):
     """Acts on a person's report that a covered card of this hand was exposed."""
     error: Callable[[Any, DealError], None]
     """Acts on a dealing error that does not by itself void the round."""
-    unshowable: Callable[[Any, str], RejectedError | None]
+    unshowable: Callable[[Any, str], Refused | None]
     """Why this hand may not be shown or turned now; None if it may."""
     outcome: Callable[[Any, Any, Mapping[str, tuple[str, ...]]], PokerOutcome]
     """The outcome of a round from its face-up cards by hand."""
@@ -266,7 +267,7 @@ class BankedRules(NamedTuple):
     """Whether a shuffler can know which hand each packet is for."""
     decides: bool = False
     """Whether hands play or fold in this game, so that a wrong decision can be corrected."""
-    unplayable: Callable[[Any], RejectedError | None] = lambda _: None
+    unplayable: Callable[[Any], Refused | None] = lambda _: None
     """Why a round cannot be played with these boxes; None if it can."""
     too_early: Callable[[Any], str | None] = lambda _: None
     """The irregularity of a card that is dealt too early although bets are closed; None if it may

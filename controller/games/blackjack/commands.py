@@ -33,6 +33,7 @@ from controller.games.blackjack.state import BlackjackDeal, BlackjackLimit, Blac
 from controller.games.dealt.guards import has_shoe
 from controller.games.guards import (
     FieldCheck,
+    Refused,
     Row,
     Rows,
     another_minimum,
@@ -222,12 +223,12 @@ def _needs_outcome(deal: BlackjackDeal) -> bool:
 # Guards
 
 
-def is_free(turn: BlackjackTurn) -> RejectedError | None:
+def is_free(turn: BlackjackTurn) -> Refused | None:
     """No round is in progress that must be ended first."""
     deal = turn.state.current
     if deal is None or not _needs_outcome(deal) or not turn.settings.keys:
         return None
-    return RejectedError("round_in_progress", round=deal.round)
+    return Refused("round_in_progress", {"round": deal.round})
 
 
 def is_numbered(turn: BlackjackTurn, command: ShoeStart) -> None:
@@ -235,17 +236,17 @@ def is_numbered(turn: BlackjackTurn, command: ShoeStart) -> None:
     talla.numbered(command, turn.book.article)
 
 
-def shoe_left(turn: BlackjackTurn) -> RejectedError | None:
+def shoe_left(turn: BlackjackTurn) -> Refused | None:
     """Another shoe may be started: the last one is not announced, or has not begun."""
     state = turn.state
     running = state.shoe is not None and not state.shoe.over and state.doubt != "shoe_reset"
     left = state.last_shoe is None or (state.last_shoe == 1 and not running)
-    return None if left else RejectedError("last_shoe_announced")
+    return None if left else Refused("last_shoe_announced")
 
 
-def last_shoe_lasts(turn: BlackjackTurn) -> RejectedError | None:
+def last_shoe_lasts(turn: BlackjackTurn) -> Refused | None:
     """The announced last shoe is not over."""
-    return RejectedError("last_shoe_announced") if turn.state.last_shoe == 0 else None
+    return Refused("last_shoe_announced") if turn.state.last_shoe == 0 else None
 
 
 def boxes_in_range(turn: BlackjackTurn, command: BoxesSet) -> None:
@@ -255,47 +256,47 @@ def boxes_in_range(turn: BlackjackTurn, command: BoxesSet) -> None:
         raise RejectedError("boxes_out_of_range", most=most)
 
 
-def bets_unopened(turn: BlackjackTurn) -> RejectedError | None:
+def bets_unopened(turn: BlackjackTurn) -> Refused | None:
     """No round without cards is in progress."""
     deal = turn.state.current
     if deal is not None and not deal.begun:
-        return RejectedError("bets_open_already", round=deal.round)
+        return Refused("bets_open_already", {"round": deal.round})
     return None
 
 
-def bets_unclosed(turn: BlackjackTurn) -> RejectedError | None:
+def bets_unclosed(turn: BlackjackTurn) -> Refused | None:
     """The bets of the round in progress are not closed by a key."""
     deal = turn.state.current
     if deal is not None and deal.closed and turn.settings.keys and not between_plays(deal):
-        return RejectedError("bets_closed_already", round=deal.round)
+        return Refused("bets_closed_already", {"round": deal.round})
     return None
 
 
-def may_begin(turn: BlackjackTurn) -> RejectedError | None:
+def may_begin(turn: BlackjackTurn) -> Refused | None:
     """A round without cards is in progress, or may begin."""
     return _unplayable(turn, closes=False)
 
 
-def may_begin_closed(turn: BlackjackTurn) -> RejectedError | None:
+def may_begin_closed(turn: BlackjackTurn) -> Refused | None:
     """A round whose bets are not closed is in progress, or may begin."""
     return _unplayable(turn, closes=True)
 
 
-def _unplayable(turn: BlackjackTurn, *, closes: bool) -> RejectedError | None:
+def _unplayable(turn: BlackjackTurn, *, closes: bool) -> Refused | None:
     """Why no other round may begin; None also if one without cards is in progress."""
     state, deal = turn.state, turn.state.current
     if _is_unbegun(turn, closes=closes):
         return None
     if deal is not None and not between_plays(deal):
         if turn.settings.keys:
-            return RejectedError("round_in_progress", round=deal.round)
+            return Refused("round_in_progress", {"round": deal.round})
         if deal.last or state.last == 1:
             key = "last_round_of_shoe" if deal.last else "last_round_running"
-            return RejectedError(key, round=deal.round)
+            return Refused(key, {"round": deal.round})
     if state.shoe is not None and state.shoe.over:
-        return RejectedError("shoe_over", law=turn.book.laws["shoe_over"].cited)
+        return Refused("shoe_over", law=turn.book.laws["shoe_over"])
     if state.doubt is not None:
-        return RejectedError("table_in_doubt", doubt=state.doubt)
+        return Refused("table_in_doubt", {"doubt": state.doubt})
     return None
 
 
@@ -311,30 +312,30 @@ def without_result(turn: BlackjackTurn, command: RoundConfirm) -> None:  # noqa:
         raise RejectedError("result_from_cards")
 
 
-def unconfirmed(turn: BlackjackTurn) -> RejectedError | None:
+def unconfirmed(turn: BlackjackTurn) -> Refused | None:
     """Too few hands play, or the course of the round was not reported."""
     deal = turn.current
     waits = turn.state.doubt == "hands_too_few" or (not turn.settings.keys and deal.begun)
-    return None if waits else RejectedError("nothing_to_confirm", round=deal.round)
+    return None if waits else Refused("nothing_to_confirm", {"round": deal.round})
 
 
-def limit_may_change(turn: BlackjackTurn) -> RejectedError | None:
+def limit_may_change(turn: BlackjackTurn) -> Refused | None:
     """The decree allows another minimum."""
     if turn.book.limit_change == "none":
-        return RejectedError("minimum_fixed", law=turn.book.article)
+        return Refused("minimum_fixed", law=turn.book.article)
     return None
 
 
-def limit_unannounced(turn: BlackjackTurn) -> RejectedError | None:
+def limit_unannounced(turn: BlackjackTurn) -> Refused | None:
     """No new minimum is announced."""
     limit = turn.state.limit
-    return None if limit is None else RejectedError("minimum_announced", minimum=limit.minimum)
+    return None if limit is None else Refused("minimum_announced", {"minimum": limit.minimum})
 
 
-def limit_known(turn: BlackjackTurn) -> RejectedError | None:
+def limit_known(turn: BlackjackTurn) -> Refused | None:
     """The present minimum is known, where it may only rise."""
     if turn.book.limit_change == "upward" and turn.state.minimum is None:
-        return RejectedError("minimum_not_given", law=turn.book.article)
+        return Refused("minimum_not_given", law=turn.book.article)
     return None
 
 
@@ -345,10 +346,10 @@ def rises(turn: BlackjackTurn, command: LimitAnnounce) -> None:
         raise RejectedError("minimum_may_only_rise", minimum=now, law=turn.book.article)
 
 
-def not_closing(turn: BlackjackTurn) -> RejectedError | None:
+def not_closing(turn: BlackjackTurn) -> Refused | None:
     """Neither the last rounds nor the last shoe is announced."""
     announced = turn.state.last is not None or turn.state.last_shoe is not None
-    return RejectedError("last_rounds_already_announced") if announced else None
+    return Refused("last_rounds_already_announced") if announced else None
 
 
 BEGINS = (rounds_left, last_shoe_lasts, has_shoe)

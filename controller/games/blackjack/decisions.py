@@ -30,7 +30,7 @@ from controller.games.blackjack.state import DEALER, BlackjackDeal, BlackjackSea
 from controller.games.cards import is_card
 from controller.games.dealt.guards import has_shoe
 from controller.games.dealt.state import Held
-from controller.games.guards import FieldCheck, Row, Rows, by_moves, is_open
+from controller.games.guards import FieldCheck, Refused, Row, Rows, by_moves, is_open
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.games.session import confirmer
 
@@ -266,15 +266,15 @@ def _replace_head(turn: BlackjackTurn, head: Held) -> None:
 # Guards
 
 
-def has_keys(turn: BlackjackTurn) -> RejectedError | None:
+def has_keys(turn: BlackjackTurn) -> Refused | None:
     """The croupier reports the hands' decisions."""
-    return None if turn.settings.keys else RejectedError("keys_none")
+    return None if turn.settings.keys else Refused("keys_none")
 
 
-def hands_play(turn: BlackjackTurn) -> RejectedError | None:
+def hands_play(turn: BlackjackTurn) -> Refused | None:
     """Hands are in play."""
     none = turn.state.current is None or turn.state.doubt == "hands_too_few"
-    return RejectedError("hands_none_in_play") if none else None
+    return Refused("hands_none_in_play") if none else None
 
 
 def _may_use(kind: type[Key], turn: BlackjackTurn) -> bool:

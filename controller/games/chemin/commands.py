@@ -22,7 +22,7 @@ from controller.games.chemin.state import BANK_EARLY, CheminCoup
 from controller.games.dealt.guards import between_rounds
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry
-from controller.games.guards import bets_closed, has_round, require
+from controller.games.guards import Refused, bets_closed, has_round, require
 from controller.games.session import confirmer, sent, undecided, void_law
 
 # Sessions and shoes
@@ -136,7 +136,7 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | DealtEntry:
 # Guards
 
 
-def changeable(turn: CheminTurn) -> RejectedError | None:
+def changeable(turn: CheminTurn) -> Refused | None:
     """No card of a round has come: the shoe may be changed, also while bets are open."""
     untouched = turn.current_stage() is Phase.BETS_OPEN and not moves.begun(turn)
     return None if untouched else between_rounds(turn)
@@ -147,22 +147,22 @@ def is_numbered(turn: CheminTurn, command: ShoeStart) -> None:
     talla.numbered(command, turn.book.laws["shoe_systematic"].cited)
 
 
-def shoe_lasts(turn: CheminTurn) -> RejectedError | None:
+def shoe_lasts(turn: CheminTurn) -> Refused | None:
     """The cut card of the shoe has not come."""
     if turn.current_stage() is Phase.SHOE_OVER:
-        return RejectedError("shoe_over", law=turn.book.laws["shoe_over"].cited)
+        return Refused("shoe_over", law=turn.book.laws["shoe_over"])
     return None
 
 
-def no_card_early(turn: CheminTurn) -> RejectedError | None:
+def no_card_early(turn: CheminTurn) -> Refused | None:
     """Nothing waits for a decision."""
-    return None if turn.stop is None else RejectedError("card_early")
+    return None if turn.stop is None else Refused("card_early")
 
 
-def bank_silent(turn: CheminTurn) -> RejectedError | None:
+def bank_silent(turn: CheminTurn) -> Refused | None:
     """The bank has not decided."""
     acted = turn.book.bank in turn.current.words
-    return RejectedError("bank_acted") if acted else None
+    return Refused("bank_acted") if acted else None
 
 
 def round_to_void(turn: CheminTurn, command: RoundVoid) -> CheminCoup | DealtEntry:
@@ -187,9 +187,9 @@ def unconfirmed(turn: CheminTurn) -> bool:
     return bool(turn.state.unresolved()) or "round.confirm" in turn.asks()
 
 
-def is_final(turn: CheminTurn) -> RejectedError:
+def is_final(turn: CheminTurn) -> Refused:
     """Settled rounds are final."""
-    return RejectedError("no_claim", law=turn.book.laws["no_claim"].cited)
+    return Refused("no_claim", law=turn.book.laws["no_claim"])
 
 
 def bank_takes_bet(turn: CheminTurn, command: BetPlace) -> None:
@@ -202,7 +202,7 @@ def bank_takes_bet(turn: CheminTurn, command: BetPlace) -> None:
             raise RejectedError("too_many_on_bank", most=most, law=law.cited)
 
 
-def in_time_to_withdraw(turn: CheminTurn) -> RejectedError | None:
+def in_time_to_withdraw(turn: CheminTurn) -> Refused | None:
     """Bets are open, or the bank has shown its cards too early."""
     coup = turn.state.current
     early = coup is not None and BANK_EARLY in coup.said

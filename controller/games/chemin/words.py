@@ -10,6 +10,7 @@ from controller.games.chemin import course, moves
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.hands import first, is_open, thirds
 from controller.games.chemin.state import WRONG_POINT, Word
+from controller.games.guards import Refused
 from controller.games.session import sent
 
 
@@ -180,11 +181,11 @@ def of_a_hand(turn: CheminTurn, command: CardsTurn) -> None:
         raise RejectedError("who_one_of", players=turn.book.everyone)
 
 
-def undoubted(turn: CheminTurn) -> RejectedError | None:
+def undoubted(turn: CheminTurn) -> Refused | None:
     """No card is in doubt."""
     if turn.state.doubt is None:
         return None
-    return RejectedError("table_waits_for", commands=sent(turn.asks()))
+    return Refused("table_waits_for", {"commands": sent(turn.asks())})
 
 
 def any_to_turn(turn: CheminTurn) -> bool:

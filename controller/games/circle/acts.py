@@ -10,6 +10,7 @@ from common.contract.refusals import RejectedError
 from controller.games.circle import doubts, moves
 from controller.games.circle.state import CirclePlace, CircleSeat, SeatStatus
 from controller.games.circle.turn import CircleTurn
+from controller.games.guards import Refused
 
 
 def act(turn: CircleTurn, command: HandAct) -> None:
@@ -42,10 +43,10 @@ def close(turn: CircleTurn, command: BettingClose) -> None:
     turn.variant.win(turn, seat.who)
 
 
-def betting_open(turn: CircleTurn) -> RejectedError | None:
+def betting_open(turn: CircleTurn) -> Refused | None:
     """A betting interval is open."""
     hand = turn.state.current
-    return RejectedError("betting_not_open") if hand is None or not hand.open else None
+    return Refused("betting_not_open") if hand is None or not hand.open else None
 
 
 def any_player(turn: CircleTurn) -> bool:

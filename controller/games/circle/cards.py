@@ -12,7 +12,7 @@ from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import streets
 from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.cards import TableCard
-from controller.games.guards import require
+from controller.games.guards import Refused, require
 
 DEAD_PLACES = ("burn", "dead")
 """Cards that belong to no hand."""
@@ -292,31 +292,31 @@ def _put(turn: CircleTurn, count: int, cards: tuple[str, ...]) -> None:
 # Guards
 
 
-def card_settled(turn: CircleTurn) -> RejectedError | None:
+def card_settled(turn: CircleTurn) -> Refused | None:
     """No card waits whose exposure is unconfirmed."""
-    return RejectedError("exposed_card_waits") if turn.state.held else None
+    return Refused("exposed_card_waits") if turn.state.held else None
 
 
-def betting_closed(turn: CircleTurn) -> RejectedError | None:
+def betting_closed(turn: CircleTurn) -> Refused | None:
     """No betting interval is open."""
-    return RejectedError("betting_open") if turn.current.open else None
+    return Refused("betting_open") if turn.current.open else None
 
 
-def cut_unseen(turn: CircleTurn) -> RejectedError | None:
+def cut_unseen(turn: CircleTurn) -> Refused | None:
     """No card was seen when the deck was cut."""
     seen = any(doubt.what == "deal_exposed_in_cut" for doubt in turn.state.doubts)
-    return RejectedError("cut_card_seen") if seen else None
+    return Refused("cut_card_seen") if seen else None
 
 
 BEFORE_CARDS = (betting_closed, cut_unseen)
 """Guards: a card may come now, if one is due."""
 
 
-def cards_due(turn: CircleTurn) -> RejectedError | None:
+def cards_due(turn: CircleTurn) -> Refused | None:
     """Cards are due, or will be once the antes are closed."""
     hand = turn.current
     if hand.closed and (not hand.due or hand.due[0].turn):
-        return RejectedError("no_more_cards_due")
+        return Refused("no_more_cards_due")
     return None
 
 

@@ -32,6 +32,7 @@ from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import needed, pack
 from controller.games.circle.turn import CircleTurn
 from controller.games.dealt.state import DealtEntry
+from controller.games.guards import Refused
 from controller.games.poker.readings import counted
 from controller.games.session import confirmer, round_to_void, undecided, void_law
 
@@ -231,40 +232,40 @@ def any_place(turn: CircleTurn) -> bool:
     return bool(turn.state.seated) or turn.state.button is not None
 
 
-def enough_seated(turn: CircleTurn) -> RejectedError | None:
+def enough_seated(turn: CircleTurn) -> Refused | None:
     """As many are seated as the decree requires."""
     players, fewest = len(turn.state.seated), turn.book.fewest
     if players >= fewest:
         return None
-    law = turn.book.laws["players_too_few"].cited
-    return RejectedError("players_too_few", players=players, fewest=fewest, law=law)
+    law = turn.book.laws["players_too_few"]
+    return Refused("players_too_few", {"players": players, "fewest": fewest}, law=law)
 
 
-def enough_play(turn: CircleTurn) -> RejectedError | None:
+def enough_play(turn: CircleTurn) -> Refused | None:
     """Not all but one sit out."""
-    return RejectedError("players_sitting_out") if len(turn.state.playing) < 2 else None
+    return Refused("players_sitting_out") if len(turn.state.playing) < 2 else None
 
 
-def pack_suffices(turn: CircleTurn) -> RejectedError | None:
+def pack_suffices(turn: CircleTurn) -> Refused | None:
     """The deck has a card for each place."""
     players = len(turn.state.playing)
     need = needed(turn.book, turn.settings, players)
     cards = len(pack(turn.book, len(turn.state.seated)))
     if need <= cards:
         return None
-    return RejectedError("deck_too_small", players=players, need=need, cards=cards)
+    return Refused("deck_too_small", {"players": players, "need": need, "cards": cards})
 
 
-def deck_whole(turn: CircleTurn) -> RejectedError | None:
+def deck_whole(turn: CircleTurn) -> Refused | None:
     """The last check of the deck found nothing wrong."""
     if turn.state.deck is False:
-        return RejectedError("deck_not_whole", law=turn.book.laws["deck_defective"].cited)
+        return Refused("deck_not_whole", law=turn.book.laws["deck_defective"])
     return None
 
 
-def has_button(turn: CircleTurn) -> RejectedError | None:
+def has_button(turn: CircleTurn) -> Refused | None:
     """The button is placed."""
-    return RejectedError("no_button") if turn.state.button is None else None
+    return Refused("no_button") if turn.state.button is None else None
 
 
 def round_to_confirm(turn: CircleTurn, command: RoundConfirm) -> CircleRound | DealtEntry:

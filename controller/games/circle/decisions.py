@@ -16,6 +16,7 @@ from controller.games.circle import arrivals, doubts, moves
 from controller.games.circle.state import EARLY_PLACE
 from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.arrivals import follow_all
+from controller.games.guards import Refused
 from controller.games.session import confirmer, sent
 
 DISBELIEVED_TROUBLES = ("card_duplicate", "card_foreign", "shown_differs")
@@ -34,16 +35,16 @@ def decide(turn: CircleTurn, command: CardDecide) -> None:
     turn.settle()
 
 
-def card_waits(turn: CircleTurn) -> RejectedError | None:
+def card_waits(turn: CircleTurn) -> Refused | None:
     """A card waits, or the first doubt is one that a person decides so."""
     if turn.state.held:
         return None
     if not turn.state.doubts:
-        return RejectedError("nothing_to_decide")
+        return Refused("nothing_to_decide")
     doubt = turn.state.doubts[0]
     if "card.decide" in doubt.asks:
         return None
-    return RejectedError("decide_first", what=doubt.what, commands=sent(doubt.asks))
+    return Refused("decide_first", {"what": doubt.what, "commands": sent(doubt.asks)})
 
 
 def _about_card(turn: CircleTurn, command: CardDecide) -> None:

@@ -37,6 +37,7 @@ from controller.games.dealt.guards import (
 from controller.games.dealt.state import DealtEntry, DealtRound, Held
 from controller.games.guards import (
     FieldCheck,
+    Refused,
     Row,
     Rows,
     has_result,
@@ -218,7 +219,7 @@ def round_to_confirm(turn: Turn, command: RoundConfirm) -> DealtRound | DealtEnt
     if command.winner is not None:
         moves.stated_winner(turn, command.winner)
     if isinstance(round_, DealtRound) and (refused := turn.coup.confirmation_refusal(turn, round_)):
-        raise refused
+        raise refused.error()
     return round_
 
 
@@ -236,11 +237,11 @@ def result(turn: Turn, command: ResultCorrect) -> DealtEntry:
     return entry
 
 
-def card_waits(turn: Turn) -> RejectedError | None:
+def card_waits(turn: Turn) -> Refused | None:
     """A person must decide about a card or the shoe."""
     stop = turn.stop
     asked = stop is not None and "card.decide" in stop.asks
-    return None if asked else RejectedError("no_card_to_decide")
+    return None if asked else Refused("no_card_to_decide")
 
 
 COMMANDS: Rows = {

@@ -20,6 +20,7 @@ from controller.games.dealt.cards import Table, TableCard, readings
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import DealtEntry, DealtRound, Held
 from controller.games.dealt.turn import B, DealtTurn
+from controller.games.guards import Refused
 from controller.games.session import count_down
 from controller.rulebooks.law import Law
 
@@ -208,9 +209,9 @@ def restart(turn: Turn) -> None:
     turn.coup.restarted(turn)
 
 
-def unhidden(_turn: Turn, coup: Any) -> RejectedError | None:
+def unhidden(_turn: Turn, coup: Any) -> Refused | None:
     """Why the round in progress may not be confirmed: no silence hides a card of it."""
-    return None if coup.gap else RejectedError("nothing_to_confirm", round=coup.round)
+    return None if coup.gap else Refused("nothing_to_confirm", {"round": coup.round})
 
 
 # The outcome of a round
@@ -371,7 +372,7 @@ class CoupRules(NamedTuple):
     """After a silence that may hide a card of no round."""
     restarted: Callable[[Any], None] = lambda _: None
     """After a restart of the shoe."""
-    confirmation_refusal: Callable[[Any, Any], RejectedError | None] = unhidden
+    confirmation_refusal: Callable[[Any, Any], Refused | None] = unhidden
     """Why the round in progress may not be confirmed."""
     evidence: Callable[[Any], tuple[int, ...]] = evidence_of
     """The readings behind a round, oldest first."""

@@ -21,8 +21,8 @@ from controller.games.craps.bets import Dice, sevens_out
 from controller.games.craps.readings import land
 from controller.games.craps.state import CrapsEntry, CrapsRound
 from controller.games.craps.turn import DECISIONS, CrapsTurn, are_dice
+from controller.games.guards import Refused
 from controller.games.session import confirmer, named, result_to_correct, sent
-from controller.rulebooks.law import Law
 
 # Sessions
 
@@ -199,10 +199,9 @@ def announce_last_rounds(turn: CrapsTurn, command: LastRoundsAnnounce) -> None:
 # Guards
 
 
-def refuse(turn: CrapsTurn, what: str, key: str, **fields: Field) -> RejectedError:
+def refuse(turn: CrapsTurn, what: str, key: str, **fields: Field) -> Refused:
     """A refusal that cites the law of this name."""
-    law: Law = turn.book.laws[what]
-    return RejectedError(key, law=law.cited, **fields)
+    return Refused(key, fields, turn.book.laws[what])
 
 
 def fits_highest(turn: CrapsTurn, command: SessionOpen) -> None:
@@ -215,26 +214,26 @@ def fits_highest(turn: CrapsTurn, command: SessionOpen) -> None:
     ):
         raise refuse(
             turn, "bet_maximum_simple", "highest_stake", highest=highest, low=low, high=high
-        )
+        ).error()
 
 
-def by_person(turn: CrapsTurn) -> RejectedError | None:
+def by_person(turn: CrapsTurn) -> Refused | None:
     """A person opens and closes the bets."""
-    return RejectedError("bets_by_dice") if turn.by_itself else None
+    return Refused("bets_by_dice") if turn.by_itself else None
 
 
-def all_resolved(turn: CrapsTurn) -> RejectedError | None:
+def all_resolved(turn: CrapsTurn) -> Refused | None:
     """No throw is without a result."""
     waiting = turn.state.unresolved()
-    return RejectedError("round_without_result", round=waiting[0].round) if waiting else None
+    return Refused("round_without_result", {"round": waiting[0].round}) if waiting else None
 
 
-def shooter_left(turn: CrapsTurn) -> RejectedError | None:
+def shooter_left(turn: CrapsTurn) -> Refused | None:
     """The last shooter is not announced, or still throws."""
-    return RejectedError("last_shooter_thrown") if turn.state.last == 0 else None
+    return Refused("last_shooter_thrown") if turn.state.last == 0 else None
 
 
-def dice_ready(turn: CrapsTurn) -> RejectedError | None:
+def dice_ready(turn: CrapsTurn) -> Refused | None:
     """The dice are registered and chosen."""
     if lacking := turn.lacking():
         return refuse(turn, "dice_unregistered", "dice_not_ready", command=sent((lacking,))[0])
@@ -246,25 +245,25 @@ def values_right(turn: CrapsTurn, command: DiceTell) -> None:  # noqa: ARG001 - 
     _dice(command.values)
 
 
-def throw_due(turn: CrapsTurn) -> RejectedError | None:
+def throw_due(turn: CrapsTurn) -> Refused | None:
     """A throw is in progress."""
-    return RejectedError("dice_not_due") if turn.state.current is None else None
+    return Refused("dice_not_due") if turn.state.current is None else None
 
 
-def in_order(turn: CrapsTurn) -> RejectedError | None:
+def in_order(turn: CrapsTurn) -> Refused | None:
     """Earlier throws than the one in progress are decided."""
     return _out_of_order(turn, turn.number)
 
 
-def dice_unknown(turn: CrapsTurn) -> RejectedError | None:
+def dice_unknown(turn: CrapsTurn) -> Refused | None:
     """The dice of the throw in progress are not known."""
     current = turn.state.current
     if current is None or current.dice is None:
         return None
-    return RejectedError("round_has_dice", round=current.round, commands=sent(current.asks))
+    return Refused("round_has_dice", {"round": current.round, "commands": sent(current.asks)})
 
 
-def may_be_thrown(turn: CrapsTurn) -> RejectedError | None:
+def may_be_thrown(turn: CrapsTurn) -> Refused | None:
     """Bets are closed, or close with the throw."""
     current = turn.state.current
     if current is None or current.closed or turn.by_itself:
@@ -283,7 +282,7 @@ def round_to_confirm(turn: CrapsTurn, command: RoundConfirm) -> CrapsRound | Cra
     """
     round_ = _undecided(turn, command.round, "round.confirm")
     if refused := _out_of_order(turn, round_.round):
-        raise refused
+        raise refused.error()
     if command.dice is not None:
         _dice(command.dice)
     if isinstance(round_, CrapsRound) and not round_.asks:
@@ -303,14 +302,14 @@ def result(turn: CrapsTurn, command: ResultCorrect) -> CrapsEntry:
     return entry
 
 
-def has_last_shooter(turn: CrapsTurn) -> RejectedError | None:
+def has_last_shooter(turn: CrapsTurn) -> Refused | None:
     """The decree has a last shooter."""
-    return RejectedError("last_shooter_none") if turn.book.last_rounds is None else None
+    return Refused("last_shooter_none") if turn.book.last_rounds is None else None
 
 
-def last_unannounced(turn: CrapsTurn) -> RejectedError | None:
+def last_unannounced(turn: CrapsTurn) -> Refused | None:
     """The last shooter is not announced."""
-    return RejectedError("last_shooter_announced") if turn.state.last is not None else None
+    return Refused("last_shooter_announced") if turn.state.last is not None else None
 
 
 def _dice(values: Dice) -> Dice:
@@ -319,11 +318,11 @@ def _dice(values: Dice) -> Dice:
     return values
 
 
-def _out_of_order(turn: CrapsTurn, number: int) -> RejectedError | None:
+def _out_of_order(turn: CrapsTurn, number: int) -> Refused | None:
     """Why this throw may not be decided: a throw is decided against the point before it."""
     waiting = turn.state.unresolved()
     if waiting and waiting[0].round < number:
-        return RejectedError("round_comes_first", round=waiting[0].round)
+        return Refused("round_comes_first", {"round": waiting[0].round})
     return None
 
 

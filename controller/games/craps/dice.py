@@ -11,6 +11,7 @@ from common.contract.refusals import RejectedError
 from controller.games.craps.commands import refuse
 from controller.games.craps.state import CrapsDiceSet
 from controller.games.craps.turn import CrapsTurn
+from controller.games.guards import Refused
 
 
 def set_dice(turn: CrapsTurn, command: SetCommand) -> None:
@@ -93,10 +94,10 @@ def _the_only(dice: tuple[str, ...]) -> str:
 # Guards
 
 
-def not_thrown(turn: CrapsTurn) -> RejectedError | None:
+def not_thrown(turn: CrapsTurn) -> Refused | None:
     """No throw is in progress."""
     if (current := turn.state.current) and current.closed:
-        return RejectedError("dice_thrown", round=current.round)
+        return Refused("dice_thrown", {"round": current.round})
     return None
 
 
@@ -104,17 +105,17 @@ def six_serials(turn: CrapsTurn, command: SetCommand) -> None:
     """Reject another number of dice, and dice without or with the same serial number."""
     serials = command.serials
     if len(set(serials)) != turn.book.dice or len(serials) != turn.book.dice or not all(serials):
-        raise refuse(turn, "dice_number", "dice_serials", count=turn.book.dice)
+        raise refuse(turn, "dice_number", "dice_serials", count=turn.book.dice).error()
 
 
-def set_may_change(turn: CrapsTurn) -> RejectedError | None:
+def set_may_change(turn: CrapsTurn) -> Refused | None:
     """No series is being played, or the dice are no longer fit for it."""
     if turn.point is not None and turn.lacking() != "dice.set" and turn.state.set:
         return refuse(turn, "dice_change", "dice_change_in_series")
     return None
 
 
-def set_fit(turn: CrapsTurn) -> RejectedError | None:
+def set_fit(turn: CrapsTurn) -> Refused | None:
     """The dice are registered and fit."""
     dice = turn.state.set
     if dice is None or dice.unfit:
@@ -126,10 +127,10 @@ def two_dice(turn: CrapsTurn, command: DiceChoose) -> None:
     """Reject another number of dice."""
     chosen = command.serials
     if len(chosen) != 2 or len(set(chosen)) != 2:
-        raise refuse(turn, "dice_count", "two_dice")
+        raise refuse(turn, "dice_count", "two_dice").error()
 
 
-def pair_may_change(turn: CrapsTurn) -> RejectedError | None:
+def pair_may_change(turn: CrapsTurn) -> Refused | None:
     """No series is being played, or one of its dice is lost or broke."""
     dice = turn.state.set
     assert dice is not None

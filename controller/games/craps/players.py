@@ -12,6 +12,7 @@ from controller.games import stakes
 from controller.games.craps.bets import all_names, highest, highest_alone, parse
 from controller.games.craps.commands import refuse
 from controller.games.craps.turn import CrapsTurn
+from controller.games.guards import Refused
 from controller.games.roles import IN_CHARGE
 from controller.games.stakes import Bounds
 from controller.rulebooks.craps import CrapsBet
@@ -40,7 +41,7 @@ def set_shooter(turn: CrapsTurn, command: ShooterSet) -> None:
     if now is not None and command.why is None:
         raise RejectedError("shooter_has_dice", seat=now)
     if command.why == "withdrawn" and command.role not in IN_CHARGE:
-        raise refuse(turn, "shooter_withdrawn", "shooter_not_withdrawn", role=command.role)
+        raise refuse(turn, "shooter_withdrawn", "shooter_not_withdrawn", role=command.role).error()
     if turn.point is not None and command.why == "refused" and now is not None:
         raise RejectedError("dice_refused_in_series")
     due = turn.next_seat()
@@ -59,7 +60,7 @@ def place_bet(turn: CrapsTurn, command: BetPlace) -> None:
         raise RejectedError("bet_moved_by_throw", bet=command.bet, base=command.bet.split(":")[0])
     if bet.when != "any" and (bet.when == "come_out") != (point is None):
         key = "bet_before_first_throw" if bet.when == "come_out" else "bet_after_first_throw"
-        raise refuse(turn, _time(bet), key, bet=command.bet)
+        raise refuse(turn, _time(bet), key, bet=command.bet).error()
     stakes.within(
         command.bet, command.amount, Bounds(turn.state.minimum), turn.book.laws["bet_minimum"]
     )
@@ -74,7 +75,9 @@ def place_bet(turn: CrapsTurn, command: BetPlace) -> None:
         and placed.amount is not None
         and (command.amount or 0) < placed.amount
     ):
-        raise refuse(turn, "bet_locked", "bet_locked_lower", bet=command.bet, amount=placed.amount)
+        raise refuse(
+            turn, "bet_locked", "bet_locked_lower", bet=command.bet, amount=placed.amount
+        ).error()
     turn.change(bets=stakes.with_bet(turn.state.bets, command))
     turn.emit(stakes.bet_event(turn.number, command))
 
@@ -116,7 +119,7 @@ def _beside_its_base(turn: CrapsTurn, command: BetPlace, base: str, number: int 
             bet=command.bet,
             base=beside,
             who=command.who,
-        )
+        ).error()
     if placed.amount is not None:
         most = highest(turn.bets, command.bet, turn.point, placed.amount)
         stakes.within(
@@ -157,7 +160,7 @@ def of_a_seat(turn: CrapsTurn, command: BetPlace) -> None:  # noqa: ARG001 - at 
         raise RejectedError("seat_required")
 
 
-def bets_not_closed(turn: CrapsTurn) -> RejectedError | None:
+def bets_not_closed(turn: CrapsTurn) -> Refused | None:
     """No throw is in progress."""
     if (current := turn.state.current) and current.closed:
         return refuse(turn, "bet_after_close", "bets_closed")
@@ -170,7 +173,7 @@ def unlocked(turn: CrapsTurn, command: BetWithdraw) -> None:
     if turn.holds(command.who, command.bet) is None:
         raise RejectedError("bet_not_placed", who=command.who, bet=command.bet)
     if bet.locked:
-        raise refuse(turn, "bet_locked", "bet_locked", bet=command.bet)
+        raise refuse(turn, "bet_locked", "bet_locked", bet=command.bet).error()
 
 
 def any_unlocked(turn: CrapsTurn) -> bool:

@@ -9,6 +9,7 @@ from common.contract.commands import BetsOpen, CardsTurn, tag_of
 from common.contract.refusals import RejectedError
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.turn import Turn
+from controller.games.guards import Refused
 from controller.games.session import sent
 
 BETWEEN_ROUNDS = (Phase.CLOSED, Phase.NO_SHOE, Phase.BURNING, Phase.WAITING, Phase.SHOE_OVER)
@@ -16,31 +17,31 @@ UNDEALT = ("burn", "dead")
 """Places of cards that are in no hand and on no board."""
 
 
-def has_shoe(turn: Turn) -> RejectedError | None:
+def has_shoe(turn: Turn) -> Refused | None:
     """A shoe is at the table."""
-    return RejectedError("no_shoe") if turn.current_stage() is Phase.NO_SHOE else None
+    return Refused("no_shoe") if turn.current_stage() is Phase.NO_SHOE else None
 
 
-def is_burned(turn: Turn) -> RejectedError | None:
+def is_burned(turn: Turn) -> Refused | None:
     """The first cards of the shoe are burned."""
-    return RejectedError("cards_not_burned") if turn.current_stage() is Phase.BURNING else None
+    return Refused("cards_not_burned") if turn.current_stage() is Phase.BURNING else None
 
 
-def shoe_lasts(turn: Turn) -> RejectedError | None:
+def shoe_lasts(turn: Turn) -> Refused | None:
     """The cut card of the shoe has not come."""
     if turn.current_stage() is Phase.SHOE_OVER:
-        return RejectedError("cut_card_came", law=turn.book.laws["shoe_over"].cited)
+        return Refused("cut_card_came", law=turn.book.laws["shoe_over"])
     return None
 
 
-def between_rounds(turn: Turn) -> RejectedError | None:
+def between_rounds(turn: Turn) -> Refused | None:
     """No round is in progress."""
     if turn.current_stage() not in BETWEEN_ROUNDS:
-        return RejectedError("round_in_progress", round=turn.number)
+        return Refused("round_in_progress", {"round": turn.number})
     return None
 
 
-def nothing_to_decide(turn: Turn) -> RejectedError | None:
+def nothing_to_decide(turn: Turn) -> Refused | None:
     """Nothing stops the table that a person must decide before the next bets."""
     stop = turn.stop
     if stop is None or tag_of(BetsOpen) in stop.asks:
@@ -51,28 +52,28 @@ def nothing_to_decide(turn: Turn) -> RejectedError | None:
         fields = {"commands": sent(turn.state.asks)}
     elif stop.refusal == "decide_first" and asks is not None:
         fields = {"what": asks.what, "commands": sent(asks.asks)}
-    return RejectedError(stop.refusal, **fields)
+    return Refused(stop.refusal, fields)
 
 
-def unstopped(turn: Turn) -> RejectedError | None:
+def unstopped(turn: Turn) -> Refused | None:
     """Nothing stops the table."""
     if turn.state.stop is None:
         return None
-    return RejectedError("table_waits_for", commands=sent(turn.state.asks))
+    return Refused("table_waits_for", {"commands": sent(turn.state.asks)})
 
 
-def decided_first(turn: Turn) -> RejectedError | None:
+def decided_first(turn: Turn) -> Refused | None:
     """Nothing stops the table, or a person has decided about it."""
     stop = turn.stop
     if stop is None:
         return None
-    return RejectedError("decide_first", what=stop.what, commands=sent(stop.asks))
+    return Refused("decide_first", {"what": stop.what, "commands": sent(stop.asks)})
 
 
-def bets_open(turn: Turn) -> RejectedError | None:
+def bets_open(turn: Turn) -> Refused | None:
     """The bets of a round are open, or its antes are being put in."""
     is_open = turn.current_stage() in (Phase.BETS_OPEN, Phase.ANTES)
-    return None if is_open else RejectedError("bets_not_open")
+    return None if is_open else Refused("bets_not_open")
 
 
 def cards_as_seen(turn: Turn, command: CardsTurn) -> None:

@@ -37,6 +37,7 @@ from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry
 from controller.games.guards import (
     FieldCheck,
+    Refused,
     Row,
     Rows,
     above_zero,
@@ -148,7 +149,7 @@ def place_bet(turn: HousePokerTurn, command: BetPlace) -> None:
         require_in_play(turn)
     _allow_stake(turn, command)
     if command.bet == "jackpot" and (why := moves.no_jackpot(turn, command.amount)):
-        raise why
+        raise why.error()
     held = hand.amounts.get(command.who, {}).get(command.bet)
     moves.bet(
         turn,
@@ -314,10 +315,10 @@ def correct(turn: HousePokerTurn, command: ResultCorrect) -> None:
 # Guards
 
 
-def bets_not_closed(turn: HousePokerTurn) -> RejectedError | None:
+def bets_not_closed(turn: HousePokerTurn) -> Refused | None:
     """The bets of the round are open."""
     if turn.current.closed:
-        return RejectedError("bets_closed")
+        return Refused("bets_closed")
     return None
 
 
@@ -336,14 +337,14 @@ def any_placed(turn: HousePokerTurn) -> bool:
     return bool(hand.bets or any(hand.amounts.values()))
 
 
-def has_boxes(turn: HousePokerTurn) -> RejectedError | None:
+def has_boxes(turn: HousePokerTurn) -> Refused | None:
     """A box is in play."""
-    return None if turn.current.seats else RejectedError("no_boxes")
+    return None if turn.current.seats else Refused("no_boxes")
 
 
-def deck_whole(turn: HousePokerTurn) -> RejectedError | None:
+def deck_whole(turn: HousePokerTurn) -> Refused | None:
     """The last check of the deck found nothing wrong."""
-    return RejectedError("deck_not_whole") if turn.state.deck is False else None
+    return Refused("deck_not_whole") if turn.state.deck is False else None
 
 
 def round_to_confirm(turn: HousePokerTurn, command: RoundConfirm) -> HousePokerRound | DealtEntry:

@@ -29,7 +29,7 @@ from controller.games.dealt.cards import (
 from controller.games.dealt.guards import cards_as_seen, decided_first
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import Held
-from controller.games.guards import FieldCheck, Row, Rows, bets_closed, has_round, is_open
+from controller.games.guards import FieldCheck, Refused, Row, Rows, bets_closed, has_round, is_open
 from controller.games.house_poker import course, moves
 from controller.games.house_poker.moves import HousePokerTurn
 from controller.games.house_poker.state import DEALER, HousePokerSeat
@@ -304,18 +304,18 @@ def _about(turn: HousePokerTurn, command: CardDecide, held: Held) -> None:
 # Guards
 
 
-def is_stopped(turn: HousePokerTurn) -> RejectedError | None:
+def is_stopped(turn: HousePokerTurn) -> Refused | None:
     """Something stops the round."""
-    return RejectedError("nothing_to_decide") if turn.state.stop is None else None
+    return Refused("nothing_to_decide") if turn.state.stop is None else None
 
 
-def no_other_stop(turn: HousePokerTurn) -> RejectedError | None:
+def no_other_stop(turn: HousePokerTurn) -> Refused | None:
     """Nothing but a silence stops the round."""
     stop = turn.stop
     return None if stop is not None and stop.what == "silence" else decided_first(turn)
 
 
-def shown_again(turn: HousePokerTurn) -> RejectedError | None:
+def shown_again(turn: HousePokerTurn) -> Refused | None:
     """Nothing stops the round but cards that were shown and are impossible."""
     return decided_first(turn) if turn.state.shown is None else None
 
@@ -331,10 +331,10 @@ def of_a_player(turn: HousePokerTurn, command: HandAct) -> HousePokerSeat:
     return seat
 
 
-def is_dealt(turn: HousePokerTurn) -> RejectedError | None:
+def is_dealt(turn: HousePokerTurn) -> Refused | None:
     """The hands are dealt."""
     dealt_all = course.is_dealt(turn.rules, turn.current)
-    return None if dealt_all else RejectedError("cards_not_dealt")
+    return None if dealt_all else Refused("cards_not_dealt")
 
 
 def plays(turn: HousePokerTurn, command: HandAct) -> None:

@@ -20,12 +20,12 @@ from common.contract.events import (
     HandDecided,
     JackpotStaked,
 )
-from common.contract.refusals import RejectedError
 from common.readings import CardDrawn, ShufflerPacket
 from controller.games.dealt.cards import dealt, drop, is_up, place_card, restore, trouble, up
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import Held
 from controller.games.dealt.turn import Course, DealtTurn, is_stopped, lose_late, stop_with
+from controller.games.guards import Refused
 from controller.games.house_poker import course
 from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.discards import bank_discards
@@ -191,17 +191,17 @@ def jackpot_decided(turn: HousePokerTurn) -> bool:
     return turn.book.jackpot is not None and turn.book.jackpot.decided
 
 
-def no_jackpot(turn: HousePokerTurn, amount: int | None) -> RejectedError | None:
+def no_jackpot(turn: HousePokerTurn, amount: int | None) -> Refused | None:
     """The refusal of a jackpot bet of this amount; None if the bet is valid."""
     stake, law = turn.settings.jackpot_stake, cited(turn.book.laws.get("jackpot_stake"))
     if jackpot_decided(turn) and stake is None:
-        return RejectedError("no_jackpot", law=law)
+        return Refused("no_jackpot", law=law)
     if amount is None and stake is None:
-        return RejectedError("jackpot_amount_required", law=law)
+        return Refused("jackpot_amount_required", law=law)
     if amount is None and stake is not None:
-        return RejectedError("jackpot_stake_required", stake=stake, law=law)
+        return Refused("jackpot_stake_required", {"stake": stake}, law=law)
     if amount is not None and stake is not None and amount != stake:
-        return RejectedError("jackpot_stake_wrong", amount=amount, stake=stake, law=law)
+        return Refused("jackpot_stake_wrong", {"amount": amount, "stake": stake}, law=law)
     return None
 
 

@@ -23,7 +23,7 @@ from controller.games.banked import game as banked
 from controller.games.banked import moves
 from controller.games.banked import readings as banked_readings
 from controller.games.dealt.guards import unstopped
-from controller.games.guards import DEALING, FieldCheck, Row, between_rounds, is_open
+from controller.games.guards import DEALING, FieldCheck, Refused, Row, between_rounds, is_open
 from controller.games.machine import SILENCES
 from controller.games.pai_gow.table import croupier, passed, who_at
 from controller.games.pai_gow.turn import PaiGowTurn, banker, move_bank, set_hand, throw, unset_hand
@@ -148,16 +148,16 @@ def values_right(turn: PaiGowTurn, command: DiceTell) -> None:
         raise RejectedError("dice_values_wrong", dice=turn.book.dice)
 
 
-def dice_wait(turn: PaiGowTurn) -> RejectedError | None:
+def dice_wait(turn: PaiGowTurn) -> Refused | None:
     """Nothing else stops the round."""
     if turn.state.doubt not in (None, "dice_late"):
-        return RejectedError("table_waits_for", commands=sent(turn.state.asks))
+        return Refused("table_waits_for", {"commands": sent(turn.state.asks)})
     return None
 
 
-def undealt(turn: PaiGowTurn) -> RejectedError | None:
+def undealt(turn: PaiGowTurn) -> Refused | None:
     """No card of the round is dealt."""
-    return RejectedError("cards_already_dealt") if turn.current.cards else None
+    return Refused("cards_already_dealt") if turn.current.cards else None
 
 
 def may_set(turn: PaiGowTurn) -> bool:
@@ -167,9 +167,9 @@ def may_set(turn: PaiGowTurn) -> bool:
     return dealt and not (set_all and turn.current.low)
 
 
-def never_turned(turn: PaiGowTurn) -> RejectedError:  # noqa: ARG001 - at any table
+def never_turned(turn: PaiGowTurn) -> Refused:  # noqa: ARG001 - at any table
     """No hand is turned: it is shown set in two."""
-    return RejectedError("show_with_low_hand")
+    return Refused("show_with_low_hand")
 
 
 INPUTS = banked.INPUTS.also(

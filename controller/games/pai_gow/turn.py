@@ -19,6 +19,7 @@ from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry
+from controller.games.guards import Refused
 from controller.games.hands.evaluator import Value
 from controller.games.pai_gow.settings import PaiGowSettings
 from controller.games.pai_gow.table import (
@@ -109,10 +110,10 @@ def _players(turn: PaiGowTurn, deal: PaiGowRound) -> tuple[str, ...]:
     return (DEALER, *(who_at(turn.book, box) for box in boxes))
 
 
-def unplayable(turn: PaiGowTurn) -> RejectedError | None:
+def unplayable(turn: PaiGowTurn) -> Refused | None:
     """Why no round can be played: not unless the bank's position is in play."""
     if banker(turn) not in (*turn.state.boxes, croupier(turn.book)):
-        return RejectedError("bank_not_in_play", who=who_at(turn.book, banker(turn)))
+        return Refused("bank_not_in_play", {"who": who_at(turn.book, banker(turn))})
     return None
 
 
@@ -204,19 +205,17 @@ def unset_hand(turn: PaiGowTurn, who: str, by: str) -> None:
     moves.decided(turn, who, "set", by, valid=False)
 
 
-def unshowable(turn: PaiGowTurn, who: str) -> RejectedError | None:
+def unshowable(turn: PaiGowTurn, who: str) -> Refused | None:
     """Why this hand may not be shown now: the croupier's follows when
     all others are set, then the rest.
     """
     if turn.current.due:
-        return RejectedError("cards_not_dealt")
+        return Refused("cards_not_dealt")
     if who not in players(turn):
-        return RejectedError("no_hand", who=who)
+        return Refused("no_hand", {"who": who})
     waits = [player for player in players(turn)[1:] if player not in turn.current.set]
     if waits:
-        return RejectedError(
-            "hands_not_set", hands=tuple(waits), law=turn.book.laws["dealer_early"].cited
-        )
+        return Refused("hands_not_set", {"hands": tuple(waits)}, law=turn.book.laws["dealer_early"])
     return None
 
 

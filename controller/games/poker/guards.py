@@ -7,13 +7,13 @@ from typing import Any
 
 from common.contract.commands import DealError, HandAct
 from common.contract.refusals import RejectedError
-from controller.games.guards import FieldCheck
+from controller.games.guards import FieldCheck, Refused
 
 
-def shuffler_ready(turn: Any) -> RejectedError | None:
+def shuffler_ready(turn: Any) -> Refused | None:
     """The shuffler reports nothing that needs a person."""
     state = turn.state.shuffler
-    return None if state is None else RejectedError("shuffler_not_ready", state=state)
+    return None if state is None else Refused("shuffler_not_ready", {"state": state})
 
 
 def not_withdrawn(turn: Any, command: DealError) -> None:  # noqa: ARG001 - at any table

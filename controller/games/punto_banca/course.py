@@ -36,7 +36,7 @@ from controller.games.dealt.guards import cards_as_seen
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry, DealtRound, Held
 from controller.games.dealt.turn import Course, announce_place, deal_card
-from controller.games.guards import FieldCheck, Row, has_round, is_open
+from controller.games.guards import FieldCheck, Refused, Row, has_round, is_open
 from controller.games.moves import readings_of
 from controller.games.punto_banca import burn
 from controller.games.punto_banca.coup import (
@@ -490,10 +490,10 @@ def of_a_hand(turn: PuntoBancaTurn, command: CardsTurn) -> None:  # noqa: ARG001
         raise RejectedError("who_one_of", players=SIDES)
 
 
-def first_four(turn: PuntoBancaTurn) -> RejectedError | None:
+def first_four(turn: PuntoBancaTurn) -> Refused | None:
     """The first four cards lie on the table."""
     count = len(on_table(turn))
-    return RejectedError("first_four_cards", count=count) if count < 4 else None
+    return Refused("first_four_cards", {"count": count}) if count < 4 else None
 
 
 def not_turned(turn: PuntoBancaTurn, command: CardsTurn) -> None:

@@ -17,7 +17,7 @@ from controller.games.banked import game as banked
 from controller.games.banked.readings import deal_waiting
 from controller.games.dealt import game as dealt
 from controller.games.dealt.guards import unstopped
-from controller.games.guards import DEALING, FieldCheck, Row, is_open
+from controller.games.guards import DEALING, FieldCheck, Refused, Row, is_open
 from controller.games.machine import Choices, Kind, Machine
 from controller.games.poker.guards import one_of
 from controller.games.poker.machine import named
@@ -48,9 +48,9 @@ def may_act(turn: TexasHouseTurn) -> bool:
     return undecided or (bool(deal.spoke) and moves.takes_back(turn))
 
 
-def has_begun(turn: TexasHouseTurn) -> RejectedError | None:
+def has_begun(turn: TexasHouseTurn) -> Refused | None:
     """The bets of a round were opened."""
-    return RejectedError("bets_not_open") if turn.state.current is None else None
+    return Refused("bets_not_open") if turn.state.current is None else None
 
 
 def is_supplementary(turn: TexasHouseTurn, command: BetPlace | BetWithdraw) -> None:  # noqa: ARG001

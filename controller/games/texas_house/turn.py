@@ -24,6 +24,7 @@ from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry
+from controller.games.guards import Refused
 from controller.games.hands.evaluator import Value, best_of, value
 from controller.games.hands.rankings import RANKINGS
 from controller.games.poker.correction import PokerOutcome, came_to_lie, emit_awards
@@ -249,16 +250,16 @@ def _withdraw(turn: TexasHouseTurn, who: str, word: Word) -> None:
     )
 
 
-def unshowable(turn: TexasHouseTurn, who: str) -> RejectedError | None:
+def unshowable(turn: TexasHouseTurn, who: str) -> Refused | None:
     """Why this hand may not be shown now: players once all have acted, the
     bank once the river is dealt.
     """
     if len(turn.current.spoke) < len(boxes(turn)):
-        return RejectedError("decisions_missing")
+        return Refused("decisions_missing")
     if who == DEALER and turn.current.due:
-        return RejectedError("cards_not_dealt")
+        return Refused("cards_not_dealt")
     if who not in (DEALER, *going(turn)):
-        return RejectedError("no_hand", who=who)
+        return Refused("no_hand", {"who": who})
     return None
 
 

@@ -24,6 +24,7 @@ from controller.games.coups.moves import CoupRules, CoupTurn, Made, of_no_place
 from controller.games.dealt.cards import Table, dealt
 from controller.games.dealt.state import DealtRound, Held
 from controller.games.dealt.turn import Course, deal_card
+from controller.games.guards import Refused
 from controller.games.session import announce_last_rounds, confirmer, round_to_void, void_law
 from controller.games.stakes import Bounds, bounds
 from controller.games.trente import refait
@@ -201,10 +202,10 @@ def _accept(turn: TrenteTurn, command: CardDecide, held: Held) -> None:
         deal_card(turn, sound.given, to)
 
 
-def confirmation_refusal(turn: TrenteTurn, coup: DealtRound) -> RejectedError | None:
+def confirmation_refusal(turn: TrenteTurn, coup: DealtRound) -> Refused | None:
     """Why the round in progress may not be confirmed: a card waits, or no silence hides one."""
     waits = turn.state.held or coup.unread
-    return RejectedError("card_waits") if waits else moves.unhidden(turn, coup)
+    return Refused("card_waits") if waits else moves.unhidden(turn, coup)
 
 
 # The cut card

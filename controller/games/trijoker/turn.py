@@ -15,6 +15,7 @@ from controller.games.banked.moves import BankedRules, BankedTurn
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.phases import Phase
+from controller.games.guards import Refused
 from controller.games.hands.evaluator import Value, value
 from controller.games.hands.rankings import RANKINGS
 from controller.games.poker.correction import PokerOutcome
@@ -142,17 +143,17 @@ def _forfeit(turn: TrijokerTurn, who: str) -> None:
     turn.irregular("hand_told", detail=who)
 
 
-def unshowable(turn: TrijokerTurn, who: str) -> RejectedError | None:
+def unshowable(turn: TrijokerTurn, who: str) -> Refused | None:
     """Why it may not be shown: out of order: the left common card, the right one, then the
     players' hands.
     """
     if turn.current.due:
-        return RejectedError("cards_not_dealt")
+        return Refused("cards_not_dealt")
     if who not in (*COMMON_PLACES, *boxes(turn)) or who in turn.current.told:
-        return RejectedError("no_hand", who=who)
+        return Refused("no_hand", {"who": who})
     place = COMMON_PLACES.index(who) if who in COMMON_PLACES else len(COMMON_PLACES)
     if place > turn.current.turned:
-        return RejectedError("turned_first", who=COMMON_PLACES[turn.current.turned])
+        return Refused("turned_first", {"who": COMMON_PLACES[turn.current.turned]})
     return None
 
 

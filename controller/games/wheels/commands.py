@@ -24,6 +24,7 @@ from common.readings import Number
 from controller.games import stakes
 from controller.games.guards import (
     FieldCheck,
+    Refused,
     Row,
     Rows,
     another_minimum,
@@ -229,42 +230,42 @@ def _announce(
 # Guards
 
 
-def by_person(turn: WheelTurn) -> RejectedError | None:
+def by_person(turn: WheelTurn) -> Refused | None:
     """A person opens and closes the bets."""
-    return RejectedError("bets_by_wheel") if turn.settings.phases == "device" else None
+    return Refused("bets_by_wheel") if turn.settings.phases == "device" else None
 
 
-def rounds_left(turn: WheelTurn) -> RejectedError | None:
+def rounds_left(turn: WheelTurn) -> Refused | None:
     """The last balls are not announced, or not all played."""
-    return RejectedError("last_rounds_played") if turn.state.left("close") == 0 else None
+    return Refused("last_rounds_played") if turn.state.left("close") == 0 else None
 
 
-def close_unannounced(turn: WheelTurn) -> RejectedError | None:
+def close_unannounced(turn: WheelTurn) -> Refused | None:
     """The last balls before closing are not announced."""
     return _announced(turn, "close")
 
 
-def limit_unannounced(turn: WheelTurn) -> RejectedError | None:
+def limit_unannounced(turn: WheelTurn) -> Refused | None:
     """No new minimum is announced."""
     return _announced(turn, "limit")
 
 
-def _announced(turn: WheelTurn, purpose: Purpose) -> RejectedError | None:
+def _announced(turn: WheelTurn, purpose: Purpose) -> Refused | None:
     announced = turn.state.left(purpose) is not None
-    return RejectedError("last_rounds_already_announced") if announced else None
+    return Refused("last_rounds_already_announced") if announced else None
 
 
-def limit_may_change(turn: WheelTurn) -> RejectedError | None:
+def limit_may_change(turn: WheelTurn) -> Refused | None:
     """The decree allows another minimum."""
     if turn.book.limit_change == "none":
-        return RejectedError("minimum_fixed", law=_limit_law(turn))
+        return Refused("minimum_fixed", law=turn.book.laws["limit_change"])
     return None
 
 
-def limit_known(turn: WheelTurn) -> RejectedError | None:
+def limit_known(turn: WheelTurn) -> Refused | None:
     """The present minimum is known, where it may only rise."""
     if turn.book.limit_change == "upward" and turn.state.minimum is None:
-        return RejectedError("minimum_not_given", law=_limit_law(turn))
+        return Refused("minimum_not_given", law=turn.book.laws["limit_change"])
     return None
 
 
@@ -272,12 +273,9 @@ def rises(turn: WheelTurn, command: LimitAnnounce) -> None:
     """Reject a lower minimum, where it may only rise."""
     minimum = turn.state.minimum
     if turn.book.limit_change == "upward" and minimum is not None and command.minimum < minimum:
-        raise RejectedError("minimum_may_only_rise", minimum=minimum, law=_limit_law(turn))
-
-
-def _limit_law(turn: WheelTurn) -> str:
-    law = turn.book.laws["limit_change"]
-    return law.cited
+        raise RejectedError(
+            "minimum_may_only_rise", minimum=minimum, law=turn.book.laws["limit_change"].cited
+        )
 
 
 def round_to_confirm(turn: WheelTurn, command: RoundConfirm) -> WheelRound | WheelEntry:

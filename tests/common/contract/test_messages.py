@@ -57,8 +57,10 @@ ROOT = Path(__file__).parents[3]
 CONTROLLER = ROOT / "controller"
 COMMON = ROOT / "common"
 CARROUSEL = ROOT / "subscribers" / "carrousel"
-REFUSING = ("RejectedError", "RefusedError", "NotStoredError")
-"""The errors that carry a refusal; the last one not in the carrousel, where it is another."""
+REFUSING = ("RejectedError", "Refused", "RefusedError", "NotStoredError")
+"""What carries a refusal: the errors, and a guard's answer; the last one not in the carrousel,
+where it is another.
+"""
 PROPER = {
     "display.thrown_3": "craps",
     "display.letter_player": "P",
@@ -467,7 +469,7 @@ def test_the_catalogue_as_json_lines(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def rejections() -> Iterator[tuple[Path, ast.Call]]:
-    """Every ``RejectedError(…)`` of the daemon, and of the controller of jackpots."""
+    """Every refusal of the daemon, and of the controller of jackpots."""
     for path in sorted(
         (*COMMON.rglob("*.py"), *CONTROLLER.rglob("*.py"), *CARROUSEL.rglob("*.py"))
     ):
@@ -486,6 +488,18 @@ def refusal_keys(node: ast.Call) -> list[str]:
     return list(returned(node.args[0]))
 
 
+def filled(node: ast.Call) -> set[str | None]:
+    """The fields that a refusal fills in; None if they are in a variable."""
+    if not (isinstance(node.func, ast.Name) and node.func.id == "Refused"):
+        return {word.arg for word in node.keywords} - {"law"}
+    if len(node.args) == 1:
+        return set()
+    named = node.args[1]
+    if not isinstance(named, ast.Dict):
+        return {None}
+    return {str(key.value) for key in named.keys if isinstance(key, ast.Constant)}
+
+
 def test_every_refusal_is_a_message_with_its_fields() -> None:
     english, seen = catalogue(ENGLISH), 0
     for path, node in rejections():
@@ -494,7 +508,7 @@ def test_every_refusal_is_a_message_with_its_fields() -> None:
             seen += 1
             where = f"{path.relative_to(ROOT)}:{node.lineno}"
             assert f"refusal.{key}" in english, where
-            given = {word.arg for word in node.keywords} - {"law"}
+            given = filled(node)
             assert None in given or given == fields(english[f"refusal.{key}"]), where
     assert seen > 400
 
