@@ -17,7 +17,7 @@ import msgspec
 from common import clock
 from common.chain.checkpoint import read_checkpoint
 from common.command_line import CommandLine, end_process
-from common.contract.messages.messages import LANGUAGES
+from common.contract.messages.messages import ENGLISH, LANGUAGES
 from common.contract.node import Checkpoint
 from common.new_file import replace_file
 from subscribers.carrousel import export, receipt, statement, statement_page
@@ -45,6 +45,9 @@ RECEIPT = """\
 The receipt of a payment: text (the default on a terminal), pdf on A6 (otherwise
 the default), escpos for a thermal printer with the code page PC858. The ledger is
 not changed."""
+FORMAT_HELP = "default: by the ending of --output, as .pdf"
+FORMATS = {".txt": "text", ".pdf": "pdf", ".csv": "csv"}
+"""Format of the output by the ending of its name."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -107,7 +110,7 @@ def command_line() -> argparse.ArgumentParser:
     command = action("statement", "print the book of a jackpot", STATEMENT)
     command.add_argument("--jackpot", metavar="ID", required=True)
     _add_days(command)
-    command.add_argument("--format", choices=("text", "csv", "pdf"), default="text")
+    command.add_argument("--format", choices=("text", "csv", "pdf"), help=FORMAT_HELP)
     _add_paper(command)
     command.set_defaults(run=_statement)
 
@@ -116,7 +119,14 @@ def command_line() -> argparse.ArgumentParser:
     command.add_argument(
         "--number", type=int, metavar="N", required=True, help="number of the receipt"
     )
-    command.add_argument("--format", choices=("text", "pdf", "escpos"))
+    command.add_argument("--format", choices=("text", "pdf", "escpos"), help=FORMAT_HELP)
+    command.add_argument(
+        "--house",
+        action="append",
+        default=[],
+        metavar="LINE",
+        help="a line of the letterhead, as name, address or tax number; may be repeated",
+    )
     _add_paper(command)
     command.set_defaults(run=_receipt)
     return parser
@@ -138,10 +148,28 @@ def _add_days(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_paper(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--language", choices=LANGUAGES, default="en")
+    parser.add_argument(
+        "--language",
+        choices=LANGUAGES,
+        default=_own_language(),
+        help="default: that of this machine (LANG)",
+    )
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="a file or a printer (default: standard output)"
     )
+
+
+def _own_language() -> str:
+    """Return the language of this machine's locale if the program has it, else English."""
+    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    own = locale.partition("_")[0].partition(".")[0]
+    return own if own in LANGUAGES else ENGLISH
+
+
+def _format(options: argparse.Namespace, default: str) -> str:
+    """Return the requested format, or that of the output's name."""
+    ending = "" if options.output is None else options.output.suffix.lower()
+    return str(options.format or FORMATS.get(ending, default))
 
 
 def _day(text: str) -> date:
@@ -234,12 +262,13 @@ def _days(options: argparse.Namespace) -> tuple[date, date, datetime, datetime]:
 def _statement(options: argparse.Namespace) -> int:
     with closing(LedgerReader(options.ledger)) as file:
         result = statement.build_statement(file, options.jackpot, *_days(options))
-    if options.format == "pdf":
+    output_format = _format(options, "text")
+    if output_format == "pdf":
         from subscribers.carrousel.statement_pdf import as_pdf
 
         _put(as_pdf(result, options.language), options.output)
     else:
-        write = statement_page.as_text if options.format == "text" else statement_page.as_csv
+        write = statement_page.as_text if output_format == "text" else statement_page.as_csv
         _put(write(result, options.language).encode(), options.output)
     return 0 if result.balances else 1
 
@@ -248,15 +277,15 @@ def _receipt(options: argparse.Namespace) -> int:
     with closing(LedgerReader(options.ledger)) as file:
         result = receipt.read_receipt(file, options.jackpot, options.number)
     on_terminal = options.output is None and sys.stdout.isatty()
-    output_format = options.format or ("text" if on_terminal else "pdf")
+    output_format = _format(options, "text" if on_terminal else "pdf")
     if output_format == "pdf":
         from subscribers.carrousel.receipt_pdf import as_pdf
 
-        _put(as_pdf(result, options.language), options.output)
+        _put(as_pdf(result, options.language, options.house), options.output)
     elif output_format == "text":
-        _put(receipt.as_text(result, options.language).encode(), options.output)
+        _put(receipt.as_text(result, options.language, options.house).encode(), options.output)
     else:
-        _put(as_escpos(result, options.language), options.output)
+        _put(as_escpos(result, options.language, options.house), options.output)
     return 0
 
 

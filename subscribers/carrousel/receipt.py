@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from common.contract.messages.messages import text, word
+from subscribers.cards import short
+from subscribers.carrousel.amount_words import amount_in_words
 from subscribers.carrousel.amounts import format_amount
 from subscribers.carrousel.awards import AwardDetails, find_awards
 from subscribers.carrousel.payments import AwardPayment, read_payments
@@ -78,8 +80,16 @@ def paid_amount(receipt: Receipt, language: str) -> str:
     return _format(receipt, receipt.payment.amount, language)
 
 
+def amount_words(receipt: Receipt, language: str) -> str | None:
+    """Return the paid amount in words, or None."""
+    currency = "" if receipt.terms is None else receipt.terms.currency
+    return amount_in_words(receipt.payment.amount, currency, language)
+
+
 def labelled_values(receipt: Receipt, language: str) -> Iterator[tuple[str, str]]:
-    """Yield the label and value of each line, without the paid amount of the heading."""
+    """Yield the label and value of each line, without the cards, the proof, and the paid amount of
+    the heading.
+    """
     award, payment = receipt.of, receipt.payment
     authorisation = None if receipt.terms is None else receipt.terms.authorisation
     for name, value in (
@@ -95,7 +105,6 @@ def labelled_values(receipt: Receipt, language: str) -> Iterator[tuple[str, str]
         ("round", str(award.round)),
         ("box", award.box.removeprefix("box:")),
         ("hand", word("hand", award.hand, language)),
-        ("cards", " ".join(award.cards)),
         ("time", local_time(award.time)),
         ("value", _format(receipt, receipt.value, language)),
         ("paid_until", _format(receipt, receipt.before, language)),
@@ -105,16 +114,27 @@ def labelled_values(receipt: Receipt, language: str) -> Iterator[tuple[str, str]
         ("persons", format_signers(payment.signed, language)),
     ):
         yield text(f"book.{name}", language), value
-    yield text("book.entry", language), f"{payment.position} · {receipt.ledger}"
-    yield text("permanency.hash", language), payment.hash
 
 
-def as_text(receipt: Receipt, language: str) -> str:
-    """Return the receipt for a terminal."""
-    lines_ = list(labelled_values(receipt, language))
-    width = max(len(name) for name, _ in lines_)
-    lines = [title(receipt, language), paid_amount(receipt, language), ""]
-    return "\n".join([*lines, *(f"{name:{width}}  {value}" for name, value in lines_), ""])
+def proof(receipt: Receipt, language: str) -> Iterator[tuple[str, str]]:
+    """Yield the label and value of what identifies the payment in the ledger."""
+    yield text("book.entry", language), f"{receipt.payment.position} · {receipt.ledger}"
+    yield text("permanency.hash", language), receipt.payment.hash
+
+
+def as_text(receipt: Receipt, language: str, house: Sequence[str] = ()) -> str:
+    """Return the receipt for a terminal. ``house``: the lines of the letterhead."""
+    cards = text("book.cards", language), " ".join(short(card) for card in receipt.of.cards)
+    rows = [cards, *labelled_values(receipt, language), *proof(receipt, language)]
+    width = max(len(name) for name, _ in rows)
+    heading = [
+        *house,
+        title(receipt, language),
+        paid_amount(receipt, language),
+        *filter(None, (amount_words(receipt, language),)),
+        "",
+    ]
+    return "\n".join([*heading, *(f"{name:{width}}  {value}" for name, value in rows), ""])
 
 
 def _format(receipt: Receipt, amount: int, language: str) -> str:

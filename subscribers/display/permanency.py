@@ -30,6 +30,11 @@ from common.contract.outcomes import (
 )
 from subscribers.display.rounds import PlayedRound
 
+LANES = ("red", "green", "black")
+"""The lanes of a wheel's numbers, from left to right; that of zero, and of a middle number without
+a colour, is ``green``.
+"""
+
 
 class PermanencyEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A line. ``lane``: its column among a wheel's numbers, which is the colour."""
@@ -82,6 +87,11 @@ def entries(rounds: Sequence[PlayedRound], language: str) -> tuple[PermanencyEnt
             lines.append(_entry(round_, language))
             last = round_.round
     return tuple(lines)
+
+
+def has_lanes(permanency: Permanency) -> bool:
+    """Return True if the results are numbers of a wheel with colours."""
+    return any(entry.lane in LANES for entry in permanency.entries)
 
 
 def count_covered(rounds: Sequence[PlayedRound], checkpoint: Checkpoint | None) -> int:

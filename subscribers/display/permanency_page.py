@@ -9,9 +9,9 @@ from datetime import date, datetime
 from itertools import groupby
 from typing import Any
 
-from common.contract.messages.messages import text
+from common.contract.messages.messages import text, word
 from subscribers.display.frames import templates
-from subscribers.display.permanency import Permanency, header_lines
+from subscribers.display.permanency import LANES, Permanency, has_lanes, header_lines
 from subscribers.display.start import start_element
 
 _TEMPLATES = templates("subscribers.display")
@@ -46,8 +46,14 @@ def day_page(permanency: Permanency, trouble: str | None, base: str = "") -> str
         lines=lines,
         trouble=trouble and text("permanency.unkept", language, trouble=trouble),
         sessions=sessions,
+        lanes=lane_names(language) if has_lanes(permanency) else None,
         local_clock=local_clock,
     )
+
+
+def lane_names(language: str) -> dict[str, str]:
+    """Return the heading of each lane."""
+    return {lane: "0" if lane == "green" else word("colour", lane, language) for lane in LANES}
 
 
 def local_clock(time: str | None) -> str:

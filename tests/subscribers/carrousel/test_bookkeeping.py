@@ -8,7 +8,6 @@ import json
 import re
 import subprocess
 import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import date, datetime, time, timedelta
@@ -24,6 +23,7 @@ from hypothesis import strategies as st
 from common import money
 from common.contract.jackpot import AwardPay
 from common.contract.messages.messages import LANGUAGES, catalogue, text
+from subscribers.carrousel.amount_words import amount_in_words
 from subscribers.carrousel.amounts import format_amount
 from subscribers.carrousel.awards import find_awards
 from subscribers.carrousel.entry import TransactionKind
@@ -41,6 +41,7 @@ from subscribers.carrousel.statement_page import as_text, sections
 from subscribers.carrousel.statement_pdf import as_pdf as book_pdf
 from subscribers.days import bounds
 from tests.subscribers.carrousel.played import evening, opened
+from tests.support.pdf import pdf_text
 from tests.support.waiting import TIMEOUT_SECONDS
 
 SIX = time(6, 0)
@@ -191,16 +192,6 @@ def said_in(shown: str, wanted: str) -> bool:
     return "".join(wanted.split()) in "".join(shown.split())
 
 
-def pdf_text(data: bytes) -> str:
-    """Return the text of a PDF, in drawing order."""
-    assert data.startswith(b"%PDF-")
-    return "\n".join(
-        re.sub(rb"\\(.)", rb"\1", shown).decode("latin-1")
-        for stream in re.findall(rb">>\nstream\n(.*?)\nendstream", data, re.DOTALL)
-        for shown in re.findall(rb"\((.*?)(?<!\\)\) Tj", zlib.decompress(stream))
-    )
-
-
 def test_each_sheet_of_a_long_book_has_the_whole_head(tmp_path: Path) -> None:
     path = tmp_path / "carrousel.sqlite3"
     with opened(path) as floor:
@@ -277,7 +268,6 @@ def test_a_receipt_names_payer_amount_and_hand(file: LedgerReader, language: str
         text("book.receipt_title", language, number=2),
         format_amount(3108, "EUR", language),
         "poker-2",
-        "As Ks Qs Js 10s",
         "Ane Núñez",
         "Jordi Plaça",
         of.payment.hash,
@@ -287,7 +277,33 @@ def test_a_receipt_names_payer_amount_and_hand(file: LedgerReader, language: str
         assert said_in(page, wanted), wanted
         assert said_in(shown, wanted), wanted
         assert wanted in plain
+    words = amount_in_words(3108, "EUR", language)
+    assert words is not None
+    assert said_in(page, words.replace("’", "'"))
+    assert said_in(shown, words.replace("’", "'"))
+    assert said_in(page, "As Ks Qs Js 10s")
+    assert said_in(shown, "A« K« Q« J« 10«")  # spades in the font of symbols
+    assert "A♠ K♠ Q♠ J♠ 10♠" in plain
     assert all(len(line) <= LINE_WIDTH for line in page.splitlines())
+
+
+def test_a_receipt_begins_with_the_letterhead_of_the_house(file: LedgerReader) -> None:
+    of, house = read_receipt(file, "j", 2), ("Casino Mayor, S.A.", "NIF A-12345678")
+    for shown in (
+        receipt_text(of, "es", house),
+        printed(as_escpos(of, "es", house)),
+        pdf_text(receipt_pdf(of, "es", house)),
+    ):
+        assert shown.index(house[0]) < shown.index(house[1]) < shown.index("recibo 2")
+
+
+def test_the_thermal_printer_prints_the_hash_as_a_code(file: LedgerReader) -> None:
+    of = read_receipt(file, "j", 2)
+    data = of.payment.hash.encode()
+    stored = b"\x1d(k" + (len(data) + 3).to_bytes(2, "little") + b"1P0" + data
+    code = as_escpos(of, "es").partition(stored)
+    assert code[1] == stored
+    assert code[2].startswith(b"\x1d(k\x03\x001Q0")
 
 
 def printed(data: bytes) -> str:
@@ -298,7 +314,9 @@ def printed(data: bytes) -> str:
     at = 0
     lengths = {b"\x1b@": 0, b"\x1bt": 1, b"\x1bE": 1, b"\x1ba": 1, b"\x1d!": 1, b"\x1dV": 2}
     while at < len(data):
-        if data[at] in b"\x1b\x1d":
+        if data[at : at + 3] == b"\x1d(k":
+            at += 5 + int.from_bytes(data[at + 3 : at + 5], "little")
+        elif data[at] in b"\x1b\x1d":
             at += 2 + lengths[data[at : at + 2]]
         else:
             assert data[at] == 10 or data[at] >= 32

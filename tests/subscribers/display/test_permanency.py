@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.contract.messages.messages import LANGUAGES
+from common.contract.messages.messages import LANGUAGES, text
 from common.contract.node import Checkpoint
 from common.contract.outcomes import RouletteOutcome
 from subscribers.days import bounds, day_of, on_wire
@@ -24,6 +25,7 @@ from subscribers.display.permanency_page import day_page
 from subscribers.display.permanency_pdf import as_pdf
 from subscribers.display.round_store import RoundStore
 from subscribers.display.rounds import PlayedRound, merge_rounds
+from tests.support.pdf import pdf_text, pdf_words
 
 DAY = date(2026, 3, 20)
 SIX = time(6, 0)
@@ -150,9 +152,10 @@ def test_the_page_escapes_and_is_in_its_language(language: str) -> None:
 
 
 def test_a_long_day_has_its_proof_on_every_sheet_of_the_pdf() -> None:
-    data = as_pdf(permanency([result(round_, round_ % 37) for round_ in range(1, 700)]))
-    assert data.startswith(b"%PDF-")
-    assert data.count(b"/Type /Page\n") >= 3
+    data = as_pdf(permanency([result(round_, round_ % 37) for round_ in range(1, 1100)]))
+    sheets = data.count(b"/Type /Page\n")
+    assert sheets >= 3
+    assert pdf_text(data).count(text("permanency.unproved", "es")) == sheets
 
 
 @given(st.integers(1_577_836_800, 2_051_222_400), st.times())
@@ -202,3 +205,32 @@ def test_a_file_that_cannot_be_read_is_put_aside_and_kept(tmp_path: Path) -> Non
     store.store("ruleta-1", result(1, 7))
     assert store.latest("ruleta-1", 5) == (result(1, 7),)
     assert (tmp_path / "rounds.unreadable-1").read_bytes().startswith(b"this is no database")
+
+
+def wheel_day() -> Permanency:
+    """Black, zero, red; a void round, and a corrected one."""
+    drawn = (number(17, "black"), number(0), number(12, "red"))
+    rounds = [
+        PlayedRound(session=1, round=round_, kind="result", outcome=outcome, time=None)
+        for round_, outcome in enumerate(drawn, 1)
+    ]
+    rounds.append(PlayedRound(session=1, round=4, kind="void", reason="bad_launch"))
+    rounds.append(PlayedRound(session=1, round=5, kind="result", outcome=drawn[1], corrected=True))
+    return permanency(rounds)
+
+
+def test_each_number_is_in_the_lane_of_its_colour_and_zero_is_green() -> None:
+    day = wheel_day()
+    assert [entry.lane for entry in day.entries] == ["black", "green", "red", "", "green"]
+    cells = re.findall(r'<td class="lane lane-(\w+)">(\d+)</td>', day_page(day, None))
+    assert cells == [("black", "17"), ("green", "0"), ("red", "12")]
+    assert '<span class="lane-green">0</span> corregido' in day_page(day, None)
+    assert as_csv(day).count(",0,green,") == 2
+
+
+def test_the_sheet_of_a_wheel_has_its_lanes_from_left_to_right() -> None:
+    words = [word.strip() for word in pdf_words(as_pdf(wheel_day()))]
+    heading = words.index("rojo")
+    assert words[heading : heading + 3] == ["rojo", "0", "negro"]
+    assert {"17", "0", "12", "corregido"} <= set(words)
+    assert any(word.startswith("nula") for word in words)
