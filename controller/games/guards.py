@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from common.contract.commands import Command, Role
 from common.contract.refusals import RejectedError
-from controller.games.roles import allow_minimum
 from controller.rulebooks.law import Law
 
 
@@ -99,6 +98,12 @@ class Row(NamedTuple):
 Rows = Mapping[type[Command], Row]
 
 
+def allow_role(role: Role, roles: tuple[Role, ...]) -> None:
+    """Reject a role that is not one of these."""
+    if role not in roles:
+        raise RejectedError("role_not_allowed", role=role, roles=roles)
+
+
 def accepted(rows: Iterable[tuple[Row, str]], turn: Any) -> tuple[str, ...]:
     """The names of the commands that no guard refuses now, whatever their fields. Each guard is
     called once, however many rows have it.
@@ -134,8 +139,8 @@ def is_closed(turn: Any) -> Refused | None:
 
 def above_zero(turn: Any, command: Any) -> None:  # noqa: ARG001 - at any table
     """Reject a minimum that is not above 0."""
-    if command.minimum is not None:
-        allow_minimum(command.minimum)
+    if command.minimum is not None and command.minimum <= 0:
+        raise RejectedError("minimum_above_zero", minimum=command.minimum)
 
 
 def lawful_minimum(turn: Any, command: Any) -> None:

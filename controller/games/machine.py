@@ -36,8 +36,7 @@ from common.readings import (
     ShoeFault,
     ShufflerVerdict,
 )
-from controller.games.guards import Rows, accepted
-from controller.games.roles import allow_role
+from controller.games.guards import Rows, accepted, allow_role
 from controller.games.rounds import GameState
 from controller.games.shoe import CARD_FAULTS
 from controller.rulebooks.deciders import Decider
@@ -122,8 +121,8 @@ M = TypeVar("M", bound=Step)
 
 
 class Kind(NamedTuple):
-    """What makes a game. Each function but ``prepare``, ``rules`` and ``named`` gets the game
-    first.
+    """What makes a game. Each function but ``prepare``, ``rules``, ``history`` and ``named`` gets
+    the game first.
     """
 
     state_type: type[Any]
@@ -132,8 +131,8 @@ class Kind(NamedTuple):
     inputs: Inputs
     show: Callable[[Any, Any], AnyShown]
     """The retained state; of cards, only those face up."""
-    history: Callable[[Any, Any], list[AnyLine]]
-    """The latest rounds of the session, oldest first."""
+    history: Callable[[Any], list[AnyLine]]
+    """The latest rounds of the session, oldest first, from a turn."""
     prepare: Callable[[Any, Any], Any] = lambda book, _: book
     """The page of the rulebook as these settings make it. Raises ``ValueError`` for settings that
     the decree does not allow.
@@ -238,6 +237,8 @@ class Machine(Generic[B, S, T, M]):
         if roles is None:
             raise RejectedError("unknown_command", command=level(tag_of(type(command))))
         allow_role(command.role, roles)
+        if not self.deciders:
+            return
         if isinstance(command, RoundVoid):
             kind: str = command.reason
         else:
@@ -290,7 +291,7 @@ class Machine(Generic[B, S, T, M]):
 
     def history(self, state: T) -> list[AnyLine]:
         """The latest rounds of the session, oldest first."""
-        return self.kind.history(self, state)
+        return self.kind.history(self.turn(state))
 
 
 AnyMachine = Machine[Any, Any, Any, Any]

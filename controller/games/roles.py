@@ -1,9 +1,8 @@
-"""Which role may give which command, and the minimum of a session."""
+"""Groups of roles, and the roles that may command a device."""
 
 from __future__ import annotations
 
 from common.contract.commands import Role
-from common.contract.refusals import RejectedError
 
 IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
 AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
@@ -24,15 +23,3 @@ launch by hand or with the wheel's key.
 def roles_for_device(command: str) -> tuple[Role, ...]:
     """The roles that may give a device this command."""
     return ("croupier", *COMMANDS_DEVICES) if command in LAUNCHES else COMMANDS_DEVICES
-
-
-def allow_role(role: Role, roles: tuple[Role, ...]) -> None:
-    """Reject a role that is not one of these."""
-    if role not in roles:
-        raise RejectedError("role_not_allowed", role=role, roles=roles)
-
-
-def allow_minimum(minimum: int) -> None:
-    """Reject a minimum that is not above 0."""
-    if minimum <= 0:
-        raise RejectedError("minimum_above_zero", minimum=minimum)

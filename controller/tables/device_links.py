@@ -25,7 +25,8 @@ from common.readings import (
     LinkUnintelligible,
     LinkUp,
 )
-from controller.games.roles import allow_role, roles_for_device
+from controller.games.guards import allow_role
+from controller.games.roles import roles_for_device
 from controller.tables.facts import TableFacts
 
 RESTART_REASON = "restart"

@@ -25,7 +25,8 @@ from common.contract.events import (
 from common.contract.refusals import RejectedError
 from common.contract.retained import Identity
 from common.readings import DeviceIdentity, DeviceReport
-from controller.games.roles import COMMANDS_DEVICES, allow_role
+from controller.games.guards import allow_role
+from controller.games.roles import COMMANDS_DEVICES
 
 SERIAL_REPORT = "serial"
 """Name of the report in which a device sends its own serial number."""

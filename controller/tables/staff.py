@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from common.contract.commands import Duty, StaffOff, StaffOn
 from common.contract.events import StaffArrived, StaffLeft
 from common.contract.refusals import RejectedError
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_role
+from controller.games.guards import allow_role
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 
 MAX_STAFF = 24
 """Maximum number of people at one table."""

@@ -15,7 +15,8 @@ from controller.games.circle.acts import leave_round, settle
 from controller.games.circle.state import EARLY_PLACE, CircleRound, CircleSeat
 from controller.games.circle.streets import around, places, streets
 from controller.games.circle.turn import CircleDealError, CircleTurn
-from controller.games.roles import IN_CHARGE, allow_role
+from controller.games.guards import allow_role
+from controller.games.roles import IN_CHARGE
 from controller.games.session import confirmer
 
 REASONS: Mapping[str, VoidReason] = {

@@ -209,7 +209,7 @@ def show(game: CrapsGame, state: CrapsState) -> CrapsShown:
     )
 
 
-def history(_game: CrapsGame, state: CrapsState) -> list[AnyLine]:
+def history(turn: CrapsTurn) -> list[AnyLine]:
     """The latest throws of the session, oldest first: results, void and unresolved throws."""
     return [
         line(
@@ -218,7 +218,7 @@ def history(_game: CrapsGame, state: CrapsState) -> list[AnyLine]:
             corrected=entry.corrected,
             dice=entry.candidate,
         )
-        for entry in state.entries[-HISTORY_ROUNDS:]
+        for entry in turn.state.entries[-HISTORY_ROUNDS:]
     ]
 
 

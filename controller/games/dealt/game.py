@@ -35,14 +35,13 @@ def common(game: AnyMachine, state: Any) -> dict[str, Any]:
     }
 
 
-def history(game: AnyMachine, state: Any) -> list[AnyLine]:
+def history(turn: DealtTurn[Any, Any, Any]) -> list[AnyLine]:
     """The latest rounds of the session, oldest first."""
-    turn = game.turn(state)
     return [
         line(
             entry,
             turn.course.outcome_of(turn, entry) if entry.kind == "result" else None,
             corrected=entry.corrected,
         )
-        for entry in state.entries[-HISTORY_ROUNDS:]
+        for entry in turn.state.entries[-HISTORY_ROUNDS:]
     ]

@@ -23,6 +23,7 @@ from controller.games.machine import SILENCES, AnyMachine, Choices, Inputs
 from controller.games.rounds import line
 from controller.games.wheels import commands, readings
 from controller.games.wheels.state import HISTORY_ROUNDS, WheelState
+from controller.games.wheels.turn import WheelTurn
 
 INPUTS = Inputs(
     readings={
@@ -69,11 +70,10 @@ def common(game: AnyMachine, state: Any) -> dict[str, Any]:
     }
 
 
-def history(game: AnyMachine, state: Any) -> list[AnyLine]:
+def history(turn: WheelTurn) -> list[AnyLine]:
     """The latest rounds of the session, oldest first: results, void spins and unresolved
     ones.
     """
-    turn = game.turn(state)
     return [
         line(
             entry,
@@ -82,7 +82,7 @@ def history(game: AnyMachine, state: Any) -> list[AnyLine]:
             spin=entry.spin,
             candidate=entry.candidate,
         )
-        for entry in state.entries[-HISTORY_ROUNDS:]
+        for entry in turn.state.entries[-HISTORY_ROUNDS:]
     ]
 
 
