@@ -1,8 +1,8 @@
 """HTML frames of the display pages, which scripts draw. Nothing of a request is written into a page
 but the table's id and allowed values of `kiosk` and `rotate`.
 
-If no language is requested, each table is drawn in that of its decree, so a page contains the texts
-of all languages. Its script comes last: an incompletely loaded page runs none.
+A table is drawn in the language of its decree and in a second one, so a page contains the texts of
+all languages. Its script comes last: an incompletely loaded page runs none.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ SCRIPT_WORD_GROUPS = (
     "trouble",
     "jackpot",
     "colour",
+    "phase",
+    "sector",
     "who",
     "symbol",
     "outcome",
@@ -117,7 +119,7 @@ def _page(
         jackpots=jackpots,
         language=language,
         own=language or default_language,
-        words={name: _texts(name) for name in ([language] if language else LANGUAGES)},
+        words={name: _texts(name) for name in LANGUAGES},
     )
     # "<" could end the element
     encoded = msgspec.json.encode(page).decode().replace("<", "\\u003c")

@@ -116,6 +116,16 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     round: int | None
     minimum: int | None
     currency: str | None
+    maximum: int | None
+    """The highest stake on a single number or a hand, if the table's settings have it."""
+    next_minimum: int | None
+    """An announced new minimum, if the state has its amount."""
+    rounds_at_minimum: int | None
+    """Valid rounds left at this minimum, if a new one was announced."""
+    titles: Mapping[str, str]
+    """The decree's names of the game, by language."""
+    calls: Mapping[str, str]
+    """``call``, by language."""
     linked: PicturedJackpot | None
     """None if there is no link, or if not reported."""
     waits: tuple[Word, ...]
@@ -187,6 +197,11 @@ def table_picture(
         round=None if shown is None else shown.round,
         minimum=None if shown is None else shown.minimum,
         currency=None if shown is None else shown.currency,
+        maximum=_maximum(shown),
+        next_minimum=getattr(shown, "next_minimum", None),
+        rounds_at_minimum=getattr(shown, "rounds_at_this_minimum", None),
+        titles={} if about is None else about.title,
+        calls=snapshot.announcement if trouble is None else {},
         linked=_linked(shown, chosen),
         waits=()
         if shown is None
@@ -222,6 +237,14 @@ def decree_text(announcement: Announcement, language: str) -> DecreeText | None:
         return DecreeText(announcement[language], language)
     own = next(iter(announcement.items()), None)
     return None if own is None else DecreeText(own[1], own[0])
+
+
+def _maximum(shown: Shown | None) -> int | None:
+    highest = None if shown is None else shown.settings.get("highest")
+    if not isinstance(highest, dict):
+        return None
+    found = highest.get("straight", highest.get("hands"))
+    return found if type(found) is int else None
 
 
 def _alert(type_: str, language: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 
-from common.contract.messages.messages import word
+from common.contract.messages.messages import text, word
 from common.contract.shown import RouletteShown
 from subscribers.display.context import PictureContext
 from subscribers.display.spins import (
@@ -19,8 +21,10 @@ from subscribers.display.statistics import (
     EXTREMES_SIZES,
     WINDOW_SIZES,
     Extremes,
+    Share,
     extremes,
     missing_rounds,
+    percent,
     shares,
 )
 
@@ -33,11 +37,44 @@ DEFAULT_WHEEL_ORDER = (
 """Order of the numbers around a wheel, unless the table's settings state another."""
 
 
+SECTORS = {
+    "voisins": frozenset({22, 18, 29, 7, 28, 12, 35, 3, 26, 0, 32, 15, 19, 4, 21, 2, 25}),
+    "orphelins": frozenset({17, 34, 6, 1, 20, 14, 31, 9}),
+    "tiers": frozenset({27, 13, 36, 11, 30, 8, 23, 10, 5, 24, 16, 33}),
+}
+"""The sectors of a wheel in the default order: the neighbours of zero, the third opposite, and
+what is between them.
+"""
+HEAT_SIZE = WINDOW_SIZES[1]
+"""Number of results over which the frequency of each pocket, and of each sector, is shown."""
+MIN_STREAK = 3
+"""Minimum length of a streak that is shown."""
+
+
 class Pocket(msgspec.Struct, frozen=True):
     """A pocket of the wheel."""
 
     number: str
     colour: str
+
+
+class Heat(msgspec.Struct, frozen=True, kw_only=True):
+    """How often each pocket came. ``counted``: the number of results, at most ``size``."""
+
+    size: int
+    counted: int
+    counts: tuple[int, ...]
+    """In the order of the wheel."""
+    hot: tuple[str, ...]
+    """The most frequent numbers; empty with few results, as the next."""
+    cold: tuple[str, ...]
+
+
+class Streak(msgspec.Struct, frozen=True):
+    """A chance that the latest results have all won, or since when there was no zero, as text."""
+
+    id: str
+    text: str
 
 
 class RouletteBody(WheelBody, frozen=True, kw_only=True):
@@ -49,6 +86,10 @@ class RouletteBody(WheelBody, frozen=True, kw_only=True):
     """The wheel, clockwise."""
     extremes: tuple[Extremes, ...]
     """The most and least frequent numbers."""
+    heat: Heat
+    sectors: tuple[Share, ...]
+    """Frequency of each sector; empty if the wheel has another order than the default."""
+    streaks: tuple[Streak, ...]
 
 
 def body(context: PictureContext, shown: RouletteShown) -> RouletteBody:
@@ -56,15 +97,68 @@ def body(context: PictureContext, shown: RouletteShown) -> RouletteBody:
     spins = spins_with_number(context.rounds)
     numbers = tuple(spin.number or "" for spin in spins)
     language = context.language
+    order = wheel_order(shown)
+    found = extremes(numbers, EXTREMES_SIZES, [str(number) for number in range(37)])
     return RouletteBody(
         last=last_spin(context, shown, shown.last_colour or ZERO_COLOUR),
         chances=() if shown.last_number is None else _texts(str(shown.last_number), language),
-        ring=tuple(Pocket(str(number), colour(number)) for number in wheel_order(shown)),
+        ring=tuple(Pocket(str(number), colour(number)) for number in order),
         spins=latest_spins(context.rounds),
         windows=shares(numbers, WINDOW_SIZES, _groups(language), chances),
-        extremes=extremes(numbers, EXTREMES_SIZES, [str(number) for number in range(37)]),
+        extremes=found,
+        heat=heat(numbers[:HEAT_SIZE], order, found[:1]),
+        sectors=sectors(numbers[:HEAT_SIZE], language) if order == DEFAULT_WHEEL_ORDER else (),
+        streaks=streaks(numbers, language),
         unheard=missing_rounds(context.rounds, WINDOW_SIZES[-1]),
     )
+
+
+def heat(numbers: tuple[str, ...], order: tuple[int, ...], found: tuple[Extremes, ...]) -> Heat:
+    """Return how often each pocket came. ``numbers``: newest first; ``found``: the most and least
+    frequent of them, if they are enough.
+    """
+    counts = Counter(numbers)
+    return Heat(
+        size=HEAT_SIZE,
+        counted=len(numbers),
+        counts=tuple(counts[str(number)] for number in order),
+        hot=tuple(each.what for extremes_ in found for each in extremes_.hot),
+        cold=tuple(each.what for extremes_ in found for each in extremes_.cold),
+    )
+
+
+def sectors(numbers: tuple[str, ...], language: str) -> tuple[Share, ...]:
+    """Return the frequency of each sector of the wheel."""
+    counts = {
+        name: sum(int(number) in members for number in numbers if number.isdecimal())
+        for name, members in SECTORS.items()
+    }
+    return tuple(
+        Share(name, word("sector", name, language), count, percent(count, len(numbers)))
+        for name, count in counts.items()
+    )
+
+
+def streaks(numbers: tuple[str, ...], language: str) -> tuple[Streak, ...]:
+    """Return the even chances that won each of the latest spins, the longest streak first, and the
+    number of spins since zero. ``numbers``: newest first.
+    """
+    texts = _chance_texts(language)
+    lengths = {
+        chance: next(
+            (index for index, number in enumerate(numbers) if chance not in chances(number)),
+            len(numbers),
+        )
+        for group in even_chances(language, ZERO_COLOUR).values()
+        for chance in group
+    }
+    long = sorted(
+        ((length, chance) for chance, length in lengths.items() if length >= MIN_STREAK),
+        reverse=True,
+    )
+    zero = numbers.index("0") if "0" in numbers else 0
+    since = [Streak("zero", text("display.zero_since", language, count=zero))] if zero else []
+    return (*(Streak(chance, f"{texts[chance]} ×{length}") for length, chance in long), *since)
 
 
 def colour(number: int) -> str:
@@ -105,5 +199,9 @@ def _groups(language: str) -> dict[str, dict[str, str]]:
 
 
 def _texts(number: str, language: str) -> tuple[str, ...]:
-    texts = {name: text for group in _groups(language).values() for name, text in group.items()}
+    texts = _chance_texts(language)
     return tuple(texts[chance] for chance in chances(number))
+
+
+def _chance_texts(language: str) -> dict[str, str]:
+    return {name: text_ for group in _groups(language).values() for name, text_ in group.items()}

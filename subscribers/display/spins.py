@@ -14,8 +14,8 @@ from subscribers.display.context import PictureContext
 from subscribers.display.rounds import PlayedRound, last_result
 from subscribers.display.statistics import Window
 
-MAX_LATEST_SPINS = 20
-"""Number of rounds shown."""
+MAX_LATEST_SPINS = 40
+"""Number of rounds that a picture has; a screen shows as many as there is room for."""
 ZERO_COLOUR = "green"
 """The colour of zero, which is neither red nor black."""
 NO_COLOUR = "plain"

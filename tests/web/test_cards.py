@@ -241,7 +241,7 @@ NEWEST = """async (body) => {
   const { draw } = await import("/static/tree.js");
   draw(document.querySelector("main"), game.draw(body));
   const inside = (svg) => {
-    const frame = svg.getBoundingClientRect();
+    const frame = svg.closest(".track").getBoundingClientRect();
     const cell = [...svg.querySelectorAll("g")].pop()?.getBoundingClientRect();
     return cell && cell.width > 0 && cell.left >= frame.left && cell.right <= frame.right
       && cell.top >= frame.top && cell.bottom <= frame.bottom;

@@ -5,7 +5,8 @@
 // is true for one of many tables on the screen.
 
 import { h } from "./tree.js";
-import { clock, money, page, speak, words } from "./page.js";
+import { clock, inBoth, money, page, secondLanguage, speak, words } from "./page.js";
+import { fan } from "./games/cards.js";
 import * as baccarat from "./games/baccarat.js";
 import * as boule from "./games/boule.js";
 import * as boxes from "./games/boxes.js";
@@ -32,6 +33,9 @@ const GAMES = {
   "circle-draw": circle,
 };
 
+/** The games that show a wheel while they are closed; the others show a fan of cards. */
+const WHEELS = new Set(["boule", "fortune-wheel", "roulette", "craps"]);
+
 /**
  * The element of a table. `lost`: `{since}` while the server is silent, or null. `meters`: the
  * lines of the jackpots that the table is linked to.
@@ -40,22 +44,24 @@ export function frame(picture, lost, compact = false, meters = /** @type {any[]}
   speak(picture.language);
   const trouble = troubleOf(picture, lost);
   const game = GAMES[picture.view];
+  const closed = picture.phase.id === "closed";
+  const drawn = () =>
+    closed && !compact && !WHEELS.has(picture.view)
+      ? fan()
+      : game.draw(picture.body, picture, compact);
   return h(
     "article",
     {
-      class: ["table", trouble && "before", compact && "compact"].filter(Boolean).join(" "),
+      class: ["table", trouble && "before", compact ? "compact" : "large", closed && "shut"]
+        .filter(Boolean)
+        .join(" "),
       "data-table": picture.table,
       "data-view": picture.view,
       lang: picture.language,
     },
-    head(picture, compact, meters),
-    trouble ? broken(trouble) : strip(picture),
-    h(
-      "section",
-      { class: `body ${picture.view}` },
-      game && picture.body ? game.draw(picture.body, picture, compact) : null,
-    ),
-    below(picture, compact),
+    head(picture, compact),
+    h("section", { class: `body ${picture.view}` }, game && picture.body ? drawn() : null),
+    foot(picture, trouble, compact, meters),
   );
 }
 
@@ -70,7 +76,7 @@ export function troubleOf(picture, lost) {
 export function unheard(lost) {
   if (!lost) return [];
   speak(page.own);
-  return [broken(troubleOf(null, lost))];
+  return [paused(troubleOf(null, lost))];
 }
 
 /**
@@ -106,41 +112,79 @@ export function legend(picture) {
   );
 }
 
-function head(picture, compact, meters) {
-  const limits = picture.minimum !== null && picture.currency;
+function head(picture, compact) {
+  const other = secondLanguage(picture);
+  const name = other && picture.titles[other];
   return h(
     "header",
-    {},
+    { class: "brand" },
     h(compact ? "h2" : "h1", { lang: picture.title.language }, picture.title.text),
-    h("span", { class: "soft name" }, picture.table),
-    picture.simulated && h("span", { class: "simulated" }, words("display.simulated")),
-    h(
-      "span",
-      { class: "facts" },
-      limits &&
-        h(
-          "span",
-          { class: "limits" },
-          `${words("display.minimum")} `,
-          h("b", {}, money(picture.minimum, picture.currency)),
-        ),
-      !compact &&
-        picture.session > 0 &&
-        h("span", { class: "soft" }, words("display.session", { session: picture.session })),
-      picture.round > 0 &&
-        h("span", { class: "soft" }, words("display.round", { round: picture.round })),
-    ),
+    !compact &&
+      name &&
+      name !== picture.title.text &&
+      h("span", { class: "second", lang: other }, name),
+    compact && h("span", { class: "soft name" }, picture.table),
+    picture.simulated && compact && simulated(),
+    picture.phase.id !== "closed" && limits(picture, compact),
+    picture.phase.id !== "closed" && !compact && announced(picture),
+  );
+}
+
+function simulated() {
+  return h("span", { class: "simulated" }, words("display.simulated"));
+}
+
+/** The lowest and the highest stake. */
+function limits(picture, compact) {
+  const { currency, minimum, maximum } = picture;
+  if (minimum === null || !currency) return null;
+  const limit = (word, amount) =>
+    h("span", { class: "limit" }, `${words(word)} `, h("b", {}, money(amount, currency)));
+  return h(
+    "p",
+    { class: "limits" },
+    limit("display.minimum", minimum),
+    !compact && maximum !== null && limit("display.maximum", maximum),
+  );
+}
+
+/** An announced new minimum. */
+function announced({ currency, next_minimum: next, rounds_at_minimum: rounds }) {
+  const texts = [
+    next !== null && currency && words("display.next_minimum", { amount: money(next, currency) }),
+    rounds !== null && words("display.minimum_rounds", { count: rounds }),
+  ].filter(Boolean);
+  return texts.length > 0 && h("p", { class: "announced" }, texts.join(" · "));
+}
+
+/** What is called at the table, or what guests do while it is not current; and the jackpots. */
+function foot(picture, trouble, compact, meters) {
+  return h(
+    "footer",
+    { class: "call" },
+    trouble ? paused(trouble, picture) : strip(picture),
     meters.length > 0 && h("ul", { class: "meter-lines" }, meters),
+    notes(picture, compact),
+    h("p", { class: "staff" }, staff(picture, trouble, compact)),
   );
 }
 
 function strip(picture) {
   const open = ["bets_open", "antes"].includes(picture.phase.id);
+  const { call, phase } = picture;
+  const language = secondLanguage(picture);
+  const other =
+    language && (call ? picture.calls[language] : inBoth(`phase.${phase.id}`, picture)[1]?.text);
   return h(
     "p",
-    { class: `strip ${picture.closed ? "closed" : open ? "open" : ""}` },
-    h("span", { class: "phase" }, picture.phase.text),
-    picture.call && h("q", { lang: picture.call.language }, picture.call.text),
+    {
+      class: `strip ${picture.closed ? "closed" : open ? "open" : phase.id === "closed" ? "shut" : ""}`,
+    },
+    call && h("q", { lang: call.language }, call.text),
+    h("span", { class: "phase" }, phase.text),
+    other &&
+      other !== (call ?? phase).text &&
+      h(call ? "q" : "span", { class: "second", lang: language }, other),
     picture.last_of_session && h("span", { class: "ending" }, words("display.last_of_session")),
     !picture.last_of_session &&
       picture.rounds_left > 0 &&
@@ -148,30 +192,70 @@ function strip(picture) {
   );
 }
 
-function broken(trouble) {
+/** What guests read while a picture is not current; why, in small type, is for staff. */
+function paused(trouble, picture = null) {
+  const languages = picture
+    ? inBoth("display.paused", picture)
+    : [{ text: words("display.paused"), language: null }];
   return h(
     "p",
     { class: "strip trouble" },
-    h("span", { class: "phase" }, trouble.text),
-    trouble.since &&
-      h("span", { class: "since" }, words("display.since", { time: clock(trouble.since) })),
-    trouble.detail && h("span", { class: "detail" }, trouble.detail),
+    languages.map(({ text, language }, index) =>
+      h("span", { class: index ? "second" : "phase", "data-key": index, lang: language }, text),
+    ),
+    h("span", { class: "ask" }, words("display.ask")),
+    h("span", { class: "why" }, why(trouble)),
   );
 }
 
-function below(picture, compact) {
-  const notes = compact ? picture.notes.slice(0, 1) : picture.notes;
-  const items = [
+function why(trouble) {
+  return [
+    h("span", { class: "cause" }, trouble.text),
+    trouble.since &&
+      h("span", { class: "since" }, words("display.since", { time: clock(trouble.since) })),
+    trouble.detail && h("span", { class: "detail" }, trouble.detail),
+  ];
+}
+
+/** What staff want to know of a table, in small type. */
+function staff(picture, trouble, compact) {
+  return [
+    !compact && h("span", {}, picture.table),
+    picture.simulated && !compact && simulated(),
+    picture.session > 0 &&
+      !compact &&
+      h("span", {}, words("display.session", { session: picture.session })),
+    picture.round > 0 && h("span", {}, words("display.round", { round: picture.round })),
     picture.waits.length > 0 &&
       h(
-        "li",
+        "span",
         { class: "waits" },
         words("display.waits_for", {
           commands: picture.waits.map((each) => each.text).join(" · "),
         }),
       ),
-    ...picture.alerts.map((each) => h("li", { class: "alert" }, each.text)),
-    ...notes.map((each) => h("li", { class: `note ${each.kind}` }, each.text)),
-  ].filter(Boolean);
-  return items.length > 0 && h("ul", { class: "below" }, items);
+    picture.alerts.map((each) => h("span", { class: "alert" }, each.text)),
+    picture.body?.unheard > 0 &&
+      !compact &&
+      h("span", {}, words("display.rounds_unheard", { count: picture.body.unheard })),
+  ];
+}
+
+/** The unusual ones of the latest rounds. */
+function notes(picture, compact) {
+  const shown = picture.phase.id === "closed" ? [] : picture.notes.slice(0, compact ? 1 : 2);
+  return (
+    shown.length > 0 &&
+    h(
+      "ul",
+      { class: "below" },
+      shown.map((each) =>
+        h(
+          "li",
+          { class: `note ${each.kind}`, "data-key": `${each.round} ${each.kind}` },
+          each.text,
+        ),
+      ),
+    )
+  );
 }

@@ -4,11 +4,13 @@
 import { h, s } from "./tree.js";
 import { percent, words } from "./page.js";
 
+const LEAST_HEAT = 4; // results that a full bar outside the ring stands for, at least
+const FEWEST_TILES = 20; // of the latest rounds: before there are so many, places are empty
 const MARKS = { red: "◆", black: "●", green: "■", plain: "○" };
 
-/** The mark of a colour. */
-export function mark(colour) {
-  return h("span", { class: `mark ink-${colour}`, "aria-hidden": "true" }, MARKS[colour]);
+/** The mark of a colour. `ink`: a class for its own colour; empty for that of the text. */
+export function mark(colour, ink = `ink-${colour}`) {
+  return h("span", { class: `mark ${ink}`, "aria-hidden": "true" }, MARKS[colour]);
 }
 
 /** The pairs of a legend that explain the marks of these colours. */
@@ -48,25 +50,18 @@ export function spin(each, text = (number) => number) {
   return chip(text(each.number), each.colour, star);
 }
 
-/** The latest rounds, newest on top, each number in the lane of its colour. */
-export function lanes(spins, order) {
+/** The latest rounds as tiles, newest first; those without room are not seen. */
+export function history(spins, text = (number) => number) {
   return h(
     "section",
     { class: "lanes" },
-    h("h2", {}, words("display.last", { count: spins.length })),
+    h("h2", { class: "unseen" }, words("display.latest")),
     h(
       "ol",
       {},
-      spins.map((each) =>
-        h(
-          "li",
-          {
-            class: `lane lane-${each.kind === "result" ? order.indexOf(each.colour) + 1 : "all"}`,
-            "data-key": each.round,
-          },
-          h("span", { class: "soft" }, each.round),
-          spin(each),
-        ),
+      spins.map((each) => h("li", { class: "lane", "data-key": each.round }, spin(each, text))),
+      Array.from({ length: Math.max(0, FEWEST_TILES - spins.length) }, (_, index) =>
+        h("li", { class: "lane slot", "aria-hidden": "true", "data-key": `slot ${index}` }),
       ),
     ),
   );
@@ -81,85 +76,56 @@ export function row(spins, text) {
   );
 }
 
-/** The size of a window, and the number of its results if they are fewer. */
-function sample(window) {
-  if (window.counted >= window.size) return words("display.of_size", { size: window.size });
-  return words("display.of_size_counted", { size: window.size, count: window.counted });
+/** The size of a sample, and the number of its results if they are fewer. */
+export function sample({ size, counted }) {
+  if (counted >= size) return words("display.of_size", { size });
+  return words("display.of_size_counted", { size, count: counted });
 }
 
-/** The frequency of each chance in the latest results. */
-export function frequencies(windows, unheard) {
-  if (windows.length === 0 || windows[0].counted === 0) return null;
+/**
+ * How often each chance came: a bar for each group of chances, of the second window, which is long
+ * enough and recent. `won`: the texts of the chances that the last number wins; `beside`: what is
+ * drawn beside the heading, `more`: more bars.
+ */
+export function frequencies(
+  windows,
+  won = /** @type {string[]} */ ([]),
+  beside = /** @type {any} */ (null),
+  more = /** @type {any} */ (null),
+) {
+  const window = windows[1] ?? windows[0];
+  if (!window?.counted) return h("section", { class: "frequencies" });
   return h(
     "section",
     { class: "frequencies" },
     h(
-      "table",
+      "header",
       {},
-      h("caption", {}, words("display.chances")),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("td", {}),
-          windows.map((window) => h("th", { scope: "col" }, sample(window))),
-        ),
-      ),
-      Object.entries(windows[0].groups).map(([group, shares]) =>
-        h(
-          "tbody",
-          {},
-          shares.map((share, index) =>
-            h(
-              "tr",
-              {},
-              h("th", { scope: "row" }, share.id in MARKS && mark(share.id), share.text),
-              windows.map((window) => {
-                const own = window.groups[group][index];
-                return h("td", { style: { "--part": `${own.percent}%` } }, percent(own.percent));
-              }),
-            ),
-          ),
-        ),
-      ),
+      h("h2", {}, words("display.chances"), h("span", { class: "soft" }, ` % ${sample(window)}`)),
+      beside,
     ),
-    unheard > 0 && h("p", { class: "soft" }, words("display.rounds_unheard", { count: unheard })),
+    Object.entries(window.groups).map(([group, shares]) => split(group, shares, won)),
+    more,
   );
 }
 
-/** The most and the least frequent numbers. `colours`: number -> colour. */
-export function extremes(found, colours) {
+/** Shares of a whole in one bar, each with its figure inside. */
+export function split(group, shares, won = /** @type {string[]} */ ([])) {
   return h(
-    "section",
-    { class: "extremes" },
-    found
-      .filter((each) => each.counted > 0)
-      .map((each) =>
-        h(
-          "div",
-          {},
-          h("h2", {}, sample(each)),
-          [
-            ["hot", "display.most_frequent"],
-            ["cold", "display.least_frequent"],
-          ].map(([kind, title]) =>
-            h(
-              "p",
-              {},
-              h("span", { class: "soft" }, words(title)),
-              each[kind].map((often) =>
-                chip(
-                  often.what,
-                  colours[often.what],
-                  h("span", { class: "times" }, `×${often.count}`),
-                ),
-              ),
-            ),
-          ),
-        ),
+    "ul",
+    { class: "split", "data-key": group },
+    shares.map((share) =>
+      h(
+        "li",
+        {
+          class: `share share-${share.id.replaceAll(" ", "-")}${share.count ? "" : " never"}${won.includes(share.text) ? " last" : ""}`,
+          "data-key": share.id,
+          style: { "--part": String(Math.max(share.count, 0.01)) },
+        },
+        h("b", {}, Math.round(share.percent)),
+        h("span", {}, share.id in MARKS && mark(share.id, ""), share.text),
       ),
+    ),
   );
 }
 
@@ -192,50 +158,75 @@ export function bars(title, shares, colour = (_share) => null) {
 }
 
 /**
- * A ring of places with one at the top, under the pointer, and `middle` inside. `places`:
- * `{text, colour}` clockwise; `top`: the index of the place at the top, or -1.
+ * A wheel with the place of the last number at the top, under the pointer, and that number in the
+ * middle. It has one size and place in every phase.
+ *
+ * @param {object} wheel
+ * @param {{text: string, colour: string | null}[]} wheel.places clockwise
+ * @param {number} wheel.top the index of the place at the top, or -1
+ * @param {string} wheel.label
+ * @param {any} wheel.middle what is drawn in the middle: `disc` or `blank`
+ * @param {any} [wheel.heat] how often each place came, drawn outside the ring
  */
-export function ring(places, top, label, middle) {
+export function wheel({ places, top, label, middle, heat = null }) {
   const step = 360 / places.length;
-  const outer = 98;
-  const inner = 79;
-  return s(
-    "svg",
-    { class: "ring", viewBox: "-104 -108 208 212", role: "img", "aria-label": label },
+  const outer = heat ? 89 : 102;
+  const inner = heat ? 67 : 79;
+  const most = Math.max(LEAST_HEAT, ...(heat?.counts ?? []));
+  const pointer = `M-6-${inner - 8} 6-${inner - 8} 0-${inner + 4}Z`;
+  return h(
+    "section",
+    { class: "wheel" },
     s(
-      "g",
-      { "data-part": "rotor", transform: `rotate(${-Math.max(top, 0) * step})` },
-      places.map((place, index) => {
-        const away = Math.abs(
-          ((index - top + places.length * 1.5) % places.length) - places.length / 2,
-        );
-        const near = top >= 0 && away <= 2;
-        return s(
-          "g",
-          {
-            "data-key": index,
-            transform: `rotate(${index * step})`,
-            class: near ? "sector near" : "sector far",
-          },
-          s("path", {
-            d: sector(inner, outer, step),
-            class: `place fill-${place.colour ?? "bare"}`,
-          }),
-          s(
-            "text",
+      "svg",
+      { class: "ring", viewBox: "-104 -104 208 208", role: "img", "aria-label": label },
+      heat && s("circle", { class: "heat-base", r: outer + 1 }),
+      s(
+        "g",
+        { "data-part": "rotor", transform: `rotate(${-Math.max(top, 0) * step})` },
+        places.map((place, index) => {
+          const away = Math.abs(
+            ((index - top + places.length * 1.5) % places.length) - places.length / 2,
+          );
+          const near = top >= 0 && away <= 2;
+          const long = heat ? (13 * heat.counts[index]) / most : 0;
+          return s(
+            "g",
             {
-              y: -(inner + outer) / 2,
-              "font-size": Math.min(10, 400 / places.length),
-              class: `on-${place.colour ?? "bare"}`,
+              "data-key": index,
+              transform: `rotate(${index * step})`,
+              class: near ? "sector near" : "sector",
             },
-            place.text,
-          ),
-        );
-      }),
+            heat &&
+              s("path", {
+                class: `heat ${heatOf(place.text, heat)}`,
+                d: sector(outer + 1.5, outer + 1.5 + long, step * 0.82),
+              }),
+            s("path", {
+              d: sector(inner, outer, step),
+              class: `place fill-${place.colour ?? "bare"}`,
+            }),
+            s(
+              "text",
+              {
+                y: -(inner + outer) / 2 - 1,
+                "font-size": Math.min(heat ? 9.3 : 18, 400 / places.length),
+                class: `${places.length > 40 ? "pocket narrow" : "pocket"} on-${place.colour ?? "bare"}`,
+              },
+              place.text,
+            ),
+          );
+        }),
+      ),
+      middle,
+      top >= 0 && s("path", { class: "pointer", d: pointer }),
     ),
-    top >= 0 && s("path", { class: "pointer", d: "M-6-107 6-107 0-97Z" }),
-    middle,
   );
+}
+
+function heatOf(number, heat) {
+  if (heat.hot.includes(number)) return "hot";
+  return heat.cold.includes(number) ? "cold" : "warm";
 }
 
 function sector(inner, outer, step) {
@@ -245,17 +236,41 @@ function sector(inner, outer, step) {
   return `M${at(inner, -half)}L${at(outer, -half)}A${outer} ${outer} 0 0 1 ${at(outer, half)}L${at(inner, half)}A${inner} ${inner} 0 0 0 ${at(inner, -half)}Z`;
 }
 
-/** The number in the middle of a ring, with a word below it. */
-export function disc(text, colour, below) {
-  const size = text.length <= 2 ? 78 : Math.min(78, 190 / text.length);
-  return [
-    s("circle", { r: 73, class: `disc fill-${colour ?? "bare"}`, "data-part": "disc" }),
+const DISC_RADIUS = 62;
+const GLYPH_WIDTH = 0.6; // of a letter, as a part of the font size
+
+/**
+ * The number in the middle of a wheel: `above` it which round it is of, `below` its words by
+ * language, at most two. Each has its place, whether the others are there or not.
+ */
+export function disc(text, colour, below = /** @type {any[]} */ ([]), above = "") {
+  const ink = `on-${colour ?? "bare"}`;
+  const line = (name, y, most, width, content, lang = null) =>
+    content &&
     s(
       "text",
-      { class: `number on-${colour ?? "bare"}`, y: below ? -6 : 2, "font-size": size },
-      text,
-    ),
-    below && s("text", { class: `word on-${colour ?? "bare"}`, y: 46, "font-size": 13 }, below),
+      {
+        class: `${name} ${ink}`,
+        y,
+        lang,
+        "font-size": Math.min(most, width / (GLYPH_WIDTH * content.length)),
+      },
+      content,
+    );
+  return [
+    s("circle", { r: DISC_RADIUS, class: `disc fill-${colour ?? "bare"}`, "data-part": "disc" }),
+    line("of-round", -42, 9.5, 76, above),
+    line("number", -6, 70, 104, text),
+    line("word", 32, 19.5, 100, below[0]?.text),
+    line("second-word", 47, 13, 72, below[1]?.text, below[1]?.language),
+  ];
+}
+
+/** The middle of a wheel without a number. */
+export function blank(text) {
+  return [
+    s("circle", { r: DISC_RADIUS, class: "disc fill-bare", "data-part": "disc" }),
+    s("text", { class: "blank on-bare", "font-size": Math.min(14, 190 / text.length) }, text),
   ];
 }
 
@@ -275,7 +290,13 @@ export function face(text, colour, below) {
   );
 }
 
-/** The note that there is no result yet. */
-export function nothing() {
-  return h("p", { class: "nothing" }, words("display.no_result"));
+/** The note that there is no result yet, or that the table is closed. */
+export function nothing(closed) {
+  return h("p", { class: "nothing" }, words(closed ? "display.shut" : "display.no_result"));
+}
+
+/** Which round a result is of, or that a person corrected it. */
+export function roundOf(last) {
+  if (last.corrected) return `* ${words("display.corrected")}`;
+  return last.round === null ? "" : words("display.round", { round: last.round });
 }

@@ -37,6 +37,19 @@ export function words(key, fields = {}) {
   return text.replace(/\{(\w+)\}/g, (_, name) => fields[name] ?? "");
 }
 
+/** The second language of a picture, or null: that of the address, or of the decree. */
+export function secondLanguage(picture) {
+  const languages = [asked.get("also"), ...Object.keys(picture.titles)];
+  return languages.find((each) => each && each !== picture.language && each in page.words) ?? null;
+}
+
+/** A text in the picture's language and then, unless it is the same, in its second one. */
+export function inBoth(key, picture) {
+  const languages = [picture.language, secondLanguage(picture)];
+  const texts = languages.map((each) => ({ text: page.words[each]?.[key], language: each }));
+  return texts.filter(({ text }, index) => text && (index === 0 || text !== texts[0].text));
+}
+
 /**
  * The locale for numbers. Some browsers lack Basque and Galician, whose numbers are written as in
  * Spanish.

@@ -1,6 +1,7 @@
 // The page of one table.
 
 import { byId } from "./base.js";
+import { readFromDistance } from "./distance.js";
 import { frame, legend, describe, unheard } from "./frame.js";
 import { lines } from "./meter.js";
 import { address, kiosk, page, speak, stayOn, words } from "./page.js";
@@ -42,6 +43,7 @@ function explain() {
 }
 
 stayOn();
+readFromDistance();
 listen(
   (update) => {
     picture = update;

@@ -4,20 +4,6 @@ import { h, s } from "../tree.js";
 import { finish, hand, latest, maxCards, notes } from "./cards.js";
 
 const ROWS = 6;
-const WIDE_COLUMNS = {
-  bead_plate: 14,
-  big_road: 36,
-  big_eye_boy: 28,
-  small_road: 28,
-  cockroach_road: 28,
-};
-const NARROW_COLUMNS = {
-  bead_plate: 14,
-  big_road: 22,
-  big_eye_boy: 28,
-  small_road: 28,
-  cockroach_road: 28,
-};
 
 export function draw(body) {
   // a card that lies sideways needs more room
@@ -44,72 +30,77 @@ export function draw(body) {
       ? h(
           "div",
           { class: "roads" },
-          body.roads.map((each) => road(each, body.letters)),
+          h(
+            "div",
+            { class: "sheet" },
+            body.roads.map((each) => road(each, body.letters)),
+          ),
         )
       : latest(body.finish),
   );
 }
 
+/** How often each side won, in one bar, and naturals and pairs below it. */
 function counts(body) {
+  const wins = body.counts.filter((each) => each.letter);
+  const marks = body.counts.filter((each) => !each.letter);
   return h(
     "figure",
     { class: "counts" },
     h("figcaption", {}, body.sample),
     h(
-      "dl",
-      {},
-      body.counts.map((each) =>
+      "ul",
+      { class: "split" },
+      wins.map((each) =>
         h(
-          "div",
-          { class: `count-${each.id}` },
-          h(
-            "dt",
-            {},
-            each.letter && h("b", { "aria-hidden": "true" }, each.letter),
-            " ",
-            each.text,
-          ),
-          h(
-            "dd",
-            {},
-            h("b", {}, each.number),
-            each.percent !== null && h("small", {}, ` ${each.percent} %`),
-          ),
+          "li",
+          {
+            class: `share count-${each.id}${each.number ? "" : " never"}`,
+            "data-key": each.id,
+            style: { "--part": String(Math.max(each.number, 0.01)) },
+          },
+          h("b", {}, each.number),
+          h("span", {}, each.text),
         ),
+      ),
+    ),
+    h(
+      "ul",
+      { class: "tallies" },
+      marks.map((each) =>
+        h("li", { "data-key": each.id }, `${each.text} `, h("b", {}, each.number)),
       ),
     ),
   );
 }
 
 /**
- * One road: as many of its latest columns as there is room for, but always the newest coup, which a
- * dragon tail may have overtaken.
+ * One road at the scale of all roads. Where it is wider than its place, its first columns are out
+ * of sight, and its newest coup, which a dragon tail may have overtaken, is not.
  */
-function road(roadData, letters) {
-  const wide = (innerWidth < 700 ? NARROW_COLUMNS : WIDE_COLUMNS)[roadData.id];
-  const last = Math.max(-1, ...roadData.cells.map((cell) => cell.column));
-  const newest = roadData.cells.length > 0 ? roadData.cells[roadData.cells.length - 1].column : 0;
-  const first = Math.max(0, Math.min(last + 1 - wide, newest - 1));
-  const drawn = roadData.cells
-    .filter((cell) => cell.column >= first && cell.column < first + wide)
-    .map((cell) => CELLS[roadData.id](cell, cell.column - first, letters));
-  const grid = `${Array.from({ length: wide + 1 }, (_, i) => `M${i * 10} 0V${ROWS * 10}`).join("")}${Array.from({ length: ROWS + 1 }, (_, i) => `M0 ${i * 10}H${wide * 10}`).join("")}`;
-  const description = roadData.cells
+function road({ id, title, cells }, letters) {
+  const columns = Math.max(0, ...cells.map((cell) => cell.column)) + 1;
+  const newest = cells.length > 0 ? cells[cells.length - 1].column : 0;
+  const description = cells
     .map((cell) => letters[cell.coup?.winner ?? cell.winner] ?? "")
     .join(" ");
   return h(
     "figure",
-    { class: `road road-${roadData.id}`, "data-key": roadData.id },
-    h("figcaption", {}, roadData.title),
-    s(
-      "svg",
-      {
-        viewBox: `-0.5 -0.5 ${wide * 10 + 1} ${ROWS * 10 + 1}`,
-        role: "img",
-        "aria-label": `${roadData.title} ${description}`.trim(),
-      },
-      s("path", { class: "grid", d: grid }),
-      drawn,
+    { class: `road road-${id}`, "data-key": id },
+    h("figcaption", {}, title),
+    h(
+      "div",
+      { class: "track" },
+      s(
+        "svg",
+        {
+          viewBox: `0 0 ${columns * 10} ${ROWS * 10}`,
+          role: "img",
+          "aria-label": `${title} ${description}`.trim(),
+          style: { "--columns": String(columns), "--newest": String(newest) },
+        },
+        cells.map((cell) => CELLS[id](cell, cell.column, letters)),
+      ),
     ),
   );
 }
@@ -133,20 +124,19 @@ const CELLS = {
       s("circle", { class: `${cell.coup.winner} full`, r: 4.3 }),
       s(
         "text",
-        { class: cell.coup.natural ? "letter natural" : "letter", y: 2.1 },
+        { class: cell.coup.natural ? "letter natural" : "letter", y: 0.4 },
         letters[cell.coup.winner],
       ),
       pairs(cell.coup.pairs),
       cell.coup.corrected && s("circle", { class: "corrected", cx: 3.4, cy: -3.4, r: 1.4 }),
     ),
-  big_road: (cell, x, letters) =>
+  big_road: (cell, x) =>
     at(
       cell,
       x,
       cell.winner && s("circle", { class: `${cell.winner} ring`, r: 3.7 }),
-      cell.winner && s("text", { class: `${cell.winner} inner`, y: 1.5 }, letters[cell.winner]),
       cell.ties > 0 && s("path", { class: "tie slash", d: "M-3.6 3.6L3.6-3.6" }),
-      cell.ties > 1 && s("text", { class: "tie times", y: 1.8 }, cell.ties),
+      cell.ties > 1 && s("text", { class: "tie times", y: 0.4 }, cell.ties),
       pairs(cell.pairs),
     ),
   // red has a core, blue has none: told apart without colour

@@ -3,8 +3,11 @@
 import { h } from "../tree.js";
 import { finish, hand, latest, maxCards, notes } from "./cards.js";
 
+/** Places of a hand to which no card has come yet. */
+const SLOTS = { blackjack: 2, "house-poker": 5, trijoker: 3, "texas-house": 2, "pai-gow": 7 };
+
 export function draw(body, picture) {
-  const slots = picture.view === "blackjack" ? 2 : 0;
+  const slots = SLOTS[picture.view];
   return h(
     "div",
     { class: "game boxes" },
@@ -24,7 +27,7 @@ export function draw(body, picture) {
     h(
       "div",
       { class: body.boxes.length > 4 ? "own many" : "own" },
-      body.boxes.map((each) => hand(each, { room: maxCards(body.boxes) })),
+      body.boxes.map((each) => hand(each, { slots, room: maxCards(body.boxes) })),
     ),
     body.boxes.length === 0 && latest(body.finish),
   );

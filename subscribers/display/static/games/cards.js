@@ -2,6 +2,7 @@
 
 import { h, s } from "../tree.js";
 
+const FAN = 7;
 const SUITS = {
   h: "M12 21.5C5 15.4 2 11.8 2 7.9A5.1 5.1 0 0 1 12 6.3 5.1 5.1 0 0 1 22 7.9C22 11.8 19 15.4 12 21.5Z",
   d: "M12 1.5 20.5 12 12 22.5 3.5 12Z",
@@ -14,7 +15,7 @@ const LATTICE = Array.from(
 ).join("");
 
 /**
- * One card: rank above, suit below, both as large as the card allows. `key`: its place in the hand,
+ * One card: rank and suit in its corner, the suit again as large as there is room. `key`: its place in the hand,
  * where it keeps its element when it is turned.
  */
 export function card(view, key = 0, extra = "") {
@@ -39,19 +40,41 @@ export function card(view, key = 0, extra = "") {
       ),
     );
   }
-  const wide = view.rank.length > 1 ? { textLength: 46, lengthAdjust: "spacingAndGlyphs" } : {};
+  const wide = view.rank.length > 1 ? { textLength: 34, lengthAdjust: "spacingAndGlyphs" } : {};
   return s(
     "svg",
     { ...about, class: `card suit-${view.suit ?? "joker"} ${extra}` },
     paper,
-    s("text", { class: "rank", x: 30, y: view.suit ? 37 : 58, ...wide }, view.rank),
-    view.suit &&
+    s(
+      "text",
+      { class: "rank", x: view.suit ? 20 : 30, y: view.suit ? 38 : 58, ...wide },
+      view.rank,
+    ),
+    view.suit && [
       s("path", {
-        class: "pip",
-        transform: "translate(14.4 49.5) scale(1.3)",
+        class: "pip small",
+        transform: "translate(8 43) scale(0.78)",
         d: SUITS[view.suit],
       }),
+      s("path", { class: "pip", transform: "translate(25 45) scale(1.3)", d: SUITS[view.suit] }),
+    ],
   );
+}
+
+/** What a closed table of cards shows: a fan of backs. */
+export function fan() {
+  const backs = Array.from({ length: FAN }, (_, index) =>
+    h(
+      "div",
+      {
+        class: "leaf",
+        "data-key": index,
+        style: { "--turn": `${(index - (FAN - 1) / 2) * 14}deg` },
+      },
+      card({ rank: null, label: "" }),
+    ),
+  );
+  return h("div", { class: "game fan", "aria-hidden": "true" }, backs);
 }
 
 /**

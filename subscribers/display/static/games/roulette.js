@@ -1,62 +1,68 @@
-// Roulette: the last number on its wheel between its neighbours, those before it in three lanes,
-// how often each chance and number came.
+// Roulette: the last number on its wheel between its neighbours, with the frequency of each pocket
+// outside it; the numbers before it; how often each chance and sector came.
 
+import {
+  blank,
+  disc,
+  face,
+  frequencies,
+  history,
+  marks,
+  nothing,
+  roundOf,
+  row,
+  split,
+  wheel,
+} from "../numbers.js";
+import { inBoth, words } from "../page.js";
 import { h } from "../tree.js";
-import { disc, extremes, face, frequencies, lanes, marks, nothing, ring, row } from "../numbers.js";
-import { words } from "../page.js";
 
-const LANES = ["red", "green", "black"];
+const COLOURS = ["red", "green", "black"];
 const COMPACT_COUNT = 12;
 
 export function draw(body, picture, compact) {
-  const last = body.last;
+  const closed = picture.phase.id === "closed";
+  const last = closed ? null : body.last;
   if (compact) {
     return [
-      last ? face(last.number, last.colour, colourOf(last)) : nothing(),
+      last ? face(last.number, last.colour, colourOf(last)) : nothing(closed),
       row(body.spins.slice(0, COMPACT_COUNT)),
     ];
   }
-  const colours = Object.fromEntries(body.ring.map((place) => [place.number, place.colour]));
+  const heat = body.heat;
   return [
-    wheel(body, picture),
-    lanes(body.spins, LANES),
-    extremes(body.extremes, colours),
-    frequencies(body.windows, body.unheard),
+    wheel({
+      places: body.ring.map((place) => ({ text: place.number, colour: place.colour })),
+      top: last ? body.ring.findIndex((place) => place.number === last.number) : -1,
+      label: last ? labelOf(body) : words("display.no_result"),
+      middle: last
+        ? disc(last.number, last.colour, inBoth(`colour.${last.colour}`, picture), roundOf(last))
+        : blank(words(closed ? "display.shut" : "display.no_result")),
+      heat,
+    }),
+    history(body.spins),
+    frequencies(
+      body.windows,
+      last ? body.chances : [],
+      !closed &&
+        body.streaks.length > 0 &&
+        h(
+          "ul",
+          { class: "streaks" },
+          body.streaks.slice(0, 2).map((each) => h("li", { "data-key": each.id }, each.text)),
+        ),
+      body.sectors.length > 0 && split("sector", body.sectors),
+    ),
   ];
 }
 
-function wheel(body, picture) {
-  const last = body.last;
-  const top = last ? body.ring.findIndex((place) => place.number === last.number) : -1;
-  const places = body.ring.map((place) => ({ text: place.number, colour: place.colour }));
-  const beside =
-    top < 0
-      ? []
-      : [-2, -1, 1, 2].map(
-          (step) => body.ring[(top + step + body.ring.length) % body.ring.length].number,
-        );
-  const near = words("display.neighbours", { numbers: beside.join(" · ") });
-  return h(
-    "section",
-    { class: "wheel" },
-    ring(
-      places,
-      top,
-      last ? `${last.number} ${colourOf(last)}, ${near}` : words("display.no_result"),
-      last && disc(last.number, last.colour, colourOf(last)),
-    ),
-    last
-      ? h(
-          "p",
-          { class: "chances" },
-          body.chances.length > 1 && h("b", {}, body.chances.slice(1).join(" · ")),
-          last.corrected && h("span", { class: "tag" }, `* ${words("display.corrected")}`),
-          last.round !== null &&
-            last.round !== picture.round &&
-            h("span", { class: "soft" }, words("display.number_of_round", { round: last.round })),
-        )
-      : nothing(),
+function labelOf({ last, ring }) {
+  const top = ring.findIndex((place) => place.number === last.number);
+  const beside = [-2, -1, 1, 2].map(
+    (step) => ring[(top + step + ring.length) % ring.length].number,
   );
+  const near = words("display.neighbours", { numbers: beside.join(" · ") });
+  return `${last.number} ${colourOf(last)}, ${near}`;
 }
 
 function colourOf(spin) {
@@ -68,5 +74,5 @@ export function describe(body) {
 }
 
 export function legend() {
-  return marks(LANES);
+  return marks(COLOURS);
 }
