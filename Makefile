@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-all test-rest steady world counts test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs deb deb-test vm format pins clean
+.PHONY: help demo check test test-all test-rest steady world counts test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs deb repository wheel deb-test vm format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
@@ -30,6 +30,8 @@ help:
 	@echo "make pictures the pictures of the documents anew"
 	@echo "make docs     the site of the pages in docs/, to be read and searched without a network: build/site/index.html"
 	@echo "make deb      the Debian package of this commit, in build/, for this Debian or RELEASE=12 or 13 (docs/technician/install.md)"
+	@echo "make repository a signed apt repository with the package, in build/repository (KEY=ID of GnuPG)"
+	@echo "make wheel    the Python package, in build/"
 	@echo "make deb-test installs, upgrades from the commit BASE=... (default: the last tag, else the parent), removes and purges it in a clean Debian root (RELEASE=12 or 13), and upgrades Debian below it"
 	@echo "make vm       installs the package in a Debian guest of QEMU: systemd, USB, a full disk, power cuts; an hour of it (ARGS=... for pytest; docs/engineer/vm.md)"
 	@echo "make format   put the source in form"
@@ -140,6 +142,16 @@ docs: .venv/installed-docs
 
 deb: .venv/installed-docs
 	@$(BIN)/python packaging/debian/build.py HEAD build $(RELEASE)
+
+# The key is one of GnuPG that signs packages; RELEASE=12 and then RELEASE=13 put both packages into it.
+repository: deb
+	@test -n "$(KEY)" || { echo "name the key that signs: make repository KEY=ID (gpg --list-secret-keys)" >&2; exit 1; }
+	@packaging/debian/repository-packages
+	@$(BIN)/python packaging/debian/repository.py build/repository $(KEY) $$(ls -t build/novamas_*+deb$(or $(RELEASE),$$(. /etc/os-release; echo $$VERSION_ID))_*.deb | head -1)
+
+wheel: .venv/installed
+	@mkdir -p build && $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build .
+	@ls build/novamas-*.whl
 
 deb-test: .venv/installed-docs
 	@packaging/debian/test-packages
