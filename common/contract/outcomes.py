@@ -7,7 +7,7 @@ against the house. Every field of a family is always there.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -21,6 +21,13 @@ Half = Literal["falta", "pasa"]
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True, tag_field="family"):
     """The base of all outcomes."""
+
+    # Fields that only some families have: those declare them; elsewhere they have these defaults.
+    if TYPE_CHECKING:
+        winner: str | None = None
+        marks: tuple[str, ...] = ()
+    else:
+        winner, marks = None, ()
 
 
 class RouletteOutcome(Outcome, frozen=True, tag="roulette"):

@@ -162,9 +162,8 @@ def round_ending(round_: PlayedRound, language: str) -> RoundEnding:
             kind=round_.kind,
             text=f"{kind_text} · {reason}" if reason else kind_text,
         )
-    winner = _winner(round_)
-    marks = tuple(getattr(round_.outcome, "marks", ()))
-    outcome = round_.outcome
+    winner, outcome = _winner(round_), round_.outcome
+    marks = () if outcome is None else outcome.marks
     cloths = (
         outcome.hands if isinstance(outcome, outcomes.BaccaratOutcome) and winner is None else ()
     )
@@ -195,7 +194,7 @@ def _winner_text(winner: str | None, language: str) -> str:
 
 
 def _winner(round_: PlayedRound) -> str | None:
-    return getattr(round_.outcome, "winner", None)
+    return None if round_.outcome is None else round_.outcome.winner
 
 
 def _summary(round_: PlayedRound, language: str) -> RoundSummary:
