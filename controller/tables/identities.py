@@ -123,6 +123,7 @@ def _on_reported(
     alerted: bool,
 ) -> tuple[KnownDevice | None, list[AnyEvent]]:
     device, previous = reading.device, before.told.get(source)
+    link = reading if isinstance(reading, DeviceIdentity) else None
     if reported == previous:
         return None, []
     events: list[AnyEvent] = [
@@ -130,8 +131,8 @@ def _on_reported(
             device=device,
             source=source,
             serial=reported.serial,
-            maker=getattr(reading, "maker", None),
-            model=getattr(reading, "model", None),
+            maker=link.maker if link else None,
+            model=link.model if link else None,
             usb=reported.usb,
             was=None if previous is None else previous.serial,
         )

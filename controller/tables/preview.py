@@ -14,8 +14,6 @@ from common.contract.refusals import RejectedError
 from common.people.two_persons import CommandSubject
 from controller.tables.facts import TableFacts
 
-RESULT_FIELDS = ("number", "winner", "dice")
-"""Command fields in which a person enters a result."""
 Step = Callable[[Any], tuple[Any, tuple[AnyEvent, ...]]]
 """Steps the game with a command, without an effect on the table. Raises :class:`RejectedError`."""
 
@@ -47,9 +45,8 @@ def affected_rounds(
         return replace(about, has_result=not voided.isdisjoint(facts.result_events))
     if isinstance(command, ResultCorrect):
         return about
-    entered = next(
-        (each for name in RESULT_FIELDS if (each := getattr(command, name)) is not None), None
-    )
+    stated = (command.number, command.winner, command.dice)
+    entered = next((value for value in stated if value is not None), None)
     if entered is None:
         return about
     try:
