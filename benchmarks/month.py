@@ -76,7 +76,7 @@ class MonthTable:
     def __init__(self) -> None:
         found = driver("cammegh-ss2")
         self.watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
-        self.trace = ByteTrace("wheel")
+        self.trace = ByteTrace("wheel", compact=True)
         self.table = self.make_table(None)
         self.waiting: list[Record] = []
 

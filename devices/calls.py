@@ -127,9 +127,8 @@ class _StoredRun(Call, frozen=True, array_like=True, tag="run"):
     pauses: list[int]
 
 
-_StoredCall = (
-    _StoredRun
-    | _StoredOpenedLegacy
+_StoredSingleCall = (
+    _StoredOpenedLegacy
     | _StoredOpened
     | _StoredBytes
     | _StoredDelayedBytes
@@ -137,6 +136,7 @@ _StoredCall = (
     | LinkClosed
     | CallsMissed
 )
+_StoredCall = _StoredRun | _StoredSingleCall
 
 
 class _Body(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -170,7 +170,10 @@ def read_calls(body: bytes) -> tuple[str, list[AnyCall]]:
         stored = msgspec.json.decode(_unpacked(read.packed), type=list[_StoredCall])
     elif read.packed is not None:
         raise msgspec.ValidationError("the entry has both `calls` and `packed`")
-    return read.device, [call for call_entry in stored for call in _from_stored(call_entry)]
+    calls: list[AnyCall] = []
+    for call in stored:
+        calls += _run_to_calls(call) if isinstance(call, _StoredRun) else (_from_stored(call),)
+    return read.device, calls
 
 
 def _unpacked(packed: bytes | None) -> bytes:
@@ -241,21 +244,19 @@ def _to_stored(call: AnyCall) -> _StoredCall:
     return call
 
 
-def _from_stored(call: _StoredCall) -> list[AnyCall]:
+def _from_stored(call: _StoredSingleCall) -> AnyCall:
     match call:
-        case _StoredRun():
-            return _run_to_calls(call)
-        case _StoredOpenedLegacy():
-            return [LinkOpened(call.at)]
-        case _StoredOpened():
-            return [LinkOpened(call.at, kept=True)]
         case _StoredBytes():
-            return [BytesReceived(call.at, unescape(call.data))]
+            return BytesReceived(call.at, unescape(call.data))
+        case _StoredOpenedLegacy():
+            return LinkOpened(call.at)
+        case _StoredOpened():
+            return LinkOpened(call.at, kept=True)
         case _StoredDelayedBytes():
-            return [BytesReceived(call.at, unescape(call.data), call.since)]
+            return BytesReceived(call.at, unescape(call.data), call.since)
         case _StoredKeptBytes():
-            return [BytesReceived(call.at, unescape(call.data), kept=True)]
-    return [call]
+            return BytesReceived(call.at, unescape(call.data), kept=True)
+    return call
 
 
 def _run_to_calls(run: _StoredRun) -> list[AnyCall]:
@@ -300,10 +301,22 @@ def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
 
 def apply_call(watch: Watch, call: AnyCall) -> list[AnyReading]:
     """Apply a call to a watch and return the readings. Exceptions of the codec are ignored."""
-    produced: list[AnyReading] = []
-    for step in steps(watch, call):
-        try:
-            produced += step()
-        except CodecDefectError as defect:
-            produced += defect.readings
+    if type(call) is not BytesReceived:
+        produced: list[AnyReading] = []
+        for step in steps(watch, call):
+            try:
+                produced += step()
+            except CodecDefectError as defect:
+                produced += defect.readings
+        return produced
+    # the steps of an arrival, written out: a month of one table has five million
+    at, since = call.at, call.since
+    try:
+        produced = watch.tick(at if since is None else since)
+    except CodecDefectError as defect:
+        produced = defect.readings
+    try:
+        produced += watch.receive(call.data, at, since, kept=call.kept)
+    except CodecDefectError as defect:
+        produced += defect.readings
     return produced

@@ -116,11 +116,13 @@ class TableReplay:
         watch = self.watches.get(device)
         if watch is None:
             return
+        derived = self.derived_readings[device]
         for call in calls:
             if isinstance(call, CallsMissed):
                 self.stop_deriving(device, LOST)
                 return
-            self.derived_readings[device] += (write(reading) for reading in apply_call(watch, call))
+            if readings := apply_call(watch, call):
+                derived += map(write, readings)
 
 
 class TableReplays:
