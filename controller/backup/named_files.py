@@ -14,7 +14,9 @@ from controller.configuration.file import SITE_FILES
 from controller.configuration.profiles import is_described
 from controller.configuration.settings import Configuration, VideoConfig
 
-PUBLIC_FILE_KEYS = frozenset({"ca_file", "cert_file", "broker_cert_file", "file", "theme"})
+PUBLIC_FILE_KEYS = frozenset(
+    {"ca_file", "cert_file", "broker_cert_file", "file", "theme", "logo", "media"}
+)
 """Keys that name files which are not secret; all other files are sealed."""
 KEY_SUFFIXES = (".key", ".secret", ".simulated-surveillance")
 """Suffixes of the keys beside a journal."""

@@ -43,7 +43,10 @@ _RECALL_FILES = "recall_key", "recall_passphrase_file"
 SITE_FILES: Mapping[type, tuple[str, ...]] = {
     BrokerConfig: ("password_file", "ca_file", "cert_file", "key_file"),
     PeopleConfig: ("file",),
-    WebConfig: (*_LOGIN_FILES, "theme", "cert_file", "key_file", "pin_keys", "pepper_file"),
+    WebConfig: (
+        *(*_LOGIN_FILES, "theme", "logo", "media"),
+        *("cert_file", "key_file", "pin_keys", "pepper_file"),
+    ),
     CarrouselConfig: (*_LOGIN_FILES, *_RECALL_FILES, "key"),
     ArchiveConfig: (*_LOGIN_FILES, *_RECALL_FILES, "cards_key"),
     ArchiveSite: ("password_file", "ca_file", "cert_file", "key_file"),

@@ -183,7 +183,9 @@ class WebConfig(_ConfigSection, frozen=True):
 
     ``username`` and the others: the server's own user at the broker (default: the daemon's).
     ``streams``: maximum number of browsers with live pictures. ``theme``: a style sheet of the
-    site. ``path``: the server's data directory.
+    site. ``path``: the server's data directory. ``house``: its name on the displays; ``logo``: a
+    picture instead of it; ``media``: a folder of pictures for idle tables; ``also``: the second
+    language of the displays.
 
     ``pin_keys``: directory of the keys that PINs unlock; it enables the console. ``pepper_file`` or
     the systemd credential ``pepper_credential``: the secret needed besides the PIN to unlock a key.
@@ -209,6 +211,10 @@ class WebConfig(_ConfigSection, frozen=True):
     displays: Literal["open", "signed-in"] | None = None
     streams: Files = 500
     theme: Name | None = None
+    house: Name | None = None
+    logo: Name | None = None
+    media: Name | None = None
+    also: Literal["en", "es", "ca", "eu", "gl"] | None = None
     path: Name = "web"
     day_begins: Annotated[
         str, Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d\Z", description="a time of day, as 06:00")

@@ -54,6 +54,18 @@ SCRIPTS: Mapping[PageKind, str] = {
 }
 
 
+class House(msgspec.Struct, frozen=True, kw_only=True):
+    """What the displays show of the house."""
+
+    name: str | None = None
+    logo: bool = False
+    """There is a picture of it, which is shown instead of the name."""
+    media: tuple[str, ...] = ()
+    """The paths of pictures for idle tables."""
+    also: str | None = None
+    """The second language of the displays; None: the decree's other one, if it has two."""
+
+
 class DisplayPage(msgspec.Struct, frozen=True):
     """Data for the page's script."""
 
@@ -66,16 +78,26 @@ class DisplayPage(msgspec.Struct, frozen=True):
     """The language of text that belongs to no table."""
     words: Mapping[str, Mapping[str, str]]
     """Texts by language."""
+    house: House
+
+
+NO_HOUSE = House()
+"""Nothing of the house is shown."""
 
 
 def table_page(
-    table: str, jackpots: tuple[str, ...], language: str | None, default_language: str, base: str
+    table: str,
+    jackpots: tuple[str, ...],
+    language: str | None,
+    default_language: str,
+    base: str,
+    house: House,
 ) -> Response:
     """Return the page of one table, with the meters of those of these jackpots that it is linked
     to. ``default_language``: for text that belongs to no table. ``base``: the prefix of all
     addresses.
     """
-    return _page("table", table, (table,), jackpots, language, default_language, base)
+    return _page("table", table, (table,), jackpots, language, default_language, base, house)
 
 
 def floor_page(
@@ -112,6 +134,7 @@ def _page(
     language: str | None,
     default_language: str,
     base: str,
+    house: House = NO_HOUSE,
 ) -> Response:
     page = DisplayPage(
         kind=kind,
@@ -120,6 +143,7 @@ def _page(
         language=language,
         own=language or default_language,
         words={name: _texts(name) for name in LANGUAGES},
+        house=house,
     )
     # "<" could end the element
     encoded = msgspec.json.encode(page).decode().replace("<", "\\u003c")

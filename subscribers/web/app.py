@@ -37,6 +37,7 @@ from subscribers.display.start import SCRIPT_SOURCE
 from subscribers.feed.floor import JACKPOT_PREFIX, Floor, change_of
 from subscribers.web.beat import beat
 from subscribers.web.files import COMPRESSED, REVALIDATE_HEADERS, HashedFiles, static_files
+from subscribers.web.house import HousePages
 from subscribers.web.keypads import Keypads
 from subscribers.web.metrics import FAMILIES, WebCounters, metric_values
 from subscribers.web.motion import Motions
@@ -88,6 +89,7 @@ class WebApplication:
 
     def __init__(self, settings: WebSettings, floor: Floor, pictures: Pictures) -> None:
         self.settings, self.floor, self.pictures = settings, floor, pictures
+        self.house = HousePages(settings)
         self.alive = True
         self.motions = Motions(floor)
         self.counts = WebCounters()
@@ -235,7 +237,8 @@ class WebApplication:
             return pages.not_found_page(language_of(request) or self.own())
         simulated = self.floor.known[table].simulated
         shown = table, self.jackpots(simulated)
-        return pages.table_page(*shown, language_of(request), self.own(), self.settings.base)
+        language, house = language_of(request), self.house.house()
+        return pages.table_page(*shown, language, self.own(), self.settings.base, house)
 
     async def jackpot_page(self, request: Request) -> Response:
         """``/jackpot/<id>``."""
@@ -333,6 +336,7 @@ def app(web: WebApplication, lifespan: Lifespan) -> Starlette:
             Route("/health", web.health),
             Route("/metrics", web.metrics),
             Route("/theme.css", web.theme),
+            *web.house.routes,
             *(web.pit.routes if isinstance(web.pit, Pit) else [Route("/pit", web.no_pit)]),
             *(web.keypads.routes if web.keypads is not None else []),
             *WheelPages(web.settings, web.pit).routes,

@@ -67,6 +67,14 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Table -> its USB keypad: a path below /dev/input."""
     theme: str | None = None
     """A style sheet of the site, which overrides variables of ``theme.css``."""
+    house: str | None = None
+    """The name of the house on the displays."""
+    logo: str | None = None
+    """A picture that is shown instead of that name."""
+    media: str | None = None
+    """A folder of pictures that are shown where a table has nothing to show."""
+    also: str | None = None
+    """The second language of the displays; None: the decree's other one, if it has two."""
     state: str = "."
     """The folder in which the server stores its data."""
     day_begins: str = "06:00"

@@ -41,7 +41,7 @@ def displays(page: Page, room: Path, folder: Path, ending: ExitStack) -> None:
     cards = Play("punto-banca", "ARA02", None, "b1", "punto-1", (OnBroker(teller, "punto-1"),))
     coups(cards, 42, chance)
     for table, shown in (("ruleta-1", "120"), ("punto-1", "42")):
-        go(page, f"{server.address}/table/{table}?lang=es")
+        go(page, f"{server.address}/table/{table}?lang=es&kiosk=1&metres=3")
         expect(page.locator(".staff")).to_contain_text(f"jugada {shown}")
         # a gradient makes a large file
         page.evaluate("document.body.style.background = 'var(--ground)'")

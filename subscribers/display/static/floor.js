@@ -2,6 +2,7 @@
 // scrolls and the jackpots are above the tables. With `rotate` the tiles take turns.
 
 import { byId } from "./base.js";
+import { readFromDistance } from "./distance.js";
 import { frame, unheard } from "./frame.js";
 import { bar, meter } from "./meter.js";
 import { address, kiosk, page, rotate, speak, stayOn, together, words } from "./page.js";
@@ -106,6 +107,7 @@ function pause() {
 }
 
 stayOn();
+readFromDistance();
 draw(
   main,
   bars.size > 0 &&

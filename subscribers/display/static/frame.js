@@ -5,6 +5,7 @@
 // is true for one of many tables on the screen.
 
 import { h } from "./tree.js";
+import { media, sign } from "./house.js";
 import { clock, inBoth, money, page, secondLanguage, speak, words } from "./page.js";
 import { fan } from "./games/cards.js";
 import * as baccarat from "./games/baccarat.js";
@@ -61,6 +62,7 @@ export function frame(picture, lost, compact = false, meters = /** @type {any[]}
     },
     head(picture, compact),
     h("section", { class: `body ${picture.view}` }, game && picture.body ? drawn() : null),
+    !compact && media(picture, trouble),
     foot(picture, trouble, compact, meters),
   );
 }
@@ -118,6 +120,7 @@ function head(picture, compact) {
   return h(
     "header",
     { class: "brand" },
+    !compact && sign(),
     h(compact ? "h2" : "h1", { lang: picture.title.language }, picture.title.text),
     !compact &&
       name &&

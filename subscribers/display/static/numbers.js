@@ -268,9 +268,14 @@ export function disc(text, colour, below = /** @type {any[]} */ ([]), above = ""
 
 /** The middle of a wheel without a number. */
 export function blank(text) {
+  const size = Math.min(14, 190 / text.length);
   return [
     s("circle", { r: DISC_RADIUS, class: "disc fill-bare", "data-part": "disc" }),
-    s("text", { class: "blank on-bare", "font-size": Math.min(14, 190 / text.length) }, text),
+    s(
+      "text",
+      { class: size < 12 ? "blank long on-bare" : "blank on-bare", "font-size": size },
+      text,
+    ),
   ];
 }
 

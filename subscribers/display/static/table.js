@@ -2,6 +2,7 @@
 
 import { byId } from "./base.js";
 import { readFromDistance } from "./distance.js";
+import { everyPicture } from "./house.js";
 import { frame, legend, describe, unheard } from "./frame.js";
 import { lines } from "./meter.js";
 import { address, kiosk, page, speak, stayOn, words } from "./page.js";
@@ -44,6 +45,7 @@ function explain() {
 
 stayOn();
 readFromDistance();
+everyPicture(show);
 listen(
   (update) => {
     picture = update;
