@@ -102,6 +102,12 @@ def _archive(configuration: Configuration) -> str | None:
     return archive.database or (archive.path if Path(archive.path).exists() else None)
 
 
+def _ledger(configuration: Configuration) -> str | None:
+    """Return the ledger of the jackpots, if it is on this machine."""
+    path = configuration.carrousel.path
+    return path if configuration.jackpot and Path(path).exists() else None
+
+
 def video_settings(configuration: Configuration) -> dict[str, Any] | None:
     """Return the settings of camera recordings, or None."""
     import msgspec
@@ -128,6 +134,9 @@ def pit_settings(configuration: Configuration) -> dict[str, Any] | None:
         "idle": web.idle,
         "longest": web.longest,
         "badge_signs": web.badge_signs,
+        "ledger": _ledger(configuration),
+        "letterhead": configuration.site.letterhead,
+        "receipt_printer": web.receipt_printer,
     }
 
 

@@ -66,7 +66,8 @@ class SiteConfig(_ConfigSection, frozen=True):
     -``.
 
     ``decree`` and ``languages``: defaults for the tables. ``currency``: currency of the amounts in
-    the settings of tables, and of sessions that are opened without one.
+    the settings of tables, and of sessions that are opened without one. ``letterhead``: the lines
+    at the head of receipts: name, address, tax number.
     """
 
     id: Slug
@@ -74,6 +75,7 @@ class SiteConfig(_ConfigSection, frozen=True):
     currency: Annotated[str, Meta(pattern=r"^[A-Z]{3}\Z", description="ISO 4217, as EUR")] = "EUR"
     decree: Name | None = None
     languages: Languages = ()
+    letterhead: tuple[Name, ...] = ()
 
 
 class JournalConfig(_ConfigSection, frozen=True):
@@ -192,6 +194,7 @@ class WebConfig(_ConfigSection, frozen=True):
     ``keypads``: the USB keypad of a table: ``{ "ruleta-1" = "/dev/input/by-id/...-event-kbd" }``.
     ``idle`` and ``longest``: seconds after which a session ends, without input or in total.
     ``badge_signs``: a signed-in person may sign a grave command with the badge instead of the PIN.
+    ``receipt_printer``: the device file of a thermal printer for the receipts of jackpots.
     """
 
     listen: Name = "127.0.0.1:8080"
@@ -230,6 +233,7 @@ class WebConfig(_ConfigSection, frozen=True):
     idle: Seconds = 300.0
     longest: Seconds = 1800.0
     badge_signs: bool = False
+    receipt_printer: Name | None = None
     keypads: dict[Slug, Name] = {}
 
 

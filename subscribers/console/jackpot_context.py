@@ -36,6 +36,8 @@ class JackpotContext(msgspec.Struct, frozen=True, kw_only=True):
     touches: tuple[Touch, ...]
     """Those of this session, newest first."""
     waits: tuple[SecondPersonWait, ...]
+    has_ledger: bool = False
+    """The ledger is on this machine, and its receipts can be printed here."""
 
 
 def authority_of(command: str) -> OrderRight:

@@ -92,6 +92,10 @@ def jackpot_outcome(context: JackpotContext, touch: Touch) -> TouchOutcome:
     if touch.receipt is None:
         return outcome
     jackpot, number = context.meter.jackpot, touch.receipt
+    if context.has_ledger:
+        receipt = console_text("carrousel.receipt_number", language, number=number)
+        path = f"/pit/receipt/{jackpot}/{number}"
+        return msgspec.structs.replace(outcome, receipt=receipt, receipt_path=path)
     file = f"{jackpot}-{number}.pdf"
     command = RECEIPT_COMMAND.format(jackpot=jackpot, number=number, file=file)
     receipt = console_text("carrousel.receipt", language, number=number, command=command)

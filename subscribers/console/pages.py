@@ -53,6 +53,8 @@ class PitPage(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the badge signs a grave command instead of the PIN."""
     people: tuple[str, ...]
     """The people at these tables, to be picked."""
+    has_printer: bool
+    """Receipts can be printed at this server's printer."""
     colours: dict[str, str]
     """The colour of each number of roulette."""
     forms: dict[str, CommandForm]
@@ -77,6 +79,7 @@ def pit_page(
     *,
     badge_signs: bool,
     people: tuple[str, ...],
+    has_printer: bool,
 ) -> Response:
     """Return the console of a signed-in person."""
     language = session.language
@@ -95,6 +98,7 @@ def pit_page(
         late=late,
         badge_signs=badge_signs,
         people=people,
+        has_printer=has_printer,
         colours={str(number): colour(number) for number in sorted(DEFAULT_WHEEL_ORDER)},
         forms=dict(forms(language)),
     )

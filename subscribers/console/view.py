@@ -114,7 +114,9 @@ class TouchOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     found: str | None = None
     """The known outcome of a command without a reply."""
     receipt: str | None = None
-    """The number of the receipt and how to print it, as text."""
+    """The number of the receipt, and how to print it if not here, as text."""
+    receipt_path: str | None = None
+    """Where this server has the receipt as PDF."""
     undo: AnswerButton | None = None
 
 

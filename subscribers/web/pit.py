@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
 from common import clock
-from common.contract.messages.messages import ENGLISH, LANGUAGES
+from common.contract.messages.messages import ENGLISH, LANGUAGES, first_of
 from common.contract.topics import Topics
 from subscribers.console import jackpot_work, pages
 from subscribers.console.admission import Admission, Denied
@@ -37,6 +37,7 @@ from subscribers.feed.floor import JACKPOT_PREFIX, Floor, change_of
 from subscribers.feed.meter import silence
 from subscribers.web.files import static_files
 from subscribers.web.metrics import WebCounters
+from subscribers.web.receipts import Receipts
 from subscribers.web.settings import WebSettings
 from subscribers.web.sign_in import SignIn, denied
 from subscribers.web.stream import PictureStream, StreamResponse
@@ -107,6 +108,11 @@ class Pit:
         self.laws: Mapping[str, str] = (
             {} if settings.laws is None else json.loads(Path(settings.laws).read_bytes())
         )
+        self.receipts = Receipts(
+            settings, self.door, self.require_table, lambda: _house_language(floor)
+        )
+        self._has_ledger = settings.ledger is not None
+        self._has_printer = settings.receipt_printer is not None
         self._counts, self._send_timeout = WebCounters(), web.send_timeout
         self._in_progress: dict[str, asyncio.Event] = {}
         """Touches that are being checked or sent, by number."""
@@ -123,6 +129,7 @@ class Pit:
             Route("/pit/truth", self._query_outcome, methods=["POST"]),
             Route("/pit/language", self._language, methods=["POST"]),
             Route("/pit/here", self._keep_alive, methods=["POST"]),
+            *self.receipts.routes,
             static_files("/pit/static", "subscribers.console"),
         ]
 
@@ -145,6 +152,7 @@ class Pit:
             self.base,
             badge_signs=self._badge_signs,
             people=self.door.admission.people_at(tables),
+            has_printer=self._has_printer,
         )
 
     def sign_in(self, request: Request) -> Response:
@@ -351,6 +359,7 @@ class Pit:
             language=session.language,
             touches=self.sending.touches_of(session, name),
             waits=self.sending.waiting_at(name),
+            has_ledger=self._has_ledger,
         )
 
     def _changed(self, table: str) -> None:
@@ -367,3 +376,9 @@ async def _verify(
     if body.badge is not None and badge_signs:
         return await admission.verify_badge(session.person, body.badge)
     return await admission.verify_pin(session.person, body.pin or "")
+
+
+def _house_language(floor: Floor) -> str:
+    """Return the language of the decrees of the tables."""
+    infos = (known.info for known in floor.known.values() if known.info is not None)
+    return next((first_of(info.about.languages) for info in infos), first_of(()))

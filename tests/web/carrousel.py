@@ -4,6 +4,7 @@ published by their daemon.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,10 @@ class PayingFloor(Floor):
         *,
         nodes: int = 1,
         director: tuple[str, ...] = ("*",),
+        pit: Mapping[str, Any] | None = None,
         **fields: Any,
     ) -> None:
+        """``pit``: more settings of the console."""
         people = folder / "people.jsonl"
         people.write_bytes(staff(director))
         broker = Mosquitto(folder / "mosquitto")
@@ -72,7 +75,7 @@ class PayingFloor(Floor):
             broker.port,
             [],
             jackpots=[{"id": "linked"}],
-            pit=console(folder / "pit", SITE, people),
+            pit=console(folder / "pit", SITE, people, **(pit or {})),
         )
         ending.callback(self.web.kill)
         until("all is heard", lambda: Client(self.web.address).ask("GET", "/health")[0] == 200)

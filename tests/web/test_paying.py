@@ -15,8 +15,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from common.contract.messages.messages import LANGUAGES
 from common.contract.times import format_utc
+from subscribers.carrousel.amounts import format_amount
 from subscribers.money import money
 from tests.support.carrousel.floor import STAKE, accounts
+from tests.support.pdf import pdf_text
 from tests.support.web.pit import PINS, Client, confirm, sign_in
 from tests.web.carrousel import JACKPOT, TABLES, PayingFloor
 from tests.web.test_accessible import faults
@@ -79,6 +81,41 @@ def test_two_persons_pay_an_award_once_though_both_touch_twice(
     assert accounts(floor.controller.ledger)["paid", "1"] == due
     page.locator(".notice.paid button").click()
     expect(page.locator(".notice")).to_have_count(0)
+
+
+def test_the_receipt_is_printed_from_the_console(
+    tmp_path: Path, ending: ExitStack, page: Page, other: Page
+) -> None:
+    printer = tmp_path / "printer"
+    ledger = tmp_path / "carrousel" / "ledger.sqlite3"
+    house = ["Casino Mayor, S.A.", "NIF A-12345678"]
+    pit = {"ledger": str(ledger), "letterhead": house, "receipt_printer": str(printer)}
+    floor = PayingFloor(tmp_path, ending, pit=pit)
+    sign_in(page, floor.web.address, "m-lasa")
+    sign_in(other, floor.web.address, "a-riera", "es")
+    due = floor.hit()
+    order(page, waits(page, "Award 1: to be paid"), "award.pay", "m-lasa", ".main")
+    order(other, waits(other, "pide una segunda persona"), "award.pay", "a-riera")
+    paid = other.locator(".notice.paid")
+    expect(paid).to_contain_text("Recibo 1")
+    paid.locator("[data-do=print]").click()
+    expect(paid.get_by_role("status")).to_have_text("Impreso.")
+    assert house[1].encode() in printer.read_bytes()
+    client = Client(floor.web.address)
+    path = "/pit/receipt/linked/1"
+    assert client.ask("GET", path)[0] == 401
+    client.sign_in("m-lasa", PINS["m-lasa"])
+    with other.expect_response(f"**{path}") as answer:
+        other.evaluate("path => fetch(path).then(() => null)", path)
+    data = answer.value.body()
+    assert said_in_pdf(data, format_amount(due, "EUR", "es"))
+    assert said_in_pdf(data, house[0])
+    for wrong in ("/pit/receipt/linked/2", "/pit/receipt/linked/0", "/pit/receipt/other/1"):
+        assert client.ask("GET", wrong)[0] == 404
+
+
+def said_in_pdf(data: bytes, wanted: str) -> bool:
+    return "".join(wanted.split()) in "".join(pdf_text(data).split())
 
 
 def order(page: Page, item: Any, command: str, who: str | None = None, style: str = "") -> None:

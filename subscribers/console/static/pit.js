@@ -10,6 +10,7 @@ import { card } from "./cards.js";
 import { ask, asking, became, closeIfGone, sent } from "./dialog.js";
 import { leave } from "./leave.js";
 import { clock, page, post, words } from "./page.js";
+import { receiptButtons } from "./receipts.js";
 import { runAll } from "./running.js";
 import { minimum, tile } from "./tiles.js";
 import { forget, forgotten, remember, settled } from "./touches.js";
@@ -220,6 +221,7 @@ function notice(name, each) {
     { class: each.receipt ? "notice paid" : "notice", role: "alert", "data-number": each.number },
     h("strong", {}, name, " · ", each.text),
     h("p", {}, each.receipt ?? each.why ?? words(each.how ? "pit.unknown" : "pit.lost")),
+    each.receipt_path && receiptButtons(each.receipt_path),
     each.found && h("p", {}, each.found),
     h(
       "button",

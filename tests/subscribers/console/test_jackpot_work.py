@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -197,6 +198,11 @@ def test_a_payment_shows_its_receipt_and_one_without_an_answer_where_to_look(lan
     paid = jackpot_outcome(seen(language=language), touch(how="followed", receipt=7))
     assert paid.receipt is not None
     assert "--jackpot gran --number 7 --output gran-7.pdf" in paid.receipt
+    here = msgspec.structs.replace(seen(language=language), has_ledger=True)
+    paid_here = jackpot_outcome(here, touch(how="followed", receipt=7))
+    assert paid_here.receipt_path == "/pit/receipt/gran/7"
+    assert paid_here.receipt is not None
+    assert "novamas" not in paid_here.receipt
     lost = jackpot_outcome(seen(language=language), touch(how="unknown"))
     assert lost.found
     assert lost.receipt is None
