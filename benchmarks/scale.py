@@ -147,7 +147,7 @@ def main(tables: list[int], minutes: float) -> None:
         f"Tables in one daemon, each two lines a second and a result every {GAME_SECONDS:.0f} s, "
         f"{minutes:g} minutes each"
     )
-    print("Goals: 1,000 tables on one core, p99 at most 25 ms, online within 10 s")
+    print("Goals: 1,000 tables on a quarter of a core, p99 at most 6 ms, online within 10 s")
     print(
         row(
             "tables", "online, s", "sessions, s", "core, %", "ms/table/s", "RSS, MB", "files",
