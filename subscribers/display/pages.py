@@ -39,6 +39,7 @@ STYLE_SHEETS = (
     "/static/theme.css",
     "/static/display.css",
     "/static/jackpot.css",
+    "/static/motion.css",
     *(f"/static/games/{name}" for name in sorted(file.name for file in _GAMES) if ".css" in name),
     "/theme.css",
 )

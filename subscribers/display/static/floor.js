@@ -2,10 +2,12 @@
 // scrolls and the jackpots are above the tables. With `rotate` the tiles take turns.
 
 import { byId } from "./base.js";
+import { Choreography } from "./choreography.js";
 import { readFromDistance } from "./distance.js";
-import { frame, unheard } from "./frame.js";
+import { frame, troubleOf, unheard } from "./frame.js";
 import { bar, meter } from "./meter.js";
 import { address, kiosk, page, rotate, speak, stayOn, together, words } from "./page.js";
+import { rolling } from "./rolling.js";
 import { listen } from "./stream.js";
 import { create, draw, h } from "./tree.js";
 
@@ -33,6 +35,10 @@ const bars = new Map(
       ]),
 );
 const grid = create(h("div", { class: "tables" }, [...tiles.values()]));
+const choreographies = new Map(
+  page.tables.map((table) => [table, new Choreography(tiles.get(table))]),
+);
+const drawn = new Map(); // table -> its picture as it was drawn
 let lost = null;
 let part = 0;
 let paused = false;
@@ -48,10 +54,15 @@ function show(name) {
   const picture = pictures.get(name);
   const place = bars.get(name) ?? tiles.get(name);
   if (!picture) return draw(place, unheard(lost));
-  if (bars.has(name)) draw(place, bar(picture, lost));
-  else if (name.startsWith(JACKPOT)) {
-    draw(place, meter(picture, lost, many));
-  } else draw(place, frame(picture, lost, many));
+  if (bars.has(name)) rolling(place, () => draw(place, bar(picture, lost)));
+  else if (name.startsWith(JACKPOT)) rolling(place, () => draw(place, meter(picture, lost, many)));
+  else {
+    const current = { ...picture, trouble: troubleOf(picture, lost) };
+    choreographies
+      .get(name)
+      .show(drawn.get(name), current, () => draw(place, frame(picture, lost, many)));
+    drawn.set(name, current);
+  }
 }
 
 /** The number of tiles shown together. */

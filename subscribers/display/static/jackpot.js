@@ -5,6 +5,7 @@ import { unheard } from "./frame.js";
 import { meter, describe } from "./meter.js";
 import { address, kiosk, page, rotate, speak, stayOn, words } from "./page.js";
 import { listen } from "./stream.js";
+import { rolling } from "./rolling.js";
 import { draw, h } from "./tree.js";
 
 const main = byId("main");
@@ -20,7 +21,7 @@ function show() {
   if (!picture) return draw(main, unheard(lost));
   document.documentElement.lang = picture.language;
   document.title = picture.title;
-  draw(main, meter(picture, lost));
+  rolling(main, () => draw(main, meter(picture, lost)));
   const sentence = describe(picture, lost);
   // screen readers announce every change, so set only changed text
   if (announced.textContent !== sentence) announced.textContent = sentence;

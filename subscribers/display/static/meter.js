@@ -159,10 +159,7 @@ function classes(name, trouble, picture, compact) {
     .join(" ");
 }
 
-/**
- * An amount, one element per character. A character that changes is a new element, which style
- * sheets turn in; one that only moves by a place from the end is not.
- */
+/** An amount, one element per character. One that changes is a new element (rolling.js). */
 function digits(text) {
   if (text === null) return h("p", { class: "amount none" }, "–");
   const wide = [...text].reduce(
@@ -235,7 +232,7 @@ function short(picture, trouble) {
 function won(award, compact) {
   return h(
     "section",
-    { class: "won" },
+    { class: "won", "data-key": award.award },
     h("h2", {}, words("jackpot.won")),
     h("p", { class: "prize" }, award.amount ?? words("jackpot.no_amount")),
     h(

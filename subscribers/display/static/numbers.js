@@ -219,6 +219,7 @@ export function wheel({ places, top, label, middle, heat = null }) {
         }),
       ),
       middle,
+      s("circle", { "data-part": "ball", r: 3.4, cy: -inner - 1 }),
       top >= 0 && s("path", { class: "pointer", d: pointer }),
     ),
   );

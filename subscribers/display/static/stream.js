@@ -7,10 +7,15 @@ import { page } from "./page.js";
 
 /**
  * Call `onPicture(picture)` for each table, `onJackpot(picture)` for each jackpot (also when a
- * picture expires without a successor), `onLost({since})` when the server is silent and
- * `onLost(null)` when it is back.
+ * picture expires without a successor), `onMotion(motion)` for what moves at a table,
+ * `onLost({since})` when the server is silent and `onLost(null)` when it is back.
  */
-export function listen(onPicture, onLost, onJackpot = (_picture) => {}) {
+export function listen(
+  onPicture,
+  onLost,
+  onJackpot = (_picture) => {},
+  onMotion = (_motion) => {},
+) {
   const ends = new Map();
   const names = [
     ...page.tables.map((table) => `table=${table}`),
@@ -18,7 +23,7 @@ export function listen(onPicture, onLost, onJackpot = (_picture) => {}) {
   ];
   connect(
     { path: "/stream", query: page.language ? `lang=${page.language}` : "", names },
-    { picture: onPicture, jackpot: showJackpot },
+    { picture: onPicture, jackpot: showJackpot, motion: onMotion },
     onLost,
   );
 

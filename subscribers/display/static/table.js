@@ -1,12 +1,14 @@
 // The page of one table.
 
 import { byId } from "./base.js";
+import { Choreography } from "./choreography.js";
 import { readFromDistance } from "./distance.js";
 import { everyPicture } from "./house.js";
-import { frame, legend, describe, unheard } from "./frame.js";
+import { frame, legend, describe, troubleOf, unheard } from "./frame.js";
 import { lines } from "./meter.js";
 import { address, kiosk, page, speak, stayOn, words } from "./page.js";
 import { listen } from "./stream.js";
+import { rolling } from "./rolling.js";
 import { draw, h } from "./tree.js";
 
 const main = byId("main");
@@ -17,13 +19,20 @@ const jackpots = new Map();
 let picture = null;
 let lost = null;
 let explained = "";
+const choreography = new Choreography(main);
+/** The picture as it was drawn, or null. @type {any} */
+let drawn = null;
 
 function show() {
   if (!picture) return draw(main, unheard(lost));
   document.documentElement.lang = picture.language;
   document.title = `${picture.title.text} · ${picture.table}`;
   const meters = lines([...jackpots.values()], page.tables[0], picture.linked, lost);
-  draw(main, frame(picture, lost, false, meters));
+  const current = { ...picture, trouble: troubleOf(picture, lost) };
+  choreography.show(drawn, current, () =>
+    rolling(main, () => draw(main, frame(picture, lost, false, meters))),
+  );
+  drawn = current;
   const sentence = describe(picture, lost);
   // screen readers announce every change, so set only changed text
   if (announced.textContent !== sentence) announced.textContent = sentence;
@@ -59,4 +68,5 @@ listen(
     jackpots.set(update.jackpot, update);
     show();
   },
+  (motion) => choreography.onMotion(motion),
 );
