@@ -28,21 +28,13 @@ from tests.support.brokers.nats import Cluster
 from tests.support.brokers.network import Host, Network, Program
 from tests.support.daemon.pair import NAMES, NetworkWheel, in_pair
 from tests.support.daemon.process import Wheel, table
+from tests.support.daemon.spins import show_spin
 from tests.support.waiting import until
 
 ROOT = "novamas/v1/palma"
 PROGRAM = ("-c", "import sys; from controller.cli import main; sys.exit(main())")
-STEP = 0.2
-"""Seconds that the wheel shows each of its states."""
-WRAPS = 250
-"""Spins until the wheel's counter wraps to 1; it has eight bits."""
 AGAIN = 0.3
 """Seconds after which a daemon that ended is started again, unless a machine is away for longer."""
-
-
-def shown(spin: int) -> int:
-    """The number of that spin, by the wheel's own count."""
-    return (spin * 17 + 5) % 37
 
 
 class Said(NamedTuple):
@@ -238,12 +230,7 @@ class PairFloor:
         """The croupier and the wheel."""
         while not self._ending.is_set():
             self.spins += 1
-            count = (self.spins - 1) % WRAPS + 1
-            for state in (2, 3, 4, 5):
-                before, now = shown(count - 1 or WRAPS), shown(count)
-                self.wheel.show(state, count, f"{now if state == 5 else before:>2}")
-                if self._ending.wait(STEP):
-                    return
+            show_spin(self.wheel, self.spins, self._ending)
 
     def _open(self) -> None:
         """The head of the table opens each session that was closed by a takeover."""

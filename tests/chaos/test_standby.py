@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 
 from common.contract.times import parse_utc
-from tests.chaos.pair_floor import AGAIN, Listener, Machine, PairFloor, shown
+from tests.chaos.pair_floor import AGAIN, Listener, Machine, PairFloor
 from tests.support.brokers.network import Program
 from tests.support.chaos.report import tell
+from tests.support.daemon.spins import shown
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("programs")

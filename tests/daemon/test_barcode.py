@@ -18,6 +18,7 @@ from tests.daemon import virtual_usb
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_more, until_open
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.daemon.tables import mini_table
 from tests.support.devices.parts import Pty
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
@@ -132,24 +133,9 @@ def subscriber(
 ) -> Subscriber:
     """A small table without keys, cards face up, its shoe started and burned."""
     listening = subscribe(mosquitto.port)
-    table = f"""
-[[table]]
-id = "b1"
-game = "punto-banca"
-decree = "GAL07"
-simulated = true
-settings.table = "mini"
-settings.rounds = "shoe"
-settings.dealt = "face_up"
-settings.third_card = "face_up"
-settings.turn = "when_complete"
-
-[[table.device]]
-id = "shoe"
-driver = "{scanner.driver}"
-link = "{scanner.url}"
-options = {{ min_draw = 0.0, repeat = 60.0 }} # nobody draws in a test, and no machine is so slow
-"""
+    # nobody draws in a test, and no machine is so slow
+    options = "min_draw = 0.0, repeat = 60.0"
+    table = mini_table("b1", scanner.driver, scanner.url, options)
     made = daemon(configuration(mosquitto.port, table))
     scanner.begin(made)
     until("the table", lambda: listening.latest(f"{TABLE}/state"), made.log)

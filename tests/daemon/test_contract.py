@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 
 from tests.support.brokers.mosquitto import Mosquitto, ReceivedMessage, Subscriber
 from tests.support.contract import files
-from tests.support.daemon.play import TABLE, command, spin, until_more, until_up
-from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.daemon.play import TABLE, command, serve, spin, until_more
+from tests.support.daemon.process import Daemon, Wheel
 from tests.support.waiting import until
 
 DOCUMENT = json.loads(files()["asyncapi.json"])
@@ -52,10 +52,7 @@ def test_every_message_of_a_session_fits(
     daemon: Callable[[str], Daemon],
     subscribe: Callable[..., Subscriber],
 ) -> None:
-    subscriber = subscribe(mosquitto.port)
-    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
-    made.start()
-    until_up(subscriber, made)
+    made, subscriber = serve(mosquitto.port, wheel, daemon, subscribe)
     assert command(subscriber, "session.open")["ok"]
     assert not command(subscriber, "round.void", reason="no reason")["ok"]
     result = spin(wheel, subscriber, "17", 2)

@@ -16,28 +16,13 @@ from controller.cli import main
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.daemon.tables import poker_table
 from tests.support.devices.parts import Pty
 from tests.support.waiting import until
 
 TABLE = "novamas/v1/palma/p1"
 DEALT = ("Ah", "2c", "Th", "3c", "9h", "4c", "8h", "5c", "7h", "6c")
 """To the box and the bank in turn; the last lies face up."""
-
-
-def poker_table(link: str) -> str:
-    """A poker table with a card reader."""
-    return f"""
-[[table]]
-id = "p1"
-game = "poker-no-draw"
-decree = "ARA02"
-
-[[table.device]]
-id = "reader"
-driver = "bee-tek"
-link = "{link}"
-options = {{ min_draw = 0.0 }}
-"""
 
 
 @pytest.mark.essential

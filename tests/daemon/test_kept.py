@@ -15,8 +15,9 @@ import pytest
 from controller.proof.audit import audit
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.pair import NetworkWheel, spins
-from tests.support.daemon.play import TABLE, command, spin, until_more, until_up
-from tests.support.daemon.process import Daemon, configuration, table
+from tests.support.daemon.play import TABLE, command, serve, spin, until_more, until_up
+from tests.support.daemon.process import Daemon, configuration
+from tests.support.daemon.tables import mini_table
 from tests.support.waiting import until
 
 SHOE = "novamas-sim/v1/palma/r1"
@@ -43,10 +44,7 @@ def proved(daemon: Daemon) -> None:
 def test_spins_that_a_device_server_kept_are_no_results(
     wheel: NetworkWheel, mosquitto: Mosquitto, daemon: Make, subscribe: Subscribe
 ) -> None:
-    subscriber = subscribe(mosquitto.port)
-    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
-    made.start()
-    until_up(subscriber, made)
+    made, subscriber = serve(mosquitto.port, wheel, daemon, subscribe)
     assert command(subscriber, "session.open")["ok"]
     spin(wheel, subscriber, "17", 2)
     known = len(subscriber.events("round.opened"))
@@ -126,24 +124,7 @@ def test_a_card_that_a_device_server_kept_is_not_dealt(
     made = daemon(
         configuration(
             mosquitto.port,
-            f"""
-[[table]]
-id = "r1"
-game = "punto-banca"
-decree = "GAL07"
-simulated = true
-settings.table = "mini"
-settings.rounds = "shoe"
-settings.dealt = "face_up"
-settings.third_card = "face_up"
-settings.turn = "when_complete"
-
-[[table.device]]
-id = "shoe"
-driver = "barcode-serial"
-link = "{scanner.url}"
-options = {{ min_draw = 10.0 }}
-""",
+            mini_table("r1", "barcode-serial", scanner.url, "min_draw = 10.0"),
         )
     )
     made.start()

@@ -18,6 +18,7 @@ from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.loading import announced, loaded
 from tests.support.daemon.play import TABLE, command, spin, until_open, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.daemon.tables import poker_table
 from tests.support.devices.parts import Pty
 from tests.support.people.signing import LASA, SIGNED, answer, claims, enrol, token
 from tests.support.waiting import until
@@ -105,18 +106,7 @@ def test_nothing_is_loaded_while_sealed_cards_are_dealt_and_commands_are_signed(
     port = Pty(tmp_path)
     ending.callback(port.unplug)
     subscriber = subscribe(mosquitto.port)
-    poker = f"""
-[[table]]
-id = "p1"
-game = "poker-no-draw"
-decree = "ARA02"
-
-[[table.device]]
-id = "reader"
-driver = "bee-tek"
-link = "{port.url}"
-options = {{ min_draw = 0.0 }}
-"""
+    poker = poker_table(port.url)
     topic = "novamas/v1/palma/p1"
     run = announced(daemon(configuration(mosquitto.port, poker, people=SIGNED) + surveillance))
     enrol(run.folder)

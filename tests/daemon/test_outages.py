@@ -15,7 +15,7 @@ from common.chain.schema import Record
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
-from tests.support.daemon.play import TABLE, command, spin, until_more, until_up
+from tests.support.daemon.play import TABLE, command, serve, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
@@ -244,10 +244,7 @@ async def test_an_event_of_another_release_does_not_keep_back_the_rest(
             saved=b"{}",
         )
         await journal.append(old)
-    subscriber = subscribe(mosquitto.port)
-    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
-    made.start()
-    until_up(subscriber, made)
+    made, subscriber = serve(mosquitto.port, wheel, daemon, subscribe)
     until(
         "the old and a new event",
         lambda: {"moon.landed", "device.state"} <= {e["type"] for e in subscriber.events()},
@@ -275,10 +272,7 @@ def test_an_alert_that_was_cleared_while_the_broker_was_away(
 def test_a_full_disk_stops_the_table_and_nothing_is_lost(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    subscriber = subscribe(mosquitto.port)
-    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
-    made.start()
-    until_up(subscriber, made)
+    made, subscriber = serve(mosquitto.port, wheel, daemon, subscribe)
     assert command(subscriber, "session.open")["ok"]
     until_more(subscriber, "session.opened", 0)  # the reply may come before it
     assert made.process is not None

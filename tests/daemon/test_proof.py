@@ -22,8 +22,8 @@ from controller.proof.verify import verify
 from controller.proof.witness import Witness
 from tests.controller.proof.test_audit import forge
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
-from tests.support.daemon.play import command, spin, until_more, until_up
-from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.daemon.play import command, serve, spin, until_more, until_up
+from tests.support.daemon.process import Daemon, Wheel
 from tests.support.journal.premises import entries
 from tests.support.programs import running
 from tests.support.waiting import until
@@ -37,10 +37,7 @@ def test_a_journal_of_a_real_evening_holds_and_everything_follows(
     subscribe: Callable[..., Subscriber],
     tmp_path: Path,
 ) -> None:
-    subscriber = subscribe(mosquitto.port)
-    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
-    made.start()
-    until_up(subscriber, made)
+    made, subscriber = serve(mosquitto.port, wheel, daemon, subscribe)
     command(subscriber, "session.open")
     spin(wheel, subscriber, "17", 2)
     spin(wheel, subscriber, "32", 3, before="17")
@@ -101,10 +98,7 @@ def test_the_witness_that_verify_requires_finds_alterations_made_with_the_key(
         pytest.fail(
             "mosquitto_sub is not installed; tests/debian-packages names what the tests need"
         )
-    subscriber = subscribe(mosquitto.port)
-    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
-    made.start()
-    until_up(subscriber, made)
+    made, subscriber = serve(mosquitto.port, wheel, daemon, subscribe)
     journal = made.folder / "journal.sqlite3"
     main(["verify", str(journal), "--text"])
     keep, use = re.findall(

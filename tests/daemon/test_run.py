@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
-from tests.support.daemon.play import NODE, TABLE, command, spin, until_more, until_up
+from tests.support.daemon.play import NODE, TABLE, command, serve, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
@@ -22,10 +22,7 @@ Subscribe = Callable[..., Subscriber]
 def test_a_spin_from_the_wire_to_a_subscriber(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    subscriber = subscribe(mosquitto.port)
-    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
-    made.start()
-    until_up(subscriber, made)
+    made, subscriber = serve(mosquitto.port, wheel, daemon, subscribe)
     assert command(subscriber, "session.open")["ok"]
     result = spin(wheel, subscriber, "17", 2)
     assert (
@@ -92,10 +89,7 @@ def test_birth_comes_after_every_retained_topic(
 def test_a_killed_daemon_is_offline_by_its_will_and_resumes_after_a_restart(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    subscriber = subscribe(mosquitto.port)
-    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
-    made.start()
-    until_up(subscriber, made)
+    made, subscriber = serve(mosquitto.port, wheel, daemon, subscribe)
     command(subscriber, "session.open")
     first = spin(wheel, subscriber, "17", 2)
     made.kill()
@@ -123,10 +117,7 @@ def test_a_killed_daemon_is_offline_by_its_will_and_resumes_after_a_restart(
 def test_an_unplugged_wheel_is_lost_with_an_alert_and_comes_back(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    subscriber = subscribe(mosquitto.port)
-    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
-    made.start()
-    until_up(subscriber, made)
+    made, subscriber = serve(mosquitto.port, wheel, daemon, subscribe)
     wheel.unplug()
     raised = until_more(subscriber, "alert.raised", 0)[0]
     topic = f"/alert/{raised['alert']}"
@@ -305,10 +296,7 @@ def test_the_embedded_broker_serves_this_machine(
 def test_an_open_session_of_another_game_is_not_thrown_away(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
-    subscriber = subscribe(mosquitto.port)
-    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
-    made.start()
-    until_up(subscriber, made)
+    made, subscriber = serve(mosquitto.port, wheel, daemon, subscribe)
     assert command(subscriber, "session.open")["ok"]
     assert made.stop() == 0
     other = daemon(configuration(mosquitto.port, table("r1", wheel, decree="BAL05")))

@@ -17,6 +17,7 @@ import pytest
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open, until_said
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.daemon.tables import mini_table
 from tests.support.waiting import until
 
 TABLE = "novamas-sim/v1/palma/b1"
@@ -78,25 +79,9 @@ def play(
         ending.callback(shoe.close)
         subscriber = subscribe(mosquitto.port)
         baud = {"angel-eye": 4800, "bee-tek": 9600}[protocol]
-        table = f"""
-[[table]]
-id = "b1"
-game = "punto-banca"
-decree = "GAL07"
-simulated = true
-speed = {SPEED}
-settings.table = "mini"
-settings.rounds = "shoe"
-settings.dealt = "face_up"
-settings.third_card = "face_up"
-settings.turn = "when_complete"
-
-[[table.device]]
-id = "shoe"
-driver = "{protocol}"
-link = "serial://{tmp_path / "shoe"}?baud={baud}"
-options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a hurried hand needs
-"""
+        link = f"serial://{tmp_path / 'shoe'}?baud={baud}"
+        # this machine may keep bytes for longer than a hurried hand needs
+        table = mini_table("b1", protocol, link, "min_draw = 0.0", f"speed = {SPEED}")
         made = daemon(configuration(mosquitto.port, table))
         made.start()
         until("the table", lambda: subscriber.latest("/status"), made.log)

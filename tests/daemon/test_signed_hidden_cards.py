@@ -15,6 +15,7 @@ from controller.cli import main
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import until_open
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.daemon.tables import poker_table
 from tests.support.devices.parts import Pty
 from tests.support.people.signing import LASA, SIGNED, answer, claims, enrol, token
 from tests.support.waiting import until
@@ -36,18 +37,7 @@ def test_what_a_signed_command_names_is_sealed(
     port = Pty(tmp_path)
     ending.callback(port.unplug)
     subscriber = subscribe(mosquitto.port)
-    table = f"""
-[[table]]
-id = "p1"
-game = "poker-no-draw"
-decree = "ARA02"
-
-[[table.device]]
-id = "reader"
-driver = "bee-tek"
-link = "{port.url}"
-options = {{ min_draw = 0.0 }}
-"""
+    table = poker_table(port.url)
     run = daemon(configuration(mosquitto.port, table, people=SIGNED) + surveillance)
     enrol(run.folder)
     run.start()

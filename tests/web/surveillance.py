@@ -20,6 +20,7 @@ from subscribers.surveillance.open_archive import open_archive
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import until_open
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.daemon.tables import poker_table
 from tests.support.devices.parts import Pty
 from tests.support.people.signing import SIGNED, answer, claims, enrol
 from tests.support.people.staff import KEY_OF, secret
@@ -52,7 +53,7 @@ class Room:
         made = PrivateKey.generate()
         write_key_file(self.key, made.encode())
         given = configuration(
-            self.broker.port, table("r1", self.wheel), _poker(self.reader.url), people=SIGNED
+            self.broker.port, table("r1", self.wheel), poker_table(self.reader.url), people=SIGNED
         )
         given += f'\n[surveillance]\npublic_key = "{format_public_key(made.public_key)}"\n'
         self.daemon = Daemon(folder, given)
@@ -156,18 +157,3 @@ class Room:
         state = str(self.folder / "state")
         given = {"archive": str(self.archive), "site": SITE, "pit": self.pit, "state": state}
         return json.dumps(given)
-
-
-def _poker(url: str) -> str:
-    return f"""
-[[table]]
-id = "p1"
-game = "poker-no-draw"
-decree = "ARA02"
-
-[[table.device]]
-id = "reader"
-driver = "bee-tek"
-link = "{url}"
-options = {{ min_draw = 0.0 }}
-"""

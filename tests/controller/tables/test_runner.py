@@ -138,6 +138,28 @@ async def test_a_table_that_ran_ahead_of_an_exception_is_restored_from_the_journ
         assert msgspec.json.decode(made.retained["state"] or b"")["shown"]["session"] == 1
 
 
+def make_reporter(journal: Journal, places: dict[str, ServedTable]) -> HealthReporter:
+    api = TablesApi("pit-1", "b1", Topics("palma"), places)
+    clock = TimeWatch(
+        settings=ClockConfig(chrony=""),
+        journal=journal,
+        runners=[],
+        alerts={},
+        changed=lambda: None,
+    )
+    return HealthReporter(
+        boot="b1",
+        journal=journal,
+        publisher=Publisher(broker=BrokerConfig(), client_id="novamas", journal=journal, api=api),
+        api=api,
+        stages=Stages(),
+        time_watch=clock,
+        people=lambda: None,
+        reload=lambda: None,
+        standby=lambda: None,
+    )
+
+
 async def test_a_journal_that_stores_nothing_is_detected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,27 +168,7 @@ async def test_a_journal_that_stores_nothing_is_detected(
     with closing(Journal(path)) as journal:
         made = make_runner(journal)
         places = {"r1": ServedTable(made, Topics("palma"), {}, 1.0)}
-        api = TablesApi("pit-1", "b1", Topics("palma"), places)
-        clock = TimeWatch(
-            settings=ClockConfig(chrony=""),
-            journal=journal,
-            runners=[],
-            alerts={},
-            changed=lambda: None,
-        )
-        reporter = HealthReporter(
-            boot="b1",
-            journal=journal,
-            publisher=Publisher(
-                broker=BrokerConfig(), client_id="novamas", journal=journal, api=api
-            ),
-            api=api,
-            stages=Stages(),
-            time_watch=clock,
-            people=lambda: None,
-            reload=lambda: None,
-            standby=lambda: None,
-        )
+        reporter = make_reporter(journal, places)
         watch = Watchdog(journal=journal, places=places, interval=1.0)
         assert watch.stuck() is None
         with occupied(path):
@@ -198,27 +200,7 @@ async def test_an_opened_link_is_published_at_once(tmp_path: Path) -> None:
             id="wheel", url=port.url, codec=Lines(), on_readings=lambda _: None
         )
         places = {"r1": ServedTable(make_runner(journal), Topics("palma"), {"wheel": device}, 1.0)}
-        api = TablesApi("pit-1", "b1", Topics("palma"), places)
-        clock = TimeWatch(
-            settings=ClockConfig(chrony=""),
-            journal=journal,
-            runners=[],
-            alerts={},
-            changed=lambda: None,
-        )
-        reporter = HealthReporter(
-            boot="b1",
-            journal=journal,
-            publisher=Publisher(
-                broker=BrokerConfig(), client_id="novamas", journal=journal, api=api
-            ),
-            api=api,
-            stages=Stages(),
-            time_watch=clock,
-            people=lambda: None,
-            reload=lambda: None,
-            standby=lambda: None,
-        )
+        reporter = make_reporter(journal, places)
         before = reporter.notable()
         running = asyncio.create_task(device.run())
         await until_async(lambda: device.health().link)

@@ -4,7 +4,6 @@ arbitrary.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 from hypothesis import given
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from common.readings import DeviceReport, LinkGap, SlotCoin
 from devices.board.report import MAX_LINE_BYTES, read_report, write_report
 from tests.support.devices.board_pens import Board, make, of
+from tests.support.devices.splits import assert_any_split_gives_the_same
 
 masks = st.sampled_from(["00000", "00001", "00040", "00041", "3FFFF", "40000"])
 small = st.integers(0, 3)
@@ -78,16 +78,8 @@ def streams(draw: st.DrawFn) -> tuple[str, bytes]:
 )
 def test_any_split_gives_the_same_readings(given: tuple[str, bytes], data: st.DataObject) -> None:
     name, stream = given
-    whole, split, single = make(name), make(name), make(name)
-    readings = whole.feed(stream, 1.0)
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
-    assert [
-        r
-        for begin, end in pairwise([0, *cuts, len(stream)])
-        for r in split.feed(stream[begin:end], 1.0)
-    ] == readings
-    assert [r for byte in stream for r in single.feed(bytes([byte]), 1.0)] == readings
-    assert whole.counters == split.counters == single.counters
+    cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=8))
+    assert_any_split_gives_the_same(lambda: make(name), stream, cuts)
 
 
 @given(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from common.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage
 from devices.codec import Codec
 from tests.support.devices.described import codec, proof
+from tests.support.devices.splits import assert_any_split_gives_the_same
 
 PROFILE_HEAD = """
 [[message]]
@@ -183,14 +182,7 @@ def made(form: str) -> Codec:
 def test_any_split_gives_the_same_readings(form: str, data: st.DataObject) -> None:
     stream = data.draw(streams[form])
     cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=6))
-    whole, split, single = made(form), made(form), made(form)
-    readings = whole.feed(stream, 1.0)
-    edges = [0, *sorted(cuts), len(stream)]
-    assert [
-        r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)
-    ] == readings
-    assert [r for byte in stream for r in single.feed(bytes([byte]), 1.0)] == readings
-    assert whole.counters == split.counters == single.counters
+    readings = assert_any_split_gives_the_same(lambda: made(form), stream, cuts)
     assert sum(r.bytes for r in readings if isinstance(r, LinkGarbage)) <= len(stream)
 
 

@@ -5,7 +5,7 @@ bring them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import msgspec
@@ -29,6 +29,7 @@ from devices.shoe.barcode_cards import PACK, RANKS, STANDARD, SUITS
 from devices.shoe.barcode_frames import LAYOUT
 from devices.watch import Watch
 from simulators.shoe.barcode import KEYS_UP, card_code, key_reports, pos_reports
+from tests.support.devices.splits import assert_any_split_gives_the_same
 from tests.support.for_each import for_each
 
 CARDS = sorted(PACK)
@@ -520,14 +521,7 @@ streams = st.sampled_from(sorted(KINDS)).flatmap(
 @given(streams, st.lists(st.integers(0, 1000), max_size=8))
 def test_any_split_gives_the_same_readings(given: tuple[str, bytes], cuts: list[int]) -> None:
     kind, stream = given
-    whole, split, single = make(kind), make(kind), make(kind)
-    readings = whole.feed(stream, 1.0)
-    edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
-    assert [
-        r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)
-    ] == readings
-    assert [r for byte in stream for r in single.feed(bytes([byte]), 1.0)] == readings
-    assert whole.counters == split.counters == single.counters
+    assert_any_split_gives_the_same(lambda: make(kind), stream, cuts)
 
 
 @given(

@@ -5,7 +5,6 @@ arbitrary.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -15,6 +14,7 @@ from common.readings import CardDrawn, LinkGap
 from devices.codec import Codec
 from devices.drivers import driver
 from tests.support.devices.shoe_pens import card, cards, of, report
+from tests.support.devices.splits import assert_any_split_gives_the_same
 
 names = st.sampled_from([rank + suit for rank in "A23456789TJQK" for suit in "cdhs"])
 reports = st.builds(
@@ -74,14 +74,7 @@ def make(name: str) -> Codec:
 @given(streams, st.lists(st.integers(0, 1000), max_size=8))
 def test_any_split_gives_the_same_readings(given: tuple[str, bytes], cuts: list[int]) -> None:
     name, stream = given
-    whole, split, single = make(name), make(name), make(name)
-    readings = whole.feed(stream, 1.0)
-    edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
-    assert [
-        r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)
-    ] == readings
-    assert [r for byte in stream for r in single.feed(bytes([byte]), 1.0)] == readings
-    assert whole.counters == split.counters == single.counters
+    assert_any_split_gives_the_same(lambda: make(name), stream, cuts)
 
 
 @given(

@@ -23,6 +23,7 @@ from common.readings import (
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import MAX_LINE_BYTES, CammeghSS2, Options
 from tests.devices.wheel.slingshot import WheelFeed, numbers, status
+from tests.support.devices.splits import assert_any_split_gives_the_same
 
 lines = st.one_of(
     st.builds(
@@ -63,14 +64,7 @@ def codec() -> CammeghSS2:
 
 @given(streams | st.binary(max_size=1000), st.lists(st.integers(0, 1000), max_size=8))
 def test_any_split_gives_the_same_readings(stream: bytes, cuts: list[int]) -> None:
-    whole, split, single = codec(), codec(), codec()
-    readings = whole.feed(stream, 1.0)
-    edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
-    assert [
-        r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)
-    ] == readings
-    assert [r for byte in stream for r in single.feed(bytes([byte]), 1.0)] == readings
-    assert whole.counters == split.counters == single.counters
+    assert_any_split_gives_the_same(codec, stream, cuts)
 
 
 @given(st.lists(st.tuples(st.binary(max_size=600), lines), max_size=10), ends)

@@ -15,10 +15,10 @@ import pytest
 
 from controller.cli import main
 from tests.daemon.conftest import daemon, mosquitto, subscribe, tell  # noqa: F401
-from tests.daemon.test_hidden_cards import poker_table
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import command, until_open
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.daemon.tables import poker_table
 from tests.support.devices.parts import Pty
 from tests.support.video.sending import EVENTS, Receivers, Recorder
 from tests.support.waiting import until

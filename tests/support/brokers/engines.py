@@ -96,70 +96,11 @@ class OfMosquitto(Engine):
         return [self.broker.process.pid]
 
 
-class OfNats(Engine):
-    """Three nodes of NATS. With ``apart`` each node is a separate host and can be cut off."""
+class OfCluster(Engine):
+    """Several nodes, of which the first may be lost."""
 
-    settings = 'protocol = "3.1.1"'
-    refuses_spaces = True
-
-    def __init__(
-        self,
-        folder: Path,
-        stack: ExitStack,
-        *,
-        size: int = 3,
-        apart: bool = False,
-        door: str = ORDERED,
-        settings: str = "",
-    ) -> None:
-        network = Network(stack) if apart else None
-        self.cluster = Cluster(
-            folder,
-            stack,
-            size=size,
-            network=network,
-            mqtt=door,
-            settings=ALERT,
-            jetstream=settings,
-        )
-        self.cluster.start()
-        super().__init__(self.cluster.mqtt)
-
-    def start(self) -> None:
-        self.cluster.start()
-
-    def kill(self) -> None:
-        self.cluster.close()
-
-    def lose(self) -> None:
-        self.cluster.kill(0)
-
-    def regain(self) -> None:
-        self.cluster.start(0)
-
-    def signal(self, number: signal.Signals) -> None:
-        send: Mapping[signal.Signals, Callable[[int], None]] = {
-            signal.SIGSTOP: self.cluster.freeze,
-            signal.SIGCONT: self.cluster.thaw,
-        }
-        for node in range(len(self.nodes)):
-            send[number](node)
-
-    def log(self) -> str:
-        return self.cluster.log()
-
-    def processes(self) -> list[int]:
-        return [pid for node in self.cluster.nodes if node.program for pid in node.program.pids()]
-
-
-class OfRabbit(Engine):
-    """Nodes of RabbitMQ."""
-
-    settings = 'protocol = "3.1.1"\nwildcards_retained = false'
-    wildcards_retained = False
-
-    def __init__(self, folder: Path, stack: ExitStack, *, size: int = 3) -> None:
-        self.cluster = RabbitCluster(folder, stack, size=size)
+    def __init__(self, cluster: Cluster | RabbitCluster) -> None:
+        self.cluster = cluster
         self.cluster.start()
         super().__init__(self.cluster.mqtt)
 
@@ -184,6 +125,47 @@ class OfRabbit(Engine):
 
     def processes(self) -> list[int]:
         return [pid for node in self.cluster.nodes if node.program for pid in node.program.pids()]
+
+
+class OfNats(OfCluster):
+    """Three nodes of NATS. With ``apart`` each node is a separate host and can be cut off."""
+
+    cluster: Cluster
+    settings = 'protocol = "3.1.1"'
+    refuses_spaces = True
+
+    def __init__(
+        self,
+        folder: Path,
+        stack: ExitStack,
+        *,
+        size: int = 3,
+        apart: bool = False,
+        door: str = ORDERED,
+        settings: str = "",
+    ) -> None:
+        network = Network(stack) if apart else None
+        super().__init__(
+            Cluster(
+                folder,
+                stack,
+                size=size,
+                network=network,
+                mqtt=door,
+                settings=ALERT,
+                jetstream=settings,
+            )
+        )
+
+
+class OfRabbit(OfCluster):
+    """Nodes of RabbitMQ."""
+
+    settings = 'protocol = "3.1.1"\nwildcards_retained = false'
+    wildcards_retained = False
+
+    def __init__(self, folder: Path, stack: ExitStack, *, size: int = 3) -> None:
+        super().__init__(RabbitCluster(folder, stack, size=size))
 
 
 class OfWorld(Engine):

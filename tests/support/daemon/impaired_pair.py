@@ -29,15 +29,12 @@ from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.daemon.pair import NAMES, Nats, NetworkWheel, in_pair
 from tests.support.daemon.play import HEAD, TABLE
 from tests.support.daemon.process import Daemon, Wheel, table
+from tests.support.daemon.spins import show_spin
 from tests.support.disk import Disk, Full, disk
 from tests.support.waiting import until
 
 DISK_BYTES = 64_000_000
 """Bytes of each machine's disk: room for the journal of hours, and filled in a moment."""
-STEP = 0.2
-"""Seconds that the wheel shows each of its states."""
-WRAPS = 250
-"""Spins after which the wheel counts from 1 again."""
 RESTART = 2.0
 """Seconds after which a daemon that ended is started again, as by its unit."""
 TAKEOVER_TIMEOUT_SECONDS = 120.0
@@ -59,11 +56,6 @@ driver = "bee-tek"
 link = "tcp://127.0.0.1:9"
 """
 """A table whose cards require a key; no cards are dealt there."""
-
-
-def shown(spin: int) -> int:
-    """The number of that spin, by the wheel's own count."""
-    return (spin * 17 + 5) % 37
 
 
 class Listener:
@@ -265,12 +257,7 @@ class ImpairedPair:
     def _spin(self) -> None:
         while not self._ending.is_set():
             self.spins += 1
-            count = (self.spins - 1) % WRAPS + 1
-            for state in (2, 3, 4, 5):
-                before, now = shown(count - 1 or WRAPS), shown(count)
-                self.wheel.show(state, count, f"{now if state == 5 else before:>2}")
-                if self._ending.wait(STEP):
-                    return
+            show_spin(self.wheel, self.spins, self._ending)
 
     def _open(self) -> None:
         while not self._ending.wait(0.2):

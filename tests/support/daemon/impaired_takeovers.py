@@ -11,7 +11,8 @@ import msgspec
 from common.contract.times import parse_utc
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot
-from tests.support.daemon.impaired_pair import FAULTS, TAKEOVER_TIMEOUT_SECONDS, ImpairedPair, shown
+from tests.support.daemon.impaired_pair import FAULTS, TAKEOVER_TIMEOUT_SECONDS, ImpairedPair
+from tests.support.daemon.spins import shown
 from tests.support.waiting import until
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from common.contract.topics import level
 from tests.support.brokers.mosquitto import Subscriber
-from tests.support.daemon.process import Daemon, Wheel
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.waiting import until
 
 TABLE = "novamas/v1/palma/r1"
@@ -53,6 +54,22 @@ def until_up(subscriber: Subscriber, daemon: Daemon, table: str = TABLE) -> None
         )
 
     until("the wheel is up", up, daemon.log)
+
+
+def serve(
+    port: int,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+) -> tuple[Daemon, Subscriber]:
+    """Start a daemon with one roulette at a broker, and a subscriber there. Return when the wheel
+    is up.
+    """
+    subscriber = subscribe(port)
+    started = daemon(configuration(port, table("r1", wheel)))
+    started.start()
+    until_up(subscriber, started)
+    return started, subscriber
 
 
 def until_open(subscriber: Subscriber, daemon: Daemon, table: str, device: str) -> None:

@@ -17,6 +17,7 @@ from simulators.shoe.barcode import card_code
 from tests.support.brokers.mosquitto import MARK, Mosquitto, Subscriber
 from tests.support.daemon.play import TABLE, until_said
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.daemon.tables import mini_table
 from tests.support.devices.parts import Pty
 from tests.support.people.signing import RIERA, SIGNED, claims, enrol, give, token
 from tests.support.waiting import until
@@ -163,21 +164,5 @@ def _rules() -> str:
 
 
 def _cards(url: str) -> str:
-    return f"""
-[[table]]
-id = "b1"
-game = "punto-banca"
-decree = "GAL07"
-simulated = true
-settings.table = "mini"
-settings.rounds = "shoe"
-settings.dealt = "face_up"
-settings.third_card = "face_up"
-settings.turn = "when_complete"
-
-[[table.device]]
-id = "shoe"
-driver = "barcode-serial"
-link = "{url}"
-options = {{ min_draw = 0.0, repeat = 60.0 }} # nobody draws in a test, and no machine is so slow
-"""
+    # nobody draws in a test, and no machine is so slow
+    return mini_table("b1", "barcode-serial", url, "min_draw = 0.0, repeat = 60.0")
